@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The host driver's one plug. The driver executes kernels but does not translate them: whoever loads it
+// registers a loader that turns image bytes (PTX text, or a native object of the compiler) into entry points
+// with their parameter layout. The loader is called once a module, never on a launch.
+//
+// Plain C, so that it can be filled from ctypes, Cython or C++.
+#ifndef CUDA_GRAPHS_HOSTDRIVER_IMAGE_LOADER_H
+#define CUDA_GRAPHS_HOSTDRIVER_IMAGE_LOADER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cuda.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// One launch. Constant while any of its blocks runs.
+typedef struct cgh_launch {
+    uint32_t grid[3];
+    uint32_t block[3];
+    uint32_t cluster[3];            // 1, 1, 1 without clusters
+    uint32_t dynamic_shared_bytes;
+} cgh_launch;
+
+// Runs the blocks with linear index first <= i < end (x fastest), every thread of each, and returns when they
+// are done. May be called at the same time from several threads with disjoint ranges.
+//   params  the parameter block, laid out as cgh_kernel.params says; read only
+//   shared  static_shared_bytes + dynamic_shared_bytes, 128-byte aligned, contents undefined, reused block after block;
+//           the dynamic part begins at static_shared_bytes rounded up to 16
+typedef void (*cgh_entry)(const cgh_launch* launch, const void* params, void* shared, uint64_t first, uint64_t end);
+
+typedef struct cgh_param {
+    uint32_t offset;                // in the parameter block
+    uint32_t size;                  // bytes
+} cgh_param;
+
+typedef struct cgh_kernel {
+    const char* name;               // as in the image, mangled if the image mangles
+    cgh_entry entry;
+    const cgh_param* params;
+    uint32_t param_count;
+    uint32_t param_bytes;           // of the whole parameter block
+    uint32_t static_shared_bytes;
+    uint32_t local_bytes;           // a thread
+    uint32_t const_bytes;
+    uint32_t registers;             // an estimate; 0 is not allowed (cuKernelGetAttribute NUM_REGS)
+    uint32_t max_threads_per_block; // 1024 unless .maxntid / .reqntid says less
+    uint32_t required_block[3];     // .reqntid, or 0, 0, 0
+    uint32_t uses_barrier;          // 1 when threads of a block wait for each other
+    uint32_t ptx_version;           // e.g. 90
+    uint32_t binary_version;        // e.g. 90
+} cgh_kernel;
+
+typedef struct cgh_global {         // a .global or .const variable
+    const char* name;
+    void* address;
+    uint64_t bytes;
+} cgh_global;
+
+// What the loader made of an image. Everything that it points to lives until unload is called with it.
+typedef struct cgh_image {
+    const cgh_kernel* kernels;
+    const cgh_global* globals;
+    uint32_t kernel_count;
+    uint32_t global_count;
+    void* owner;                    // the loader's own
+} cgh_image;
+
+typedef struct cgh_loader {
+    void* self;
+    // `size` is exact; PTX text comes without its terminating NUL. On failure returns a CUresult (as a rule
+    // CUDA_ERROR_INVALID_PTX, or CUDA_ERROR_UNSUPPORTED_PTX_VERSION) and writes a NUL-terminated reason to `log`.
+    CUresult (*load)(void* self, const void* image, size_t size, cgh_image* out, char* log, size_t log_size);
+    void (*unload)(void* self, cgh_image* image);
+} cgh_loader;
+
+// Process wide; to be set before the first module is loaded. NULL removes it. Without a loader, loading any image
+// fails with CUDA_ERROR_JIT_COMPILER_NOT_FOUND.
+CUresult cghSetImageLoader(const cgh_loader* loader);
+
+// The reason why the calling thread's last load failed, or "". Valid until its next load.
+const char* cghLastLoadLog(void);
+
+// What generated code may call. Addresses are stable for the life of the process. The two that do not return unwind
+// to the driver by longjmp: generated code must not own anything at that point.
+typedef struct cgh_services {
+    // cudaGraphSetConditional. An unknown handle is a launch failure of the calling kernel.
+    void (*set_conditional)(uint64_t handle, uint32_t value);
+    // CUDA's vprintf: `args` is the packed argument buffer. Returns the number of arguments, or -1.
+    int32_t (*vprintf)(const char* format, const void* args);
+    // __assertfail: prints file, line, function, block and thread; the launch fails with CUDA_ERROR_ASSERT.
+    void (*assert_fail)(const char* message, const char* file, uint32_t line, const char* function,
+                        const uint32_t block_index[3], const uint32_t thread_index[3]);
+    // trap / brkpt: the launch fails with CUDA_ERROR_LAUNCH_FAILED.
+    void (*trap)(void);
+    // Memory of the calling OS thread for this call of the entry (resumable contexts of the block's threads):
+    // 64-byte aligned, contents undefined, valid until the entry returns; a second call may move it.
+    void* (*scratch)(size_t bytes);
+    uint64_t (*clock64)(void);      // ticks at cuDeviceGetAttribute's CLOCK_RATE
+    uint64_t (*globaltimer)(void);  // nanoseconds
+} cgh_services;
+
+const cgh_services* cghGetServices(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
