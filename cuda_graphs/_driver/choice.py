@@ -1,0 +1,142 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which driver answers in this process, and why: CUDA where a device answers, else the host driver.
+
+The choice is made once, at the first device call, and cannot change after.
+"""
+
+import os
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from cuda_graphs.errors import DriverNotFoundError
+
+KINDS = ("auto", "cuda", "host")
+VARIABLE = "CUDA_GRAPHS_DRIVER"
+HOST_LIBRARY = Path(__file__).parent.parent / "_hostdriver" / "libcuda_graphs_hostdriver.so"
+
+
+@dataclass(frozen=True)
+class DriverInfo:
+    """The driver of this process."""
+
+    kind: str
+    """"cuda" or "host"."""
+    version: tuple[int, int]
+    """The CUDA version that the driver offers, (major, minor)."""
+    path: str
+    """The library that was loaded."""
+    reason: str
+    """Why this one was chosen."""
+
+    def __str__(self) -> str:
+        major, minor = self.version
+        return f"{self.kind} driver, CUDA {major}.{minor}, {self.path} ({self.reason})"
+
+
+_lock = threading.Lock()
+_wanted: tuple[str, str] | None = None
+_chosen: DriverInfo | None = None
+
+
+def use_driver(kind: str) -> None:
+    """Choose the driver of this process, before the first device call.
+
+    Args:
+        kind: ``"cuda"`` (NVIDIA's driver), ``"host"`` (the software driver of this package), or ``"auto"``
+            (CUDA when a device answers, else host). Wins over the variable ``CUDA_GRAPHS_DRIVER``.
+
+    Raises:
+        ValueError: Another word.
+        RuntimeError: A driver of another kind runs already.
+    """
+    global _wanted
+    _check_kind(kind, "use_driver()")
+    with _lock:
+        if _chosen is not None and kind not in ("auto", _chosen.kind):
+            raise RuntimeError(
+                f"use_driver({kind!r}) came after the first device call: the {_chosen.kind} driver runs in this process "
+                f"({_chosen.reason}). Call it first thing, or set {VARIABLE}={kind}."
+            )
+        _wanted = (kind, f"use_driver({kind!r})")
+
+
+def driver_info() -> DriverInfo:
+    """The driver of this process; chooses and loads it if that has not happened yet.
+
+    Raises:
+        DriverNotFoundError: The driver that was asked for cannot be loaded.
+    """
+    return ensure_loaded()
+
+
+def ensure_loaded() -> DriverInfo:
+    global _chosen
+    if _chosen is None:
+        with _lock:
+            if _chosen is None:
+                _chosen = _load(*(_wanted or _from_environment()))
+    return _chosen
+
+
+def _check_kind(kind: str, who: str) -> None:
+    if kind not in KINDS:
+        raise ValueError(f"{who}: unknown driver {kind!r}; expected one of {', '.join(map(repr, KINDS))}")
+
+
+def _from_environment() -> tuple[str, str]:
+    kind = os.environ.get(VARIABLE, "auto")
+    _check_kind(kind, VARIABLE)
+    return kind, f"{VARIABLE}={kind}" if VARIABLE in os.environ else "default"
+
+
+def _load(kind: str, asked_by: str) -> DriverInfo:
+    if kind == "host":
+        return _load_host(asked_by)
+    path, problem = _try_cuda()
+    if path is not None:
+        reason = asked_by if kind == "cuda" else f"{asked_by}: a CUDA device answers"
+        return _info("cuda", path, reason)
+    if kind == "cuda":
+        raise DriverNotFoundError(
+            f"The CUDA driver was asked for ({asked_by}) but {problem}. Install NVIDIA's driver, or run without a GPU: "
+            f"{VARIABLE}=host."
+        )
+    return _load_host(f"{asked_by}: no CUDA device, since {problem}")
+
+
+def _try_cuda() -> tuple[str | None, str]:
+    """The path of the CUDA driver, now loaded, or None and what stands in the way."""
+    from cuda_graphs._driver import seam
+
+    path = _find_libcuda()
+    problem = seam.load(path)
+    return (None, f"{path}: {problem}") if problem else (path, "")
+
+
+def _find_libcuda() -> str:
+    from cuda import pathfinder
+
+    try:
+        found = pathfinder.load_nvidia_dynamic_lib("cuda").abs_path
+    except (pathfinder.DynamicLibNotFoundError, RuntimeError, ValueError):
+        # Not found; or a cuda.pathfinder that does not know the driver's library yet. dlopen has the last word.
+        found = None
+    return found or "libcuda.so.1"
+
+
+def _load_host(reason: str) -> DriverInfo:
+    from cuda_graphs._driver import seam
+
+    problem = seam.load(str(HOST_LIBRARY))
+    if problem:
+        raise DriverNotFoundError(f"The host driver {HOST_LIBRARY} cannot be loaded: {problem}. Reinstall cuda_graphs.")
+    seam.plug_image_loader()
+    return _info("host", str(HOST_LIBRARY), reason)
+
+
+def _info(kind: str, path: str, reason: str) -> DriverInfo:
+    from cuda_graphs._driver import seam
+
+    return DriverInfo(kind, seam.version(), path, reason)

@@ -1,0 +1,163 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Loading a driver, turning its statuses into exceptions, and the host driver's plug for images."""
+
+import atexit
+
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+from libc.stddef cimport size_t
+from libc.stdint cimport uintptr_t
+from libc.string cimport strncpy
+from libcpp.string cimport string
+
+from cuda_graphs._driver.cuda cimport (
+    CUDA_ERROR_JIT_COMPILER_NOT_FOUND,
+    CUDA_ERROR_UNKNOWN,
+    CUDA_SUCCESS,
+    CUresult,
+    driver,
+    driver_is_loaded,
+    driver_symbol,
+)
+from cuda_graphs._driver import choice
+from cuda_graphs.errors import error_from_code
+
+
+cdef extern from "_driver/table.hpp" namespace "cg":
+    string load_driver(const char* path) nogil
+
+cdef extern from "_handles/gil.hpp" namespace "cg":
+    void close_python() noexcept
+    void release_python(void* object) noexcept nogil
+    cppclass GilAcquire:
+        GilAcquire()
+        bint operator bool()
+
+cdef extern from "_hostdriver/image_loader.h" nogil:
+    ctypedef struct cgh_image:
+        void* owner
+    ctypedef struct cgh_loader:
+        void* self
+        CUresult (*load)(void*, const void*, size_t, cgh_image*, char*, size_t) noexcept nogil
+        void (*unload)(void*, cgh_image*) noexcept nogil
+    ctypedef struct cgh_services:
+        pass
+
+ctypedef CUresult (*SetImageLoader)(const cgh_loader*) noexcept nogil
+ctypedef const cgh_services* (*GetServices)() noexcept nogil
+ctypedef const char* (*LastLoadLog)() noexcept nogil
+
+
+atexit.register(lambda: close_python())
+
+
+def load(str path) -> str:
+    """Load the driver library at `path`; "" or what went wrong."""
+    cdef bytes encoded = path.encode()
+    cdef const char* raw = encoded
+    cdef string problem
+    with nogil:
+        problem = load_driver(raw)
+    return problem.decode(errors="replace")
+
+
+def version() -> tuple[int, int]:
+    """The CUDA version of the loaded driver."""
+    cdef int code = 0
+    check(driver().cuDriverGetVersion(&code))
+    return code // 1000, code % 1000 // 10
+
+
+cdef int ensure_driver() except -1:
+    if not driver_is_loaded():
+        choice.ensure_loaded()
+    return 0
+
+
+cdef int check(CUresult status) except -1 nogil:
+    if status == CUDA_SUCCESS:
+        return 0
+    with gil:
+        return check_attempt(status, None)
+
+
+cdef int check_attempt(CUresult status, attempt) except -1:
+    if status == CUDA_SUCCESS:
+        return 0
+    raise make_error(status, attempt)
+
+
+cdef object make_error(CUresult status, attempt):
+    cdef const char* name = NULL
+    cdef const char* text = NULL
+    driver().cuGetErrorName(status, &name)
+    driver().cuGetErrorString(status, &text)
+    return error_from_code(
+        <int>status,
+        name.decode() if name != NULL else "",
+        text.decode() if text != NULL else "",
+        attempt,
+    )
+
+
+# The host driver's plug. llvmlite is imported at the first module that is loaded, not before.
+
+cdef cgh_loader plug
+
+
+def plug_image_loader() -> None:
+    """Give the host driver the loader that turns PTX into native code."""
+    cdef SetImageLoader set_loader = <SetImageLoader>driver_symbol(b"cghSetImageLoader")
+    plug.self = NULL
+    plug.load = load_image
+    plug.unload = unload_image
+    check(set_loader(&plug))
+
+
+def last_load_log() -> str:
+    """Why the calling thread's last image was refused; "" on a driver without that."""
+    cdef LastLoadLog last = <LastLoadLog>driver_symbol(b"cghLastLoadLog")
+    return last().decode(errors="replace") if last != NULL else ""
+
+
+cdef CUresult load_image(
+    void* self, const void* image, size_t size, cgh_image* out, char* log, size_t log_size
+) noexcept nogil:
+    with gil:
+        return load_image_python((<const char*>image)[:size], out, log, log_size)
+
+
+cdef CUresult load_image_python(bytes image, cgh_image* out, char* log, size_t log_size) noexcept:
+    cdef bytes message
+    cdef GetServices services = <GetServices>driver_symbol(b"cghGetServices")
+    try:
+        from cuda_graphs._ptx.errors import ImageError
+        from cuda_graphs._ptx.loader import load as load_with_llvm
+    except ImportError as error:
+        write_log(str(error), log, log_size)
+        return CUDA_ERROR_JIT_COMPILER_NOT_FOUND
+    try:
+        loaded = load_with_llvm(image, <uintptr_t>services())
+    except ImageError as error:
+        write_log(str(error), log, log_size)
+        return <CUresult><int>error.code
+    except Exception as error:  # a defect of the loader: the load fails, and says so
+        write_log(f"{type(error).__name__}: {error}", log, log_size)
+        return CUDA_ERROR_UNKNOWN
+    out[0] = (<cgh_image*><uintptr_t>loaded.address)[0]
+    Py_INCREF(loaded)
+    out.owner = <PyObject*>loaded
+    return CUDA_SUCCESS
+
+
+cdef void write_log(str message, char* log, size_t log_size) noexcept:
+    if log_size == 0:
+        return
+    cdef bytes encoded = message.encode()
+    strncpy(log, encoded, log_size - 1)
+    log[log_size - 1] = 0
+
+
+cdef void unload_image(void* self, cgh_image* image) noexcept nogil:
+    release_python(image.owner)

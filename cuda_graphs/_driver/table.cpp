@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "table.hpp"
+
+#include <dlfcn.h>
+
+#include <cstring>
+
+namespace cg {
+
+namespace detail {
+DriverTable table;
+}
+
+namespace {
+
+void* library = nullptr;
+
+using GetProcAddress = decltype(&::cuGetProcAddress_v2);
+
+// The pointer for one line of the list, or nullptr. An explicit version keeps the ABI independent of what the
+// header of the build machine maps a name to.
+void* resolve(GetProcAddress get, const char* name, int version) {
+    void* address = nullptr;
+    CUdriverProcAddressQueryResult found{};
+    const CUresult status = get(name, &address, version, CU_GET_PROC_ADDRESS_DEFAULT, &found);
+    return status == CUDA_SUCCESS && found == CU_GET_PROC_ADDRESS_SUCCESS ? address : nullptr;
+}
+
+std::string fill(GetProcAddress get, DriverTable& table) {
+    void* address = nullptr;
+#define CG_REQUIRED(name, symbol, version)                                                                     \
+    address = resolve(get, #name, version);                                                                    \
+    if (address == nullptr) return "it has no " #symbol ", which CUDA has had since version code " #version;   \
+    table.name = reinterpret_cast<decltype(table.name)>(address);
+#define CG_OPTIONAL(name, symbol, version)      \
+    address = resolve(get, #name, version);     \
+    table.name = address == nullptr             \
+                     ? refusal<CUDA_ERROR_NOT_SUPPORTED>(static_cast<decltype(table.name)>(nullptr)) \
+                     : reinterpret_cast<decltype(table.name)>(address);
+#include "functions.def"
+    return {};
+}
+
+std::string describe(const DriverTable& table, CUresult status) {
+    const char* name = nullptr;
+    if (table.cuGetErrorName(status, &name) == CUDA_SUCCESS && name != nullptr) return name;
+    return "CUresult " + std::to_string(static_cast<int>(status));
+}
+
+}  // namespace
+
+std::string load_driver(const char* path) {
+    if (library != nullptr) return "a driver is loaded already: one driver a process";
+    void* opened = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (opened == nullptr) return std::string("it cannot be opened: ") + dlerror();
+    const auto get = reinterpret_cast<GetProcAddress>(dlsym(opened, "cuGetProcAddress_v2"));
+    DriverTable filled;
+    std::string problem = get == nullptr ? "it exports no cuGetProcAddress_v2 (CUDA 12 or newer is needed)" : fill(get, filled);
+    if (problem.empty()) {
+        const CUresult status = filled.cuInit(0);
+        if (status != CUDA_SUCCESS) problem = "its cuInit answers " + describe(filled, status);
+    }
+    int count = 0;
+    if (problem.empty() && (filled.cuDeviceGetCount(&count) != CUDA_SUCCESS || count == 0)) problem = "it has no device";
+    if (!problem.empty()) {
+        dlclose(opened);
+        return problem;
+    }
+    library = opened;
+    detail::table = filled;
+    return {};
+}
+
+void* driver_symbol(const char* name) noexcept { return library == nullptr ? nullptr : dlsym(library, name); }
+
+bool driver_is_loaded() noexcept { return library != nullptr; }
+
+bool driver_has(const char* name) noexcept {
+    if (library == nullptr) return false;
+    const auto get = reinterpret_cast<GetProcAddress>(dlsym(library, "cuGetProcAddress_v2"));
+#define CG_REQUIRED(base, symbol, version) \
+    if (std::strcmp(name, #base) == 0) return resolve(get, #base, version) != nullptr;
+#define CG_OPTIONAL CG_REQUIRED
+#include "functions.def"
+    return false;
+}
+
+}  // namespace cg

@@ -1,0 +1,157 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Builds two shared libraries and the Cython extensions that link the first of them.
+
+Metadata stands in pyproject.toml. `cuda.h` comes from CUDA_HOME or CUDA_PATH where one is set, else from the wheel
+nvidia-cuda-runtime. Environment: CXX (e.g. "ccache g++"), MAX_JOBS (default: all cores), CUDA_GRAPHS_CXXFLAGS.
+"""
+
+import os
+import shlex
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+ROOT = Path(__file__).parent
+JOBS = int(os.environ.get("MAX_JOBS", 0)) or os.cpu_count() or 1
+
+
+def cuda_include() -> str:
+    """The folder that holds cuda.h."""
+    for variable in ("CUDA_HOME", "CUDA_PATH"):
+        root = os.environ.get(variable)
+        if root and Path(root, "include", "cuda.h").exists():
+            return str(Path(root, "include"))
+    from cuda import pathfinder
+
+    folder = pathfinder.find_nvidia_header_directory("cudart")
+    if folder is None or not Path(folder, "cuda.h").exists():
+        raise SystemExit("cuda.h not found: install the wheel nvidia-cuda-runtime, or set CUDA_HOME to a CUDA toolkit")
+    return folder
+
+
+WARNINGS = ["-Wall", "-Wextra", "-Werror"]
+OURS = [*WARNINGS, "-Wsign-conversion"]
+# Code that Cython writes is held to -Wall -Wextra but for what its own scaffolding trips over.
+GENERATED = [*WARNINGS, "-Wno-unused-function", "-Wno-unused-parameter", "-Wno-missing-field-initializers"]
+COMMON = ["-std=c++17", "-O2", "-g0", *shlex.split(os.environ.get("CUDA_GRAPHS_CXXFLAGS", ""))]
+
+
+def sources(*folders: str) -> list[str]:
+    return sorted(str(path.relative_to(ROOT)) for folder in folders for path in (ROOT / folder).rglob("*.cpp"))
+
+
+class SharedLibrary(Extension):
+    """A plain shared library in a package folder: no PyInit function, a fixed file name."""
+
+
+LIBRARIES = [
+    # name, folders of its sources, compile flags, link flags
+    ("cuda_graphs._handles.libcuda_graphs_handles", ["cuda_graphs/_driver", "cuda_graphs/_handles"], [], ["-ldl"]),
+    (
+        "cuda_graphs._hostdriver.libcuda_graphs_hostdriver",
+        ["cuda_graphs/_hostdriver"],
+        ["-fvisibility=hidden"],  # exports the driver's functions and the plug, nothing else
+        ["-pthread", "-Wl,-Bsymbolic"],
+    ),
+]
+
+# One extension a .pyx; the module's name is its path.
+EXTENSIONS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "cuda_graphs").rglob("*.pyx"))
+
+
+def shared_libraries(include: str) -> list[SharedLibrary]:
+    return [
+        SharedLibrary(
+            name,
+            sources(*folders),
+            include_dirs=["cuda_graphs", include],
+            extra_compile_args=[*COMMON, *OURS, *compile],
+            extra_link_args=[*link, f"-Wl,-soname,{name.rpartition('.')[2]}.so"],
+            language="c++",
+        )
+        for name, folders, compile, link in LIBRARIES if sources(*folders)
+    ]
+
+
+def extensions(include: str) -> list[Extension]:
+    return [
+        Extension(
+            path.removesuffix(".pyx").replace("/", "."),
+            [path],
+            include_dirs=["cuda_graphs", include],
+            extra_compile_args=[*COMMON, *GENERATED],
+            libraries=["cuda_graphs_handles"],
+            runtime_library_dirs=["$ORIGIN/" + "../" * (path.count("/") - 1) + "_handles"],
+            language="c++",
+        )
+        for path in EXTENSIONS
+    ]
+
+
+class BuildExt(build_ext):
+    """Shared libraries first, object files in parallel; then the extensions in parallel."""
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        self.parallel = self.parallel or JOBS
+
+    def get_ext_filename(self, fullname: str) -> str:
+        name = fullname.rpartition(".")[2]
+        return fullname.replace(".", "/") + ".so" if name.startswith("lib") else super().get_ext_filename(fullname)
+
+    def build_extensions(self) -> None:
+        libraries = [e for e in self.extensions if isinstance(e, SharedLibrary)]
+        for library in libraries:
+            self.build_shared_library(library)
+        handles = Path(self.get_ext_fullpath(libraries[0].name)).parent
+        everything, self.extensions = self.extensions, [e for e in self.extensions if e not in libraries]
+        for extension in self.extensions:
+            extension.library_dirs.append(str(handles))
+        super().build_extensions()
+        self.extensions = everything
+
+    def build_shared_library(self, library: SharedLibrary) -> None:
+        headers = [p for p in (ROOT / "cuda_graphs").rglob("*") if p.suffix in {".hpp", ".h", ".def"}]
+        newest_header = max(p.stat().st_mtime for p in headers)
+        objects_dir = Path(self.build_temp)
+
+        def compile_one(source: str) -> str:
+            target = objects_dir / Path(source).with_suffix(".o")
+            if target.exists() and target.stat().st_mtime > max(newest_header, Path(source).stat().st_mtime):
+                return str(target)
+            return self.compiler.compile(
+                [source],
+                output_dir=str(objects_dir),
+                include_dirs=library.include_dirs,
+                extra_postargs=library.extra_compile_args,
+            )[0]
+
+        with ThreadPoolExecutor(JOBS) as pool:
+            objects = list(pool.map(compile_one, library.sources))
+        target = self.get_ext_fullpath(library.name)
+        if Path(target).exists() and all(os.path.getmtime(o) < os.path.getmtime(target) for o in objects):
+            return
+        Path(target).parent.mkdir(parents=True, exist_ok=True)
+        self.compiler.link_shared_object(
+            objects, target, extra_postargs=library.extra_link_args, target_lang="c++", build_temp=self.build_temp
+        )
+
+
+if __name__ == "__main__":
+    include = cuda_include()
+    setup(
+        ext_modules=[
+            *shared_libraries(include),
+            *cythonize(
+                extensions(include),
+                build_dir="build/cython",
+                nthreads=JOBS,
+                compiler_directives={"language_level": "3", "embedsignature": True, "binding": True},
+            ),
+        ],
+        cmdclass={"build_ext": BuildExt},
+    )
