@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The shape of an entry point. Each is at most 15 lines: trace, REQUIRE lines, cast, delegate.
+//
+//     CGH_API CUresult cuStreamQuery(CUstream hStream) {
+//         return entry("cuStreamQuery", [&]() -> CUresult {
+//             Stream* stream = nullptr;
+//             TRY(find_stream(hStream, &stream));
+//             return stream->query();
+//         });
+//     }
+//
+// entry() is the gate that every call goes through: the driver is initialised, the caller is not inside a host
+// function, memory that runs out is CUDA_ERROR_OUT_OF_MEMORY, and CUDA_GRAPHS_HOST_TRACE=1 prints the call.
+#ifndef CUDA_GRAPHS_HOSTDRIVER_API_ENTRY_HPP
+#define CUDA_GRAPHS_HOSTDRIVER_API_ENTRY_HPP
+
+#include <cuda.h>
+
+#include <atomic>
+#include <new>
+
+#include "../exec/thread_state.hpp"
+
+// In the library's export table; everything else is hidden.
+#define CGH_API extern "C" __attribute__((visibility("default")))
+
+// The checking words of the host driver: refuse the call with `code` unless `cond`; pass a refusal on.
+#define REQUIRE(cond, code)         \
+    do {                            \
+        if (!(cond)) return (code); \
+    } while (false)
+#define TRY(call)                                                                  \
+    do {                                                                           \
+        if (CUresult try_code = (call); try_code != CUDA_SUCCESS) return try_code; \
+    } while (false)
+
+namespace cgh {
+
+enum class Ready : int { kNo, kYes, kForked };
+
+struct EntryState {
+    std::atomic<Ready> ready{Ready::kNo};
+    std::atomic<bool> trace{false};
+};
+extern EntryState entry_state;
+
+void trace_call(const char* name, CUresult result);
+
+// CUDA_SUCCESS, or why no call may be made now.
+inline CUresult gate() {
+    // cuda.h, cuLaunchHostFunc: "The host function must not make any CUDA API calls. Attempting to use a CUDA API may
+    // result in CUDA_ERROR_NOT_PERMITTED, but this is not required."
+    if (thread_state.callback_depth != 0) return CUDA_ERROR_NOT_PERMITTED;
+    if (entry_state.ready.load(std::memory_order_acquire) != Ready::kYes) return CUDA_ERROR_NOT_INITIALIZED;
+    return CUDA_SUCCESS;
+}
+
+// An entry that may be called at any time, also before cuInit and inside host functions.
+template <class Body>
+inline CUresult entry_anytime(const char* name, Body&& body) {
+    CUresult result;
+    try {
+        result = body();
+    } catch (const std::bad_alloc&) {
+        result = CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (__builtin_expect(entry_state.trace.load(std::memory_order_relaxed), false)) trace_call(name, result);
+    return result;
+}
+
+// The one place where fault injection (issue 4) will hook in: it knows the name, and may answer instead of `body`.
+template <class Body>
+inline CUresult entry(const char* name, Body&& body) {
+    return entry_anytime(name, [&]() -> CUresult {
+        TRY(gate());
+        return body();
+    });
+}
+
+}  // namespace cgh
+
+#endif

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Copies and fills as checked values: make() refuses what the real driver refuses, run() moves the bytes. Streams and
+// graph nodes hold the same values.
+#ifndef CUDA_GRAPHS_HOSTDRIVER_EXEC_COPY_HPP
+#define CUDA_GRAPHS_HOSTDRIVER_EXEC_COPY_HPP
+
+#include <cuda.h>
+
+#include <cstddef>
+
+namespace cgh {
+
+class Copy {
+  public:
+    Copy() = default;
+    // cuMemcpy3D and graph nodes.
+    static CUresult make(const CUDA_MEMCPY3D& params, Copy* out);
+    static CUresult make(const CUDA_MEMCPY2D& params, Copy* out);
+    // One dimension; a side that is `CU_MEMORYTYPE_UNIFIED` may be any memory.
+    static CUresult make(CUmemorytype dst_type, void* dst, CUmemorytype src_type, const void* src, std::size_t bytes,
+                         Copy* out);
+    void run() const;
+
+    // Bytes between device memory and memory that the driver does not know (pageable host memory)?
+    bool touches_pageable() const { return touches_pageable_; }
+
+  private:
+    struct Side {
+        std::byte* address = nullptr;
+        std::size_t pitch = 0;  // bytes from row to row
+        std::size_t slice = 0;  // bytes from plane to plane
+    };
+    Side dst_, src_;
+    std::size_t width_ = 0, height_ = 0, depth_ = 0;  // bytes, rows, planes
+    bool touches_pageable_ = false;
+};
+
+class Fill {
+  public:
+    Fill() = default;
+    // `width` elements of `element_size` (1, 2 or 4) bytes, `height` rows `pitch` bytes apart.
+    static CUresult make(CUdeviceptr dst, std::size_t pitch, unsigned value, unsigned element_size, std::size_t width,
+                         std::size_t height, Fill* out);
+    void run() const;
+
+  private:
+    std::byte* dst_ = nullptr;
+    std::size_t pitch_ = 0, width_ = 0, height_ = 0;
+    unsigned value_ = 0, element_size_ = 1;
+};
+
+}  // namespace cgh
+
+#endif

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A loaded image: what the image loader made of PTX text, with a Kernel object for each entry point and its variables
+// in the address map. Libraries and modules are handles of images.
+#ifndef CUDA_GRAPHS_HOSTDRIVER_LOADER_IMAGE_HPP
+#define CUDA_GRAPHS_HOSTDRIVER_LOADER_IMAGE_HPP
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "../image_loader.h"
+#include "../objects/kernel.hpp"
+#include "../objects/ref.hpp"
+
+namespace cgh {
+
+class Image : public Counted {
+  public:
+    // Finds out what `data` is and loads it. `size` 0: it says itself how long it is (text up to its NUL).
+    static CUresult load(const void* data, std::size_t size, Ref<Image>* out);
+    static CUresult load_file(const char* path, Ref<Image>* out);
+    static void dispose(Image* image) { delete image; }
+
+    Kernel* kernel(const char* name) const;  // nullptr: no such kernel
+    const std::vector<Kernel*>& kernels() const { return kernels_; }
+    const cgh_global* global(const char* name) const;
+    // Its handles die: kernels and variables are unknown from now on, although work in flight may still use them.
+    void retire();
+
+  private:
+    Image(const cgh_image& image, const cgh_loader& loader) : image_(image), loader_(loader) {}
+    ~Image();
+    CUresult adopt();  // makes the kernels and registers the variables
+
+    cgh_image image_;
+    cgh_loader loader_;
+    std::vector<Kernel*> kernels_;
+};
+
+}  // namespace cgh
+
+#endif

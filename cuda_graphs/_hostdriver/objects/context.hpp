@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A context: the primary context of one virtual device. It knows its streams, and the error that ended it: after a
+// kernel fault every later call returns that error, as cuda.h says of CUDA_ERROR_LAUNCH_FAILED ("This leaves the
+// process in an inconsistent state and any further CUDA work will return the same error").
+#ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_CONTEXT_HPP
+#define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_CONTEXT_HPP
+
+#include <cuda.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "ref.hpp"
+
+namespace cgh {
+
+class Stream;
+
+class Context {
+  public:
+    explicit Context(CUdevice device);
+
+    CUcontext handle() { return reinterpret_cast<CUcontext>(this); }
+    CUdevice device() const { return device_; }
+    std::uint64_t id() const { return id_; }
+    Stream& legacy_stream() { return *legacy_stream_; }
+    Stream& per_thread_stream();  // the calling thread's own; CUDA_ERROR_OUT_OF_MEMORY throws std::bad_alloc
+
+    // CUDA_SUCCESS, or the error that ended the context.
+    CUresult status() const { return status_.load(std::memory_order_acquire); }
+    void fail(CUresult error);  // the first error stays
+    void reset();               // cuDevicePrimaryCtxReset
+
+    // Waits for all work of all streams; the calling thread runs it where nobody else does.
+    CUresult synchronize();
+
+    void add_stream(Stream* stream);
+    void remove_stream(Stream* stream);
+    // Streams that the legacy default stream waits for and that wait for it, with unfinished work.
+    std::vector<Ref<Stream>> busy_streams(bool blocking_only);
+    bool has_blocking_streams() const { return blocking_streams_.load(std::memory_order_relaxed) != 0; }
+
+  private:
+    const CUdevice device_;
+    const std::uint64_t id_;
+    Stream* legacy_stream_;
+    std::atomic<CUresult> status_{CUDA_SUCCESS};
+    std::atomic<std::uint32_t> blocking_streams_{0};
+    std::mutex mutex_;              // guards streams_
+    std::vector<Stream*> streams_;  // not owned: a stream takes itself out
+};
+
+// The calling thread's current context. CUDA_ERROR_INVALID_CONTEXT when there is none; the context's own error when
+// it has failed.
+CUresult current_context(Context** out);
+// The same without looking at its error: for calls that work on a failed context too.
+CUresult any_current_context(Context** out);
+
+}  // namespace cgh
+
+#endif

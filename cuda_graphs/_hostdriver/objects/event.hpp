@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// An event names the milestone of its latest record. A milestone is one record: a point in a stream's work, shared
+// by the event, the operation that reaches it and everybody who waits. So an event can be recorded again or destroyed
+// while work still waits for an earlier record, as cuda.h says of cuStreamWaitEvent and cuEventDestroy.
+#ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_EVENT_HPP
+#define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_EVENT_HPP
+
+#include <cuda.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+#include "ref.hpp"
+#include "stream.hpp"
+
+namespace cgh {
+
+class Context;
+
+class Milestone : public Counted {
+  public:
+    static void dispose(Milestone* milestone) { delete milestone; }
+
+    bool done() const { return done_.load(std::memory_order_acquire); }
+    std::int64_t nanoseconds() const { return nanoseconds_; }  // once done
+    // The work before it is complete. Called once.
+    void reach();
+    // The stream position by which it is reached at the latest; to be set before anybody else sees the milestone,
+    // or under Event's lock.
+    void set_target(Stream& stream, std::uint64_t position) { target_ = {Ref<Stream>(&stream), position}; }
+    const Target& target() const { return target_; }
+    // Returns when it is done; runs the work that it waits for where nobody does.
+    void wait();
+
+  private:
+    std::atomic<bool> done_{false};
+    std::int64_t nanoseconds_ = 0;
+    Target target_;
+};
+
+class Event : public Counted {
+  public:
+    Event(Context& context, unsigned flags) : context_(context), flags_(flags) {}
+    static void dispose(Event* event);
+
+    CUevent handle() { return reinterpret_cast<CUevent>(this); }
+    Context& context() const { return context_; }
+    bool timed() const { return (flags_ & CU_EVENT_DISABLE_TIMING) == 0; }
+
+    // Pushes the record of a new milestone.
+    CUresult record(Stream& stream);
+    // A further record that something else reaches (a graph's record node).
+    void set_latest(Ref<Milestone> milestone);
+    // The latest record, or empty when it was never recorded.
+    Ref<Milestone> latest() const;
+
+    CUresult query() const;
+    CUresult synchronize() const;
+    // cuStreamWaitEvent: later work of `stream` waits for the latest record.
+    CUresult wait_on(Stream& stream) const;
+
+  private:
+    Context& context_;
+    const unsigned flags_;
+    mutable SpinLock lock_;  // guards latest_
+    Ref<Milestone> latest_;
+};
+
+}  // namespace cgh
+
+#endif

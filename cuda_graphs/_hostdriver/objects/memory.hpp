@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The address map: which allocation holds an address. Device memory is process memory, so the map is what makes a
+// pointer a device pointer: its CUDA memory type, device, context and extent.
+#ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_MEMORY_HPP
+#define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_MEMORY_HPP
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <shared_mutex>
+
+namespace cgh {
+
+class Context;
+class MemoryPool;
+
+enum class MemoryKind : std::uint8_t {
+    kDevice,      // cuMemAlloc
+    kPool,        // cuMemAllocAsync
+    kGraph,       // an allocation node
+    kGlobal,      // a module's variable
+    kManaged,     // cuMemAllocManaged
+    kPinned,      // cuMemAllocHost, cuMemHostAlloc
+    kRegistered,  // cuMemHostRegister
+};
+
+struct Allocation {
+    CUdeviceptr base = 0;
+    std::size_t size = 0;
+    MemoryKind kind = MemoryKind::kDevice;
+    Context* context = nullptr;
+    MemoryPool* pool = nullptr;  // of kPool, and of kGraph where there is one
+    unsigned flags = 0;          // of kPinned, kRegistered and kManaged
+    std::uint64_t id = 0;        // CU_POINTER_ATTRIBUTE_BUFFER_ID; given by the map
+    // kGraph: what cuMemFree and cuMemFreeAsync do instead of giving the memory back themselves. Called when the
+    // free takes effect in stream order, with no lock held. `check` is called first, at the time of the call, and
+    // may refuse.
+    struct Owner {
+        virtual ~Owner() = default;
+        virtual CUresult check_free(CUdeviceptr address) = 0;
+        virtual void free(CUdeviceptr address) = 0;
+    };
+    Owner* owner = nullptr;
+
+    bool on_host() const { return kind == MemoryKind::kPinned || kind == MemoryKind::kRegistered; }
+    CUmemorytype type() const { return on_host() ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE; }
+    bool holds(CUdeviceptr address, std::size_t bytes) const {
+        return address - base <= size && bytes <= size - (address - base);
+    }
+};
+
+class AddressMap {
+  public:
+    static AddressMap& get();
+    void add(Allocation allocation);
+    // Takes out the allocation that begins at `base`; empty when there is none.
+    std::optional<Allocation> remove(CUdeviceptr base);
+    std::optional<Allocation> find(CUdeviceptr address) const;
+    std::optional<Allocation> find(const void* address) const { return find(reinterpret_cast<CUdeviceptr>(address)); }
+
+  private:
+    mutable std::shared_mutex mutex_;  // guards the two below
+    std::map<CUdeviceptr, Allocation> by_base_;
+    std::uint64_t last_id_ = 0;
+};
+
+// Process memory that stands for device memory: 512-byte aligned, large blocks untouched until they are used.
+// nullptr when `bytes` is more than the machine has. `bytes` is to be given back as it was asked for.
+void* reserve_memory(std::size_t bytes);
+void return_memory(void* address, std::size_t bytes);
+
+}  // namespace cgh
+
+#endif

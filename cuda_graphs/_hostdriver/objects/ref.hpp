@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shared ownership by a counter inside the object. `Ref<T>` is the owning pointer; the object goes when the last one
+// does. How it goes (delete, or back to its arena) is the type's static `dispose(T*)`.
+#ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_REF_HPP
+#define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_REF_HPP
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+namespace cgh {
+
+class Counted {
+  public:
+    void retain() { count_.fetch_add(1, std::memory_order_relaxed); }
+    bool release() { return count_.fetch_sub(1, std::memory_order_acq_rel) == 1; }  // true: that was the last one
+
+  private:
+    std::atomic<std::uint32_t> count_{1};  // whoever creates the object holds the first reference
+};
+
+template <class T>
+class Ref {
+  public:
+    Ref() = default;
+    explicit Ref(T* object) : object_(object) {  // a further reference
+        if (object_ != nullptr) object_->retain();
+    }
+    static Ref adopt(T* object) {  // the creator's own reference
+        Ref ref;
+        ref.object_ = object;
+        return ref;
+    }
+    Ref(const Ref& other) : Ref(other.object_) {}
+    Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+    Ref& operator=(Ref other) noexcept {
+        std::swap(object_, other.object_);
+        return *this;
+    }
+    ~Ref() {
+        if (object_ != nullptr && object_->release()) T::dispose(object_);
+    }
+
+    T* get() const { return object_; }
+    T* operator->() const { return object_; }
+    T& operator*() const { return *object_; }
+    explicit operator bool() const { return object_ != nullptr; }
+    T* leak() { return std::exchange(object_, nullptr); }
+
+  private:
+    T* object_ = nullptr;
+};
+
+}  // namespace cgh
+
+#endif

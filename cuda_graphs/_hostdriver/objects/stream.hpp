@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A stream is a first-in first-out queue of operations. Whoever claims it runs them one after another; nobody waits
+// for a lock that is held while an operation runs. Positions count operations: the stream has reached position p when
+// its first p operations are complete.
+#ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_STREAM_HPP
+#define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_STREAM_HPP
+
+#include <cuda.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "../exec/spin.hpp"
+#include "ref.hpp"
+
+namespace cgh {
+
+class Context;
+class Scheduler;
+class Stream;
+
+// A position in another stream's work that something waits for.
+struct Target {
+    Ref<Stream> stream;
+    std::uint64_t position = 0;
+};
+
+// One piece of a stream's work.
+class Operation {
+  public:
+    enum class Progress { kDone, kBlocked };
+
+    virtual ~Operation() = default;
+    // Runs in stream order, on one thread, with no lock held. kBlocked: it waits for blocked_on() and is to be run
+    // again; it must not have done anything yet. A failure is reported with Context::fail.
+    virtual Progress run(Stream& stream) = 0;
+    virtual Target blocked_on() const { return {}; }
+    // True for operations that run although the context has failed (they free, record, wait). The others are dropped.
+    virtual bool runs_after_failure() const { return false; }
+    // The operation is done or dropped.
+    virtual void finish() { delete this; }
+
+  private:
+    friend class Stream;
+    Operation* next_ = nullptr;
+};
+
+class Stream : public Counted {
+  public:
+    enum class Kind { kCreated, kLegacy, kPerThread };
+
+    Stream(Context& context, Kind kind, unsigned flags, int priority);
+    ~Stream();
+    static void dispose(Stream* stream);
+
+    CUstream handle() { return reinterpret_cast<CUstream>(this); }
+    Context& context() const { return context_; }
+    unsigned flags() const { return flags_; }
+    int priority() const { return priority_; }
+    std::uint64_t id() const { return id_; }
+    // Blocking streams and the legacy default stream wait for each other.
+    bool is_blocking() const { return kind_ != Kind::kLegacy && (flags_ & CU_STREAM_NON_BLOCKING) == 0; }
+
+    // Appends an operation, with the waits that the default-stream rules ask for. Takes it over. Returns at once.
+    // Returns the position at which the operation is complete.
+    std::uint64_t push(Operation* operation);
+    // Appends it as it is.
+    std::uint64_t append(Operation* operation);
+
+    std::uint64_t pushed() const { return pushed_.load(std::memory_order_acquire); }
+    bool reached(std::uint64_t position) const { return completed_.load(std::memory_order_acquire) >= position; }
+    bool idle() const { return reached(pushed()); }
+
+    // Runs or waits for everything up to `position`.
+    void wait_for(std::uint64_t position);
+    // Waits for all work pushed so far; then the context's status.
+    CUresult synchronize();
+    // CUDA_SUCCESS, CUDA_ERROR_NOT_READY or the context's error. Without workers, runs the work.
+    CUresult query();
+
+    // How far one attempt to run the stream came.
+    struct Advance {
+        enum Kind { kReached, kEmpty, kBusy, kBlocked } kind;
+        Target blocked_on;  // of kBlocked
+    };
+    // Runs operations until `position` is reached, the queue is empty, the first one is blocked, or (kBusy) nothing
+    // because another thread runs the stream.
+    Advance advance(std::uint64_t position);
+
+    // Does somebody run it just now?
+    bool claimed() const { return claimed_.load(std::memory_order_seq_cst); }
+    // Is there an operation that a thread could run now?
+    bool runnable();
+
+  private:
+    friend class Scheduler;
+    Operation* first();  // of the queue; by the claimer only
+    void complete_first();
+    bool first_is_blocked(Target* on);
+
+    Context& context_;
+    const Kind kind_;
+    const unsigned flags_;
+    const int priority_;
+    const std::uint64_t id_;
+
+    alignas(64) SpinLock queue_lock_;  // guards incoming_ and incoming_last_
+    Operation* incoming_ = nullptr;
+    Operation* incoming_last_ = nullptr;
+    std::atomic<std::uint64_t> pushed_{0};
+    std::atomic<bool> listed_{false};  // in the scheduler's list
+
+    alignas(64) std::atomic<bool> claimed_{false};
+    Operation* batch_ = nullptr;  // taken from incoming_; by the claimer only
+    std::atomic<std::uint64_t> completed_{0};
+};
+
+// Waits until `done()`, which becomes true by the work before `target`. Runs that work if nobody does.
+void wait_helping(const Target& target, bool (*done)(const void*), const void* argument);
+
+// A CUstream argument: 0 and 1 are the current context's legacy default stream, 2 is the calling thread's own, others
+// are checked handles. CUDA_ERROR_INVALID_HANDLE, or the error of the context.
+CUresult find_stream(CUstream handle, Stream** out);
+
+}  // namespace cgh
+
+#endif
