@@ -16,6 +16,43 @@ cdef extern from "<cuda.h>" nogil:
         CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE
         CUDA_ERROR_UNKNOWN
 
+    ctypedef int CUdevice
+    ctypedef unsigned long long CUdeviceptr
+    ctypedef unsigned long long cuuint64_t
+    cppclass CUctx_st:
+        pass
+    cppclass CUstream_st:
+        pass
+    cppclass CUevent_st:
+        pass
+    cppclass CUmemPoolHandle_st:
+        pass
+    cppclass CUlib_st:
+        pass
+    cppclass CUkern_st:
+        pass
+    cppclass CUfunc_st:
+        pass
+    cppclass CUgraph_st:
+        pass
+    cppclass CUgraphNode_st:
+        pass
+    cppclass CUgraphExec_st:
+        pass
+    cppclass CUuserObject_st:
+        pass
+    ctypedef CUctx_st* CUcontext
+    ctypedef CUstream_st* CUstream
+    ctypedef CUevent_st* CUevent
+    ctypedef CUmemPoolHandle_st* CUmemoryPool
+    ctypedef CUlib_st* CUlibrary
+    ctypedef CUkern_st* CUkernel
+    ctypedef CUfunc_st* CUfunction
+    ctypedef CUgraph_st* CUgraph
+    ctypedef CUgraphNode_st* CUgraphNode
+    ctypedef CUgraphExec_st* CUgraphExec
+    ctypedef CUuserObject_st* CUuserObject
+
 cdef extern from "_driver/table.hpp" namespace "cg" nogil:
     cppclass DriverTable:
         # Function pointers of the table, declared as methods: the call reads the same.

@@ -34,6 +34,12 @@ cdef extern from "_handles/gil.hpp" namespace "cg":
         GilAcquire()
         bint operator bool()
 
+cdef extern from "_handles/error.hpp" namespace "cg":
+    cppclass NotedError:
+        CUresult status
+        string call
+    NotedError take_noted_error()
+
 cdef extern from "_hostdriver/image_loader.h" nogil:
     ctypedef struct cgh_image:
         void* owner
@@ -86,6 +92,14 @@ cdef int check_attempt(CUresult status, attempt) except -1:
     if status == CUDA_SUCCESS:
         return 0
     raise make_error(status, attempt)
+
+
+cdef int raise_noted(attempt) except -1:
+    cdef NotedError noted = take_noted_error()
+    if noted.status == CUDA_SUCCESS:
+        raise RuntimeError(f"an empty handle without an error noted ({attempt or 'nothing said'}): a defect of cuda_graphs")
+    call = noted.call.decode()
+    raise make_error(noted.status, f"{attempt} ({call})" if attempt else call)
 
 
 cdef object make_error(CUresult status, attempt):

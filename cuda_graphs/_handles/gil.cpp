@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
-#include <Python.h>
-
 #include "gil.hpp"
+
+#include <Python.h>
 
 #include <atomic>
 #include <thread>
@@ -14,6 +14,19 @@ namespace {
 std::atomic<bool> closed{false};
 std::atomic<int> inside{0};
 
+// Passes the door if it is open. The order (count, then look) pairs with close_python's (close, then wait for the
+// count).
+bool enter() noexcept {
+    inside.fetch_add(1);
+    if (!closed.load() && Py_IsInitialized()) return true;
+    inside.fetch_sub(1);
+    return false;
+}
+
+void leave() noexcept {
+    inside.fetch_sub(1);
+}
+
 }  // namespace
 
 GilRelease::GilRelease() noexcept : state_(nullptr) {
@@ -24,21 +37,14 @@ GilRelease::~GilRelease() {
     if (state_ != nullptr) PyEval_RestoreThread(static_cast<PyThreadState*>(state_));
 }
 
-GilAcquire::GilAcquire() noexcept : acquired_(false), state_(0) {
-    // The order (count, then look) pairs with close_python's (close, then wait for the count).
-    inside.fetch_add(1);
-    if (closed.load() || !Py_IsInitialized()) {
-        inside.fetch_sub(1);
-        return;
-    }
-    state_ = PyGILState_Ensure();
-    acquired_ = true;
+GilAcquire::GilAcquire() noexcept : acquired_(enter()), state_(0) {
+    if (acquired_) state_ = PyGILState_Ensure();
 }
 
 GilAcquire::~GilAcquire() {
     if (!acquired_) return;
     PyGILState_Release(static_cast<PyGILState_STATE>(state_));
-    inside.fetch_sub(1);
+    leave();
 }
 
 void close_python() noexcept {
@@ -47,12 +53,26 @@ void close_python() noexcept {
     while (inside.load() != 0) std::this_thread::yield();
 }
 
-bool python_is_open() noexcept { return !closed.load(); }
+bool python_is_open() noexcept {
+    return !closed.load();
+}
 
 void release_python(void* object) noexcept {
     if (object == nullptr) return;
     const GilAcquire python;
     if (python) Py_DECREF(static_cast<PyObject*>(object));
+}
+
+std::shared_ptr<const void> hold_python(void* object) {
+    Py_INCREF(static_cast<PyObject*>(object));
+    return {object, release_python};  // on bad_alloc shared_ptr calls the deleter itself
+}
+
+bool call_on_main_thread(int (*function)(void*)) noexcept {
+    if (!enter()) return false;
+    const bool queued = Py_AddPendingCall(function, nullptr) == 0;
+    leave();
+    return queued;
 }
 
 }  // namespace cg

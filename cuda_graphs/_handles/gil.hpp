@@ -9,6 +9,8 @@
 #ifndef CUDA_GRAPHS_HANDLES_GIL_HPP
 #define CUDA_GRAPHS_HANDLES_GIL_HPP
 
+#include <memory>
+
 namespace cg {
 
 // Releases the GIL for a scope where this thread holds it; does nothing on a thread that does not.
@@ -44,6 +46,13 @@ bool python_is_open() noexcept;
 
 // Drops one reference to a PyObject; leaks it when the interpreter is gone. Any thread, GIL held or not.
 void release_python(void* object) noexcept;
+
+// An owner that holds one reference to a PyObject. The caller holds the GIL; the owner may go on any thread.
+std::shared_ptr<const void> hold_python(void* object);
+
+// Has the main thread call `function(nullptr)` soon. False when the interpreter is closed or its queue is full. Any
+// thread; takes no lock of ours and not the GIL.
+bool call_on_main_thread(int (*function)(void*)) noexcept;
 
 }  // namespace cg
 

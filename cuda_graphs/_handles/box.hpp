@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A handle is a std::shared_ptr<const CUxxx> that points into a box {raw value, metadata, dependencies}. Copying a
+// handle counts references, `*handle` is the raw value, and whoever holds one keeps the resource and all that it
+// depends on alive. An empty handle means "creation failed" (error.hpp says why) or "closed".
+//
+// A box is a struct whose first member is `raw` and that has a Counted<Kind> member. Its destructor destroys the
+// resource; its dependencies are members, so they go after it. A box is made before the driver is called, with a raw
+// value of zero that its destructor leaves alone: so nothing is half-built when the call or an allocation fails.
+#ifndef CUDA_GRAPHS_HANDLES_BOX_HPP
+#define CUDA_GRAPHS_HANDLES_BOX_HPP
+
+#include <cuda.h>
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace cg {
+
+// Any handle, as an owner of something: shares the control block, forgets the type.
+using Opaque = std::shared_ptr<const void>;
+
+enum class Kind {
+    kContext,
+    kStream,
+    kEvent,
+    kPool,
+    kPointer,
+    kLibrary,
+    kKernel,
+    kGraph,
+    kGraphNode,
+    kGraphExec,
+    kUserObject,
+    kCount,
+};
+
+// How many boxes of a kind live now. Always on: the tests hold every one of them to it.
+long live_boxes(Kind kind) noexcept;
+const char* kind_name(Kind kind) noexcept;
+
+namespace detail {
+void count_box(Kind kind, long change) noexcept;
+}
+
+template <Kind K>
+class Counted {
+  public:
+    Counted() noexcept { detail::count_box(K, 1); }
+    ~Counted() { detail::count_box(K, -1); }
+    Counted(const Counted&) = delete;
+    Counted& operator=(const Counted&) = delete;
+};
+
+template <class Box>
+using HandleTo = std::shared_ptr<const decltype(Box::raw)>;
+
+template <class Box>
+HandleTo<Box> handle_of(std::shared_ptr<Box> box) noexcept {
+    const auto* raw = &box->raw;
+    return HandleTo<Box>(std::move(box), raw);
+}
+
+// The box that a live handle points into.
+template <class Box>
+Box* box_of(const HandleTo<Box>& handle) noexcept {
+    static_assert(std::is_standard_layout_v<Box>, "the address of the first member must be that of the box");
+    return reinterpret_cast<Box*>(const_cast<decltype(Box::raw)*>(handle.get()));
+}
+
+// The raw value, or zero for an empty handle.
+template <class Raw>
+Raw raw_of(const std::shared_ptr<const Raw>& handle) noexcept {
+    return handle ? *handle : Raw{};
+}
+
+}  // namespace cg
+
+#endif

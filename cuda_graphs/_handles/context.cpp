@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "context.hpp"
+
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "_driver/table.hpp"
+#include "error.hpp"
+#include "registry.hpp"
+
+namespace cg {
+
+namespace {
+
+Registry<CUcontext>& contexts() {
+    return registry_of_process<CUcontext>();
+}
+
+struct PrimaryContexts {
+    std::mutex mutex;
+    std::unordered_map<CUdevice, ContextHandle> of_device;  // guarded by mutex; strong, see the header
+};
+
+PrimaryContexts& primary_contexts() {
+    static auto& primaries = *new PrimaryContexts;
+    return primaries;
+}
+
+ContextHandle make_context(CUcontext raw, CUdevice device) {
+    return contexts().get_or_create(raw, [&] {
+        auto box = std::make_shared<ContextBox>();
+        box->raw = raw;
+        box->device = device;
+        return handle_of(std::move(box));
+    });
+}
+
+// The device of a context that need not be current.
+CUdevice ask_device(CUcontext raw) {
+    CUdevice device = -1;
+    if (driver().cuCtxPushCurrent(raw) != CUDA_SUCCESS) return device;
+    if (driver().cuCtxGetDevice(&device) != CUDA_SUCCESS) device = -1;
+    CUcontext popped = nullptr;
+    driver().cuCtxPopCurrent(&popped);
+    return device;
+}
+
+}  // namespace
+
+ContextBox::~ContextBox() {
+    if (raw != nullptr) contexts().remove(raw);
+}
+
+ContextHandle primary_context(CUdevice device) {
+    PrimaryContexts& primaries = primary_contexts();
+    {
+        const std::lock_guard lock(primaries.mutex);
+        if (const auto known = primaries.of_device.find(device); known != primaries.of_device.end())
+            return known->second;
+    }
+    // Outside the lock: making a context takes long. A thread that loses the race gives its retain back.
+    CUcontext raw = nullptr;
+    CU_TRY(driver().cuDevicePrimaryCtxRetain(&raw, device));
+    ContextHandle made = make_context(raw, device);
+    const std::lock_guard lock(primaries.mutex);
+    const auto [entry, first] = primaries.of_device.emplace(device, std::move(made));
+    if (!first) driver().cuDevicePrimaryCtxRelease(device);
+    return entry->second;
+}
+
+ContextHandle create_context_ref(CUcontext raw) {
+    if (ContextHandle known = contexts().find(raw)) return known;
+    return make_context(raw, ask_device(raw));
+}
+
+ContextHandle current_context() {
+    CUcontext raw = nullptr;
+    CU_TRY(driver().cuCtxGetCurrent(&raw));
+    return raw == nullptr ? ContextHandle{} : create_context_ref(raw);
+}
+
+ContextScope::ContextScope(const ContextHandle& context) noexcept {
+    CUcontext current = nullptr;
+    status_ = driver().cuCtxGetCurrent(&current);
+    if (status_ != CUDA_SUCCESS || current == raw_of(context)) return;
+    status_ = driver().cuCtxPushCurrent(raw_of(context));
+    pushed_ = status_ == CUDA_SUCCESS;
+}
+
+ContextScope::~ContextScope() {
+    CUcontext popped = nullptr;
+    if (pushed_) driver().cuCtxPopCurrent(&popped);
+}
+
+RelaxedCapture::RelaxedCapture() noexcept {
+    driver().cuThreadExchangeStreamCaptureMode(&mode_);
+}
+
+RelaxedCapture::~RelaxedCapture() {
+    driver().cuThreadExchangeStreamCaptureMode(&mode_);
+}
+
+}  // namespace cg

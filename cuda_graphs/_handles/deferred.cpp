@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "deferred.hpp"
+
+#include <atomic>
+#include <memory>
+
+#include "gil.hpp"
+
+namespace cg {
+
+namespace {
+
+std::atomic<Deferred*> head{nullptr};
+std::atomic<bool> scheduled{false};  // a pending call is on its way, so that many payloads cost one
+
+int drain_pending(void*) noexcept {
+    scheduled.store(false);
+    drain_deferred();
+    return 0;
+}
+
+}  // namespace
+
+void defer(Deferred* payload) noexcept {
+    payload->next_ = head.load(std::memory_order_relaxed);
+    while (!head.compare_exchange_weak(payload->next_, payload, std::memory_order_release, std::memory_order_relaxed)) {
+    }
+    // Where the interpreter's queue is full, the next payload or the next drain takes this one along.
+    if (!scheduled.exchange(true) && !call_on_main_thread(drain_pending)) scheduled.store(false);
+}
+
+void drain_deferred() noexcept {
+    if (head.load(std::memory_order_relaxed) == nullptr || !python_is_open()) return;
+    Deferred* next = head.exchange(nullptr, std::memory_order_acquire);
+    while (next != nullptr) {
+        const std::unique_ptr<Deferred> payload(next);
+        next = payload->next_;
+    }
+}
+
+}  // namespace cg

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "event.hpp"
+
+#include "_driver/table.hpp"
+#include "deferred.hpp"
+#include "error.hpp"
+#include "gil.hpp"
+#include "registry.hpp"
+
+namespace cg {
+
+namespace {
+
+Registry<CUevent>& events() {
+    return registry_of_process<CUevent>();
+}
+
+}  // namespace
+
+EventBox::~EventBox() {
+    if (raw == nullptr) return;
+    events().remove(raw);
+    if (!owned) return;
+    const GilRelease no_gil;
+    const RelaxedCapture relaxed;
+    driver().cuEventDestroy(raw);
+}
+
+EventHandle create_event(const ContextHandle& context, bool timing, bool blocking) {
+    drain_deferred();
+    auto box = std::make_shared<EventBox>();
+    const ContextScope scope(context);
+    CU_TRY(scope.status());
+    const unsigned flags =
+        (timing ? 0U : unsigned{CU_EVENT_DISABLE_TIMING}) | (blocking ? unsigned{CU_EVENT_BLOCKING_SYNC} : 0U);
+    CU_TRY(driver().cuEventCreate(&box->raw, flags));
+    box->owned = true;
+    box->timing = timing;
+    box->blocking = blocking;
+    box->context = context;
+    EventHandle handle = handle_of(std::move(box));
+    events().add(handle);
+    return handle;
+}
+
+EventHandle create_event_ref(CUevent raw) {
+    return events().get_or_create(raw, [&] {
+        auto box = std::make_shared<EventBox>();
+        box->raw = raw;
+        return handle_of(std::move(box));
+    });
+}
+
+}  // namespace cg

@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""What Cython sees of the handle layer. The headers next to this file are its documentation.
+
+A creator that fails returns an empty handle: `if not h: raise_noted(...)` (seam.pxd).
+"""
+
+from libc.stddef cimport size_t
+from libcpp cimport bool as cpp_bool
+from libcpp.memory cimport shared_ptr
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+from cuda_graphs._driver.cuda cimport (
+    CUcontext, CUdevice, CUdeviceptr, CUevent, CUkernel, CUlibrary, CUmemoryPool, CUresult, CUstream, cuuint64_t
+)
+
+cdef extern from "_handles/box.hpp" namespace "cg" nogil:
+    ctypedef shared_ptr[const void] Opaque
+    Raw raw_of[Raw](const shared_ptr[const Raw]& handle) noexcept
+    Box* box_of[Box](...) noexcept
+    enum class Kind:
+        kCount
+    long live_boxes(Kind kind) noexcept
+    const char* kind_name(Kind kind) noexcept
+
+cdef extern from "_handles/error.hpp" namespace "cg" nogil:
+    cppclass NotedError:
+        CUresult status
+        string call
+    void note_error(CUresult status, const char* call) noexcept
+    NotedError take_noted_error()
+
+cdef extern from "_handles/gil.hpp" namespace "cg" nogil:
+    cppclass GilAcquire:
+        GilAcquire()
+        cpp_bool operator bool()
+    cpp_bool python_is_open() noexcept
+    Opaque hold_python(void* object) except +  # with the GIL
+
+cdef extern from "_handles/deferred.hpp" namespace "cg" nogil:
+    void drain_deferred() noexcept
+
+cdef extern from "_handles/context.hpp" namespace "cg" nogil:
+    cppclass ContextBox:
+        CUcontext raw
+        CUdevice device
+    ctypedef shared_ptr[const CUcontext] ContextHandle
+    ContextHandle primary_context(CUdevice device) except +
+    ContextHandle create_context_ref(CUcontext raw) except +
+    ContextHandle current_context() except +
+
+cdef extern from "_handles/stream.hpp" namespace "cg" nogil:
+    cppclass StreamBox:
+        CUstream raw
+        cpp_bool owned
+        ContextHandle context
+        Opaque owner
+    ctypedef shared_ptr[const CUstream] StreamHandle
+    StreamHandle create_stream(const ContextHandle& context, unsigned flags, int priority) except +
+    StreamHandle create_stream_ref(CUstream raw) except +
+    StreamHandle create_stream_with_owner(CUstream raw, Opaque owner) except +
+
+cdef extern from "_handles/event.hpp" namespace "cg" nogil:
+    cppclass EventBox:
+        CUevent raw
+        cpp_bool owned
+        cpp_bool timing
+        cpp_bool blocking
+        ContextHandle context
+    ctypedef shared_ptr[const CUevent] EventHandle
+    EventHandle create_event(const ContextHandle& context, cpp_bool timing, cpp_bool blocking) except +
+    EventHandle create_event_ref(CUevent raw) except +
+
+cdef extern from "_handles/memory.hpp" namespace "cg" nogil:
+    cppclass PoolBox:
+        CUmemoryPool raw
+        cpp_bool owned
+        CUdevice device
+    ctypedef shared_ptr[const CUmemoryPool] PoolHandle
+    PoolHandle create_device_pool(CUdevice device, size_t max_size, cuuint64_t release_threshold) except +
+    PoolHandle current_device_pool(CUdevice device) except +
+
+    enum class Free:
+        kNever
+        kAsync
+        kDevice
+        kHost
+        kCallback
+    cppclass PointerBox:
+        CUdeviceptr raw
+        size_t size
+        Free how
+        StreamHandle stream
+        ContextHandle context
+        Opaque owner
+    ctypedef shared_ptr[const CUdeviceptr] PointerHandle
+    ctypedef void (*FreeCallback)(
+        void* resource, CUdeviceptr address, size_t size, const StreamHandle& stream
+    ) noexcept nogil
+    PointerHandle allocate_from_pool(const PoolHandle& pool, size_t size, const StreamHandle& stream) except +
+    PointerHandle allocate_device(const ContextHandle& context, size_t size) except +
+    PointerHandle allocate_pinned(const ContextHandle& context, size_t size) except +
+    PointerHandle create_pointer_ref(CUdeviceptr raw, size_t size, Opaque owner) except +
+    PointerHandle create_pointer_with_resource(
+        CUdeviceptr raw, size_t size, Opaque owner, void* resource, FreeCallback callback
+    ) except +
+
+cdef extern from "_handles/module.hpp" namespace "cg" nogil:
+    cppclass LibraryBox:
+        CUlibrary raw
+    ctypedef shared_ptr[const CUlibrary] LibraryHandle
+    LibraryHandle load_library(const void* image) except +
+    LibraryHandle load_library_file(const char* path) except +
+    string load_log(const void* image) except +
+
+    cppclass Parameter:
+        size_t offset
+        size_t size
+    cppclass KernelBox:
+        CUkernel raw
+        LibraryHandle library
+    ctypedef shared_ptr[const CUkernel] KernelHandle
+    KernelHandle get_kernel(const LibraryHandle& library, const char* name) except +
+    KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library) except +
+    const vector[Parameter]* kernel_parameters(const KernelHandle& kernel) except +

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "module.hpp"
+
+#include <array>
+#include <cstdint>
+
+#include "_driver/table.hpp"
+#include "context.hpp"
+#include "deferred.hpp"
+#include "error.hpp"
+#include "gil.hpp"
+#include "registry.hpp"
+
+namespace cg {
+
+namespace {
+
+constexpr std::size_t kLogBytes = 16 * 1024;
+
+Registry<CUkernel>& kernels() {
+    return registry_of_process<CUkernel>();
+}
+
+KernelHandle make_kernel(CUkernel raw, const LibraryHandle& library) {
+    auto box = std::make_shared<KernelBox>();
+    box->raw = raw;
+    box->library = library;
+    return handle_of(std::move(box));
+}
+
+void ask_parameters(KernelBox& box) {
+    for (std::size_t index = 0;; ++index) {
+        Parameter parameter{};
+        const CUresult status = driver().cuKernelGetParamInfo(box.raw, index, &parameter.offset, &parameter.size);
+        // "CUDA_ERROR_INVALID_VALUE if paramIndex is outside the range" is how the list ends.
+        if (status == CUDA_ERROR_INVALID_VALUE) return;
+        box.parameter_status = status;
+        if (status != CUDA_SUCCESS) return;
+        box.parameters.push_back(parameter);
+    }
+}
+
+}  // namespace
+
+LibraryBox::~LibraryBox() {
+    if (raw == nullptr) return;
+    const GilRelease no_gil;
+    const RelaxedCapture relaxed;
+    driver().cuLibraryUnload(raw);
+}
+
+LibraryHandle load_library(const void* image) {
+    drain_deferred();
+    auto box = std::make_shared<LibraryBox>();
+    const RelaxedCapture relaxed;
+    CU_TRY(driver().cuLibraryLoadData(&box->raw, image, nullptr, nullptr, 0, nullptr, nullptr, 0));
+    return handle_of(std::move(box));
+}
+
+LibraryHandle load_library_file(const char* path) {
+    drain_deferred();
+    auto box = std::make_shared<LibraryBox>();
+    const RelaxedCapture relaxed;
+    CU_TRY(driver().cuLibraryLoadFromFile(&box->raw, path, nullptr, nullptr, 0, nullptr, nullptr, 0));
+    return handle_of(std::move(box));
+}
+
+std::string load_log(const void* image) {
+    std::string log(kLogBytes, '\0');
+    std::array<CUjit_option, 2> options = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    std::array<void*, 2> values = {log.data(), reinterpret_cast<void*>(std::uintptr_t{kLogBytes})};
+    const RelaxedCapture relaxed;
+    CUmodule module = nullptr;
+    const CUresult status =
+        driver().cuModuleLoadDataEx(&module, image, unsigned{options.size()}, options.data(), values.data());
+    if (status == CUDA_SUCCESS) driver().cuModuleUnload(module);
+    log.resize(log.find('\0') == std::string::npos ? kLogBytes : log.find('\0'));
+    return log;
+}
+
+KernelBox::~KernelBox() {
+    if (raw != nullptr) kernels().remove(raw);
+}
+
+KernelHandle get_kernel(const LibraryHandle& library, const char* name) {
+    CUkernel raw = nullptr;
+    CU_TRY(driver().cuLibraryGetKernel(&raw, raw_of(library), name));
+    return create_kernel_ref(raw, library);
+}
+
+KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library) {
+    KernelHandle known = kernels().get_or_create(raw, [&] { return make_kernel(raw, library); });
+    if (!library || box_of<KernelBox>(known)->library) return known;
+    // It was borrowed without its library: from now on the raw value means the box that keeps one.
+    KernelHandle keeping = make_kernel(raw, library);
+    kernels().add(keeping);
+    return keeping;
+}
+
+const std::vector<Parameter>* kernel_parameters(const KernelHandle& kernel) {
+    KernelBox& box = *box_of<KernelBox>(kernel);
+    std::call_once(box.asked, [&] { ask_parameters(box); });
+    if (box.parameter_status == CUDA_SUCCESS) return &box.parameters;
+    note_error(box.parameter_status, "cuKernelGetParamInfo");
+    return nullptr;
+}
+
+}  // namespace cg

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Libraries (loaded code) and their kernels. A library is unloaded with the last handle of it and of its kernels. A
+// kernel's box knows the layout of its parameters, which the driver tells.
+#ifndef CUDA_GRAPHS_HANDLES_MODULE_HPP
+#define CUDA_GRAPHS_HANDLES_MODULE_HPP
+
+#include <cstddef>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "box.hpp"
+
+namespace cg {
+
+struct LibraryBox {
+    CUlibrary raw = nullptr;
+    Counted<Kind::kLibrary> counted;
+    ~LibraryBox();
+};
+
+using LibraryHandle = HandleTo<LibraryBox>;
+
+// `image` is a cubin or a fatbin, or PTX text with its terminating NUL.
+LibraryHandle load_library(const void* image);
+LibraryHandle load_library_file(const char* path);
+
+// What the JIT compiler or the loader says about an image that did not load; "" when it says nothing. Tries to load it
+// once more as a module, because only modules give their log at once.
+std::string load_log(const void* image);
+
+struct Parameter {
+    std::size_t offset;  // bytes, in the parameter block
+    std::size_t size;    // bytes
+};
+
+struct KernelBox {
+    CUkernel raw = nullptr;
+    LibraryHandle library;  // empty for a kernel of others
+    std::once_flag asked;
+    CUresult parameter_status = CUDA_SUCCESS;
+    std::vector<Parameter> parameters;  // valid once `asked`
+    Counted<Kind::kKernel> counted;
+    ~KernelBox();
+};
+
+using KernelHandle = HandleTo<KernelBox>;
+
+// The same kernel gives the same box as long as one handle lives.
+KernelHandle get_kernel(const LibraryHandle& library, const char* name);
+
+// Ours, with its library, if the raw value is one of ours; else borrowed, keeping `library` (may be empty) alive.
+KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library);
+
+// The parameters of a kernel, asked for once; nullptr with an error noted when the driver does not tell.
+const std::vector<Parameter>* kernel_parameters(const KernelHandle& kernel);
+
+}  // namespace cg
+
+#endif

@@ -1,0 +1,26 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from libc.stddef cimport size_t
+
+from cuda_graphs._driver.cuda cimport CUdeviceptr
+from cuda_graphs._handles.handles cimport PointerHandle
+
+
+cdef class Buffer:
+    cdef PointerHandle _h  # empty once closed
+    cdef size_t _size
+    cdef object _memory_resource
+    cdef object _owner
+    cdef int _kind  # what cuPointerGetAttribute said; -1 before it was asked
+    cdef int _device_id
+    cdef object __weakref__
+
+    @staticmethod
+    cdef Buffer _from_handle(PointerHandle h, object memory_resource)
+
+    # RuntimeError once closed.
+    cdef int _check_open(self) except -1
+
+
+# A fill value (int in 0..255, or a buffer of 1, 2 or 4 bytes): writes the pattern, returns its width in bytes.
+cdef int parse_fill_value(object value, unsigned int* pattern) except -1

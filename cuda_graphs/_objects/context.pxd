@@ -1,0 +1,11 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from cuda_graphs._handles.handles cimport ContextHandle
+
+
+cdef class Context:
+    cdef ContextHandle _h
+    cdef object __weakref__
+
+    @staticmethod
+    cdef Context _from_handle(ContextHandle h)

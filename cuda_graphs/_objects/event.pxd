@@ -1,0 +1,15 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from cuda_graphs._handles.handles cimport EventHandle
+
+
+cdef class Event:
+    cdef EventHandle _h  # empty once closed
+    cdef object __weakref__
+
+    # Two wrappers of one event are equal, not identical.
+    @staticmethod
+    cdef Event _from_handle(EventHandle h)
+
+    # RuntimeError once closed.
+    cdef int _check_open(self) except -1

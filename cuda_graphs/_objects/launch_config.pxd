@@ -1,0 +1,15 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+
+
+cdef class LaunchConfig:
+    cdef unsigned int _grid[3]     # in blocks; with a cluster: in clusters
+    cdef unsigned int _cluster[3]  # 0, 0, 0: no cluster
+    cdef unsigned int _block[3]    # in threads
+    cdef unsigned int _shmem_size  # bytes of dynamic shared memory
+    cdef bint _is_cooperative
+    cdef object __weakref__
+
+
+# A LaunchConfig as it is, a dict of its fields as one; anything else is a TypeError.
+cdef LaunchConfig LaunchConfig_accept(object arg)

@@ -1,0 +1,19 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from cuda_graphs._handles.handles cimport StreamHandle
+
+
+cdef class Stream:
+    cdef StreamHandle _h  # empty once closed
+    cdef object __weakref__
+
+    @staticmethod
+    cdef Stream _from_handle(StreamHandle h)
+
+    # RuntimeError once closed.
+    cdef int _check_open(self) except -1
+
+
+# The stream that an argument stands for: a Stream, or any object with __cuda_stream__. Raises TypeError, or
+# RuntimeError when it is closed: so `raw_of(Stream_accept(x)._h)` is always a stream.
+cdef Stream Stream_accept(object arg)
