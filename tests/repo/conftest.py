@@ -23,7 +23,9 @@ class Tree:
         """Files with one of `suffixes` (all files without one), sorted."""
         for folder, folders, names in os.walk(self.root / below):
             folders[:] = sorted(
-                f for f in folders if f not in BUILT and not f.endswith((".egg-info", "_cache")) and f != ".hypothesis"
+                f
+                for f in folders
+                if f not in BUILT and not f.endswith((".egg-info", "_cache")) and f != ".hypothesis"
             )
             for name in sorted(names):
                 if not name.endswith(".cy.cpp") and (not suffixes or name.endswith(suffixes)):

@@ -58,7 +58,11 @@ def test_each_folder_of_the_package_stays_within_its_limit(tree):
 
 
 def test_lines_are_counted_by_folder(empty_tree):
-    for name, lines in {"cuda_graphs/a.py": 3, "cuda_graphs/_x/b.cpp": 4, "cuda_graphs/_x/y/c.hpp": 5}.items():
+    for name, lines in {
+        "cuda_graphs/a.py": 3,
+        "cuda_graphs/_x/b.cpp": 4,
+        "cuda_graphs/_x/y/c.hpp": 5,
+    }.items():
         path = empty_tree.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("\n" * lines)

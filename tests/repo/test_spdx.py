@@ -2,7 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Law: every source file says in its first lines, in two SPDX lines, whose it is and under which licence."""
 
-CODE = (".py", ".pyx", ".pxd", ".pxi", ".pyi", ".hpp", ".cpp", ".h", ".c", ".def", ".cu", ".sh", "Makefile", ".ci/run")
+CODE = (
+    ".py",
+    ".pyx",
+    ".pxd",
+    ".pxi",
+    ".pyi",
+    ".hpp",
+    ".cpp",
+    ".h",
+    ".c",
+    ".def",
+    ".cu",
+    ".sh",
+    "Makefile",
+    ".ci/run",
+)
 LINES = ("SPDX-FileCopyrightText: 2026 The cuda_graphs authors", "SPDX-License-Identifier: Apache-2.0")
 
 

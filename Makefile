@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# One word per loop. All of them work inside a virtual environment that has the `test` extra (README.md):
+#
+#   make        build in place, in parallel, through ccache where there is one
+#   make tiny   the smallest test file, on the host driver
+#   make test   all tests on the host driver, in parallel; again on a GPU where one answers
+#   make tidy   formatters, linters, types, layering, licences, sizes
+#   make asan   the host driver's C++ tests under the address and undefined-behaviour sanitizers
+#   make tsan   the same under the thread sanitizer
+#   make docs   run every snippet of the documentation, check its links and tables
+#   make bench  the benchmarks, as a table
+#   make clean  remove everything that was built
+
+PYTHON ?= python
+JOBS ?= $(shell nproc)
+CCACHE := $(shell command -v ccache)
+PYTEST = $(PYTHON) -m pytest -q
+
+.PHONY: all tiny test test-host test-cuda tidy asan tsan docs bench clean
+
+all:
+	CC="$(CCACHE) gcc" CXX="$(CCACHE) g++" MAX_JOBS=$(JOBS) $(PYTHON) setup.py -q build_ext --inplace
+
+tiny:
+	CUDA_GRAPHS_DRIVER=host $(PYTEST) tests/test_tiny.py
+
+test: test-host test-cuda
+
+test-host:
+	CUDA_GRAPHS_DRIVER=host $(PYTEST) -n $(JOBS)
+
+# Several processes share the GPU well, but each keeps a context in its memory.
+test-cuda:
+	@if CUDA_GRAPHS_DRIVER=cuda $(PYTHON) -c "import cuda_graphs as cg; cg.driver_info()" 2>/dev/null; then \
+	    CUDA_GRAPHS_DRIVER=cuda $(PYTEST) -n 4; \
+	else \
+	    echo "make test: no CUDA device answers here, so the tests ran on the host driver only"; \
+	fi
+
+CXX_FILES = $(shell find cuda_graphs tests benchmarks -name '*.hpp' -o -name '*.cpp' -o -name '*.h' | grep -v '\.cy\.cpp$$')
+
+tidy: build/tidy-tools
+	ruff check .
+	ruff format --check .
+	mypy
+	cython-lint cuda_graphs
+	clang-format --dry-run -Werror $(CXX_FILES)
+	codespell
+	$(PYTEST) -p no:cacheprovider tests/repo/test_layering.py tests/repo/test_spdx.py tests/repo/test_sizes.py
+	$(PYTHON) tests/repo/test_sizes.py
+
+# The frozen versions, so that a new release of a tool never turns a tree untidy by itself.
+build/tidy-tools: .ci/tidy.txt
+	$(PYTHON) -m pip install -q --disable-pip-version-check -r .ci/tidy.txt
+	@mkdir -p build && touch $@
+
+asan tsan:
+	$(MAKE) -C tests/hostdriver $@ PYTHON=$(PYTHON)
+
+docs:
+	CUDA_GRAPHS_DRIVER=host $(PYTEST) tests/repo/test_readme.py tests/repo/test_docs.py
+
+bench:
+	$(PYTHON) -m benchmarks
+
+clean:
+	rm -rf build dist out docs/_build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find cuda_graphs \( -name '*.so' -o -name '*.cy.cpp' -o -name __pycache__ \) -prune -exec rm -rf {} +

@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: links in the documentation lead somewhere, and its tables say what the code does."""
+
+import re
+
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+VARIABLE = re.compile(r"\bCUDA_GRAPHS_[A-Z]+(?:_[A-Z]+)*\b")
+
+
+def pages(tree):
+    yield from tree.root.glob("*.md")
+    yield from tree.files(".md", below="docs")
+
+
+def anchors(page):
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", h).strip().lower().replace(" ", "-") for h in headings}
+
+
+def dead_links(tree):
+    dead = []
+    for page in pages(tree):
+        for target in LINK.findall(page.read_text()):
+            path, _, anchor = target.partition("#")
+            if target.startswith(("http:", "https:")):
+                continue
+            aim = (page.parent / path) if path else page
+            if not aim.exists() or (anchor and anchor not in anchors(aim)):
+                dead.append(f"{tree.name(page)}: {target}")
+    return dead
+
+
+def test_every_link_within_the_tree_leads_somewhere(tree):
+    assert dead_links(tree) == []
+
+
+def test_a_dead_link_is_noticed(empty_tree):
+    (empty_tree.root / "docs").mkdir()
+    (empty_tree.root / "README.md").write_text(
+        "# Here\n[a](docs/a.md) [b](docs/b.md) [c](#here) [d](docs/a.md#x)\n"
+    )
+    (empty_tree.root / "docs/a.md").write_text(
+        "# A page\n[up](../README.md#here) [out](https://example.org)\n"
+    )
+    assert dead_links(empty_tree) == ["README.md: docs/b.md", "README.md: docs/a.md#x"]
+
+
+def test_every_environment_variable_of_the_code_is_documented_and_no_other(tree):
+    used = set()
+    for path in tree.files(".py", ".pyx", ".hpp", ".cpp", below="cuda_graphs"):
+        used |= set(VARIABLE.findall(path.read_text()))
+    used |= set(VARIABLE.findall((tree.root / "setup.py").read_text()))
+    # Include guards look like variables.
+    used = {name for name in used if not name.endswith(("_HPP", "_H"))}
+    documented = set(
+        re.findall(r"^\| `(CUDA_GRAPHS_\w+)`", (tree.root / "docs/environment.md").read_text(), re.MULTILINE)
+    )
+    assert used <= documented
+
+
+def test_the_page_of_errors_is_the_table_of_errors(tree):
+    from docs.errors_page import errors_page
+
+    assert (tree.root / "docs/errors.md").read_text() == errors_page(), "run: python docs/errors_page.py"

@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: `import cuda_graphs` only imports: no driver, no compiler, nothing heavy, no thread.
+
+The aim is under 100 ms. Clocks make bad tests, so this checks what costs the time instead.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = (
+    "llvmlite",
+    "cuda.bindings",
+    "cuda.core",
+    "cuda.pathfinder",
+    "numpy",
+    "matplotlib",
+    "cuda_graphs._ptx",
+    "asyncio",
+)
+LIBRARIES = ("libcuda.so", "libnvrtc", "libcudart", "libcuda_graphs_hostdriver", "libnvvm", "libllvmlite")
+
+REPORT = """
+import json, sys, threading
+before = set(sys.modules)
+import cuda_graphs
+with open("/proc/self/maps") as maps:
+    mapped = sorted({line.split()[-1] for line in maps if ".so" in line})
+print(json.dumps({
+    "modules": sorted(set(sys.modules) - before), "mapped": mapped, "threads": threading.active_count(),
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    child = subprocess.run(
+        [sys.executable, "-W", "error", "-c", REPORT],
+        cwd=tmp_path_factory.mktemp("elsewhere"),
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert child.returncode == 0, child.stderr
+    assert child.stderr == ""
+    return json.loads(child.stdout)
+
+
+@pytest.mark.parametrize("name", HEAVY)
+def test_the_import_does_not_import(report, name):
+    assert [m for m in report["modules"] if m == name or m.startswith(name + ".")] == []
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_the_import_does_not_load(report, name):
+    assert [path for path in report["mapped"] if name in path.rpartition("/")[2]] == []
+
+
+def test_the_import_imports_few_modules(report):
+    assert "cuda_graphs" in report["modules"]
+    assert len(report["modules"]) < 120, report["modules"]
+
+
+def test_the_import_starts_no_thread(report):
+    assert report["threads"] == 1
