@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "graph.hpp"
+
+#include <deque>
+#include <memory>
+
+#include "_driver/table.hpp"
+#include "deferred.hpp"
+#include "error.hpp"
+#include "gil.hpp"
+
+namespace cg {
+
+struct Hierarchy {
+    CUgraph root = nullptr;
+    std::deque<GraphBox> graphs;  // addresses stay
+
+    Hierarchy() = default;
+    ~Hierarchy();
+    GraphBox& add(CUgraph raw, NodeRecord* holder);
+};
+
+Hierarchy::~Hierarchy() {
+    if (root != nullptr) {
+        const GilRelease released;
+        driver().cuGraphDestroy(root);
+    }
+    drain_deferred();
+}
+
+GraphBox& Hierarchy::add(CUgraph raw, NodeRecord* holder) {
+    GraphBox& graph = graphs.emplace_back();
+    graph.raw = raw;
+    graph.hierarchy = this;
+    graph.holder = holder;
+    graph.entry.graph = &graph;
+    graph.entry.kind = NodeKind::kEntry;
+    return graph;
+}
+
+NodeHandle create_graph() {
+    const auto hierarchy = std::make_shared<Hierarchy>();
+    GraphBox& graph = hierarchy->add(nullptr, nullptr);
+    const GilRelease released;
+    CU_TRY(driver().cuGraphCreate(&hierarchy->root, 0));
+    graph.raw = hierarchy->root;
+    return node_handle(hierarchy, graph.entry);
+}
+
+GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw) {
+    GraphBox& graph = holder.graph->hierarchy->add(raw, &holder);
+    holder.make_facts().inner.push_back(&graph);
+    return graph;
+}
+
+NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot owners) {
+    NodeRecord& node = graph.nodes.add(graph, raw, kind);
+    graph.owners.commit(graph.raw, owners, node);
+    return node;
+}
+
+namespace {
+
+template <class Visit>
+void for_each_inner(GraphBox& graph, Visit visit) {
+    graph.nodes.for_each([&](NodeRecord& node) {
+        if (!node.facts) return;
+        for (GraphBox* inner : node.facts->inner) visit(*inner);
+    });
+}
+
+}  // namespace
+
+void seal_owners(GraphBox& graph) noexcept {
+    // All of the hierarchy: that is more than what the copy will share, and costs an emptier page at most.
+    for (GraphBox& each : graph.hierarchy->graphs) each.owners.seal();
+}
+
+void forget_graph(GraphBox& graph) noexcept {
+    for_each_inner(graph, [](GraphBox& inner) { forget_graph(inner); });
+    graph.nodes.forget_all();
+    graph.owners.seal();
+    graph.raw = nullptr;
+}
+
+}  // namespace cg

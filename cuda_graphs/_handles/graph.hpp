@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Graph definitions. A definition and the graphs inside it (bodies of conditional nodes, embedded graphs) form one
+// hierarchy. All handles of a hierarchy share one control block: whoever holds any graph or node of it keeps the
+// whole. Only the root is ours to destroy; the driver destroys an inner graph with the node that holds it, after which
+// its box stays, empty, for the handles that are still around.
+#ifndef CUDA_GRAPHS_HANDLES_GRAPH_HPP
+#define CUDA_GRAPHS_HANDLES_GRAPH_HPP
+
+#include <cuda.h>
+
+#include "box.hpp"
+#include "graph_node.hpp"
+#include "user_object.hpp"
+
+namespace cg {
+
+struct Hierarchy;
+
+struct GraphBox {
+    CUgraph raw = nullptr;  // null once destroyed with the node that held it
+    Hierarchy* hierarchy = nullptr;
+    NodeRecord* holder = nullptr;  // the node whose body or embedded graph this is; null for a root
+    NodeRecord entry;              // the virtual node before all others
+    NodeTable nodes;
+    OwnerPages owners;
+    Counted<Kind::kGraph> counted;
+};
+
+// The entry node of an empty definition; no handle and a noted error on failure.
+NodeHandle create_graph();
+
+// Takes on a graph that the driver made inside `holder`.
+GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw);
+
+// The handle of a node (so, with an entry node, of a graph) from any handle of its hierarchy.
+template <class AnyHandle>
+NodeHandle node_handle(const AnyHandle& any, NodeRecord& node) noexcept {
+    return NodeHandle(any, &node.raw);
+}
+
+// Puts a node that the driver just made on record, with the owners that were prepared for it.
+NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot owners);
+
+// A clone, an executable or an embedding of this graph is about to be made: see OwnerPages::seal.
+void seal_owners(GraphBox& graph) noexcept;
+
+// The driver destroyed this inner graph: its records and those of all graphs within are dead.
+void forget_graph(GraphBox& graph) noexcept;
+
+}  // namespace cg
+
+#endif

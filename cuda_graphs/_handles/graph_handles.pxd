@@ -1,0 +1,156 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""What Cython sees of the graph part of the handle layer. The headers next to this file are its documentation."""
+
+from libc.stddef cimport size_t
+from libcpp cimport bool as cpp_bool
+from libcpp.memory cimport shared_ptr, unique_ptr
+from libcpp.vector cimport vector
+
+from cuda_graphs._driver.cuda cimport CUcontext, CUdeviceptr, CUgraph, CUgraphExec, CUgraphNode, CUresult
+from cuda_graphs._driver.cuda_graph cimport (
+    CUDA_GRAPH_INSTANTIATE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUgraphConditionalHandle, CUgraphConditionalNodeType,
+    CUmemorytype,
+)
+from cuda_graphs._handles.handles cimport Opaque
+
+cdef extern from "_handles/user_object.hpp" namespace "cg" nogil:
+    Opaque as_owner(...) noexcept
+    Opaque bundle(vector[Opaque] owners) except +
+    Opaque copy_bytes(const void* data, size_t size) except +
+    cppclass Owners:
+        Opaque first
+        Opaque second
+    cppclass OwnerPage:
+        pass
+    cppclass OwnerSlot:
+        OwnerPage* page
+    cppclass OwnerPages:
+        OwnerSlot prepare(CUgraph graph, Owners owners) noexcept
+        void rollback(OwnerSlot slot) noexcept
+
+cdef extern from "_handles/graph_node.hpp" namespace "cg" nogil:
+    enum class NodeKind(int):
+        kEntry
+        kEmpty
+        kKernel
+        kAlloc
+        kFree
+        kMemset
+        kMemcpy
+        kChild
+        kHost
+        kEventRecord
+        kEventWait
+        kIf
+        kIfElse
+        kWhile
+        kSwitch
+        kConditional
+        kOther
+
+    cppclass NodeFacts:
+        vector[GraphBox*] inner
+        CUgraphConditionalHandle condition
+        int device
+        Opaque values
+
+    cppclass NodeRecord:
+        CUgraphNode raw
+        GraphBox* graph
+        NodeKind kind
+        void* object
+        unique_ptr[NodeFacts] facts
+        cpp_bool is_alive() noexcept
+        NodeFacts& make_facts() except +
+
+    ctypedef shared_ptr[const CUgraphNode] NodeHandle
+
+    cppclass NodeTable:
+        NodeRecord* find(CUgraphNode raw) except +
+        void recycle(NodeRecord& record) noexcept
+
+    enum class Direction:
+        kPredecessors
+        kSuccessors
+
+    cppclass Edges:
+        vector[CUgraphNode] source "from"
+        vector[CUgraphNode] target "to"
+        size_t size() noexcept
+        void add(CUgraphNode source, CUgraphNode target) except +
+        void copy(const Edges& edges, size_t index) except +
+
+    CUresult list_nodes(CUgraph graph, vector[CUgraphNode]& nodes) except +
+    CUresult list_edges(CUgraph graph, Edges& edges) except +
+    CUresult list_edges_of(CUgraphNode node, Direction direction, Edges& edges) except +
+    CUresult add_edges(CUgraph graph, const Edges& edges) noexcept
+    CUresult remove_edges(CUgraph graph, const Edges& edges) noexcept
+    CUresult find_kind(CUgraphNode node, NodeKind* kind) noexcept
+    CUresult destroy_node(NodeRecord& record) except +
+
+cdef extern from "_handles/graph.hpp" namespace "cg" nogil:
+    cppclass GraphBox:
+        CUgraph raw
+        NodeRecord* holder
+        NodeRecord entry
+        NodeTable nodes
+        OwnerPages owners
+    NodeHandle create_graph() except +
+    GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw) except +
+    NodeHandle node_handle(...) noexcept
+    NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot slot) except +
+    void seal_owners(GraphBox& graph) noexcept
+
+cdef extern from "_handles/graph_exec.hpp" namespace "cg" nogil:
+    ctypedef shared_ptr[const CUgraphExec] GraphExecHandle
+    GraphExecHandle instantiate(
+        GraphBox& graph, CUDA_GRAPH_INSTANTIATE_PARAMS* params, CUresult* status) except +
+
+cdef extern from "_handles/graph_memory.hpp" namespace "cg" nogil:
+    int kUnknownMemory
+    cppclass GraphMemory:
+        void record(CUdeviceptr start, size_t size, CUmemorytype type) except +
+    shared_ptr[GraphMemory] create_graph_memory() except +
+    CUresult find_memory_type(CUdeviceptr address, int* type) except +
+
+cdef extern from "_handles/node_params.hpp" namespace "cg" nogil:
+    cppclass Place:
+        CUgraph graph
+        CUgraphNode after
+        const CUgraphNode* dependencies() noexcept
+        size_t count() noexcept
+
+    cppclass KernelShape:
+        unsigned int cluster[3]
+        int cooperative
+    CUresult add_kernel(
+        Place place, const CUDA_KERNEL_NODE_PARAMS& params, const KernelShape& shape, CUgraphNode* node) noexcept
+    CUresult get_kernel_shape(CUgraphNode node, KernelShape* shape) noexcept
+
+    enum class AllocKind(int):
+        kDevice
+        kHost
+        kManaged
+    cppclass Allocation:
+        AllocKind kind
+        int device
+        size_t size
+        vector[int] peers
+        CUdeviceptr address
+    CUresult add_alloc(Place place, Allocation& allocation, CUgraphNode* node) except +
+    CUresult get_alloc(CUgraphNode node, Allocation& allocation) except +
+
+    cppclass LinearCopy:
+        CUdeviceptr to
+        CUmemorytype to_type
+        CUdeviceptr source "from"
+        CUmemorytype source_type "from_type"
+        size_t size
+    CUresult add_copy(Place place, const LinearCopy& copy, CUgraphNode* node) noexcept
+    CUresult get_copy(CUgraphNode node, LinearCopy* copy) noexcept
+
+    CUresult add_conditional(
+        Place place, CUgraphConditionalHandle condition, CUgraphConditionalNodeType type, unsigned int size,
+        CUgraphNode* node, vector[CUgraph]& bodies) except +
+    CUresult current_context(CUcontext* context) noexcept

@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "graph_node.hpp"
+
+#include <memory>
+
+#include "_driver/table.hpp"
+#include "gil.hpp"
+#include "graph.hpp"
+
+namespace cg {
+
+NodeFacts& NodeRecord::make_facts() {
+    if (!facts) facts = std::make_unique<NodeFacts>();
+    return *facts;
+}
+
+NodeRecord& NodeTable::add(GraphBox& graph, CUgraphNode raw, NodeKind kind) {
+    // Room first: a node that exists must not fail to get its record half-way.
+    unindexed_.reserve(unindexed_.size() + 1);
+    NodeRecord* record = nullptr;
+    if (free_.empty()) {
+        record = &records_.emplace_back();
+    } else {
+        record = free_.back();
+        free_.pop_back();
+    }
+    record->raw = raw;
+    record->graph = &graph;
+    record->kind = kind;
+    unindexed_.push_back(record);
+    return *record;
+}
+
+void NodeTable::update_index() {
+    for (NodeRecord* record : unindexed_) {
+        NodeRecord*& entry = index_[record->raw];
+        // A raw value that is known already: its node was destroyed behind our back.
+        if (entry != nullptr) entry->raw = nullptr;
+        entry = record;
+    }
+    unindexed_.clear();
+}
+
+NodeRecord* NodeTable::find(CUgraphNode raw) {
+    update_index();
+    const auto found = index_.find(raw);
+    return found == index_.end() ? nullptr : found->second;
+}
+
+void NodeTable::forget(NodeRecord& record) noexcept {
+    update_index();
+    index_.erase(record.raw);
+    record.raw = nullptr;
+    record.owners = {};
+    if (record.object == nullptr) recycle(record);
+}
+
+void NodeTable::forget_all() noexcept {
+    index_.clear();
+    unindexed_.clear();
+    for (NodeRecord& record : records_) {
+        record.raw = nullptr;
+        record.owners = {};
+    }
+}
+
+void NodeTable::recycle(NodeRecord& record) noexcept {
+    record.facts.reset();
+    free_.push_back(&record);
+}
+
+void Edges::add(CUgraphNode source, CUgraphNode target, CUgraphEdgeData what) {
+    from.push_back(source);
+    to.push_back(target);
+    data.push_back(what);
+}
+
+// Every query is made twice: how many, then which.
+
+CUresult list_nodes(CUgraph graph, std::vector<CUgraphNode>& nodes) {
+    std::size_t count = 0;
+    CUresult status = driver().cuGraphGetNodes(graph, nullptr, &count);
+    if (status != CUDA_SUCCESS || count == 0) return status;
+    nodes.resize(count);
+    status = driver().cuGraphGetNodes(graph, nodes.data(), &count);
+    nodes.resize(count);
+    return status;
+}
+
+CUresult list_edges(CUgraph graph, Edges& edges) {
+    std::size_t count = 0;
+    CUresult status = driver().cuGraphGetEdges(graph, nullptr, nullptr, nullptr, &count);
+    if (status != CUDA_SUCCESS || count == 0) return status;
+    edges.from.resize(count);
+    edges.to.resize(count);
+    edges.data.resize(count);
+    return driver().cuGraphGetEdges(graph, edges.from.data(), edges.to.data(), edges.data.data(), &count);
+}
+
+CUresult list_edges_of(CUgraphNode node, Direction direction, Edges& edges) {
+    const bool back = direction == Direction::kPredecessors;
+    const auto query = back ? driver().cuGraphNodeGetDependencies : driver().cuGraphNodeGetDependentNodes;
+    std::size_t count = 0;
+    const CUresult status = query(node, nullptr, nullptr, &count);
+    if (status != CUDA_SUCCESS || count == 0) return status;
+    edges.from.assign(count, node);
+    edges.to.assign(count, node);
+    edges.data.resize(count);
+    return query(node, (back ? edges.from : edges.to).data(), edges.data.data(), &count);
+}
+
+CUresult add_edges(CUgraph graph, const Edges& edges) {
+    return driver().cuGraphAddDependencies(graph, edges.from.data(), edges.to.data(), edges.data.data(), edges.size());
+}
+
+CUresult remove_edges(CUgraph graph, const Edges& edges) {
+    return driver().cuGraphRemoveDependencies(graph, edges.from.data(), edges.to.data(), edges.data.data(),
+                                              edges.size());
+}
+
+namespace {
+
+NodeKind kind_of(CUgraphNodeType type) noexcept {
+    switch (type) {
+        case CU_GRAPH_NODE_TYPE_EMPTY:
+            return NodeKind::kEmpty;
+        case CU_GRAPH_NODE_TYPE_KERNEL:
+            return NodeKind::kKernel;
+        case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+            return NodeKind::kAlloc;
+        case CU_GRAPH_NODE_TYPE_MEM_FREE:
+            return NodeKind::kFree;
+        case CU_GRAPH_NODE_TYPE_MEMSET:
+            return NodeKind::kMemset;
+        case CU_GRAPH_NODE_TYPE_MEMCPY:
+            return NodeKind::kMemcpy;
+        case CU_GRAPH_NODE_TYPE_GRAPH:
+            return NodeKind::kChild;
+        case CU_GRAPH_NODE_TYPE_HOST:
+            return NodeKind::kHost;
+        case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+            return NodeKind::kEventRecord;
+        case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+            return NodeKind::kEventWait;
+        case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+            return NodeKind::kConditional;
+        default:
+            return NodeKind::kOther;
+    }
+}
+
+}  // namespace
+
+CUresult find_kind(CUgraphNode node, NodeKind* kind) {
+    CUgraphNodeType type{};
+    const CUresult status = driver().cuGraphNodeGetType(node, &type);
+    *kind = kind_of(type);
+    return status;
+}
+
+CUresult destroy_node(NodeRecord& record) {
+    GraphBox& graph = *record.graph;
+    {
+        const GilRelease released;
+        const CUresult status = driver().cuGraphDestroyNode(record.raw);
+        if (status != CUDA_SUCCESS) return status;
+    }
+    if (record.facts)
+        for (GraphBox* inner : record.facts->inner) forget_graph(*inner);
+    graph.owners.release(graph.raw, record.owners);
+    graph.nodes.forget(record);
+    return CUDA_SUCCESS;
+}
+
+}  // namespace cg

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "user_object.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "_driver/table.hpp"
+#include "error.hpp"
+#include "gil.hpp"
+#include "graph_node.hpp"
+
+namespace cg {
+
+namespace {
+
+// Runs where CUDA calls are forbidden (cuda.h, cuUserObjectCreate).
+void CUDA_CB defer_page(void* page) {
+    defer(static_cast<OwnerPage*>(page));
+}
+
+}  // namespace
+
+Opaque bundle(std::vector<Opaque> owners) {
+    return std::make_shared<const std::vector<Opaque>>(std::move(owners));
+}
+
+Opaque copy_bytes(const void* data, std::size_t size) {
+    std::shared_ptr<unsigned char> bytes(new unsigned char[size], std::default_delete<unsigned char[]>());
+    std::memcpy(bytes.get(), data, size);
+    return bytes;
+}
+
+OwnerPage* OwnerPage::create(CUgraph graph) noexcept {
+    std::unique_ptr<OwnerPage> page(new (std::nothrow) OwnerPage);
+    if (!page) return note_error(CUDA_ERROR_OUT_OF_MEMORY, "OwnerPage::create"), nullptr;
+    const GilRelease released;
+    CU_TRY(driver().cuUserObjectCreate(&page->object_, page.get(), defer_page, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    OwnerPage* shared = page.release();
+    const CUresult status = driver().cuGraphRetainUserObject(graph, shared->object_, 1, CU_GRAPH_USER_OBJECT_MOVE);
+    if (status == CUDA_SUCCESS) return shared;
+    driver().cuUserObjectRelease(shared->object_, 1);  // its destructor callback defers the page
+    return note_error(status, "cuGraphRetainUserObject"), nullptr;
+}
+
+bool OwnerPage::has_nodes() const noexcept {
+    return std::any_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.node != nullptr; });
+}
+
+std::uint32_t OwnerPage::add_pending(Owners owners) noexcept {
+    slots_[used_].owners = std::move(owners);
+    ++pending_;
+    return used_++;
+}
+
+void OwnerPage::rollback(std::uint32_t index) noexcept {
+    --pending_;
+    const Owners dropped = std::exchange(slots_[index].owners, {});
+}
+
+void OwnerPage::commit(std::uint32_t index, NodeRecord& node) noexcept {
+    --pending_;
+    slots_[index].node = &node;
+}
+
+void OwnerPage::move_nodes_to(OwnerPage& target) noexcept {
+    for (Slot& slot : slots_) {
+        if (slot.node == nullptr) continue;
+        slot.node->owners = {&target, target.used_};
+        target.slots_[target.used_++] = slot;
+        slot.node = nullptr;
+    }
+}
+
+OwnerSlot OwnerPages::prepare(CUgraph graph, Owners owners) noexcept {
+    if (open_ == nullptr || open_->is_full()) {
+        OwnerPage* page = OwnerPage::create(graph);
+        if (page == nullptr) return {};
+        open_ = page;
+    }
+    return {open_, open_->add_pending(std::move(owners))};
+}
+
+void OwnerPages::rollback(OwnerSlot slot) noexcept {
+    if (slot.page != nullptr) slot.page->rollback(slot.index);
+}
+
+void OwnerPages::commit(CUgraph graph, OwnerSlot slot, NodeRecord& node) noexcept {
+    if (slot.page != nullptr) slot.page->commit(slot.index, node);
+    release(graph, std::exchange(node.owners, slot));
+}
+
+void OwnerPages::release(CUgraph graph, OwnerSlot slot) noexcept {
+    OwnerPage* page = slot.page;
+    if (page == nullptr) return;
+    page->leave(slot.index);
+    OwnerPage* fresh = page->has_nodes() ? OwnerPage::create(graph) : nullptr;
+    if (page->has_pending() || (page->has_nodes() && fresh == nullptr)) return;
+    if (fresh != nullptr) page->move_nodes_to(*fresh);
+    if (page == open_) open_ = fresh;
+    const GilRelease released;
+    driver().cuGraphReleaseUserObject(graph, page->object(), 1);
+}
+
+}  // namespace cg

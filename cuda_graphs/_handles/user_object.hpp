@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a graph's nodes need beyond Python (kernels, arguments, callbacks, events, operands) is attached to the CUgraph
+// as CUDA user objects, so that clones, executables and launches in flight keep it too. One user object, a page, holds
+// the owners of up to 32 nodes: adding a node then costs a handle copy and not two driver calls. A page that something
+// may share with the graph is never emptied; releasing one node's owners moves the others to a new page instead.
+// docs/design/2026-11-node-owners.md says why.
+//
+// Not locked: the GIL is held, except where a driver call is made.
+#ifndef CUDA_GRAPHS_HANDLES_USER_OBJECT_HPP
+#define CUDA_GRAPHS_HANDLES_USER_OBJECT_HPP
+
+#include <cuda.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "box.hpp"
+#include "deferred.hpp"
+
+namespace cg {
+
+struct NodeRecord;
+
+// What one node keeps alive.
+struct Owners {
+    Opaque first;
+    Opaque second;
+};
+
+template <class T>
+Opaque as_owner(const std::shared_ptr<T>& handle) noexcept {
+    return handle;
+}
+
+// Several owners as one.
+Opaque bundle(std::vector<Opaque> owners);
+
+// A copy of bytes, that goes with the owner. `get()` is its address.
+Opaque copy_bytes(const void* data, std::size_t size);
+
+class OwnerPage;
+
+// Where a graph keeps the owners of a node. No page: it has none.
+struct OwnerSlot {
+    OwnerPage* page = nullptr;
+    std::uint32_t index = 0;
+};
+
+// The payload of one user object.
+class OwnerPage final : public Deferred {
+  public:
+    static constexpr std::uint32_t kSlots = 32;
+
+    // A page to which `graph` has the one reference; null after a noted error.
+    static OwnerPage* create(CUgraph graph) noexcept;
+
+    bool is_full() const noexcept { return used_ == kSlots; }
+    bool has_pending() const noexcept { return pending_ != 0; }
+    bool has_nodes() const noexcept;
+    CUuserObject object() const noexcept { return object_; }
+
+    std::uint32_t add_pending(Owners owners) noexcept;
+    void rollback(std::uint32_t index) noexcept;
+    void commit(std::uint32_t index, NodeRecord& node) noexcept;
+
+    // The node goes, its owners stay with whoever shares this page.
+    void leave(std::uint32_t index) noexcept { slots_[index].node = nullptr; }
+    // The nodes go to an empty page, together with copies of their owners.
+    void move_nodes_to(OwnerPage& target) noexcept;
+
+  private:
+    struct Slot {
+        Owners owners;
+        NodeRecord* node = nullptr;  // of the graph that made the page, which outlives this use of it
+    };
+
+    CUuserObject object_ = nullptr;
+    std::uint32_t used_ = 0;
+    std::uint32_t pending_ = 0;
+    std::array<Slot, kSlots> slots_;
+    Counted<Kind::kUserObject> counted_;
+};
+
+// The pages of one graph. To give a node owners: prepare, then the driver call that makes or changes the node, then
+// commit or rollback. So a failure leaves neither a stray owner nor an unprotected node.
+class OwnerPages {
+  public:
+    // Attaches owners to the graph; no page and a noted error on failure.
+    OwnerSlot prepare(CUgraph graph, Owners owners) noexcept;
+    void rollback(OwnerSlot slot) noexcept;
+    // Makes them those of the node, and releases what it had.
+    void commit(CUgraph graph, OwnerSlot slot, NodeRecord& node) noexcept;
+
+    // Lets go of what a node kept. Where the driver refuses, it stays until the graph goes.
+    void release(CUgraph graph, OwnerSlot slot) noexcept;
+
+    // Something is about to share the pages with the graph: it shall not keep the owners of later nodes.
+    void seal() noexcept { open_ = nullptr; }
+
+  private:
+    OwnerPage* open_ = nullptr;  // where new owners go; the graph's reference keeps it
+};
+
+}  // namespace cg
+
+#endif
