@@ -17,8 +17,9 @@ MAY_USE = {
     "compiler": set(),
     "_ptx": set(),
     "_hostdriver": {"_driver/functions.def"},
-    # gil.hpp is the one door to Python of all C++: the image loader's callback comes in through it.
-    "_driver": {"errors", "_ptx", "_hostdriver/image_loader.h", "_handles/gil.hpp"},
+    # Two leaf headers of the shared library, one side each: gil.hpp is the only door to Python, through which the image
+    # loader's callback comes in; error.hpp holds what a failed C++ call noted, of which the seam makes the exception.
+    "_driver": {"errors", "_ptx", "_hostdriver/image_loader.h", "_handles/gil.hpp", "_handles/error.hpp"},
     "_handles": {"errors", "_driver"},
     "_objects": {"errors", "_driver", "_handles"},
     "graph": {"errors", "_driver", "_handles", "_objects"},

@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""A loop that lives on the device, built node by node: halve a million numbers until they are small enough.
+
+python examples/device_loop.py [number of floats]
+"""
+
+import sys
+
+import numpy as np
+
+import cuda_graphs as cg
+
+SOURCE = r"""
+extern "C" __device__ __cudart_builtin__ void CUDARTAPI
+cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
+
+extern "C" __global__ void halve(float* x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] *= 0.5f;
+}
+
+extern "C" __global__ void again(cudaGraphConditionalHandle more, const float* x, float tolerance) {
+    cudaGraphSetConditional(more, x[0] > tolerance);
+}
+"""
+
+n = int(sys.argv[1]) if len(sys.argv) > 1 else 1 << 20
+
+device = cg.Device()  # GPU 0, or the CPU when there is none
+device.set_current()
+stream = device.create_stream()
+module = cg.Program(SOURCE, code_type="c++").compile("cubin")  # architecture: the device's own
+halve, again = module.get_kernel("halve"), module.get_kernel("again")
+
+host = cg.PinnedMemoryResource().allocate(4 * n, stream=stream)
+numbers = np.from_dlpack(host).view(np.float32)
+numbers[:] = 1000.0
+
+g = cg.GraphDef()
+x = g.alloc(4 * n)
+loaded = x.memcpy(x.dptr, host, 4 * n)
+more = g.create_condition(default_value=1)
+loop = loaded.while_loop(more)
+step = loop.body.launch(cg.LaunchConfig(grid=-(-n // 256), block=256), halve, x.dptr, n)
+step.launch(cg.LaunchConfig(grid=1, block=1), again, more, x.dptr, np.float32(0.25))
+done = loop.memcpy(host, x.dptr, 4 * n)
+done.free(x.dptr)
+
+graph = g.instantiate()
+graph.launch(stream)
+stream.sync()
+
+assert (numbers == 1000 / 2**12).all()
+print(f"1000 was halved until it was {numbers[0]} on the {cg.driver_info().kind} driver")

@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: every example runs as a reader would run it, on the driver of this test run, and says nothing on stderr."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+if not hasattr(pytest.importorskip("cuda_graphs"), "GraphDef"):
+    pytest.skip("the library is not complete yet", allow_module_level=True)
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+def run(name, *arguments, cwd, code=0):
+    child = subprocess.run(
+        [sys.executable, "-W", "error", str(ROOT / "examples" / name), *map(str, arguments)],
+        cwd=cwd,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert child.returncode == code, child.stdout + child.stderr
+    if code == 0:
+        assert child.stderr == ""
+    return child.stdout + child.stderr
+
+
+@pytest.fixture
+def small_map(tmp_path):
+    z = np.random.default_rng(7).uniform(0, 500, (37, 53)).astype(np.float32)
+    np.save(tmp_path / "small.npy", z)
+    return tmp_path / "small.npy"
+
+
+def test_every_example_is_tested_and_listed():
+    source = Path(__file__).read_text()
+    listed = (ROOT / "examples/README.md").read_text()
+    for example in EXAMPLES:
+        assert f'run("{example.name}"' in source
+        assert f"`{example.name}`" in listed
+
+
+def test_the_hillslope_of_the_real_map_agrees_with_numpy(tmp_path):
+    told = run("hillslope.py", "--tolerance", 0.5, cwd=tmp_path)
+    assert "map: 344 x 403 cells" in told
+    assert "largest difference: 0 m" in told
+    assert (tmp_path / "hillslope.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("driver", ["host", "auto"])
+def test_the_hillslope_of_a_map_of_ones_own_agrees_with_numpy(driver, small_map, tmp_path):
+    told = run("hillslope.py", "--input", small_map, "--driver", driver, "--output", "own.png", cwd=tmp_path)
+    assert "map: 37 x 53 cells" in told
+    assert "largest difference: 0 m" in told
+    assert (tmp_path / "own.png").exists()
+
+
+def test_the_hillslope_takes_more_steps_for_a_smaller_tolerance(small_map, tmp_path):
+    def steps(tolerance):
+        told = run("hillslope.py", "--input", small_map, "--tolerance", tolerance, cwd=tmp_path)
+        return int(told.partition("graph: ")[2].split()[0])
+
+    assert 1 < steps(10) < steps(1)
+
+
+def test_the_hillslope_stops_at_the_limit_of_steps(small_map, tmp_path):
+    told = run("hillslope.py", "--input", small_map, "--tolerance", 0, "--steps", 17, cwd=tmp_path)
+    assert "graph: 17 steps" in told
+
+
+def test_the_hillslope_refuses_what_is_no_map(tmp_path):
+    np.save(tmp_path / "line.npy", np.zeros(9))
+    assert "two dimensions" in run("hillslope.py", "--input", "line.npy", cwd=tmp_path, code=1)
+
+
+@pytest.mark.parametrize("n", [1 << 20, 1000])
+def test_the_device_loop_halves_all_numbers(n, tmp_path):
+    assert "until it was 0.244140625" in run("device_loop.py", n, cwd=tmp_path)
