@@ -54,7 +54,7 @@ class Scheduler {
 
     // Helps the published jobs of `stream` (of any stream when nullptr). False when none wanted help.
     bool help(const Stream* stream);
-    bool help_wanted(const Stream* stream) const;
+    bool help_wanted(const Stream* stream);
 
     // Told after everything that a waiting thread may wait for: an operation done, a stream let go, a helper gone.
     Signal progress;

@@ -58,6 +58,13 @@ class Arena {
         return true;
     }
 
+    // For objects that come and go as handles but stay in memory (primary contexts).
+    void hide(T* object) { kill(object); }
+    void show(T* object) {
+        if (slot_of(object)->live.exchange(kLive, std::memory_order_acq_rel) != kLive)
+            live_count_.fetch_add(1, std::memory_order_relaxed);
+    }
+
     // Destroys the object and gives its slot back.
     void recycle(T* object) {
         kill(object);

@@ -70,9 +70,12 @@ class AddressMap {
 };
 
 // Process memory that stands for device memory: 512-byte aligned, large blocks untouched until they are used.
-// nullptr when `bytes` is more than the machine has. `bytes` is to be given back as it was asked for.
+// nullptr when `bytes` (not 0) is more than the machine has. `bytes` is to be given back as it was asked for.
 void* reserve_memory(std::size_t bytes);
 void return_memory(void* address, std::size_t bytes);
+
+// Bytes of memory of the machine: what a device reports as its own.
+std::size_t machine_memory();
 
 }  // namespace cgh
 

@@ -15,6 +15,13 @@ namespace cgh {
 class Counted {
   public:
     void retain() { count_.fetch_add(1, std::memory_order_relaxed); }
+    // For whoever finds the object in a list that does not own it. False: it is about to go.
+    bool try_retain() {
+        auto count = count_.load(std::memory_order_relaxed);
+        while (count != 0)
+            if (count_.compare_exchange_weak(count, count + 1, std::memory_order_relaxed)) return true;
+        return false;
+    }
     bool release() { return count_.fetch_sub(1, std::memory_order_acq_rel) == 1; }  // true: that was the last one
 
   private:

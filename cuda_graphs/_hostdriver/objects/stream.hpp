@@ -30,12 +30,13 @@ struct Target {
 // One piece of a stream's work.
 class Operation {
   public:
-    enum class Progress { kDone, kBlocked };
-
     virtual ~Operation() = default;
-    // Runs in stream order, on one thread, with no lock held. kBlocked: it waits for blocked_on() and is to be run
-    // again; it must not have done anything yet. A failure is reported with Context::fail.
-    virtual Progress run(Stream& stream) = 0;
+    // Runs in stream order, on one thread, with no lock held, once ready() holds. A failure is reported with
+    // Context::fail.
+    virtual void run(Stream& stream) = 0;
+    // May it run now? Cheap, only reads atomics, may be asked from any thread. False: it waits for the work before
+    // blocked_on().
+    virtual bool ready() const { return true; }
     virtual Target blocked_on() const { return {}; }
     // True for operations that run although the context has failed (they free, record, wait). The others are dropped.
     virtual bool runs_after_failure() const { return false; }
@@ -69,8 +70,8 @@ class Stream : public Counted {
     // Appends it as it is.
     std::uint64_t append(Operation* operation);
 
-    std::uint64_t pushed() const { return pushed_.load(std::memory_order_acquire); }
-    bool reached(std::uint64_t position) const { return completed_.load(std::memory_order_acquire) >= position; }
+    std::uint64_t pushed() const { return pushed_.load(std::memory_order_seq_cst); }
+    bool reached(std::uint64_t position) const { return completed_.load(std::memory_order_seq_cst) >= position; }
     bool idle() const { return reached(pushed()); }
 
     // Runs or waits for everything up to `position`.
@@ -96,9 +97,8 @@ class Stream : public Counted {
 
   private:
     friend class Scheduler;
-    Operation* first();  // of the queue; by the claimer only
-    void complete_first();
-    bool first_is_blocked(Target* on);
+    Operation* first();  // of the queue, or nullptr; by the claimer only
+    void complete(Operation* operation);
 
     Context& context_;
     const Kind kind_;
@@ -106,9 +106,10 @@ class Stream : public Counted {
     const int priority_;
     const std::uint64_t id_;
 
-    alignas(64) SpinLock queue_lock_;  // guards incoming_ and incoming_last_
+    alignas(64) SpinLock queue_lock_;  // guards the three below
     Operation* incoming_ = nullptr;
     Operation* incoming_last_ = nullptr;
+    Operation* parked_ = nullptr;  // the first operation, when it was not ready and nobody runs the stream
     std::atomic<std::uint64_t> pushed_{0};
     std::atomic<bool> listed_{false};  // in the scheduler's list
 
@@ -117,8 +118,11 @@ class Stream : public Counted {
     std::atomic<std::uint64_t> completed_{0};
 };
 
-// Waits until `done()`, which becomes true by the work before `target`. Runs that work if nobody does.
-void wait_helping(const Target& target, bool (*done)(const void*), const void* argument);
+// Waits until `done(argument)`, which becomes true by the work of `stream` before `position`. Runs that work if nobody
+// else does.
+void wait_helping(Stream& stream, std::uint64_t position, bool (*done)(const void*), const void* argument);
+// The same without waiting for other threads: runs what it can. For queries of a driver without workers.
+void run_what_is_ready(Stream& stream, std::uint64_t position);
 
 // A CUstream argument: 0 and 1 are the current context's legacy default stream, 2 is the calling thread's own, others
 // are checked handles. CUDA_ERROR_INVALID_HANDLE, or the error of the context.

@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Hands the blocks of a kernel to the threads that run it. See block_runner.hpp for the idea.
+#include "block_runner.hpp"
+
+#include <setjmp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "../objects/kernel.hpp"
+#include "clock.hpp"
+#include "scheduler.hpp"
+#include "thread_state.hpp"
+#include "thread_store.hpp"
+
+namespace cgh {
+namespace {
+
+constexpr double kSmall = 15;        // microseconds: a launch that costs less stays on one thread
+constexpr double kChunk = 10;        // microseconds of blocks that a thread takes at a time
+constexpr double kWorthWaking = 25;  // microseconds of work left that pay for waking a sleeping worker
+
+struct Launch {
+    Kernel& kernel;
+    const cgh_launch& dims;
+    const void* params;
+    void* run_context;
+};
+
+std::size_t shared_bytes(const Launch& launch) {
+    return (launch.kernel.code().static_shared_bytes + 15u) / 16 * 16 + launch.dims.dynamic_shared_bytes;
+}
+
+// Calls the entry for some blocks. trap and assert come back here by longjmp, so that nothing in this function may
+// need a destructor.
+__attribute__((noinline)) CUresult enter(const Launch& launch, std::uint64_t first, std::uint64_t end) {
+    ThreadState& state = thread_state;
+    FaultFrame frame;
+    FaultFrame* const outer = state.fault;
+    void* const outer_context = state.run_context;
+    state.fault = &frame;
+    state.run_context = launch.run_context;
+    if (_setjmp(frame.target) == 0) launch.kernel.code().entry(&launch.dims, launch.params, state.shared, first, end);
+    thread_state.fault = outer;
+    thread_state.run_context = outer_context;
+    return frame.code;
+}
+
+class BlockJob final : public Job {
+  public:
+    BlockJob(const Launch& launch, std::uint64_t blocks, std::uint64_t chunk, unsigned threads)
+        : launch_(launch), blocks_(blocks), threads_(threads), chunk_(chunk) {}
+
+    bool wanted() const override { return cursor_.load(std::memory_order_relaxed) < blocks_; }
+    void help() override {
+        grow_shared(shared_bytes(launch_));
+        while (step(nullptr)) {
+        }
+    }
+
+    // Takes a chunk and runs it. False: none was left. Adds what it measured to `done`.
+    struct Measured {
+        std::uint64_t ticks = 0, blocks = 0;
+    };
+    bool step(Measured* done) {
+        const std::uint64_t size = chunk_.load(std::memory_order_relaxed);
+        const std::uint64_t first = cursor_.fetch_add(size, std::memory_order_relaxed);
+        if (first >= blocks_) return false;
+        const std::uint64_t end = std::min(first + size, blocks_);
+        const std::uint64_t from = ticks();
+        const CUresult fault = enter(launch_, first, end);
+        const std::uint64_t spent = ticks() - from;
+        if (fault != CUDA_SUCCESS) {
+            fault_.store(fault, std::memory_order_relaxed);
+            cursor_.store(blocks_, std::memory_order_relaxed);  // the rest of the grid is not run
+            return false;
+        }
+        if (done != nullptr) {
+            done->ticks += spent;
+            done->blocks += end - first;
+        }
+        // Chunks grow until one takes long enough; enough of them are left for every thread to end at the same time.
+        const std::uint64_t left = blocks_ - std::min(blocks_, cursor_.load(std::memory_order_relaxed));
+        if (static_cast<double>(spent) < kChunk / 2 * ticks_per_microsecond())
+            chunk_.store(std::max<std::uint64_t>(1, std::min(size * 2, left / (2 * threads_))),
+                         std::memory_order_relaxed);
+        return true;
+    }
+    std::uint64_t left() const { return blocks_ - std::min(blocks_, cursor_.load(std::memory_order_relaxed)); }
+    CUresult fault() const { return fault_.load(std::memory_order_relaxed); }
+
+  private:
+    const Launch& launch_;
+    const std::uint64_t blocks_;
+    const unsigned threads_;
+    alignas(64) std::atomic<std::uint64_t> cursor_{0};
+    std::atomic<std::uint64_t> chunk_;
+    std::atomic<CUresult> fault_{CUDA_SUCCESS};
+};
+
+CUresult run_shared(const Launch& launch, std::uint64_t blocks, double ticks_per_block, float block_threads,
+                    const Stream* stream) {
+    Scheduler& scheduler = Scheduler::get();
+    const unsigned threads = scheduler.concurrency();
+    const double microsecond = ticks_per_microsecond();
+    std::uint64_t chunk = 1;
+    if (ticks_per_block > 0) {
+        const auto wish = static_cast<std::uint64_t>(kChunk * microsecond / ticks_per_block);
+        chunk = std::clamp<std::uint64_t>(wish, 1, std::max<std::uint64_t>(1, blocks / (4 * threads)));
+    }
+    BlockJob job(launch, blocks, chunk, threads);
+    BlockJob::Measured mine;
+    {
+        SharedJob shared(job, stream);
+        bool called = threads == 1;
+        for (double known = ticks_per_block;;) {
+            // Called once it is known that enough work is left: before the first chunk, or after it.
+            const double left = known * static_cast<double>(job.left()) / microsecond;
+            if (!called && left > kWorthWaking) {
+                scheduler.call_help(std::min(threads - 1, static_cast<unsigned>(left / kChunk)));
+                called = true;
+            }
+            if (!job.step(&mine)) break;
+            known = static_cast<double>(mine.ticks) / static_cast<double>(mine.blocks);
+        }
+    }
+    if (mine.blocks != 0)
+        launch.kernel.note_cost(static_cast<float>(mine.ticks) / static_cast<float>(mine.blocks) / block_threads);
+    return job.fault();
+}
+
+// Every block on a thread of its own, so that they can wait for each other. validate() has seen to it that there are
+// not too many.
+CUresult run_cooperatively(const Launch& launch, std::uint64_t blocks) {
+    std::atomic<CUresult> fault{CUDA_SUCCESS};
+    const auto run = [&](std::uint64_t block) {
+        grow_shared(shared_bytes(launch));
+        if (const CUresult error = enter(launch, block, block + 1); error != CUDA_SUCCESS) fault.store(error);
+    };
+    std::vector<std::thread> others;
+    for (std::uint64_t block = 1; block < blocks; ++block) others.emplace_back(run, block);
+    run(0);
+    for (std::thread& other : others) other.join();
+    return fault.load();
+}
+
+}  // namespace
+
+CUresult run_blocks(Kernel& kernel, const cgh_launch& dims, const void* params, bool cooperative, const Stream* stream,
+                    void* run_context) {
+    const Launch launch{kernel, dims, params, run_context};
+    const std::uint64_t blocks = std::uint64_t{dims.grid[0]} * dims.grid[1] * dims.grid[2];
+    if (const std::size_t need = std::max<std::size_t>(shared_bytes(launch), 128); need > thread_state.shared_bytes)
+        grow_shared(need);
+    if (blocks == 1) return enter(launch, 0, 1);
+    if (cooperative) return run_cooperatively(launch, blocks);
+    const auto block_threads = static_cast<float>(dims.block[0] * dims.block[1] * dims.block[2]);
+    const double ticks_per_block = kernel.ticks_per_thread() * block_threads;
+    const double estimate = ticks_per_block * static_cast<double>(blocks);
+    if (Scheduler::get().concurrency() == 1) return enter(launch, 0, blocks);
+    if (estimate > 0 && estimate < kSmall * ticks_per_microsecond()) {
+        const std::uint64_t from = ticks();
+        const CUresult fault = enter(launch, 0, blocks);
+        kernel.note_cost(static_cast<float>(ticks() - from) / static_cast<float>(blocks) / block_threads);
+        return fault;
+    }
+    return run_shared(launch, blocks, ticks_per_block, block_threads, stream);
+}
+
+}  // namespace cgh

@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checks and runs copies and fills. One-dimensional copies are rows without a pitch.
+#include "copy.hpp"
+
+#include <cstdint>
+#include <cstring>
+
+#include "../objects/memory.hpp"
+
+namespace cgh {
+namespace {
+
+constexpr std::size_t kMaxPitch = 0x7fffffff;  // CU_DEVICE_ATTRIBUTE_MAX_PITCH
+
+// Where a side's bytes lie. `extent` is the distance from the first to the last byte, plus one.
+struct Place {
+    CUmemorytype type;
+    const void* host;
+    CUdeviceptr device;
+};
+
+CUresult locate(const Place& place, std::size_t offset, std::size_t extent, std::byte** address, bool* pageable) {
+    if (place.type == CU_MEMORYTYPE_ARRAY) return CUDA_ERROR_NOT_SUPPORTED;
+    if (place.type != CU_MEMORYTYPE_HOST && place.type != CU_MEMORYTYPE_DEVICE && place.type != CU_MEMORYTYPE_UNIFIED)
+        return CUDA_ERROR_INVALID_VALUE;
+    const CUdeviceptr base =
+        place.type == CU_MEMORYTYPE_HOST ? reinterpret_cast<CUdeviceptr>(place.host) : place.device;
+    if (base == 0) return CUDA_ERROR_INVALID_VALUE;
+    const auto allocation = AddressMap::get().find(base + offset);
+    // A device pointer must be known, and the bytes must all be inside its allocation. What is unknown can only be
+    // pageable host memory, which nobody can check.
+    if (allocation && !allocation->holds(base + offset, extent)) return CUDA_ERROR_INVALID_VALUE;
+    if (!allocation && place.type == CU_MEMORYTYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+    *pageable = *pageable || !allocation;
+    *address = reinterpret_cast<std::byte*>(base + offset);
+    return CUDA_SUCCESS;
+}
+
+std::size_t extent_of(std::size_t width, std::size_t height, std::size_t depth, std::size_t pitch, std::size_t slice) {
+    return width + (height - 1) * pitch + (depth - 1) * slice;
+}
+
+}  // namespace
+
+CUresult Copy::make(const CUDA_MEMCPY3D& params, Copy* out) {
+    *out = Copy();
+    Copy copy;
+    copy.width_ = params.WidthInBytes;
+    copy.height_ = params.Height;
+    copy.depth_ = params.Depth;
+    if (copy.width_ == 0 || copy.height_ == 0 || copy.depth_ == 0) return CUDA_SUCCESS;  // nothing to move
+    // cuda.h, cuMemcpy3D: "srcLOD and dstLOD members of the CUDA_MEMCPY3D structure must be set to 0."
+    if (params.srcLOD != 0 || params.dstLOD != 0) return CUDA_ERROR_INVALID_VALUE;
+    struct {
+        Side* side;
+        Place place;
+        std::size_t x, y, z, pitch, height;
+    } sides[] = {
+        {&copy.src_,
+         {params.srcMemoryType, params.srcHost, params.srcDevice},
+         params.srcXInBytes,
+         params.srcY,
+         params.srcZ,
+         params.srcPitch,
+         params.srcHeight},
+        {&copy.dst_,
+         {params.dstMemoryType, params.dstHost, params.dstDevice},
+         params.dstXInBytes,
+         params.dstY,
+         params.dstZ,
+         params.dstPitch,
+         params.dstHeight},
+    };
+    for (auto& [side, place, x, y, z, pitch, height] : sides) {
+        const bool rows = copy.height_ > 1 || copy.depth_ > 1 || y > 0 || z > 0;
+        const bool planes = copy.depth_ > 1 || z > 0;
+        // cuda.h: "srcPitch must be greater than or equal to WidthInBytes + srcXInBytes"; and "If specified,
+        // srcHeight must be greater than or equal to Height + srcY". Neither matters to a single row or plane.
+        if (pitch > kMaxPitch || (rows && pitch < copy.width_ + x)) return CUDA_ERROR_INVALID_VALUE;
+        if (planes && height < copy.height_ + y) return CUDA_ERROR_INVALID_VALUE;
+        side->pitch = rows ? pitch : copy.width_;
+        side->slice = planes ? pitch * height : side->pitch * copy.height_;
+        const std::size_t offset = x + (rows ? y * pitch : 0) + (planes ? z * side->slice : 0);
+        const std::size_t extent = extent_of(copy.width_, copy.height_, copy.depth_, side->pitch, side->slice);
+        if (CUresult error = locate(place, offset, extent, &side->address, &copy.touches_pageable_);
+            error != CUDA_SUCCESS)
+            return error;
+    }
+    *out = copy;
+    return CUDA_SUCCESS;
+}
+
+CUresult Copy::make(const CUDA_MEMCPY2D& params, Copy* out) {
+    CUDA_MEMCPY3D solid{};
+    solid.srcXInBytes = params.srcXInBytes;
+    solid.srcY = params.srcY;
+    solid.srcMemoryType = params.srcMemoryType;
+    solid.srcHost = params.srcHost;
+    solid.srcDevice = params.srcDevice;
+    solid.srcPitch = params.srcPitch;
+    solid.dstXInBytes = params.dstXInBytes;
+    solid.dstY = params.dstY;
+    solid.dstMemoryType = params.dstMemoryType;
+    solid.dstHost = params.dstHost;
+    solid.dstDevice = params.dstDevice;
+    solid.dstPitch = params.dstPitch;
+    solid.WidthInBytes = params.WidthInBytes;
+    solid.Height = params.Height;
+    solid.Depth = 1;
+    return make(solid, out);
+}
+
+CUresult Copy::make(CUmemorytype dst_type, void* dst, CUmemorytype src_type, const void* src, std::size_t bytes,
+                    Copy* out) {
+    *out = Copy();
+    Copy copy;
+    if (bytes == 0) return CUDA_SUCCESS;
+    copy.width_ = bytes;
+    copy.height_ = copy.depth_ = 1;
+    const Place to{dst_type, dst, reinterpret_cast<CUdeviceptr>(dst)};
+    const Place from{src_type, src, reinterpret_cast<CUdeviceptr>(src)};
+    if (CUresult error = locate(to, 0, bytes, &copy.dst_.address, &copy.touches_pageable_); error != CUDA_SUCCESS)
+        return error;
+    if (CUresult error = locate(from, 0, bytes, &copy.src_.address, &copy.touches_pageable_); error != CUDA_SUCCESS)
+        return error;
+    *out = copy;
+    return CUDA_SUCCESS;
+}
+
+void Copy::run() const {
+    for (std::size_t plane = 0; plane < depth_; ++plane) {
+        std::byte* to = dst_.address + plane * dst_.slice;
+        const std::byte* from = src_.address + plane * src_.slice;
+        if (height_ == 1 || (dst_.pitch == width_ && src_.pitch == width_)) {
+            std::memmove(to, from, width_ * height_);
+            continue;
+        }
+        for (std::size_t row = 0; row < height_; ++row)
+            std::memmove(to + row * dst_.pitch, from + row * src_.pitch, width_);
+    }
+}
+
+CUresult Fill::make(CUdeviceptr dst, std::size_t pitch, unsigned value, unsigned element_size, std::size_t width,
+                    std::size_t height, Fill* out) {
+    *out = Fill();
+    if (element_size != 1 && element_size != 2 && element_size != 4) return CUDA_ERROR_INVALID_VALUE;
+    if (width == 0 || height == 0) return CUDA_SUCCESS;
+    std::size_t bytes = 0;
+    if (__builtin_mul_overflow(width, element_size, &bytes)) return CUDA_ERROR_INVALID_VALUE;
+    // cuda.h, cuMemsetD32: "The dstDevice pointer must be four byte aligned"; of 2-D fills also dstPitch.
+    if (dst % element_size != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (height > 1 && (pitch % element_size != 0 || pitch < bytes || pitch > kMaxPitch))
+        return CUDA_ERROR_INVALID_VALUE;
+    std::byte* address = nullptr;
+    bool pageable = false;
+    const std::size_t row_pitch = height > 1 ? pitch : bytes;
+    if (CUresult error = locate({CU_MEMORYTYPE_DEVICE, nullptr, dst}, 0, extent_of(bytes, height, 1, row_pitch, 0),
+                                &address, &pageable);
+        error != CUDA_SUCCESS)
+        return error;
+    out->dst_ = address;
+    out->pitch_ = row_pitch;
+    out->width_ = width;
+    out->height_ = height;
+    out->value_ = value;
+    out->element_size_ = element_size;
+    return CUDA_SUCCESS;
+}
+
+void Fill::run() const {
+    for (std::size_t row = 0; row < height_; ++row) {
+        std::byte* to = dst_ + row * pitch_;
+        switch (element_size_) {
+            case 1:
+                std::memset(to, static_cast<int>(value_ & 0xff), width_);
+                break;
+            case 2: {
+                auto* words = reinterpret_cast<std::uint16_t*>(to);
+                for (std::size_t i = 0; i < width_; ++i) words[i] = static_cast<std::uint16_t>(value_);
+                break;
+            }
+            default: {
+                auto* words = reinterpret_cast<std::uint32_t*>(to);
+                for (std::size_t i = 0; i < width_; ++i) words[i] = value_;
+            }
+        }
+    }
+}
+
+}  // namespace cgh

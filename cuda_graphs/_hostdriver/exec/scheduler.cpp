@@ -1,0 +1,256 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The worker threads, and who is woken when. See scheduler.hpp for the idea.
+//
+// Two orders keep work from being forgotten; both are between a store and a later load of another variable, so the
+// variables are accessed in the single total order of seq_cst:
+//   push:     Stream::pushed_ is stored, then listed_, claimed_, watching_ and sleeping_ are read (notify)
+//   runner:   claimed_ is cleared, then pushed_ is read again (Stream::advance)
+//   watcher:  watching_ is cleared, then the streams are looked through again (sleep_deeply)
+#include "scheduler.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "../objects/stream.hpp"
+
+namespace cgh {
+namespace {
+
+constexpr std::uint32_t kShortNap = 20;      // microseconds; the kernel adds some 20
+constexpr std::uint32_t kLongNap = 200;      // when there is only work that others run
+constexpr std::uint32_t kWatchTime = 5'000;  // of silence, before the watcher goes to sleep
+
+unsigned cores() {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<unsigned>(CPU_COUNT(&set));
+    return std::max(1u, std::thread::hardware_concurrency());
+}
+
+unsigned configured_workers() {
+    const char* text = std::getenv("CUDA_GRAPHS_HOST_THREADS");
+    if (text == nullptr || *text == '\0') return cores();
+    char* end = nullptr;
+    const unsigned long count = std::strtoul(text, &end, 10);
+    return *end == '\0' ? static_cast<unsigned>(std::min(count, 1024ul)) : cores();
+}
+
+// Set when the process ends: workers take no new work, so that nothing runs while libraries are torn down.
+std::atomic<bool> process_exits{false};
+
+}  // namespace
+
+Scheduler& Scheduler::get() {
+    static auto* scheduler = new Scheduler;
+    return *scheduler;
+}
+
+Scheduler::Scheduler() : workers_(configured_workers()) {}
+
+void Scheduler::start_threads() {
+    std::lock_guard<std::mutex> lock(start_mutex_);
+    if (started_.load(std::memory_order_relaxed)) return;
+    std::atexit([] { process_exits.store(true, std::memory_order_relaxed); });
+    for (unsigned i = 0; i < workers_; ++i) std::thread([this] { worker_main(); }).detach();
+    started_.store(true, std::memory_order_release);
+}
+
+void Scheduler::notify(Stream& stream) {
+    if (workers_ == 0) return;
+    if (!stream.listed_.load(std::memory_order_seq_cst) && !stream.listed_.exchange(true, std::memory_order_seq_cst)) {
+        stream.retain();
+        std::lock_guard<std::mutex> lock(list_mutex_);
+        listed_.push_back(&stream);
+    }
+    if (!active_.load(std::memory_order_relaxed)) active_.store(true, std::memory_order_relaxed);
+    if (stream.claimed()) return;  // its runner looks again when it lets go
+    ensure_watcher();
+}
+
+void Scheduler::ensure_watcher() {
+    if (workers_ == 0 || watching_.load(std::memory_order_seq_cst)) return;
+    if (!started_.load(std::memory_order_acquire)) return start_threads();
+    if (sleeping_.load(std::memory_order_seq_cst) != 0) wake_one();
+}
+
+void Scheduler::wake_one() {
+    {
+        std::lock_guard<std::mutex> lock(sleep_mutex_);
+        if (tokens_ < workers_) ++tokens_;
+    }
+    woken_.notify_one();
+}
+
+void Scheduler::call_help(unsigned count) {
+    if (workers_ == 0) return;
+    if (!started_.load(std::memory_order_acquire)) start_threads();
+    const unsigned idle =
+        sleeping_.load(std::memory_order_seq_cst) + (watching_.load(std::memory_order_seq_cst) ? 1 : 0);
+    for (unsigned i = 0; i < std::min(count, idle); ++i) wake_one();
+}
+
+bool Scheduler::help(const Stream* stream) {
+    for (auto mask = taken_.load(std::memory_order_seq_cst); mask != 0; mask &= mask - 1) {
+        Slot& slot = slots_[static_cast<unsigned>(__builtin_ctzll(mask))];
+        if (slot.job.load(std::memory_order_seq_cst) == nullptr) continue;
+        slot.helpers.fetch_add(1, std::memory_order_seq_cst);
+        // Looked at again: from here on the owner waits for us before the job goes.
+        Job* job = slot.job.load(std::memory_order_seq_cst);
+        const bool ours = stream == nullptr || slot.stream.load(std::memory_order_relaxed) == stream;
+        const bool helped = job != nullptr && ours && job->wanted();
+        if (helped) job->help();
+        slot.helpers.fetch_sub(1, std::memory_order_seq_cst);
+        progress.notify();
+        if (helped) return true;
+    }
+    return false;
+}
+
+bool Scheduler::help_wanted(const Stream* stream) {
+    for (auto mask = taken_.load(std::memory_order_seq_cst); mask != 0; mask &= mask - 1) {
+        Slot& slot = slots_[static_cast<unsigned>(__builtin_ctzll(mask))];
+        if (slot.job.load(std::memory_order_seq_cst) == nullptr) continue;
+        slot.helpers.fetch_add(1, std::memory_order_seq_cst);
+        Job* job = slot.job.load(std::memory_order_seq_cst);
+        const bool ours = stream == nullptr || slot.stream.load(std::memory_order_relaxed) == stream;
+        const bool wanted = job != nullptr && ours && job->wanted();
+        slot.helpers.fetch_sub(1, std::memory_order_seq_cst);
+        if (wanted) return true;
+    }
+    return false;
+}
+
+SharedJob::SharedJob(Job& job, const Stream* stream) : scheduler_(Scheduler::get()), slot_(-1) {
+    auto taken = scheduler_.taken_.load(std::memory_order_relaxed);
+    while (~taken != 0) {
+        const int free = __builtin_ctzll(~taken);
+        if (!scheduler_.taken_.compare_exchange_weak(taken, taken | std::uint64_t{1} << free)) continue;
+        slot_ = free;
+        auto& slot = scheduler_.slots_[static_cast<unsigned>(free)];
+        slot.stream.store(stream, std::memory_order_relaxed);
+        slot.job.store(&job, std::memory_order_seq_cst);
+        return;
+    }
+}
+
+SharedJob::~SharedJob() {
+    if (slot_ < 0) return;
+    auto& slot = scheduler_.slots_[static_cast<unsigned>(slot_)];
+    slot.job.store(nullptr, std::memory_order_seq_cst);
+    if (slot.helpers.load(std::memory_order_seq_cst) != 0)
+        scheduler_.progress.wait([&] { return slot.helpers.load(std::memory_order_seq_cst) == 0; });
+    scheduler_.taken_.fetch_and(~(std::uint64_t{1} << slot_), std::memory_order_seq_cst);
+}
+
+void Scheduler::worker_main() {
+    pthread_setname_np(pthread_self(), "cgh-worker");
+    prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);  // naps of some microseconds
+    for (;;) {
+        if (run_something()) continue;
+        if (!watching_.exchange(true, std::memory_order_seq_cst) && watch()) continue;
+        sleep_deeply();
+    }
+}
+
+// True: there is something to run. False: nothing happened for a long time.
+bool Scheduler::watch() {
+    for (std::uint32_t silence = 0;;) {
+        active_.store(false, std::memory_order_relaxed);
+        const std::uint32_t length = silence < kWatchTime ? kShortNap : kLongNap;
+        const bool woken = nap(length);
+        if (woken || anything_runnable()) {
+            watching_.store(false, std::memory_order_seq_cst);
+            return true;
+        }
+        silence = active_.load(std::memory_order_relaxed) ? 0 : std::min(silence + length, kWatchTime);
+        if (silence == kWatchTime && !anything_pending()) {
+            watching_.store(false, std::memory_order_seq_cst);
+            return false;
+        }
+    }
+}
+
+bool Scheduler::nap(std::uint32_t microseconds) {
+    std::unique_lock<std::mutex> lock(sleep_mutex_);
+    if (tokens_ == 0) woken_.wait_for(lock, std::chrono::microseconds(microseconds));
+    if (tokens_ == 0) return false;
+    --tokens_;
+    return true;
+}
+
+void Scheduler::sleep_deeply() {
+    sleeping_.fetch_add(1, std::memory_order_seq_cst);
+    // From here on a push wakes us; what was pushed before is found now.
+    if (!anything_runnable() && (watching_.load(std::memory_order_seq_cst) || !anything_pending())) {
+        std::unique_lock<std::mutex> lock(sleep_mutex_);
+        woken_.wait(lock, [this] { return tokens_ != 0; });
+        --tokens_;
+    }
+    sleeping_.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+bool Scheduler::anything_runnable() {
+    if (process_exits.load(std::memory_order_relaxed)) return false;
+    if (help_wanted(nullptr)) return true;
+    std::lock_guard<std::mutex> lock(list_mutex_);
+    return std::any_of(listed_.begin(), listed_.end(), [](Stream* stream) { return stream->runnable(); });
+}
+
+// Also takes streams without work off the list.
+bool Scheduler::anything_pending() {
+    if (process_exits.load(std::memory_order_relaxed)) return false;
+    bool pending = taken_.load(std::memory_order_seq_cst) != 0;
+    std::vector<Stream*> gone;
+    {
+        std::lock_guard<std::mutex> lock(list_mutex_);
+        for (std::size_t i = 0; i < listed_.size();) {
+            Stream* stream = listed_[i];
+            if (stream->idle()) {
+                stream->listed_.exchange(false, std::memory_order_seq_cst);
+                // Idle still: off the list. Else a push either put it on the list again (then our entry goes), or
+                // found it listed just before (then it stays).
+                if (stream->idle() || stream->listed_.exchange(true, std::memory_order_seq_cst)) {
+                    gone.push_back(stream);
+                    listed_[i] = listed_.back();
+                    listed_.pop_back();
+                    continue;
+                }
+            }
+            pending = pending || !stream->claimed();
+            ++i;
+        }
+    }
+    for (Stream* stream : gone) Ref<Stream>::adopt(stream);  // outside the lock: this may destroy the stream
+    return pending;
+}
+
+bool Scheduler::run_something() {
+    if (process_exits.load(std::memory_order_relaxed)) return false;
+    if (help(nullptr)) return true;
+    Ref<Stream> chosen;
+    bool more = false;
+    {
+        std::lock_guard<std::mutex> lock(list_mutex_);
+        for (Stream* stream : listed_) {
+            if (stream->claimed() || stream->idle()) continue;
+            if (!chosen && stream->runnable())
+                chosen = Ref<Stream>(stream);
+            else
+                more = true;
+        }
+    }
+    if (!chosen) return false;
+    // This thread may be away for long: somebody else has to look after the rest.
+    if (more) ensure_watcher();
+    chosen->advance(UINT64_MAX);
+    return true;
+}
+
+}  // namespace cgh

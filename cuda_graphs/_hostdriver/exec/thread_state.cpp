@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keeps what a thread owns, and returns it when the thread ends.
+#include "thread_state.hpp"
+
+#include <cstdlib>
+#include <new>
+
+#include "thread_store.hpp"
+
+namespace cgh {
+
+thread_local CGH_FAST_TLS ThreadState thread_state{};
+
+void FreeDeleter::operator()(std::byte* bytes) const {
+    std::free(bytes);
+}
+
+AlignedBytes allocate_aligned(std::size_t bytes) {
+    void* memory = std::aligned_alloc(128, (bytes + 127) / 128 * 128);
+    if (memory == nullptr) throw std::bad_alloc();
+    return AlignedBytes(static_cast<std::byte*>(memory));
+}
+
+namespace {
+// A separate object, because a thread_local with a destructor costs a check on each use.
+struct StoreOwner {
+    ~StoreOwner() {
+        delete thread_state.store;
+        thread_state.store = nullptr;
+        thread_state.shared = nullptr;
+        thread_state.shared_bytes = 0;
+    }
+    void arm() {}
+};
+thread_local StoreOwner store_owner;
+}  // namespace
+
+ThreadStore& thread_store() {
+    if (thread_state.store == nullptr) {
+        thread_state.store = new ThreadStore;
+        store_owner.arm();
+    }
+    return *thread_state.store;
+}
+
+void grow_shared(std::size_t bytes) {
+    if (bytes <= thread_state.shared_bytes) return;
+    ThreadStore& store = thread_store();
+    store.shared = allocate_aligned(bytes);
+    thread_state.shared = store.shared.get();
+    thread_state.shared_bytes = bytes;
+}
+
+}  // namespace cgh

@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Recognises images, has them loaded, and keeps their kernels and variables.
+#include "image.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+#include <new>
+#include <string>
+
+#include "../api/entry.hpp"
+#include "../objects/arena.hpp"
+#include "../objects/context.hpp"
+#include "../objects/memory.hpp"
+
+namespace cgh {
+namespace {
+
+std::mutex loader_mutex;  // guards the two below
+cgh_loader registered{};
+bool has_loader = false;
+
+thread_local std::string last_log;
+
+bool current_loader(cgh_loader* out) {
+    std::lock_guard<std::mutex> lock(loader_mutex);
+    *out = registered;
+    return has_loader;
+}
+
+template <class T>
+T read_at(const std::byte* at) {
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+}
+
+constexpr std::uint32_t kElf = 0x464c457f;            // "\x7fELF"
+constexpr std::uint32_t kFatbinWrapper = 0x466243b1;  // what nvcc embeds: magic, version, pointer to the fatbin
+constexpr std::uint32_t kFatbin = 0xba55ed50;
+
+// A fatbin is a header {magic u32, version u16, header size u16, payload size u64} and entries, each with a header
+// {kind u16 (1: PTX, 2: ELF), version u16, header size u32, payload size u64, ..., flags u64 at 40}. Flag 0x2000 and
+// 0x8000 mark compressed payloads. The layout is what nvcc's fatbinary writes.
+CUresult find_ptx(const std::byte* fatbin, const char** text, std::size_t* size) {
+    const std::byte* at = fatbin + read_at<std::uint16_t>(fatbin + 6);
+    const std::byte* end = at + read_at<std::uint64_t>(fatbin + 8);
+    while (at + 48 <= end) {
+        const auto header = read_at<std::uint32_t>(at + 4);
+        const auto payload = read_at<std::uint64_t>(at + 8);
+        const auto flags = read_at<std::uint64_t>(at + 40);
+        if (header < 48 || payload > static_cast<std::uint64_t>(end - at)) return CUDA_ERROR_INVALID_IMAGE;
+        if (read_at<std::uint16_t>(at) == 1 && (flags & 0xa000) == 0) {
+            *text = reinterpret_cast<const char*>(at + header);
+            *size = strnlen(*text, payload);
+            return CUDA_SUCCESS;
+        }
+        at += header + payload;
+    }
+    last_log = "the fatbin holds no uncompressed PTX; the host driver cannot run machine code of a GPU";
+    return CUDA_ERROR_NO_BINARY_FOR_GPU;
+}
+
+// The text to be loaded.
+CUresult recognise(const void* data, std::size_t size, const char** text, std::size_t* length) {
+    const auto* bytes = static_cast<const std::byte*>(data);
+    // A caller that does not know the size (cuLibraryLoadData) gives a fatbin, an ELF file or text that ends with NUL:
+    // at least these bytes are there.
+    const std::size_t known = size != 0 ? size : strnlen(static_cast<const char*>(data), 4);
+    if (known >= 4 || size == 0) {
+        std::uint32_t magic = 0;
+        std::memcpy(&magic, bytes, std::min<std::size_t>(4, size != 0 ? size : 4));
+        if (magic == kElf) {
+            last_log = "the image is machine code of a GPU (a cubin); the host driver runs PTX";
+            return CUDA_ERROR_NO_BINARY_FOR_GPU;
+        }
+        if (magic == kFatbinWrapper) return find_ptx(read_at<const std::byte*>(bytes + 8), text, length);
+        if (magic == kFatbin) return find_ptx(bytes, text, length);
+    }
+    *text = static_cast<const char*>(data);
+    *length = size != 0 ? strnlen(*text, size) : std::strlen(*text);
+    return *length != 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_IMAGE;
+}
+
+}  // namespace
+
+CUresult Image::load(const void* data, std::size_t size, Ref<Image>* out) {
+    last_log.clear();
+    const char* text = nullptr;
+    std::size_t length = 0;
+    if (const CUresult error = recognise(data, size, &text, &length); error != CUDA_SUCCESS) return error;
+    cgh_loader loader;
+    if (!current_loader(&loader)) {
+        last_log = "no image loader is registered (cghSetImageLoader)";
+        return CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
+    }
+    cgh_image made{};
+    char log[8192] = "";
+    const CUresult error = loader.load(loader.self, text, length, &made, log, sizeof log);
+    log[sizeof log - 1] = '\0';
+    last_log = log;
+    if (error != CUDA_SUCCESS) return error;
+    auto image = Ref<Image>::adopt(new Image(made, loader));
+    if (const CUresult full = image->adopt(); full != CUDA_SUCCESS) return full;
+    *out = std::move(image);
+    return CUDA_SUCCESS;
+}
+
+CUresult Image::load_file(const char* path, Ref<Image>* out) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return CUDA_ERROR_FILE_NOT_FOUND;
+    const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    if (file.bad()) return CUDA_ERROR_OPERATING_SYSTEM;
+    return bytes.empty() ? CUDA_ERROR_INVALID_IMAGE : load(bytes.data(), bytes.size(), out);
+}
+
+CUresult Image::adopt() {
+    for (std::uint32_t i = 0; i < image_.kernel_count; ++i) {
+        Kernel* kernel = arena<Kernel>.create(*this, image_.kernels[i]);
+        if (kernel == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
+        kernels_.push_back(kernel);
+    }
+    Context* context = nullptr;
+    any_current_context(&context);  // cuLibraryLoadData works without a context; the variables then have none
+    for (std::uint32_t i = 0; i < image_.global_count; ++i) {
+        Allocation variable;
+        variable.base = reinterpret_cast<CUdeviceptr>(image_.globals[i].address);
+        variable.size = image_.globals[i].bytes;
+        variable.kind = MemoryKind::kGlobal;
+        variable.context = context;
+        AddressMap::get().add(variable);
+    }
+    return CUDA_SUCCESS;
+}
+
+void Image::retire() {
+    for (Kernel* kernel : kernels_) arena<Kernel>.kill(kernel);
+    for (std::uint32_t i = 0; i < image_.global_count; ++i)
+        AddressMap::get().remove(reinterpret_cast<CUdeviceptr>(image_.globals[i].address));
+}
+
+Image::~Image() {
+    retire();
+    for (Kernel* kernel : kernels_) arena<Kernel>.recycle(kernel);
+    // A loader that was taken away (at the end of the process) is not called any more.
+    cgh_loader now;
+    if (current_loader(&now) && now.unload == loader_.unload && now.self == loader_.self)
+        loader_.unload(loader_.self, &image_);
+}
+
+Kernel* Image::kernel(const char* name) const {
+    for (Kernel* kernel : kernels_)
+        if (std::strcmp(kernel->code().name, name) == 0) return kernel;
+    return nullptr;
+}
+
+const cgh_global* Image::global(const char* name) const {
+    const cgh_global* end = image_.globals + image_.global_count;
+    const cgh_global* found = std::find_if(
+        image_.globals, end, [&](const cgh_global& global) { return std::strcmp(global.name, name) == 0; });
+    return found != end ? found : nullptr;
+}
+
+}  // namespace cgh
+
+CGH_API CUresult cghSetImageLoader(const cgh_loader* loader) {
+    if (loader != nullptr && (loader->load == nullptr || loader->unload == nullptr)) return CUDA_ERROR_INVALID_VALUE;
+    std::lock_guard<std::mutex> lock(cgh::loader_mutex);
+    cgh::has_loader = loader != nullptr;
+    cgh::registered = loader != nullptr ? *loader : cgh_loader{};
+    return CUDA_SUCCESS;
+}
+
+CGH_API const char* cghLastLoadLog(void) {
+    return cgh::last_log.c_str();
+}

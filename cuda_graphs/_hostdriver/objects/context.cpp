@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Contexts: one a device, kept for the life of the process; retaining and releasing the primary context makes it
+// active and inactive.
+#include "context.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "../exec/thread_state.hpp"
+#include "../exec/thread_store.hpp"
+#include "arena.hpp"
+#include "stream.hpp"
+
+namespace cgh {
+namespace {
+std::atomic<std::uint64_t> last_context_id{0};
+
+Stream* create_stream(Context& context, Stream::Kind kind, unsigned flags) {
+    Stream* stream = arena<Stream>.create(context, kind, flags, 0);
+    if (stream == nullptr) throw std::bad_alloc();
+    return stream;
+}
+}  // namespace
+
+Context::Context(CUdevice device)
+    : device_(device), id_(last_context_id.fetch_add(1, std::memory_order_relaxed) + 1), legacy_stream_(nullptr) {
+    legacy_stream_ = create_stream(*this, Stream::Kind::kLegacy, CU_STREAM_DEFAULT);
+}
+
+Stream& Context::per_thread_stream() {
+    auto& streams = thread_store().streams;
+    for (auto& [context, stream] : streams)
+        if (context == this) return *stream;
+    streams.emplace_back(this, Ref<Stream>::adopt(create_stream(*this, Stream::Kind::kPerThread, CU_STREAM_DEFAULT)));
+    return *streams.back().second;
+}
+
+void Context::fail(CUresult error) {
+    CUresult none = CUDA_SUCCESS;
+    status_.compare_exchange_strong(none, error, std::memory_order_acq_rel);
+}
+
+void Context::reset() {
+    status_.store(CUDA_SUCCESS, std::memory_order_release);
+}
+
+void Context::add_stream(Stream* stream) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    streams_.push_back(stream);
+    if (stream->is_blocking()) blocking_streams_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Context::remove_stream(Stream* stream) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    streams_.erase(std::find(streams_.begin(), streams_.end(), stream));
+    if (stream->is_blocking()) blocking_streams_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+std::vector<Ref<Stream>> Context::busy_streams(bool blocking_only) {
+    std::vector<Ref<Stream>> busy;
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (Stream* stream : streams_) {
+        if ((blocking_only && !stream->is_blocking()) || stream->idle()) continue;
+        if (stream->try_retain()) busy.push_back(Ref<Stream>::adopt(stream));
+    }
+    return busy;
+}
+
+CUresult Context::synchronize() {
+    for (const Ref<Stream>& stream : busy_streams(/*blocking_only=*/false)) stream->wait_for(stream->pushed());
+    return status();
+}
+
+CUresult any_current_context(Context** out) {
+    *out = thread_state.current;
+    return *out != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+CUresult current_context(Context** out) {
+    const CUresult found = any_current_context(out);
+    return found != CUDA_SUCCESS ? found : (*out)->status();
+}
+
+}  // namespace cgh

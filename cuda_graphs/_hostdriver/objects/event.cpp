@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Records of events, and waits for them.
+#include "event.hpp"
+
+#include "../exec/clock.hpp"
+#include "../exec/scheduler.hpp"
+#include "arena.hpp"
+#include "context.hpp"
+
+namespace cgh {
+namespace {
+
+class Record final : public Operation {
+  public:
+    explicit Record(Ref<Milestone> milestone) : milestone_(std::move(milestone)) {}
+    void run(Stream&) override { milestone_->reach(); }
+    bool runs_after_failure() const override { return true; }
+
+  private:
+    Ref<Milestone> milestone_;
+};
+
+class MilestoneWait final : public Operation {
+  public:
+    explicit MilestoneWait(Ref<Milestone> milestone) : milestone_(std::move(milestone)) {}
+    void run(Stream&) override {}
+    bool ready() const override { return milestone_->done(); }
+    Target blocked_on() const override { return milestone_->target(); }
+    bool runs_after_failure() const override { return true; }
+
+  private:
+    Ref<Milestone> milestone_;
+};
+
+}  // namespace
+
+void Milestone::reach() {
+    nanoseconds_ = steady_nanoseconds();
+    done_.store(true, std::memory_order_seq_cst);
+    Scheduler::get().progress.notify();
+}
+
+void Milestone::wait() {
+    if (done()) return;
+    wait_helping(
+        *target_.stream, target_.position,
+        [](const void* argument) { return static_cast<const Milestone*>(argument)->done(); }, this);
+}
+
+void Event::dispose(Event* event) {
+    arena<Event>.recycle(event);
+}
+
+CUresult Event::record(Stream& stream) {
+    auto milestone = Ref<Milestone>::adopt(new Milestone);
+    auto* record = new Record(milestone);
+    {
+        // Pushed under the lock, so that of two threads that record one event the later operation is the latest record.
+        std::lock_guard<SpinLock> lock(lock_);
+        milestone->set_target(stream, stream.push(record));
+        std::swap(latest_, milestone);
+    }
+    return CUDA_SUCCESS;  // the record before goes here, outside the lock
+}
+
+void Event::set_latest(Ref<Milestone> milestone) {
+    std::lock_guard<SpinLock> lock(lock_);
+    std::swap(latest_, milestone);  // the parameter, with the record before, is destroyed after the lock
+}
+
+Ref<Milestone> Event::latest() const {
+    std::lock_guard<SpinLock> lock(lock_);
+    return latest_;
+}
+
+CUresult Event::query() const {
+    // cuda.h, cuEventQuery: "If cuEventRecord() has not been called on hEvent, CUDA_SUCCESS is returned".
+    const Ref<Milestone> milestone = latest();
+    if (context_.status() != CUDA_SUCCESS) return context_.status();
+    if (!milestone || milestone->done()) return CUDA_SUCCESS;
+    if (Scheduler::get().workers() == 0) run_what_is_ready(*milestone->target().stream, milestone->target().position);
+    return milestone->done() ? context_.status() : CUDA_ERROR_NOT_READY;
+}
+
+CUresult Event::synchronize() const {
+    if (const Ref<Milestone> milestone = latest()) milestone->wait();
+    return context_.status();
+}
+
+CUresult Event::wait_on(Stream& stream) const {
+    // cuda.h, cuStreamWaitEvent: "If cuEventRecord() has not been called on hEvent, this call acts as if the record has
+    // already completed, and so is a functional no-op."
+    Ref<Milestone> milestone = latest();
+    if (milestone && !milestone->done()) stream.push(new MilestoneWait(std::move(milestone)));
+    return CUDA_SUCCESS;
+}
+
+}  // namespace cgh

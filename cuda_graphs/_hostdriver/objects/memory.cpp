@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The address map, and where device memory comes from.
+#include "memory.hpp"
+
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+
+#include <cstdlib>
+#include <mutex>
+
+namespace cgh {
+namespace {
+
+constexpr std::size_t kAlignment = 512;                // of cuMemAlloc on real devices
+constexpr std::size_t kMapped = std::size_t{1} << 20;  // from here on, pages of their own
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+}  // namespace
+
+AddressMap& AddressMap::get() {
+    static auto* map = new AddressMap;
+    return *map;
+}
+
+void AddressMap::add(Allocation allocation) {
+    std::unique_lock<std::shared_mutex> lock(mutex_);
+    allocation.id = ++last_id_;
+    by_base_[allocation.base] = allocation;
+}
+
+std::optional<Allocation> AddressMap::remove(CUdeviceptr base) {
+    std::unique_lock<std::shared_mutex> lock(mutex_);
+    const auto found = by_base_.find(base);
+    if (found == by_base_.end()) return std::nullopt;
+    const Allocation allocation = found->second;
+    by_base_.erase(found);
+    return allocation;
+}
+
+std::optional<Allocation> AddressMap::find(CUdeviceptr address) const {
+    std::shared_lock<std::shared_mutex> lock(mutex_);
+    auto after = by_base_.upper_bound(address);
+    if (after == by_base_.begin()) return std::nullopt;
+    const Allocation& allocation = std::prev(after)->second;
+    if (!allocation.holds(address, 1)) return std::nullopt;
+    return allocation;
+}
+
+std::size_t machine_memory() {
+    static const std::size_t total = [] {
+        struct sysinfo info{};
+        return sysinfo(&info) == 0 ? info.totalram * info.mem_unit : std::size_t{8} << 30;
+    }();
+    return total;
+}
+
+void* reserve_memory(std::size_t bytes) {
+    if (bytes > machine_memory()) return nullptr;
+    if (bytes < kMapped) return std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+    // Whole huge pages at a huge-page boundary: map one more and cut off what sticks out.
+    const std::size_t length = (bytes + kHugePage - 1) / kHugePage * kHugePage;
+    void* mapped =
+        mmap(nullptr, length + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapped == MAP_FAILED) return nullptr;
+    const auto start = reinterpret_cast<std::uintptr_t>(mapped);
+    const auto aligned = (start + kHugePage - 1) / kHugePage * kHugePage;
+    if (aligned != start) munmap(mapped, aligned - start);
+    if (aligned - start != kHugePage) munmap(reinterpret_cast<void*>(aligned + length), kHugePage - (aligned - start));
+    madvise(reinterpret_cast<void*>(aligned), length, MADV_HUGEPAGE);
+    return reinterpret_cast<void*>(aligned);
+}
+
+void return_memory(void* address, std::size_t bytes) {
+    if (bytes < kMapped)
+        std::free(address);
+    else
+        munmap(address, (bytes + kHugePage - 1) / kHugePage * kHugePage);
+}
+
+}  // namespace cgh

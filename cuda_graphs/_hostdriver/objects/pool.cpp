@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pools, and the free of their memory as an operation of a stream.
+#include "pool.hpp"
+
+#include <algorithm>
+
+#include "arena.hpp"
+#include "context.hpp"
+#include "memory.hpp"
+#include "stream.hpp"
+
+namespace cgh {
+namespace {
+
+constexpr std::size_t kGranularity = 512;
+
+std::size_t rounded(std::size_t bytes) {
+    return std::max<std::size_t>(1, (bytes + kGranularity - 1) / kGranularity) * kGranularity;
+}
+
+// The free takes effect here. It also does so in a context that has failed: memory is never leaked.
+class Free final : public Operation {
+  public:
+    explicit Free(const Allocation& allocation) : allocation_(allocation) {}
+    void run(Stream&) override {
+        if (allocation_.owner != nullptr)
+            allocation_.owner->free(allocation_.base);
+        else
+            allocation_.pool->give_back(allocation_);
+    }
+    bool runs_after_failure() const override { return true; }
+
+  private:
+    Allocation allocation_;
+};
+
+}  // namespace
+
+MemoryPool::MemoryPool(Context& context, bool is_default, std::size_t max_size)
+    : context_(context), is_default_(is_default), max_size_(max_size) {}
+
+MemoryPool::~MemoryPool() {
+    trim_locked(0);
+}
+
+void MemoryPool::dispose(MemoryPool* pool) {
+    arena<MemoryPool>.recycle(pool);
+}
+
+CUresult MemoryPool::allocate(std::size_t bytes, CUdeviceptr* out) {
+    if (bytes > machine_memory()) return CUDA_ERROR_OUT_OF_MEMORY;
+    const std::size_t size = rounded(bytes);
+    void* memory = nullptr;
+    {
+        std::lock_guard<std::mutex> lock(mutex_);
+        if (max_size_ != 0 && used_ + size > max_size_) return CUDA_ERROR_OUT_OF_MEMORY;
+        const auto kept = kept_.find(size);
+        if (kept != kept_.end() && !kept->second.empty()) {
+            memory = kept->second.back();
+            kept->second.pop_back();
+        } else {
+            memory = reserve_memory(size);
+            if (memory == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
+            reserved_ += size;
+            reserved_high_ = std::max(reserved_high_, reserved_);
+        }
+        used_ += size;
+        used_high_ = std::max(used_high_, used_);
+    }
+    retain();
+    Allocation allocation;
+    allocation.base = *out = reinterpret_cast<CUdeviceptr>(memory);
+    allocation.size = bytes;
+    allocation.kind = MemoryKind::kPool;
+    allocation.context = &context_;
+    allocation.pool = this;
+    AddressMap::get().add(allocation);
+    return CUDA_SUCCESS;
+}
+
+void MemoryPool::give_back(const Allocation& allocation) {
+    const std::size_t size = rounded(allocation.size);
+    {
+        std::lock_guard<std::mutex> lock(mutex_);
+        kept_[size].push_back(reinterpret_cast<void*>(allocation.base));
+        used_ -= size;
+        if (reserved_ > release_threshold_) trim_locked(release_threshold_);
+    }
+    if (release()) dispose(this);
+}
+
+void MemoryPool::trim(std::size_t keep) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    trim_locked(keep);
+}
+
+void MemoryPool::trim_locked(std::size_t keep) {
+    for (auto& [size, blocks] : kept_) {
+        while (!blocks.empty() && reserved_ > keep) {
+            return_memory(blocks.back(), size);
+            blocks.pop_back();
+            reserved_ -= size;
+        }
+    }
+}
+
+CUresult MemoryPool::attribute(CUmemPool_attribute which, void* out) const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    switch (which) {
+        case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+        case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+        case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+            *static_cast<int*>(out) = reuse_[which - CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES];
+            return CUDA_SUCCESS;
+        case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+            *static_cast<cuuint64_t*>(out) = release_threshold_;
+            break;
+        case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+            *static_cast<cuuint64_t*>(out) = reserved_;
+            break;
+        case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+            *static_cast<cuuint64_t*>(out) = reserved_high_;
+            break;
+        case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
+            *static_cast<cuuint64_t*>(out) = used_;
+            break;
+        case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+            *static_cast<cuuint64_t*>(out) = used_high_;
+            break;
+        default:
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult MemoryPool::set_attribute(CUmemPool_attribute which, const void* value) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    switch (which) {
+        case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+        case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+        case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+            reuse_[which - CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES] = *static_cast<const int*>(value);
+            return CUDA_SUCCESS;
+        case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+            release_threshold_ = *static_cast<const cuuint64_t*>(value);
+            return CUDA_SUCCESS;
+        // cuda.h, cuMemPoolSetAttribute: "Reset the high watermark ... It is illegal to set this attribute to a
+        // non-zero value."
+        case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+            if (*static_cast<const cuuint64_t*>(value) != 0) return CUDA_ERROR_INVALID_VALUE;
+            reserved_high_ = reserved_;
+            return CUDA_SUCCESS;
+        case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+            if (*static_cast<const cuuint64_t*>(value) != 0) return CUDA_ERROR_INVALID_VALUE;
+            used_high_ = used_;
+            return CUDA_SUCCESS;
+        default:
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+MemoryPool* find_pool(CUmemoryPool handle) {
+    return cast<MemoryPool>(handle);
+}
+
+CUresult free_in_stream_order(CUdeviceptr address, Stream& stream) {
+    const auto found = AddressMap::get().find(address);
+    if (!found || found->base != address) return CUDA_ERROR_INVALID_VALUE;
+    if (found->kind == MemoryKind::kGraph) {
+        if (const CUresult refused = found->owner->check_free(address); refused != CUDA_SUCCESS) return refused;
+        stream.push(new Free(*found));
+        return CUDA_SUCCESS;
+    }
+    if (found->kind != MemoryKind::kPool) return CUDA_ERROR_INVALID_VALUE;
+    // Of two threads that free one address, the map lets one through.
+    const auto removed = AddressMap::get().remove(address);
+    if (!removed) return CUDA_ERROR_INVALID_VALUE;
+    stream.push(new Free(*removed));
+    return CUDA_SUCCESS;
+}
+
+}  // namespace cgh

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A memory pool: memory for stream-ordered allocation, kept after a free up to the release threshold. An address is
+// handed out at once; stream order says only when it may be used, and when its free takes effect.
+#ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_POOL_HPP
+#define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_POOL_HPP
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "ref.hpp"
+
+namespace cgh {
+
+class Context;
+class Stream;
+struct Allocation;
+
+class MemoryPool : public Counted {
+  public:
+    MemoryPool(Context& context, bool is_default, std::size_t max_size = 0);
+    ~MemoryPool();
+    static void dispose(MemoryPool* pool);
+
+    CUmemoryPool handle() { return reinterpret_cast<CUmemoryPool>(this); }
+    Context& context() const { return context_; }
+    bool is_default() const { return is_default_; }
+
+    // Memory, registered in the address map as the pool's. Every allocation keeps the pool alive.
+    CUresult allocate(std::size_t bytes, CUdeviceptr* out);
+    // Gives back what allocate() returned. It is not in the address map any more.
+    void give_back(const Allocation& allocation);
+    // Releases kept memory until at most `keep` bytes are reserved.
+    void trim(std::size_t keep);
+
+    CUresult attribute(CUmemPool_attribute which, void* out) const;
+    CUresult set_attribute(CUmemPool_attribute which, const void* value);
+
+  private:
+    void trim_locked(std::size_t keep);
+
+    Context& context_;
+    const bool is_default_;
+    const std::size_t max_size_;                      // 0: the machine's memory
+    mutable std::mutex mutex_;                        // guards everything below
+    std::map<std::size_t, std::vector<void*>> kept_;  // by size in bytes
+    std::uint64_t release_threshold_ = 0;
+    std::uint64_t reserved_ = 0, reserved_high_ = 0, used_ = 0, used_high_ = 0;
+    int reuse_[3] = {1, 1, 1};  // follow events, opportunistic, internal dependencies: accepted, nothing to choose here
+};
+
+// A pool argument; nullptr when dead or foreign.
+MemoryPool* find_pool(CUmemoryPool handle);
+
+// cuMemFreeAsync: takes the allocation out of the address map now and gives its memory back in stream order.
+CUresult free_in_stream_order(CUdeviceptr address, Stream& stream);
+
+}  // namespace cgh
+
+#endif

@@ -1,0 +1,213 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The queue of a stream, and how threads that wait run it.
+#include "stream.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "../exec/scheduler.hpp"
+#include "../exec/thread_state.hpp"
+#include "../exec/thread_store.hpp"
+#include "arena.hpp"
+#include "context.hpp"
+
+namespace cgh {
+namespace {
+
+std::atomic<std::uint64_t> last_stream_id{0};
+
+// Orders a stream after a position of another one: the default-stream rules.
+class PositionWait final : public Operation {
+  public:
+    PositionWait(Stream& stream, std::uint64_t position) : target_{Ref<Stream>(&stream), position} {}
+    void run(Stream&) override {}
+    bool ready() const override { return target_.stream->reached(target_.position); }
+    Target blocked_on() const override { return target_; }
+    bool runs_after_failure() const override { return true; }
+
+  private:
+    Target target_;
+};
+
+}  // namespace
+
+Stream::Stream(Context& context, Kind kind, unsigned flags, int priority)
+    : context_(context),
+      kind_(kind),
+      flags_(flags),
+      priority_(priority),
+      id_(last_stream_id.fetch_add(1, std::memory_order_relaxed) + 1) {
+    context_.add_stream(this);
+}
+
+Stream::~Stream() {
+    context_.remove_stream(this);
+    // Only without workers, at the end of a thread that never synchronised, is anything left here.
+    for (Operation* operation = first(); operation != nullptr; operation = first()) complete(operation);
+}
+
+void Stream::dispose(Stream* stream) {
+    arena<Stream>.recycle(stream);
+}
+
+std::uint64_t Stream::push(Operation* operation) {
+    // cuda.h, "Stream synchronization behavior": the legacy default stream "is an implicit stream which synchronizes
+    // with all other streams in the same CUcontext except for non-blocking streams".
+    if (kind_ == Kind::kLegacy) {
+        if (context_.has_blocking_streams()) {
+            for (const Ref<Stream>& other : context_.busy_streams(/*blocking_only=*/true))
+                append(new PositionWait(*other, other->pushed()));
+        }
+    } else if (is_blocking()) {
+        Stream& legacy = context_.legacy_stream();
+        if (!legacy.idle()) append(new PositionWait(legacy, legacy.pushed()));
+    }
+    return append(operation);
+}
+
+std::uint64_t Stream::append(Operation* operation) {
+    std::uint64_t position;
+    {
+        std::lock_guard<SpinLock> lock(queue_lock_);
+        (incoming_last_ != nullptr ? incoming_last_->next_ : incoming_) = operation;
+        incoming_last_ = operation;
+        position = pushed_.load(std::memory_order_relaxed) + 1;
+        pushed_.store(position, std::memory_order_seq_cst);
+    }
+    Scheduler::get().notify(*this);
+    return position;
+}
+
+Operation* Stream::first() {
+    if (batch_ == nullptr) {
+        std::lock_guard<SpinLock> lock(queue_lock_);
+        batch_ = incoming_;
+        incoming_ = incoming_last_ = nullptr;
+    }
+    return batch_;
+}
+
+void Stream::complete(Operation* operation) {
+    batch_ = operation->next_;
+    completed_.store(completed_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
+    Scheduler::get().progress.notify();
+    operation->finish();
+}
+
+bool Stream::runnable() {
+    if (claimed() || idle()) return false;
+    std::lock_guard<SpinLock> lock(queue_lock_);
+    return parked_ == nullptr || parked_->ready();
+}
+
+Stream::Advance Stream::advance(std::uint64_t position) {
+    if (reached(position)) return {Advance::kReached, {}};
+    if (claimed() || claimed_.exchange(true, std::memory_order_seq_cst)) return {Advance::kBusy, {}};
+    {
+        std::lock_guard<SpinLock> lock(queue_lock_);
+        parked_ = nullptr;
+    }
+    Advance result{Advance::kReached, {}};
+    while (!reached(position)) {
+        Operation* operation = first();
+        if (operation == nullptr) {
+            result.kind = Advance::kEmpty;
+            break;
+        }
+        if (!operation->ready()) {
+            result = {Advance::kBlocked, operation->blocked_on()};
+            std::lock_guard<SpinLock> lock(queue_lock_);
+            parked_ = operation;
+            break;
+        }
+        if (context_.status() == CUDA_SUCCESS || operation->runs_after_failure()) operation->run(*this);
+        complete(operation);
+    }
+    claimed_.store(false, std::memory_order_seq_cst);
+    Scheduler::get().progress.notify();
+    if (!idle()) Scheduler::get().notify(*this);
+    return result;
+}
+
+namespace {
+
+// Runs the work that leads to `position`: where a stream is blocked, the work that it waits for. Returns the stream
+// that another thread runs just now and the position that it has to reach, or an empty target after progress.
+Target run_towards(Stream& stream, std::uint64_t position) {
+    Target at;
+    Stream* current = &stream;
+    for (;;) {
+        Stream::Advance advance = current->advance(position);
+        if (advance.kind == Stream::Advance::kBlocked) {
+            at = std::move(advance.blocked_on);
+            current = at.stream.get();
+            position = at.position;
+            continue;
+        }
+        if (advance.kind == Stream::Advance::kBusy) return {Ref<Stream>(current), position};
+        return {};
+    }
+}
+
+}  // namespace
+
+void wait_helping(Stream& stream, std::uint64_t position, bool (*done)(const void*), const void* argument) {
+    Scheduler& scheduler = Scheduler::get();
+    while (!done(argument)) {
+        const Target busy = run_towards(stream, position);
+        // Only the work that we wait for is helped: other kernels may wait for what the caller does next.
+        if (!busy.stream || scheduler.help(busy.stream.get())) continue;
+        scheduler.progress.wait([&] {
+            return done(argument) || busy.stream->reached(busy.position) || !busy.stream->claimed() ||
+                   scheduler.help_wanted(busy.stream.get());
+        });
+    }
+}
+
+void run_what_is_ready(Stream& stream, std::uint64_t position) {
+    while (!stream.reached(position))
+        if (run_towards(stream, position).stream) return;
+}
+
+void Stream::wait_for(std::uint64_t position) {
+    if (reached(position)) return;
+    struct Wait {
+        Stream* stream;
+        std::uint64_t position;
+    } wait{this, position};
+    wait_helping(
+        *this, position,
+        [](const void* argument) {
+            const auto* wait = static_cast<const Wait*>(argument);
+            return wait->stream->reached(wait->position);
+        },
+        &wait);
+}
+
+CUresult Stream::synchronize() {
+    wait_for(pushed());
+    return context_.status();
+}
+
+CUresult Stream::query() {
+    if (Scheduler::get().workers() == 0) run_what_is_ready(*this, pushed());
+    if (context_.status() != CUDA_SUCCESS) return context_.status();
+    return idle() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+CUresult find_stream(CUstream handle, Stream** out) {
+    if (reinterpret_cast<std::uintptr_t>(handle) <= reinterpret_cast<std::uintptr_t>(CU_STREAM_PER_THREAD)) {
+        Context* context = nullptr;
+        if (CUresult error = current_context(&context); error != CUDA_SUCCESS) return error;
+        *out = handle == CU_STREAM_PER_THREAD ? &context->per_thread_stream() : &context->legacy_stream();
+        return CUDA_SUCCESS;
+    }
+    auto* stream = cast<Stream>(handle);
+    if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    *out = stream;
+    return stream->context().status();
+}
+
+}  // namespace cgh
