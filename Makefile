@@ -18,7 +18,7 @@ JOBS ?= $(shell nproc)
 CCACHE := $(shell command -v ccache)
 PYTEST = $(PYTHON) -m pytest -q
 
-.PHONY: all tiny test test-host test-cuda tidy asan tsan docs bench clean
+.PHONY: all tiny test test-host test-cuda tidy $(TIDY:%=tidy-%) asan tsan docs bench clean
 
 all:
 	CC="$(CCACHE) gcc" CXX="$(CCACHE) g++" MAX_JOBS=$(JOBS) $(PYTHON) setup.py -q build_ext --inplace
@@ -39,15 +39,27 @@ test-cuda:
 	    echo "make test: no CUDA device answers here, so the tests ran on the host driver only"; \
 	fi
 
-CXX_FILES = $(shell find cuda_graphs tests benchmarks -name '*.hpp' -o -name '*.cpp' -o -name '*.h' | grep -v '\.cy\.cpp$$')
+CXX_FILES = $(shell find cuda_graphs tests $(wildcard benchmarks) -name '*.hpp' -o -name '*.cpp' -o -name '*.h')
+TIDY = python format types cython cxx words tree
 
+# All of them, side by side, also when one complains.
 tidy: build/tidy-tools
+	@$(MAKE) --no-print-directory -k -j $(JOBS) -O $(TIDY:%=tidy-%)
+
+tidy-python:
 	ruff check .
+tidy-format:
 	ruff format --check .
+tidy-types:
 	mypy
+tidy-cython:
 	cython-lint cuda_graphs
-	clang-format --dry-run -Werror $(CXX_FILES)
+tidy-cxx:
+	@echo "clang-format --dry-run -Werror ($(words $(CXX_FILES)) files)"
+	@clang-format --dry-run -Werror $(CXX_FILES)
+tidy-words:
 	codespell
+tidy-tree:
 	$(PYTEST) -p no:cacheprovider tests/repo/test_layering.py tests/repo/test_spdx.py tests/repo/test_sizes.py
 	$(PYTHON) tests/repo/test_sizes.py
 
