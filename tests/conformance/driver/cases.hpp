@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The areas of cases, one file each.
+#ifndef CONFORMANCE_CASES_HPP
+#define CONFORMANCE_CASES_HPP
+
+#include <string>
+
+#include "harness.hpp"
+
+namespace conf {
+
+void add_structure_cases(Cases& cases);    // graphs, nodes, edges, clones
+void add_node_cases(Cases& cases);         // parameters of the other node kinds
+void add_data_node_cases(Cases& cases);    // memset and memcpy nodes
+void add_alloc_cases(Cases& cases);        // alloc and free nodes, graph memory
+void add_conditional_cases(Cases& cases);  // conditional handles, nodes, bodies
+void add_exec_cases(Cases& cases);         // instantiate, launch, update, per-node changes
+void add_runtime_cases(Cases& cases);      // devices, contexts, streams, events
+void add_memory_cases(Cases& cases);       // memory, pointers, pools, copies, fills
+void add_code_cases(Cases& cases);         // libraries, kernels, launches, occupancy
+void add_lifetime_cases(Cases& cases);     // user objects
+void add_order_cases(Cases& cases);        // what executing gives, in which order
+void add_capture_cases(Cases& cases);      // stream capture
+void add_sticky_cases(Cases& cases);       // faults of kernels, dead handles, no context, not initialised
+
+// The device facts as a JSON object.
+std::string device_facts();
+
+}  // namespace conf
+
+#endif

@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# run.sh <library> <out.json>: builds the program of this folder (into $BUILD, default build/driver_cases) and asks the
+# driver at <library>. cuda.h is taken from CUDA_HOME, CUDA_PATH, the wheel, or /usr/local/cuda.
+set -eu
+[ $# -eq 2 ] || { echo "usage: $0 <library> <out.json>" >&2; exit 2; }
+here=$(cd "$(dirname "$0")" && pwd)
+build=${BUILD:-$here/../../../build/driver_cases}
+home=${CUDA_HOME:-${CUDA_PATH:-}}
+if [ -n "$home" ]; then
+    include=$home/include
+else
+    include=$(python3 -c 'import cuda.pathfinder as p; print(p.find_nvidia_header_directory("cudart") or "")' 2>/dev/null || true)
+    [ -n "$include" ] || include=/usr/local/cuda/include
+fi
+mkdir -p "$build"
+command -v ccache >/dev/null && compiler="ccache g++" || compiler=g++
+export compiler include build
+ls "$here"/*.cpp | xargs -P "$(nproc)" -I FILE sh -c \
+    '$compiler -std=c++17 -O1 -Wall -Wextra -Werror -Wsign-conversion -I"$include" -c FILE -o "$build/$(basename FILE .cpp).o"'
+g++ "$build"/*.o -ldl -lpthread -o "$build/driver_cases"
+"$build/driver_cases" "$1" > "$2"
