@@ -37,9 +37,8 @@ void add_kernel_cases(Cases& cases) {
           std::to_string(back.blockDimX) + " " + std::to_string(back.blockDimY) + " " + std::to_string(back.blockDimZ));
         r("shared", back.sharedMemBytes);
         r("func is set", back.func != nullptr);
-        r("func is the CUkernel", back.func == params.func);
         r("kern is set", back.kern != nullptr);
-        r("kern is the CUkernel", reinterpret_cast<CUfunction>(back.kern) == params.func);
+        r("kern is the CUkernel", back.kern == params.kern);
         r("ctx is set", back.ctx != nullptr);
         r("extra is null", back.extra == nullptr);
         r("kernelParams is set", back.kernelParams != nullptr);
@@ -58,11 +57,19 @@ void add_kernel_cases(Cases& cases) {
         r("kern is same", back.kern == params.kern);
         r("ctx is set", back.ctx != nullptr);
     });
+    cases.add("kernel_node/kernel_as_func", [](Record& r) {
+        const Graph graph = new_graph();
+        CUDA_KERNEL_NODE_PARAMS params = kernel_params(nullptr);
+        params.func = kernel("empty");
+        CUgraphNode node = nullptr;
+        r("add", drv.cuGraphAddKernelNode(&node, graph, nullptr, 0, &params));
+    });
     cases.add("kernel_node/function_of_a_context_comes_back", [](Record& r) {
         const Graph graph = new_graph();
         CUfunction function = nullptr;
         must(drv.cuKernelGetFunction(&function, reinterpret_cast<CUkernel>(kernel("empty"))), "cuKernelGetFunction");
-        const CUDA_KERNEL_NODE_PARAMS params = kernel_params(function);
+        CUDA_KERNEL_NODE_PARAMS params = kernel_params(nullptr);
+        params.func = function;
         CUgraphNode node = nullptr;
         r("add", drv.cuGraphAddKernelNode(&node, graph, nullptr, 0, &params));
         CUDA_KERNEL_NODE_PARAMS back{};
@@ -319,11 +326,11 @@ void add_generic_cases(Cases& cases) {
         ask("empty", params);
         params = {};
         params.type = CU_GRAPH_NODE_TYPE_KERNEL;
-        params.kernel.func = kernel("empty");
+        params.kernel.kern = reinterpret_cast<CUkernel>(kernel("empty"));
         params.kernel.gridDimX = params.kernel.gridDimY = params.kernel.gridDimZ = 1;
         params.kernel.blockDimX = params.kernel.blockDimY = params.kernel.blockDimZ = 1;
         ask("kernel", params);
-        params.kernel.func = nullptr;
+        params.kernel.kern = nullptr;
         ask("kernel of null", params);
         params = {};
         params.type = CU_GRAPH_NODE_TYPE_MEMSET;
