@@ -16,11 +16,12 @@ from typing import NamedTuple
 ROWS = """
 1 CUDA_ERROR_INVALID_VALUE
     The driver refuses one of the arguments: a size, a pointer, a node, a condition or a launch dimension is outside
-    of what this call takes. Usual causes with graphs: alloc() of 0 bytes, free() of an address that is not allocated
-    or already freed in this definition, a node or condition of another graph, the same dependency twice, and a second
-    launch while memory that the first one allocated was never freed.
-    => Compare the arguments named above with those rules; free what a graph allocates, or instantiate with
-    GraphCompleteOptions(auto_free_on_launch=True).
+    of what this call takes. Usual causes with graphs: alloc() of 0 bytes; free() of an address that is not allocated
+    or already freed in this definition; the same dependency twice; a condition of an unrelated graph, or one that two
+    nodes use; a node in a conditional body that may not be there (allocation, free, host callback, event, pageable
+    host memory); a second launch while memory that the first one allocated was never freed.
+    => Compare the arguments named above with those rules; move such nodes before or behind the conditional node; free
+    what a graph allocates, or instantiate with GraphCompleteOptions(auto_free_on_launch=True).
 
 2 CUDA_ERROR_OUT_OF_MEMORY
     There is not enough memory (device, pinned or address space) for this request. Memory of alloc nodes is kept by
@@ -315,10 +316,11 @@ ROWS = """
     => Let the callback only set a flag or fill host memory, and call CUDA from an ordinary thread.
 
 801 CUDA_ERROR_NOT_SUPPORTED
-    The device, its driver or the platform lacks this feature. On the host driver: it is not implemented there. In a
-    graph: this kind of node or setting is not allowed at this place, such as an alloc node inside a conditional body
-    or a child graph that allocates.
-    => Ask device.properties for the feature first, move the node to the outermost graph, or use another driver.
+    The device, its driver or the platform lacks this feature. On the host driver: it is not implemented there. With
+    graphs: a definition that holds alloc, free or conditional nodes cannot be copied, embedded as a child, or
+    instantiated while an exec of it lives, and one that allocates cannot lose nodes or edges.
+    => Close the first exec before instantiating again, or build the definition once per exec; ask device.properties
+    for a feature before using it.
 
 802 CUDA_ERROR_SYSTEM_NOT_READY
     The machine is not ready for CUDA; a service that the GPUs need is not running.
