@@ -3,5 +3,78 @@
 """CUDA graphs as Python objects, on NVIDIA GPUs and on any CPU."""
 
 from cuda_graphs._driver.choice import DriverInfo, driver_info, use_driver
+from cuda_graphs._objects.buffer import Buffer
+from cuda_graphs._objects.context import Context
+from cuda_graphs._objects.device import ComputeCapability, Device
+from cuda_graphs._objects.device_properties import DeviceProperties
+from cuda_graphs._objects.event import Event, EventOptions
+from cuda_graphs._objects.kernel import Kernel, KernelAttributes, KernelOccupancy
+from cuda_graphs._objects.launch import launch
+from cuda_graphs._objects.launch_config import LaunchConfig
+from cuda_graphs._objects.memory_resource import (
+    DeviceMemoryResource,
+    DeviceMemoryResourceOptions,
+    MemoryResource,
+    PinnedMemoryResource,
+    SynchronousMemoryResource,
+)
+from cuda_graphs._objects.object_code import ObjectCode
+from cuda_graphs._objects.program import Program, ProgramOptions
+from cuda_graphs._objects.stream import (
+    LEGACY_DEFAULT_STREAM,
+    PER_THREAD_DEFAULT_STREAM,
+    Stream,
+    StreamOptions,
+)
+from cuda_graphs.errors import (
+    CaptureError,
+    CUDAError,
+    CUDANotSupportedError,
+    CUDAOutOfMemoryError,
+    DriverNotFoundError,
+    GraphInstantiateError,
+    GraphUpdateError,
+    ImageError,
+    LaunchError,
+    NVRTCError,
+)
 
-__all__ = ["DriverInfo", "driver_info", "use_driver"]
+__all__ = [
+    "LEGACY_DEFAULT_STREAM",
+    "PER_THREAD_DEFAULT_STREAM",
+    "Buffer",
+    "CUDAError",
+    "CUDANotSupportedError",
+    "CUDAOutOfMemoryError",
+    "CaptureError",
+    "ComputeCapability",
+    "Context",
+    "Device",
+    "DeviceMemoryResource",
+    "DeviceMemoryResourceOptions",
+    "DeviceProperties",
+    "DriverInfo",
+    "DriverNotFoundError",
+    "Event",
+    "EventOptions",
+    "GraphInstantiateError",
+    "GraphUpdateError",
+    "ImageError",
+    "Kernel",
+    "KernelAttributes",
+    "KernelOccupancy",
+    "LaunchConfig",
+    "LaunchError",
+    "MemoryResource",
+    "NVRTCError",
+    "ObjectCode",
+    "PinnedMemoryResource",
+    "Program",
+    "ProgramOptions",
+    "Stream",
+    "StreamOptions",
+    "SynchronousMemoryResource",
+    "driver_info",
+    "launch",
+    "use_driver",
+]

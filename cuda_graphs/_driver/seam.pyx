@@ -94,15 +94,15 @@ cdef int check_attempt(CUresult status, attempt) except -1:
     raise make_error(status, attempt)
 
 
-cdef int raise_noted(attempt) except -1:
+cdef int raise_noted(attempt, log=None) except -1:
     cdef NotedError noted = take_noted_error()
     if noted.status == CUDA_SUCCESS:
         raise RuntimeError(f"an empty handle without an error noted ({attempt or 'nothing said'}): a defect of cuda_graphs")
     call = noted.call.decode()
-    raise make_error(noted.status, f"{attempt} ({call})" if attempt else call)
+    raise make_error(noted.status, f"{attempt} ({call})" if attempt else call, log)
 
 
-cdef object make_error(CUresult status, attempt):
+cdef object make_error(CUresult status, attempt, log=None):
     cdef const char* name = NULL
     cdef const char* text = NULL
     driver().cuGetErrorName(status, &name)
@@ -112,6 +112,7 @@ cdef object make_error(CUresult status, attempt):
         name.decode() if name != NULL else "",
         text.decode() if text != NULL else "",
         attempt,
+        log or None,
     )
 
 

@@ -98,6 +98,7 @@ cdef extern from "_handles/memory.hpp" namespace "cg" nogil:
     ctypedef void (*FreeCallback)(
         void* resource, CUdeviceptr address, size_t size, const StreamHandle& stream
     ) noexcept nogil
+    CUdeviceptr address_of "cg::raw_of"(const PointerHandle& memory) noexcept  # 0 for an empty handle
     PointerHandle allocate_from_pool(const PoolHandle& pool, size_t size, const StreamHandle& stream) except +
     PointerHandle allocate_device(const ContextHandle& context, size_t size) except +
     PointerHandle allocate_pinned(const ContextHandle& context, size_t size) except +
@@ -111,7 +112,6 @@ cdef extern from "_handles/module.hpp" namespace "cg" nogil:
         CUlibrary raw
     ctypedef shared_ptr[const CUlibrary] LibraryHandle
     LibraryHandle load_library(const void* image) except +
-    LibraryHandle load_library_file(const char* path) except +
     string load_log(const void* image) except +
 
     cppclass Parameter:

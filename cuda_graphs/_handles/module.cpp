@@ -58,14 +58,6 @@ LibraryHandle load_library(const void* image) {
     return handle_of(std::move(box));
 }
 
-LibraryHandle load_library_file(const char* path) {
-    drain_deferred();
-    auto box = std::make_shared<LibraryBox>();
-    const RelaxedCapture relaxed;
-    CU_TRY(driver().cuLibraryLoadFromFile(&box->raw, path, nullptr, nullptr, 0, nullptr, nullptr, 0));
-    return handle_of(std::move(box));
-}
-
 std::string load_log(const void* image) {
     std::string log(kLogBytes, '\0');
     std::array<CUjit_option, 2> options = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};

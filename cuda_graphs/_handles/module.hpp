@@ -25,7 +25,6 @@ using LibraryHandle = HandleTo<LibraryBox>;
 
 // `image` is a cubin or a fatbin, or PTX text with its terminating NUL.
 LibraryHandle load_library(const void* image);
-LibraryHandle load_library_file(const char* path);
 
 // What the JIT compiler or the loader says about an image that did not load; "" when it says nothing. Tries to load it
 // once more as a module, because only modules give their log at once.

@@ -12,6 +12,7 @@ cdef extern from "_handles/argument_pack.hpp" namespace "cg" nogil:
         # For kernelParams; valid while the pack lives.
         void** pointers() noexcept
         size_t size() noexcept
+        void append_copy(const void* value, size_t size)
 
 
 # Converts `args` as the kernel's parameters are declared. On the stack of the caller: the driver copies the values

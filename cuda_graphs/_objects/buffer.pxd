@@ -8,6 +8,7 @@ from cuda_graphs._handles.handles cimport PointerHandle
 
 cdef class Buffer:
     cdef PointerHandle _h  # empty once closed
+    cdef CUdeviceptr _address  # the raw value, also once closed: hashes must stay
     cdef size_t _size
     cdef object _memory_resource
     cdef object _owner
@@ -20,6 +21,8 @@ cdef class Buffer:
 
     # RuntimeError once closed.
     cdef int _check_open(self) except -1
+
+    cdef int _ask(self) except -2
 
 
 # A fill value (int in 0..255, or a buffer of 1, 2 or 4 bytes): writes the pattern, returns its width in bytes.

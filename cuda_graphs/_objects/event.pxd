@@ -1,10 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from cuda_graphs._handles.handles cimport EventHandle
+from libc.stdint cimport uintptr_t
+
+from cuda_graphs._handles.handles cimport EventBox, EventHandle
 
 
 cdef class Event:
     cdef EventHandle _h  # empty once closed
+    cdef uintptr_t _address  # the raw value, also once closed: hashes must stay
     cdef object __weakref__
 
     # Two wrappers of one event are equal, not identical.
@@ -13,3 +16,5 @@ cdef class Event:
 
     # RuntimeError once closed.
     cdef int _check_open(self) except -1
+
+    cdef const EventBox* _box(self) except NULL

@@ -1,15 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from cuda_graphs._handles.handles cimport KernelHandle
+from libcpp.vector cimport vector
+
+from cuda_graphs._handles.handles cimport KernelHandle, Parameter
 
 
 cdef class Kernel:
     cdef KernelHandle _h  # never empty
+    cdef const vector[Parameter]* _known_parameters  # of the box that _h keeps; NULL before it was asked
     cdef object __weakref__
 
     # Two wrappers of one kernel are equal, not identical.
     @staticmethod
     cdef Kernel _from_handle(KernelHandle h)
+
+    # Offsets and sizes in bytes.
+    cdef const vector[Parameter]* _parameters(self) except NULL
 
     # For messages; "0x..." when the driver does not tell.
     cdef str _name(self)

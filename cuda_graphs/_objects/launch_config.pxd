@@ -1,5 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
+from cuda_graphs._driver.cuda cimport CUlaunchAttribute, CUlaunchConfig
 
 
 cdef class LaunchConfig:
@@ -9,6 +10,10 @@ cdef class LaunchConfig:
     cdef unsigned int _shmem_size  # bytes of dynamic shared memory
     cdef bint _is_cooperative
     cdef object __weakref__
+
+    # Everything but the stream. `attributes` has room for 2 and lives as long as `native` is used; the grid comes out
+    # in blocks.
+    cdef void _fill(self, CUlaunchConfig* native, CUlaunchAttribute* attributes) noexcept nogil
 
 
 # A LaunchConfig as it is, a dict of its fields as one; anything else is a TypeError.

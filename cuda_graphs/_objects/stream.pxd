@@ -1,10 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from cuda_graphs._handles.handles cimport StreamHandle
+from libc.stdint cimport uintptr_t
+
+from cuda_graphs._handles.handles cimport EventHandle, StreamHandle
+from cuda_graphs._objects.context cimport Context
 
 
 cdef class Stream:
     cdef StreamHandle _h  # empty once closed
+    cdef uintptr_t _address  # the raw value, also once closed: hashes must stay
     cdef object __weakref__
 
     @staticmethod
@@ -12,6 +16,9 @@ cdef class Stream:
 
     # RuntimeError once closed.
     cdef int _check_open(self) except -1
+
+    cdef Context _context(self)
+    cdef EventHandle _mark(self, Stream other)
 
 
 # The stream that an argument stands for: a Stream, or any object with __cuda_stream__. Raises TypeError, or

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory as a DLPack tensor: one dimension of int8, in the form before and since DLPack 1.0. The tensor holds the
+// handle of the memory, so a view keeps it for as long as it lives, also after the Buffer was closed.
+// Layout: dmlc/dlpack, include/dlpack/dlpack.h, version 1.0.
+#ifndef CUDA_GRAPHS_HANDLES_DLPACK_HPP
+#define CUDA_GRAPHS_HANDLES_DLPACK_HPP
+
+#include "memory.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cg {
+
+enum DLDeviceType : std::int32_t { kDLCPU = 1, kDLCUDA = 2, kDLCUDAHost = 3, kDLCUDAManaged = 13 };
+
+struct DLDevice {
+    std::int32_t device_type;
+    std::int32_t device_id;
+};
+
+struct DLDataType {
+    std::uint8_t code;
+    std::uint8_t bits;
+    std::uint16_t lanes;
+};
+
+struct DLTensor {
+    void* data;
+    DLDevice device;
+    std::int32_t ndim;
+    DLDataType dtype;
+    std::int64_t* shape;
+    std::int64_t* strides;
+    std::uint64_t byte_offset;
+};
+
+struct DLManagedTensor {
+    DLTensor dl_tensor;
+    void* manager_ctx;
+    void (*deleter)(DLManagedTensor* self);
+};
+
+struct DLManagedTensorVersioned {
+    struct {
+        std::uint32_t major;
+        std::uint32_t minor;
+    } version;
+    void* manager_ctx;
+    void (*deleter)(DLManagedTensorVersioned* self);
+    std::uint64_t flags;
+    DLTensor dl_tensor;
+};
+
+DLManagedTensor* export_bytes(const PointerHandle& memory, std::size_t size, int device_type, int device_id);
+DLManagedTensorVersioned* export_bytes_versioned(const PointerHandle& memory, std::size_t size, int device_type,
+                                                 int device_id);
+
+// For a capsule that nobody consumed.
+void drop_export(DLManagedTensor* tensor) noexcept;
+void drop_export_versioned(DLManagedTensorVersioned* tensor) noexcept;
+
+}  // namespace cg
+
+#endif

@@ -1,0 +1,214 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""From Python values to the `void**` that a kernel launch or a kernel node takes.
+
+The sizes that the driver knows of a kernel's parameters decide: an int fills 1, 2, 4 or 8 bytes and must fit, a float 4
+or 8, a complex 8 or 16; whatever has a width of its own (NumPy and ctypes scalars and structures) must have exactly
+that of the parameter. The driver knows no more than sizes: an int given for a float parameter passes its bits.
+"""
+
+import sys
+
+from cpython.buffer cimport PyBUF_FULL_RO, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
+from cpython.complex cimport PyComplex_Check, PyComplex_ImagAsDouble, PyComplex_RealAsDouble
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
+from cpython.long cimport PyLong_Check
+from cpython.object cimport PyObject, PyTypeObject
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
+from cython.operator cimport dereference
+from libc.stddef cimport size_t
+from libc.stdint cimport uint64_t
+from libc.string cimport memcmp
+from libcpp.unordered_map cimport unordered_map
+from libcpp.vector cimport vector
+
+from cuda_graphs._driver.cuda cimport CUdeviceptr
+from cuda_graphs._handles.handles cimport Parameter, address_of
+from cuda_graphs._objects.buffer cimport Buffer
+from cuda_graphs._objects.kernel cimport Kernel
+
+cdef extern from "Python.h":
+    PyTypeObject* Py_TYPE(object)
+    long long PyLong_AsLongLongAndOverflow(object value, int* overflow) except? -1
+    unsigned long long PyLong_AsUnsignedLongLong(object value) except? 0xFFFFFFFFFFFFFFFF
+
+# Types whose `handle` is passed in 8 bytes. Filled by the layers above.
+cdef tuple handle_types = ()
+
+# NumPy's scalar types, by address, and their sizes; each is known to keep its value right after the object's head.
+cdef unordered_map[void*, size_t] scalar_sizes
+cdef bint numpy_is_known = False
+
+
+cpdef void register_handle_type(type cls):
+    global handle_types
+    handle_types = (*handle_types, cls)
+
+
+cdef int pack_arguments(ArgumentPack& pack, Kernel kernel, tuple args) except -1:
+    cdef const vector[Parameter]* parameters = kernel._parameters()
+    cdef size_t count = <size_t>PyTuple_GET_SIZE(args), i
+    if count != parameters.size():
+        raise TypeError(
+            f"kernel {kernel._name()!r} takes {parameters.size()} argument{'s' * (parameters.size() != 1)}, got {count}"
+        )
+    for i in range(count):
+        append(pack, kernel, i, parameters[0][i].size, <object>PyTuple_GET_ITEM(args, i))
+    return 0
+
+
+cdef bint needs_keeping(tuple args):
+    for arg in args:
+        if not isinstance(arg, (int, float, complex)) and scalar_sizes.count(<void*>Py_TYPE(arg)) == 0:
+            return True
+    return False
+
+
+cdef inline int append(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg) except -1:
+    cdef PyTypeObject* kind = Py_TYPE(arg)
+    if kind == <PyTypeObject*>int:
+        return append_int(pack, kernel, index, size, arg)
+    if kind == <PyTypeObject*>float:
+        return append_float(pack, kernel, index, size, PyFloat_AS_DOUBLE(arg))
+    if kind == <PyTypeObject*>Buffer:
+        return append_buffer(pack, kernel, index, size, <Buffer>arg)
+    return append_other(pack, kernel, index, size, arg)
+
+
+cdef int append_other(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg) except -1:
+    """Every type but the three usual ones."""
+    cdef const char* value
+    if not numpy_is_known and "numpy" in sys.modules:
+        learn_numpy()
+    known = scalar_sizes.find(<void*>Py_TYPE(arg))
+    if known != scalar_sizes.end():
+        value = <const char*><PyObject*>arg + sizeof(PyObject)
+        return append_value(pack, kernel, index, size, arg, value, dereference(known).second)
+    if handle_types and isinstance(arg, handle_types):
+        return append_word(pack, kernel, index, size, arg, arg.handle)
+    if isinstance(arg, Buffer):
+        return append_buffer(pack, kernel, index, size, <Buffer>arg)
+    if PyLong_Check(arg):  # bool and enums too
+        return append_int(pack, kernel, index, size, arg)
+    if PyFloat_Check(arg):
+        return append_float(pack, kernel, index, size, PyFloat_AS_DOUBLE(arg))
+    if PyComplex_Check(arg):
+        return append_complex(pack, kernel, index, size, arg)
+    if PyObject_CheckBuffer(arg):
+        return append_exported(pack, kernel, index, size, arg)
+    if type(arg).__module__.startswith("cuda.bindings") and hasattr(arg, "__int__"):
+        return append_word(pack, kernel, index, size, arg, int(arg))
+    raise TypeError(
+        f"{describe(kernel, index, size)}: the argument is of unsupported type: {type(arg)}. Pass a number, a Buffer, a "
+        "NumPy or ctypes scalar, or an address as an int."
+    )
+
+
+cdef int append_int(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg) except -1:
+    cdef int overflow = 0
+    cdef long long value = PyLong_AsLongLongAndOverflow(arg, &overflow)
+    cdef unsigned long long large
+    cdef int bits
+    if size == 8:
+        if overflow > 0:
+            large = PyLong_AsUnsignedLongLong(arg)
+            pack.append_copy(&large, 8)
+            return 0
+        if overflow == 0:
+            pack.append_copy(&value, 8)
+            return 0
+    elif size == 4 or size == 2 or size == 1:
+        bits = <int>size * 8
+        if overflow == 0 and -(1LL << (bits - 1)) <= value < (1LL << bits):
+            pack.append_copy(&value, size)  # little endian: the low bytes come first
+            return 0
+    else:
+        raise TypeError(f"{describe(kernel, index, size)}; an int fills 1, 2, 4 or 8 bytes")
+    raise OverflowError(f"{describe(kernel, index, size)}; {arg} does not fit")
+
+
+cdef int append_float(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, double value) except -1:
+    cdef float single = <float>value
+    if size == 4:
+        pack.append_copy(&single, 4)
+    elif size == 8:
+        pack.append_copy(&value, 8)
+    else:
+        raise TypeError(f"{describe(kernel, index, size)}; a float fills 4 or 8 bytes (numpy.float16 fills 2)")
+    return 0
+
+
+cdef int append_complex(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg) except -1:
+    cdef double parts[2]
+    cdef float singles[2]
+    parts[0], parts[1] = PyComplex_RealAsDouble(arg), PyComplex_ImagAsDouble(arg)
+    if size == 16:
+        pack.append_copy(parts, 16)
+    elif size == 8:
+        singles[0], singles[1] = <float>parts[0], <float>parts[1]
+        pack.append_copy(singles, 8)
+    else:
+        raise TypeError(f"{describe(kernel, index, size)}; a complex fills 8 or 16 bytes")
+    return 0
+
+
+cdef int append_buffer(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, Buffer arg) except -1:
+    arg._check_open()
+    if size != 8:
+        raise TypeError(f"{describe(kernel, index, size)}; a Buffer is passed as an address of 8 bytes")
+    cdef CUdeviceptr address = address_of(arg._h)
+    pack.append_copy(&address, 8)
+    return 0
+
+
+cdef int append_word(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg, object word) except -1:
+    """A handle of 8 bytes."""
+    cdef uint64_t value = word
+    return append_value(pack, kernel, index, size, arg, <const char*>&value, 8)
+
+
+cdef int append_exported(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg) except -1:
+    """A scalar or structure of ctypes or NumPy by the buffer protocol: one value, so no dimensions."""
+    cdef Py_buffer view
+    PyObject_GetBuffer(arg, &view, PyBUF_FULL_RO)
+    try:
+        if view.ndim != 0:
+            raise TypeError(
+                f"{describe(kernel, index, size)}: the argument is of unsupported type: {type(arg)}. An array of the host "
+                "cannot be passed by value; pass a Buffer, or an address as an int."
+            )
+        return append_value(pack, kernel, index, size, arg, <const char*>view.buf, <size_t>view.len)
+    finally:
+        PyBuffer_Release(&view)
+
+
+cdef int append_value(
+    ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg, const char* value, size_t width
+) except -1:
+    """A value that has a width of its own."""
+    if size != width:
+        raise TypeError(f"{describe(kernel, index, size)}; {type(arg).__module__}.{type(arg).__name__} has {width}")
+    pack.append_copy(value, width)
+    return 0
+
+
+cdef str describe(Kernel kernel, size_t index, size_t size):
+    return f"parameter {index} of kernel {kernel._name()!r} has {size} byte{'s' * (size != 1)}"
+
+
+cdef int learn_numpy() except -1:
+    """Enters NumPy's scalar types, each after a look whether it keeps its value where we shall read it."""
+    global numpy_is_known
+    numpy = sys.modules["numpy"]
+    cdef bytes expected
+    for name in (
+        "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "longlong", "ulonglong",
+        "float16", "float32", "float64", "complex64", "complex128",
+    ):
+        kind = getattr(numpy, name)
+        sample = kind(1)
+        expected = sample.tobytes()
+        if memcmp(<const char*><PyObject*>sample + sizeof(PyObject), <const char*>expected, len(expected)) == 0:
+            scalar_sizes[<void*>kind] = len(expected)
+    numpy_is_known = True
+    return 0

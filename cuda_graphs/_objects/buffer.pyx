@@ -1,0 +1,392 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Buffers: pieces of memory that copy, fill, and show themselves to other libraries as arrays of bytes."""
+
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
+from cpython.exc cimport PyErr_Fetch, PyErr_Restore, PyErr_WriteUnraisable
+from cpython.object cimport PyObject
+from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New
+from libc.stddef cimport size_t
+from libc.string cimport memcpy
+
+from cuda_graphs._driver.cuda cimport (
+    CU_MEMORYTYPE_DEVICE,
+    CU_MEMORYTYPE_HOST,
+    CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+    CU_POINTER_ATTRIBUTE_IS_MANAGED,
+    CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+    CUDA_SUCCESS,
+    CUdeviceptr,
+    CUpointer_attribute,
+    CUresult,
+    driver,
+)
+from cuda_graphs._driver.seam cimport check, check_attempt, ensure_driver
+from cuda_graphs._handles.handles cimport (
+    GilAcquire,
+    Opaque,
+    PointerBox,
+    PointerHandle,
+    StreamHandle,
+    address_of,
+    box_of,
+    create_pointer_ref,
+    create_pointer_with_resource,
+    drain_deferred,
+    hold_python,
+    raw_of,
+)
+from cuda_graphs._objects.stream cimport Stream, Stream_accept
+from cuda_graphs._objects.stream import default_stream
+
+cdef extern from "_handles/dlpack.hpp" namespace "cg" nogil:
+    enum:
+        kDLCPU
+        kDLCUDA
+        kDLCUDAHost
+        kDLCUDAManaged
+    cppclass DLManagedTensor:
+        pass
+    cppclass DLManagedTensorVersioned:
+        pass
+    DLManagedTensor* export_bytes(const PointerHandle& memory, size_t size, int device_type, int device_id) except +
+    DLManagedTensorVersioned* export_bytes_versioned(
+        const PointerHandle& memory, size_t size, int device_type, int device_id
+    ) except +
+    void drop_export(DLManagedTensor* tensor) noexcept
+    void drop_export_versioned(DLManagedTensorVersioned* tensor) noexcept
+
+
+cdef class Buffer:
+    """Memory of a device or of the host. A memory resource's `allocate` returns it, or `Device.allocate`.
+
+    Given back with its last reference or by `close()`, in the order of a stream where the resource does so. Where the
+    host can reach it, ``numpy.from_dlpack(buffer)`` is a view of its bytes (int8, shape ``(size,)``), which keeps the
+    memory. A context manager.
+    """
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError(
+            "Buffer objects cannot be instantiated directly. Use MemoryResource.allocate() or Buffer.from_handle()."
+        )
+
+    @staticmethod
+    cdef Buffer _from_handle(PointerHandle h, object memory_resource):
+        cdef Buffer self = Buffer.__new__(Buffer)
+        self._h = h
+        self._address = address_of(h)
+        self._size = (<PointerBox*>box_of[PointerBox](h)).size
+        self._memory_resource = memory_resource
+        self._kind = NOT_ASKED
+        return self
+
+    @staticmethod
+    def from_handle(ptr, size, mr=None, owner=None):
+        """A Buffer of memory that exists.
+
+        Args:
+            ptr: The address, an int.
+            size: Bytes.
+            mr: The MemoryResource to give it back to: ``mr.deallocate(ptr, size, stream=...)`` is called once.
+            owner: Whoever else owns the memory; kept alive. Without either the memory must outlive the Buffer.
+
+        Raises:
+            ValueError: Both `mr` and `owner` were given.
+        """
+        if mr is not None and owner is not None:
+            raise ValueError("owner and memory resource cannot be both specified together")
+        cdef CUdeviceptr address = int(ptr)
+        cdef Opaque keeper
+        cdef PointerHandle h
+        if mr is not None:
+            keeper = hold_python(<PyObject*>mr)
+            h = create_pointer_with_resource(address, size, keeper, <PyObject*>mr, give_back)
+        else:
+            if owner is not None:
+                keeper = hold_python(<PyObject*>owner)
+            h = create_pointer_ref(address, size, keeper)
+        cdef Buffer self = Buffer._from_handle(h, mr)
+        self._owner = owner
+        return self
+
+    cdef int _check_open(self) except -1:
+        if not self._h:
+            raise RuntimeError("Buffer has been closed")
+        return 0
+
+    @property
+    def handle(self):
+        """The address as an int; 0 once closed."""
+        return address_of(self._h)
+
+    @property
+    def size(self):
+        """Bytes."""
+        return self._size
+
+    @property
+    def memory_resource(self):
+        """The MemoryResource that it is from, or None."""
+        return self._memory_resource
+
+    @property
+    def owner(self):
+        """The object that owns the memory, or None."""
+        return self._owner
+
+    @property
+    def is_closed(self):
+        """True after `close()`."""
+        return not self._h
+
+    def close(self, stream=None):
+        """Give the memory back, in the order of `stream` (None: the stream it was allocated with). May be called twice.
+
+        Views of the memory (`__dlpack__`) and graphs that use it keep it until they go.
+        """
+        cdef Stream last
+        if stream is not None and self._h:
+            last = Stream_accept(stream)
+            (<PointerBox*>box_of[PointerBox](self._h)).stream = last._h
+        self._h.reset()
+        self._memory_resource = None
+        self._owner = None
+        with nogil:
+            drain_deferred()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.close()
+
+    def copy_to(self, Buffer dst=None, *, stream):
+        """Copy to another Buffer of the same size, in the order of `stream`.
+
+        Args:
+            dst: Where to; None for a new Buffer of the same memory resource.
+            stream: A Stream, or an object with ``__cuda_stream__``.
+
+        Returns:
+            The Buffer copied to.
+
+        Raises:
+            ValueError: The sizes differ.
+        """
+        self._check_open()
+        cdef Stream on = Stream_accept(stream)
+        if dst is None:
+            if self._memory_resource is None:
+                raise ValueError("a destination is needed: this Buffer has no memory resource to allocate one from")
+            dst = self._memory_resource.allocate(self._size, stream=on)
+        copy(dst, self, on)
+        return dst
+
+    def copy_from(self, Buffer src not None, *, stream):
+        """Copy from another Buffer of the same size, in the order of `stream`.
+
+        Raises:
+            ValueError: The sizes differ.
+        """
+        copy(self, src, Stream_accept(stream))
+
+    def fill(self, value, *, stream):
+        """Fill with a value, in the order of `stream`.
+
+        Args:
+            value: An int in 0..255 for each byte, or an object with 1, 2 or 4 bytes (``numpy.float32(1)``, ``b"ab"``).
+            stream: A Stream, or an object with ``__cuda_stream__``.
+
+        Raises:
+            OverflowError: An int out of range.
+            ValueError: Bytes of another length, or of one that does not divide the size.
+        """
+        self._check_open()
+        cdef Stream on = Stream_accept(stream)
+        cdef unsigned int pattern = 0
+        cdef int width = parse_fill_value(value, &pattern)
+        if self._size % <size_t>width:
+            raise ValueError(f"a value of {width} bytes does not fill {self._size} bytes evenly")
+        cdef CUdeviceptr address = address_of(self._h)
+        cdef size_t count = self._size // <size_t>width
+        cdef CUresult status
+        with nogil:
+            if width == 1:
+                status = driver().cuMemsetD8Async(address, <unsigned char>pattern, count, raw_of(on._h))
+            elif width == 2:
+                status = driver().cuMemsetD16Async(address, <unsigned short>pattern, count, raw_of(on._h))
+            else:
+                status = driver().cuMemsetD32Async(address, pattern, count, raw_of(on._h))
+        if status != CUDA_SUCCESS:
+            check_attempt(status, f"fill of {self!r}")
+
+    @property
+    def is_device_accessible(self):
+        """True when kernels can use the memory."""
+        answer = getattr(self._memory_resource, "is_device_accessible", None)
+        return answer if answer is not None else self._ask() in (DEVICE, PINNED, MANAGED)
+
+    @property
+    def is_host_accessible(self):
+        """True when the host can use the memory."""
+        answer = getattr(self._memory_resource, "is_host_accessible", None)
+        return answer if answer is not None else self._ask() in (PAGEABLE, PINNED, MANAGED)
+
+    @property
+    def is_managed(self):
+        """True for managed memory, which moves to whoever uses it."""
+        return self._ask() == MANAGED
+
+    @property
+    def device_id(self):
+        """The number of the device that the memory is of; -1 for memory that the driver does not know."""
+        self._ask()
+        return self._device_id
+
+    cdef int _ask(self) except -2:
+        """What kind of memory the driver says it is; asked once."""
+        if self._kind == NOT_ASKED:
+            self._check_open()
+            self._kind = ask_kind(address_of(self._h), &self._device_id)
+        return self._kind
+
+    def __dlpack_device__(self):
+        device, host = self.is_device_accessible, self.is_host_accessible
+        if device and host:
+            return (kDLCUDAManaged if self._ask() == MANAGED else kDLCUDAHost, 0)
+        if device:
+            return (kDLCUDA, self.device_id)
+        if host:
+            return (kDLCPU, 0)
+        raise BufferError("buffer is neither device-accessible nor host-accessible")
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        self._check_open()
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise BufferError("Sorry, not supported: dl_device other than None")
+        if copy is True:
+            raise BufferError("Sorry, not supported: copy=True")
+        if max_version is not None and not (isinstance(max_version, tuple) and len(max_version) == 2):
+            raise BufferError(f"Expected max_version tuple[int, int], got {max_version}")
+        device_type, device_id = self.__dlpack_device__()
+        if max_version is None or max_version < (1, 0):
+            return PyCapsule_New(
+                export_bytes(self._h, self._size, device_type, device_id), b"dltensor", delete_capsule
+            )
+        return PyCapsule_New(
+            export_bytes_versioned(self._h, self._size, device_type, device_id),
+            b"dltensor_versioned",
+            delete_capsule_versioned,
+        )
+
+    def __eq__(self, other):
+        if not isinstance(other, Buffer):
+            return NotImplemented
+        if not self._h or not (<Buffer>other)._h:
+            return self is other
+        return self._address == (<Buffer>other)._address and self._size == (<Buffer>other)._size
+
+    def __hash__(self):
+        return hash((Buffer, self._address, self._size))
+
+    def __repr__(self):
+        return f"<Buffer ptr={self.handle:#x} size={self._size}>"
+
+
+# What kinds of memory there are; NOT_ASKED is none of them.
+cdef enum:
+    NOT_ASKED = -1
+    PAGEABLE
+    PINNED
+    DEVICE
+    MANAGED
+
+
+cdef int ask_kind(CUdeviceptr address, int* device_id) except -2:
+    """The kind of memory at an address, and its device (-1 for memory that the driver does not know)."""
+    ensure_driver()
+    cdef unsigned int memory_type = 0, managed = 0
+    cdef int ordinal = -1
+    cdef CUpointer_attribute attributes[3]
+    attributes[0] = CU_POINTER_ATTRIBUTE_MEMORY_TYPE
+    attributes[1] = CU_POINTER_ATTRIBUTE_IS_MANAGED
+    attributes[2] = CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+    cdef void* values[3]
+    values[0], values[1], values[2] = &memory_type, &managed, &ordinal
+    cdef CUresult status
+    with nogil:
+        status = driver().cuPointerGetAttributes(3, attributes, values, address)
+    check(status)
+    device_id[0] = ordinal if memory_type else -1
+    if managed:
+        return MANAGED
+    if memory_type == <unsigned int>CU_MEMORYTYPE_DEVICE:
+        return DEVICE
+    return PINNED if memory_type == <unsigned int>CU_MEMORYTYPE_HOST else PAGEABLE
+
+
+cdef int copy(Buffer dst, Buffer src, Stream on) except -1:
+    dst._check_open()
+    src._check_open()
+    if dst._size != src._size:
+        raise ValueError(f"buffer sizes differ: {src._size} bytes cannot be copied to {dst._size} bytes")
+    cdef CUresult status
+    with nogil:
+        status = driver().cuMemcpyAsync(address_of(dst._h), address_of(src._h), src._size, raw_of(on._h))
+    if status != CUDA_SUCCESS:
+        check_attempt(status, f"copy of {src!r} to {dst!r}")
+    return 0
+
+
+cdef int parse_fill_value(object value, unsigned int* pattern) except -1:
+    if isinstance(value, int):
+        if not 0 <= value < 256:
+            raise OverflowError(f"a fill value must be in 0..255 when it is an int, got {value}")
+        pattern[0] = value
+        return 1
+    if not PyObject_CheckBuffer(value):
+        raise TypeError(
+            f"a fill value must be an int or an object with 1, 2 or 4 bytes, got {type(value).__name__}"
+        )
+    cdef Py_buffer view
+    PyObject_GetBuffer(value, &view, PyBUF_SIMPLE)
+    try:
+        if view.len not in (1, 2, 4):
+            raise ValueError(f"a fill value must have 1, 2 or 4 bytes, got {view.len}")
+        pattern[0] = 0
+        memcpy(pattern, view.buf, <size_t>view.len)  # little endian
+        return <int>view.len
+    finally:
+        PyBuffer_Release(&view)
+
+
+cdef void delete_capsule(object capsule) noexcept:
+    # A consumer that took the tensor has renamed the capsule.
+    if PyCapsule_IsValid(capsule, b"dltensor"):
+        drop_export(<DLManagedTensor*>PyCapsule_GetPointer(capsule, b"dltensor"))
+
+
+cdef void delete_capsule_versioned(object capsule) noexcept:
+    if PyCapsule_IsValid(capsule, b"dltensor_versioned"):
+        drop_export_versioned(<DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, b"dltensor_versioned"))
+
+
+cdef void give_back(void* resource, CUdeviceptr address, size_t size, const StreamHandle& stream) noexcept nogil:
+    """Has a Python resource take memory back. Runs in a box's destructor: on any thread, at any time."""
+    cdef GilAcquire python
+    if python:
+        with gil:
+            give_back_to(<object><PyObject*>resource, address, size, stream)
+
+
+cdef void give_back_to(resource, CUdeviceptr address, size_t size, const StreamHandle& stream) noexcept:
+    cdef PyObject* kind
+    cdef PyObject* value
+    cdef PyObject* traceback
+    PyErr_Fetch(&kind, &value, &traceback)  # an exception may be on its way, which is not ours to see
+    try:
+        on = Stream._from_handle(stream) if stream else default_stream()
+        resource.deallocate(address, size, stream=on)
+    except BaseException:
+        PyErr_WriteUnraisable(resource)
+    PyErr_Restore(kind, value, traceback)

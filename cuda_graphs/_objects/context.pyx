@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Contexts, as far as graphs need them: who one is, and on which device."""
+
+from libc.stdint cimport uintptr_t
+
+from cuda_graphs._handles.handles cimport ContextBox, ContextHandle, box_of, raw_of
+
+
+cdef class Context:
+    """A CUDA context. `Device.context` and `Stream.context` return it; it cannot be made or closed here."""
+
+    def __init__(self):
+        raise RuntimeError("Context objects cannot be instantiated directly. Use Device.context.")
+
+    @staticmethod
+    cdef Context _from_handle(ContextHandle h):
+        cdef Context self = Context.__new__(Context)
+        self._h = h
+        return self
+
+    @property
+    def handle(self):
+        """The CUcontext as an int."""
+        return <uintptr_t>raw_of(self._h)
+
+    @property
+    def device(self):
+        """The Device that the context is on."""
+        from cuda_graphs._objects.device import Device
+
+        return Device((<ContextBox*>box_of[ContextBox](self._h)).device)
+
+    def __eq__(self, other):
+        if not isinstance(other, Context):
+            return NotImplemented
+        return raw_of(self._h) == raw_of((<Context>other)._h)
+
+    def __hash__(self):
+        return hash((Context, <uintptr_t>raw_of(self._h)))
+
+    def __repr__(self):
+        return f"<Context handle={self.handle:#x} device={(<ContextBox*>box_of[ContextBox](self._h)).device}>"

@@ -1,0 +1,300 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Devices: a GPU, or the CPU when the host driver answers. One object a device and thread."""
+
+import threading
+from collections import namedtuple
+
+from cuda_graphs._driver.cuda cimport (
+    CUDA_ERROR_INVALID_CONTEXT,
+    CUDA_ERROR_INVALID_VALUE,
+    CUcontext,
+    CUdevice_attribute,
+    CUresult,
+    CUuuid,
+    driver,
+)
+from cuda_graphs._driver.seam cimport check, ensure_driver, raise_noted
+from cuda_graphs._handles.handles cimport ContextBox, ContextHandle, box_of, current_context, primary_context, raw_of
+from cuda_graphs._objects.context cimport Context
+from cuda_graphs._objects.device_properties import DeviceProperties
+from cuda_graphs._objects.event import make_event
+from cuda_graphs._objects.stream import default_stream, from_protocol, make_stream
+from cuda_graphs.errors import CUDAError
+
+ComputeCapability = namedtuple("ComputeCapability", "major minor")
+
+_tls = threading.local()
+
+
+class Device:
+    """A device: ``Device()`` is the one that is current on this thread, else number 0; ``Device(n)`` is number n.
+
+    The same thread gets the same object for the same device. Everything that makes something (streams, events, memory)
+    needs `set_current()` first; what only asks does not.
+
+    Raises:
+        ValueError: There is no device of that number.
+    """
+
+    __slots__ = ("__weakref__", "_context", "_device_id", "_memory_resource", "_properties")
+
+    def __new__(cls, device_id=None):
+        if isinstance(device_id, Device):
+            return device_id
+        ensure_driver()
+        device_id = current_device_id() if device_id is None else check_device_id(device_id)
+        try:
+            devices = _tls.devices
+        except AttributeError:
+            devices = _tls.devices = {}
+        if device_id not in devices:
+            devices[device_id] = new_device(cls, device_id)
+        return devices[device_id]
+
+    @classmethod
+    def get_all_devices(cls):
+        """All devices, a tuple in the order of their numbers."""
+        ensure_driver()
+        return tuple(cls(i) for i in range(device_count()))
+
+    @property
+    def device_id(self):
+        """The number of the device."""
+        return self._device_id
+
+    @property
+    def name(self):
+        """What the device is called."""
+        cdef char text[256]
+        check(driver().cuDeviceGetName(text, 256, self._device_id))
+        return (<bytes>text).decode(errors="replace")
+
+    @property
+    def uuid(self):
+        """The identity of the device over processes, in the form 8-4-4-4-12 hex digits."""
+        cdef CUuuid uuid
+        check(driver().cuDeviceGetUuid(&uuid, self._device_id))
+        digits = (<bytes>uuid.bytes[:16]).hex()
+        return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+    @property
+    def pci_bus_id(self):
+        """Where the device sits, "domain:bus:device.function"."""
+        cdef char text[64]
+        check(driver().cuDeviceGetPCIBusId(text, 64, self._device_id))
+        return (<bytes>text).decode()
+
+    @property
+    def total_memory(self):
+        """The memory of the device in bytes."""
+        cdef size_t size = 0
+        check(driver().cuDeviceTotalMem(&size, self._device_id))
+        return size
+
+    @property
+    def compute_capability(self):
+        """What code the device runs, (major, minor)."""
+        return ComputeCapability(self.properties.compute_capability_major, self.properties.compute_capability_minor)
+
+    @property
+    def arch(self):
+        """The compute capability as compilers name it, "90" for 9.0."""
+        return "{}{}".format(*self.compute_capability)
+
+    @property
+    def properties(self):
+        """DeviceProperties: every device attribute of the driver as a property."""
+        return self._properties
+
+    def can_access_peer(self, peer):
+        """Whether kernels of this device can use the memory of another (a Device or its number)."""
+        cdef int can = 0
+        cdef int other = Device(peer).device_id
+        if other == self._device_id:
+            return True
+        check(driver().cuDeviceCanAccessPeer(&can, self._device_id, other))
+        return bool(can)
+
+    def set_current(self, context=None):
+        """Make this device current on this thread: later work of the thread goes to it.
+
+        Args:
+            context: A Context of this device, or None for its primary one, which other CUDA libraries share.
+
+        Returns:
+            With a `context`: the Context that was current before, or None. Else None.
+
+        Raises:
+            RuntimeError: `context` is of another device.
+        """
+        if context is None:
+            self._context = primary(self._device_id)
+            make_current(self._context)
+            return None
+        if not isinstance(context, Context):
+            raise TypeError(f"expected a Context, got {type(context).__name__}")
+        if context.device is not self:
+            raise RuntimeError(f"{context!r} is not of device {self._device_id}")
+        previous = get_current()
+        make_current(context)
+        self._context = context
+        return previous
+
+    @property
+    def context(self):
+        """The Context that `set_current` chose for this device on this thread."""
+        if self._context is None:
+            raise CUDAError(
+                <int>CUDA_ERROR_INVALID_CONTEXT,
+                "CUDA_ERROR_INVALID_CONTEXT",
+                explanation=f"Device {self._device_id} is not yet initialized, "
+                "perhaps you forgot to call .set_current() first?",
+                remedy="Call device.set_current() on every thread that uses the device.",
+            )
+        return self._context
+
+    def create_stream(self, obj=None, options=None):
+        """A new stream, or the stream of another library's object.
+
+        Args:
+            obj: An object with ``__cuda_stream__``, which is kept alive and keeps its stream; None for a new stream.
+            options: StreamOptions or a dict of its fields, for a new stream.
+        """
+        context = self.context
+        if obj is None:
+            return make_stream(context, options)
+        if options is not None:
+            raise ValueError("obj and options cannot be given together: options are for a new stream")
+        return from_protocol(obj)
+
+    def create_event(self, options=None):
+        """A new event; `options` is EventOptions or a dict of its fields."""
+        return make_event(self.context, options)
+
+    @property
+    def default_stream(self):
+        """The default stream, of the device that is current."""
+        return default_stream()
+
+    @property
+    def memory_resource(self):
+        """Where `allocate` takes memory from; a DeviceMemoryResource unless one was assigned. A thread's own."""
+        if self._memory_resource is None:
+            from cuda_graphs._objects.memory_resource import device_memory_resource
+
+            self._memory_resource = device_memory_resource(self)
+        return self._memory_resource
+
+    @memory_resource.setter
+    def memory_resource(self, resource):
+        from cuda_graphs._objects.memory_resource import MemoryResource
+
+        if not isinstance(resource, MemoryResource):
+            raise TypeError(f"expected a MemoryResource, got {type(resource).__name__}")
+        self._memory_resource = resource
+
+    def allocate(self, size, *, stream=None):
+        """A Buffer of `size` bytes of device memory, usable in the order of `stream` (None: the default stream)."""
+        self.context  # noqa: B018 - says what is missing, if it is
+        return self.memory_resource.allocate(size, stream=default_stream() if stream is None else stream)
+
+    def sync(self):
+        """Wait for all work of the device's context."""
+        cdef Context context = self.context
+        cdef Context previous = get_current()
+        cdef CUresult status
+        if previous == context:
+            with nogil:
+                status = driver().cuCtxSynchronize()
+            check(status)
+            return
+        make_current(context)
+        try:
+            with nogil:
+                status = driver().cuCtxSynchronize()
+        finally:
+            make_current(previous)
+        check(status)
+
+    def __int__(self):
+        return self._device_id
+
+    def __eq__(self, other):
+        return self._device_id == other._device_id if isinstance(other, Device) else NotImplemented
+
+    def __hash__(self):
+        return hash((Device, self._device_id))
+
+    def __reduce__(self):
+        return Device, (self._device_id,)
+
+    def __repr__(self):
+        return f"<Device {self._device_id} ({self.name})>"
+
+
+cdef object new_device(cls, int device_id):
+    self = object.__new__(cls)
+    self._device_id = device_id
+    self._context = None
+    self._memory_resource = None
+    self._properties = DeviceProperties(lambda attribute: device_attribute(device_id, attribute))
+    return self
+
+
+cdef int device_attribute(int device_id, int attribute) except? -1:
+    cdef int value = 0
+    cdef CUresult status = driver().cuDeviceGetAttribute(&value, <CUdevice_attribute>attribute, device_id)
+    # An older driver does not know a newer attribute: it has not what that one asks for.
+    if status == CUDA_ERROR_INVALID_VALUE:
+        return 0
+    check(status)
+    return value
+
+
+cdef int device_count() except -1:
+    cdef int count = 0
+    check(driver().cuDeviceGetCount(&count))
+    return count
+
+
+cdef int check_device_id(device_id) except -1:
+    if not isinstance(device_id, int):
+        raise TypeError(f"device_id must be an int or a Device, got {type(device_id).__name__}")
+    if device_id < 0:
+        raise ValueError(f"device_id must be >= 0, got {device_id}")
+    count = device_count()
+    if device_id >= count:
+        raise ValueError(f"device_id must be within [0, {count}), got {device_id}")
+    return device_id
+
+
+cdef int current_device_id() except -1:
+    cdef ContextHandle h
+    with nogil:
+        h = current_context()
+    return (<ContextBox*>box_of[ContextBox](h)).device if h else 0
+
+
+cdef Context primary(int device_id):
+    cdef ContextHandle h
+    with nogil:
+        h = primary_context(device_id)
+    if not h:
+        raise_noted(f"Device({device_id}).set_current()")
+    return Context._from_handle(h)
+
+
+cdef Context get_current():
+    cdef ContextHandle h
+    with nogil:
+        h = current_context()
+    return Context._from_handle(h) if h else None
+
+
+cdef int make_current(Context context) except -1:
+    cdef CUcontext raw = raw_of(context._h) if context is not None else NULL
+    cdef CUresult status
+    with nogil:
+        status = driver().cuCtxSetCurrent(raw)
+    return check(status)

@@ -1,0 +1,305 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels: what they are called, take, need, and how many of their blocks fit on a device."""
+
+import warnings
+from collections import namedtuple
+
+from libc.stddef cimport size_t
+from libc.stdint cimport uintptr_t
+from libcpp.vector cimport vector
+
+from cuda_graphs._driver.cuda cimport (
+    CUDA_SUCCESS,
+    CUfunction,
+    CUfunction_attribute,
+    CUkernel,
+    CUlaunchAttribute,
+    CUlaunchConfig,
+    CUresult,
+    driver,
+)
+from cuda_graphs._driver.seam cimport check, check_attempt, ensure_driver, raise_noted
+from cuda_graphs._handles.handles cimport (
+    KernelBox,
+    KernelHandle,
+    LibraryHandle,
+    Parameter,
+    box_of,
+    create_kernel_ref,
+    kernel_parameters,
+    raw_of,
+)
+from cuda_graphs._objects.launch_config cimport LaunchConfig, LaunchConfig_accept
+from cuda_graphs._objects.object_code cimport ObjectCode
+from cuda_graphs._objects.stream cimport Stream, Stream_accept
+
+ParamInfo = namedtuple("ParamInfo", "offset size")
+"""Where a parameter stands in the parameter block, and how large it is; both in bytes."""
+
+MaxPotentialBlockSizeOccupancyResult = namedtuple(
+    "MaxPotentialBlockSizeOccupancyResult", "min_grid_size max_block_size"
+)
+
+
+cdef class Kernel:
+    """A function that runs on a device. `ObjectCode.get_kernel` returns it; its code stays loaded while it lives."""
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError("Kernel objects cannot be instantiated directly. Use ObjectCode.get_kernel().")
+
+    @staticmethod
+    cdef Kernel _from_handle(KernelHandle h):
+        cdef Kernel self = Kernel.__new__(Kernel)
+        self._h = h
+        return self
+
+    @staticmethod
+    def from_handle(handle, ObjectCode mod=None):
+        """The kernel of a raw CUkernel (an int).
+
+        Args:
+            handle: A CUkernel. One that this package knows comes back with its code, which stays loaded.
+            mod: For a kernel of others: the ObjectCode it is from, to be kept loaded.
+
+        Raises:
+            TypeError: `handle` is not an int, or `mod` not an ObjectCode.
+
+        Warns:
+            UserWarning: The kernel is known to be from other code than `mod`.
+        """
+        if not isinstance(handle, int) or isinstance(handle, bool):
+            raise TypeError(f"handle must be an int, got {type(handle).__name__}")
+        ensure_driver()
+        cdef LibraryHandle library
+        if mod is not None:
+            library = mod._load()
+        cdef KernelHandle h = create_kernel_ref(<CUkernel><uintptr_t>handle, library)
+        if mod is not None and raw_of((<KernelBox*>box_of[KernelBox](h)).library) != raw_of(library):
+            warnings.warn(
+                f"the code of kernel {handle:#x} does not match the given mod {mod!r}, which is ignored",
+                UserWarning,
+                stacklevel=2,
+            )
+        return Kernel._from_handle(h)
+
+    cdef const vector[Parameter]* _parameters(self) except NULL:
+        if self._known_parameters == NULL:
+            with nogil:
+                self._known_parameters = kernel_parameters(self._h)
+            if self._known_parameters == NULL:
+                raise_noted(f"asking for the parameters of kernel {self._name()!r}")
+        return self._known_parameters
+
+    cdef str _name(self):
+        cdef const char* name = NULL
+        if driver().cuKernelGetName(&name, raw_of(self._h)) != CUDA_SUCCESS or name == NULL:
+            return hex(self.handle)
+        return name.decode(errors="replace")
+
+    @property
+    def handle(self):
+        """The CUkernel as an int."""
+        return <uintptr_t>raw_of(self._h)
+
+    @property
+    def name(self):
+        """The name of the kernel in its code (mangled, if the code mangles)."""
+        return self._name()
+
+    @property
+    def num_arguments(self):
+        """How many arguments a launch takes."""
+        return self._parameters().size()
+
+    @property
+    def arguments_info(self):
+        """A list with a ParamInfo(offset, size) in bytes for each parameter."""
+        cdef const vector[Parameter]* parameters = self._parameters()
+        return [ParamInfo(parameters[0][i].offset, parameters[0][i].size) for i in range(parameters.size())]
+
+    @property
+    def attributes(self):
+        """KernelAttributes on the device that is current; ``kernel.attributes[device]`` on another one."""
+        return make_attributes(self, None)
+
+    @property
+    def occupancy(self):
+        """KernelOccupancy: how many blocks fit on the device that is current."""
+        return make_occupancy(self)
+
+    def __eq__(self, other):
+        if not isinstance(other, Kernel):
+            return NotImplemented
+        return raw_of(self._h) == raw_of((<Kernel>other)._h)
+
+    def __hash__(self):
+        return hash((Kernel, self.handle))
+
+    def __repr__(self):
+        return f"<Kernel handle={self.handle:#x}>"
+
+
+cdef CUfunction as_function(Kernel kernel) noexcept:
+    # cuda.h: where a CUfunction is taken a CUkernel may be cast to it; then the current context is meant.
+    return <CUfunction><void*>raw_of(kernel._h)
+
+
+def function_attribute(int number, str text, bint writable=False):
+    """A property for one CUfunction_attribute."""
+
+    def get(self):
+        return get_attribute(self._kernel, number, self._device_id())
+
+    def set(self, value):
+        set_attribute(self._kernel, number, value, self._device_id())
+
+    return property(get, set if writable else None, None, text)
+
+
+class KernelAttributes:
+    """What a kernel needs, on one device. `Kernel.attributes` returns it."""
+
+    __slots__ = ("_device", "_kernel")
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError("KernelAttributes objects cannot be instantiated directly. Use Kernel.attributes.")
+
+    def __getitem__(self, device):
+        from cuda_graphs._objects.device import Device
+
+        return make_attributes(self._kernel, Device(device))
+
+    def _device_id(self):
+        from cuda_graphs._objects.device import Device
+
+        return (self._device or Device()).device_id
+
+    max_threads_per_block = function_attribute(0, "The most threads that a block of this kernel may have.")
+    shared_size_bytes = function_attribute(1, "Bytes of static shared memory of a block.")
+    const_size_bytes = function_attribute(2, "Bytes of constant memory.")
+    local_size_bytes = function_attribute(3, "Bytes of local memory of a thread.")
+    num_regs = function_attribute(4, "Registers of a thread.")
+    ptx_version = function_attribute(5, "The PTX architecture it was compiled for, 10 * major + minor.")
+    binary_version = function_attribute(6, "The machine architecture it was compiled for, 10 * major + minor.")
+    cache_mode_ca = function_attribute(7, "Whether it was compiled with -Xptxas --dlcm=ca.")
+    max_dynamic_shared_size_bytes = function_attribute(
+        8, "The most bytes of dynamic shared memory of a launch. Raise it for more than 48 KiB.", True
+    )
+    preferred_shared_memory_carveout = function_attribute(
+        9, "Percent of the on-chip memory that is wanted as shared memory; -1 leaves it to the driver.", True
+    )
+    cluster_size_must_be_set = function_attribute(10, "Whether a launch must say a cluster size.")
+    required_cluster_width = function_attribute(11, "The cluster width that it was compiled for, or 0.", True)
+    required_cluster_height = function_attribute(12, "The cluster height that it was compiled for, or 0.", True)
+    required_cluster_depth = function_attribute(13, "The cluster depth that it was compiled for, or 0.", True)
+    non_portable_cluster_size_allowed = function_attribute(
+        14, "Whether clusters larger than every device takes are allowed.", True
+    )
+    cluster_scheduling_policy_preference = function_attribute(15, "The CUclusterSchedulingPolicy.", True)
+
+
+cdef object make_attributes(Kernel kernel, device):
+    self = object.__new__(KernelAttributes)
+    self._kernel = kernel
+    self._device = device
+    return self
+
+
+cdef int get_attribute(Kernel kernel, int number, int device) except? -2:
+    cdef int value = 0
+    cdef CUresult status
+    with nogil:
+        status = driver().cuKernelGetAttribute(&value, <CUfunction_attribute>number, raw_of(kernel._h), device)
+    check(status)
+    return value
+
+
+cdef int set_attribute(Kernel kernel, int number, int value, int device) except -1:
+    cdef CUresult status
+    with nogil:
+        status = driver().cuKernelSetAttribute(<CUfunction_attribute>number, value, raw_of(kernel._h), device)
+    return check_attempt(status, f"setting attribute {number} of kernel {kernel._name()!r} to {value}")
+
+
+class KernelOccupancy:
+    """How many blocks of a kernel fit on the device that is current. `Kernel.occupancy` returns it."""
+
+    __slots__ = ("_kernel",)
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError("KernelOccupancy objects cannot be instantiated directly. Use Kernel.occupancy.")
+
+    def max_active_blocks_per_multiprocessor(self, int block_size, size_t dynamic_shared_memory_size):
+        """Blocks of `block_size` threads and so many bytes of dynamic shared memory that fit on a multiprocessor."""
+        cdef int blocks = 0
+        cdef CUfunction function = as_function(self._kernel)
+        cdef CUresult status
+        with nogil:
+            status = driver().cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &blocks, function, block_size, dynamic_shared_memory_size
+            )
+        check(status)
+        return blocks
+
+    def max_potential_block_size(self, size_t dynamic_shared_memory_needed, int block_size_limit):
+        """The block size of best occupancy, and the smallest grid that fills the device with it.
+
+        Args:
+            dynamic_shared_memory_needed: Bytes of dynamic shared memory of a block.
+            block_size_limit: The largest block size to consider; 0 for no limit.
+        """
+        cdef int grid = 0, block = 0
+        cdef CUfunction function = as_function(self._kernel)
+        cdef CUresult status
+        with nogil:
+            status = driver().cuOccupancyMaxPotentialBlockSize(
+                &grid, &block, function, NULL, dynamic_shared_memory_needed, block_size_limit
+            )
+        check(status)
+        return MaxPotentialBlockSizeOccupancyResult(grid, block)
+
+    def available_dynamic_shared_memory_per_block(self, int num_blocks_per_multiprocessor, int block_size):
+        """Bytes of dynamic shared memory that each of so many blocks of a multiprocessor can have."""
+        cdef size_t bytes = 0
+        cdef CUfunction function = as_function(self._kernel)
+        cdef CUresult status
+        with nogil:
+            status = driver().cuOccupancyAvailableDynamicSMemPerBlock(
+                &bytes, function, num_blocks_per_multiprocessor, block_size
+            )
+        check(status)
+        return bytes
+
+    def max_potential_cluster_size(self, config, *, stream=None):
+        """The largest cluster size (blocks) that a launch with this LaunchConfig can have."""
+        return cluster_question(self._kernel, config, stream, False)
+
+    def max_active_clusters(self, config, *, stream=None):
+        """How many clusters of a launch with this LaunchConfig run at the same time on the device."""
+        return cluster_question(self._kernel, config, stream, True)
+
+
+cdef object make_occupancy(Kernel kernel):
+    self = object.__new__(KernelOccupancy)
+    self._kernel = kernel
+    return self
+
+
+cdef int cluster_question(Kernel kernel, config, stream, bint active) except? -1:
+    cdef LaunchConfig accepted = LaunchConfig_accept(config)
+    cdef Stream on = Stream_accept(stream) if stream is not None else None
+    cdef CUlaunchConfig native
+    cdef CUlaunchAttribute attributes[2]
+    cdef int answer = 0
+    cdef CUfunction function = as_function(kernel)
+    cdef CUresult status
+    accepted._fill(&native, attributes)
+    native.hStream = raw_of(on._h) if on is not None else NULL
+    with nogil:
+        if active:
+            status = driver().cuOccupancyMaxActiveClusters(&answer, function, &native)
+        else:
+            status = driver().cuOccupancyMaxPotentialClusterSize(&answer, function, &native)
+    check(status)
+    return answer

@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Launching a kernel on a stream."""
+
+from cuda_graphs._driver.cuda cimport (
+    CUDA_SUCCESS,
+    CUfunction,
+    CUlaunchAttribute,
+    CUlaunchConfig,
+    CUresult,
+    CUstream,
+    driver,
+)
+from cuda_graphs._driver.seam cimport check_attempt
+from cuda_graphs._handles.handles cimport raw_of
+from cuda_graphs._objects.arguments cimport ArgumentPack, pack_arguments
+from cuda_graphs._objects.kernel cimport Kernel
+from cuda_graphs._objects.launch_config cimport LaunchConfig, LaunchConfig_accept
+from cuda_graphs._objects.stream cimport Stream, Stream_accept
+
+
+def launch(stream, config, kernel, *args):
+    """Launch a kernel on a stream. Returns at once; the kernel runs in the order of the stream.
+
+    Args:
+        stream: A Stream, or an object with ``__cuda_stream__``.
+        config: A LaunchConfig, or a dict of its fields.
+        kernel: The Kernel.
+        args: One value for each parameter: Buffers and addresses (int) for pointers; Python, NumPy or ctypes numbers; a
+            Condition. An int or float takes the width that the parameter has. Buffers must live until the kernel is done.
+
+    Raises:
+        TypeError: A wrong count or type of arguments, or a width that is not the parameter's.
+        OverflowError: An int that does not fit.
+        ValueError: A cooperative grid that cannot run all at once.
+        CUDAError: The driver refuses the launch, or earlier work of the device failed.
+    """
+    cdef Stream on = <Stream>stream if type(stream) is Stream and (<Stream>stream)._h else Stream_accept(stream)
+    cdef LaunchConfig shape = <LaunchConfig>config if type(config) is LaunchConfig else LaunchConfig_accept(config)
+    if not isinstance(kernel, Kernel):
+        raise TypeError(f"kernel must be a Kernel, got {type(kernel).__name__}")
+    cdef Kernel code = <Kernel>kernel
+    cdef ArgumentPack pack
+    pack_arguments(pack, code, args)
+    cdef CUstream raw_stream = raw_of(on._h)
+    cdef CUfunction function = <CUfunction><void*>raw_of(code._h)  # cuda.h allows a CUkernel here
+    cdef CUresult status
+    if shape._cluster[0] or shape._is_cooperative:
+        status = launch_with_attributes(raw_stream, shape, function, code, pack)
+    else:
+        with nogil:
+            status = driver().cuLaunchKernel(
+                function, shape._grid[0], shape._grid[1], shape._grid[2], shape._block[0], shape._block[1],
+                shape._block[2], shape._shmem_size, raw_stream, pack.pointers(), NULL,
+            )
+    if status != CUDA_SUCCESS:
+        check_attempt(status, f"launch of kernel {code._name()!r} with {shape!r} on {on!r}")
+
+
+cdef CUresult launch_with_attributes(
+    CUstream stream, LaunchConfig shape, CUfunction function, Kernel kernel, ArgumentPack& pack
+) except *:
+    cdef CUlaunchConfig native
+    cdef CUlaunchAttribute attributes[2]
+    cdef CUresult status
+    if shape._is_cooperative:
+        check_cooperative(shape, kernel)
+    shape._fill(&native, attributes)
+    native.hStream = stream
+    with nogil:
+        status = driver().cuLaunchKernelEx(&native, function, pack.pointers(), NULL)
+    return status
+
+
+cdef int check_cooperative(LaunchConfig shape, Kernel kernel) except -1:
+    """All blocks of a cooperative launch must fit on the device at the same time."""
+    from cuda_graphs._objects.device import Device
+
+    x, y, z = shape.block
+    blocks = kernel.occupancy.max_active_blocks_per_multiprocessor(x * y * z, shape.shmem_size)
+    limit = blocks * Device().properties.multiprocessor_count
+    x, y, z = shape.grid
+    if x * y * z > limit:
+        raise ValueError(f"The specified grid size ({x} * {y} * {z}) exceeds the limit ({limit})")
+    return 0

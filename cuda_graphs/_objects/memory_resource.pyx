@@ -1,0 +1,265 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Memory resources: where Buffers come from and go back to."""
+
+from dataclasses import dataclass
+
+from libc.stddef cimport size_t
+from libc.stdint cimport uintptr_t
+
+from cuda_graphs._driver.cuda cimport (
+    CU_STREAM_CAPTURE_STATUS_NONE,
+    CUresult,
+    CUstreamCaptureStatus,
+    driver,
+)
+from cuda_graphs._driver.seam cimport check, raise_noted
+from cuda_graphs._handles.handles cimport (
+    PointerHandle,
+    PoolHandle,
+    allocate_device,
+    allocate_from_pool,
+    allocate_pinned,
+    create_device_pool,
+    create_pointer_ref,
+    current_device_pool,
+    raw_of,
+    Opaque,
+)
+from cuda_graphs._objects.buffer cimport Buffer
+from cuda_graphs._objects.context cimport Context
+from cuda_graphs._objects.device import Device
+from cuda_graphs._objects.stream cimport Stream, Stream_accept
+from cuda_graphs._objects.stream import default_stream
+
+
+class MemoryResource:
+    """The base of all memory resources. A class of your own defines `allocate`, `deallocate` and the three properties.
+
+    `allocate` returns ``Buffer.from_handle(address, size, mr=self)``; `deallocate` is called once for each such Buffer.
+    """
+
+    def allocate(self, size, *, stream=None):
+        """A Buffer of `size` bytes, usable in the order of `stream`."""
+        raise TypeError(f"{type(self).__name__}.allocate is abstract")
+
+    def deallocate(self, ptr, size, *, stream):
+        """Take memory back after the work that `stream` holds so far."""
+        raise TypeError(f"{type(self).__name__}.deallocate is abstract")
+
+    @property
+    def is_device_accessible(self):
+        """True when kernels can use the memory."""
+        raise TypeError(f"{type(self).__name__}.is_device_accessible is abstract")
+
+    @property
+    def is_host_accessible(self):
+        """True when the host can use the memory."""
+        raise TypeError(f"{type(self).__name__}.is_host_accessible is abstract")
+
+    @property
+    def device_id(self):
+        """The number of the device that the memory is of."""
+        raise TypeError(f"{type(self).__name__}.device_id is abstract")
+
+
+@dataclass
+class DeviceMemoryResourceOptions:
+    """How a DeviceMemoryResource makes a pool of its own."""
+
+    max_size: int = 0
+    """The most bytes that the pool may hold; 0 is no limit."""
+
+
+class DeviceMemoryResource(MemoryResource):
+    """Memory of a device, from a pool, in the order of streams.
+
+    Args:
+        device: A Device or its number.
+        options: None for the pool that the device has now, which keeps freed memory for later; else
+            DeviceMemoryResourceOptions (or a dict of its fields) for a pool of its own, which goes with this object and
+            the Buffers from it.
+    """
+
+    def __init__(self, device, options=None):
+        from cuda_graphs._objects.options import accept_options
+
+        self._device = Device(device)
+        own = None if options is None else accept_options(DeviceMemoryResourceOptions, options, "memory resource options")
+        self._pool = make_pool(self._device.device_id, own)
+
+    def allocate(self, size, *, stream=None):
+        """A Buffer of `size` bytes of device memory, usable in the order of `stream` (None: the default stream).
+
+        Raises:
+            OverflowError: `size` is negative.
+            RuntimeError: The stream is being captured.
+            CUDAError: There is not enough memory.
+        """
+        return (<_Pool>self._pool).allocate(size, Stream_accept(default_stream() if stream is None else stream), self)
+
+    def deallocate(self, ptr, size, *, stream):
+        """Refused: Buffers of this resource give themselves back."""
+        raise TypeError("Buffers of a DeviceMemoryResource give themselves back; close them")
+
+    @property
+    def handle(self):
+        """The CUmemoryPool as an int."""
+        return (<_Pool>self._pool).handle()
+
+    @property
+    def is_device_accessible(self):
+        """True: kernels can use the memory."""
+        return True
+
+    @property
+    def is_host_accessible(self):
+        """False: the host cannot use the memory, also where the device is the host itself."""
+        return False
+
+    @property
+    def device_id(self):
+        """The number of the device."""
+        return self._device.device_id
+
+    def __repr__(self):
+        return f"<DeviceMemoryResource device={self.device_id} handle={self.handle:#x}>"
+
+
+cdef class _Pool:
+    """The handle of a pool, where a Python class can hold it."""
+
+    cdef PoolHandle _h
+
+    cdef Buffer allocate(self, size_t size, Stream stream, resource):
+        check_not_capturing(stream)
+        cdef PointerHandle h
+        if size == 0:
+            return Buffer._from_handle(create_pointer_ref(0, 0, Opaque()), resource)
+        with nogil:
+            h = allocate_from_pool(self._h, size, stream._h)
+        if not h:
+            raise_noted(f"allocation of {size} bytes of device memory on {stream!r}")
+        return Buffer._from_handle(h, resource)
+
+    cdef object handle(self):
+        return <uintptr_t>raw_of(self._h)
+
+
+cdef _Pool make_pool(int device, options):
+    cdef _Pool pool = _Pool.__new__(_Pool)
+    cdef size_t max_size = options.max_size if options is not None else 0
+    cdef bint own = options is not None
+    with nogil:
+        if own:
+            pool._h = create_device_pool(device, max_size, <unsigned long long>-1)
+        else:
+            pool._h = current_device_pool(device)
+    if not pool._h:
+        raise_noted(f"the memory pool of device {device}")
+    return pool
+
+
+cdef int check_not_capturing(Stream stream) except -1:
+    cdef CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE
+    cdef CUresult status
+    with nogil:
+        status = driver().cuStreamIsCapturing(raw_of(stream._h), &capture)
+    check(status)
+    if capture != CU_STREAM_CAPTURE_STATUS_NONE:
+        raise RuntimeError("DeviceMemoryResource cannot perform memory operations on a capturing stream.")
+    return 0
+
+
+class SynchronousMemoryResource(MemoryResource):
+    """Memory of a device by cuMemAlloc, for devices without pools. Giving it back waits for the device.
+
+    Args:
+        device: A Device or its number; it must have been made current once.
+    """
+
+    def __init__(self, device):
+        self._device = Device(device)
+        self._context = self._device.context
+
+    def allocate(self, size, *, stream=None):
+        """A Buffer of `size` bytes of device memory; `stream` is only checked."""
+        if stream is not None:
+            Stream_accept(stream)
+        cdef Context context = self._context
+        cdef size_t bytes = size
+        cdef PointerHandle h
+        if bytes == 0:
+            return Buffer._from_handle(create_pointer_ref(0, 0, Opaque()), self)
+        with nogil:
+            h = allocate_device(context._h, bytes)
+        if not h:
+            raise_noted(f"allocation of {bytes} bytes of device memory")
+        return Buffer._from_handle(h, self)
+
+    def deallocate(self, ptr, size, *, stream):
+        """Refused: Buffers of this resource give themselves back."""
+        raise TypeError("Buffers of a SynchronousMemoryResource give themselves back; close them")
+
+    @property
+    def is_device_accessible(self):
+        """True: kernels can use the memory."""
+        return True
+
+    @property
+    def is_host_accessible(self):
+        """False: the host cannot use the memory."""
+        return False
+
+    @property
+    def device_id(self):
+        """The number of the device."""
+        return self._device.device_id
+
+
+class PinnedMemoryResource(MemoryResource):
+    """Memory of the host that kernels and copies can use as well. Giving it back waits for the device."""
+
+    def allocate(self, size, *, stream=None):
+        """A Buffer of `size` bytes of pinned host memory; `stream` is only checked.
+
+        Raises:
+            OverflowError: `size` is negative.
+            CUDAError: No device is current, or there is not enough memory.
+        """
+        if stream is not None:
+            Stream_accept(stream)
+        cdef Context context = Device().context
+        cdef size_t bytes = size
+        cdef PointerHandle h
+        if bytes == 0:
+            return Buffer._from_handle(create_pointer_ref(0, 0, Opaque()), self)
+        with nogil:
+            h = allocate_pinned(context._h, bytes)
+        if not h:
+            raise_noted(f"allocation of {bytes} bytes of pinned memory")
+        return Buffer._from_handle(h, self)
+
+    def deallocate(self, ptr, size, *, stream):
+        """Refused: Buffers of this resource give themselves back."""
+        raise TypeError("Buffers of a PinnedMemoryResource give themselves back; close them")
+
+    @property
+    def is_device_accessible(self):
+        """True: kernels can use the memory."""
+        return True
+
+    @property
+    def is_host_accessible(self):
+        """True: the host can use the memory."""
+        return True
+
+    @property
+    def device_id(self):
+        """RuntimeError: pinned memory is not of one device."""
+        raise RuntimeError("PinnedMemoryResource is not bound to any GPU")
+
+
+def device_memory_resource(device) -> MemoryResource:
+    """The memory resource that a device begins with."""
+    return DeviceMemoryResource(device) if device.properties.memory_pools_supported else SynchronousMemoryResource(device)

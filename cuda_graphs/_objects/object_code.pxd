@@ -1,0 +1,15 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from cuda_graphs._handles.handles cimport LibraryHandle
+
+
+cdef class ObjectCode:
+    cdef LibraryHandle _h  # empty until loaded
+    cdef bytes _code
+    cdef str _code_type
+    cdef str _label  # what the user calls it
+    cdef dict _symbols
+    cdef object __weakref__
+
+    # Loads it into the driver unless it is loaded.
+    cdef LibraryHandle _load(self)

@@ -1,0 +1,224 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""ObjectCode: compiled code, loaded when a kernel is first asked for."""
+
+import os
+from collections.abc import Mapping
+
+from libc.stdint cimport uintptr_t
+from libcpp.vector cimport vector
+
+from cuda_graphs._driver import seam
+from cuda_graphs._driver.cuda cimport (
+    CUDA_SUCCESS,
+    CUkernel,
+    CUlibrary,
+    driver,
+)
+from cuda_graphs._driver.seam cimport ensure_driver, raise_noted
+from cuda_graphs._handles.handles cimport (
+    KernelHandle,
+    LibraryHandle,
+    get_kernel,
+    load_library,
+    load_log,
+    raw_of,
+)
+from cuda_graphs._objects.kernel cimport Kernel
+from cuda_graphs.errors import ImageError
+
+LOADABLE = ("cubin", "ptx", "fatbin")
+CODE_TYPES = (*LOADABLE, "ltoir", "object", "library")
+
+
+cdef class ObjectCode:
+    """Compiled code. `Program.compile` returns it; ``ObjectCode.from_ptx(...)`` and its sisters take it as it is.
+
+    Loading happens at the first `get_kernel`; it is unloaded when this object and all its kernels are gone.
+    """
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError(
+            "ObjectCode objects cannot be instantiated directly. Use Program.compile(), or ObjectCode.from_cubin() and "
+            "its sisters."
+        )
+
+    @staticmethod
+    def from_cubin(module, *, name="", symbol_mapping=None):
+        """Code of kind "cubin".
+
+        Args:
+            module: The code as bytes, or the path of a file that holds it.
+            name: What to call it in messages.
+            symbol_mapping: From names that `get_kernel` takes to names in the code.
+        """
+        return make_object_code(module, "cubin", name, symbol_mapping)
+
+    @staticmethod
+    def from_ptx(module, *, name="", symbol_mapping=None):
+        """PTX text, as bytes or a file; see `from_cubin`."""
+        return make_object_code(module, "ptx", name, symbol_mapping)
+
+    @staticmethod
+    def from_fatbin(module, *, name="", symbol_mapping=None):
+        """A fat binary, as bytes or a file; see `from_cubin`."""
+        return make_object_code(module, "fatbin", name, symbol_mapping)
+
+    @staticmethod
+    def from_ltoir(module, *, name="", symbol_mapping=None):
+        """Link-time-optimisation IR, as bytes or a file. It can be kept and written, not loaded; see `from_cubin`."""
+        return make_object_code(module, "ltoir", name, symbol_mapping)
+
+    @staticmethod
+    def from_object(module, *, name="", symbol_mapping=None):
+        """An object file with device code, as bytes or a file. It can be kept, not loaded; see `from_cubin`."""
+        return make_object_code(module, "object", name, symbol_mapping)
+
+    @staticmethod
+    def from_library(module, *, name="", symbol_mapping=None):
+        """An archive with device code, as bytes or a file. It can be kept, not loaded; see `from_cubin`."""
+        return make_object_code(module, "library", name, symbol_mapping)
+
+    cdef LibraryHandle _load(self):
+        if not self._h:
+            load(self)
+        return self._h
+
+    def get_kernel(self, name):
+        """The kernel of that name.
+
+        Args:
+            name: str or bytes: a key of `symbol_mapping`, or the name in the code.
+
+        Raises:
+            RuntimeError: Code of this type cannot be loaded.
+            ImageError: The driver refuses the code; `log` says why.
+            CUDAError: It has no kernel of that name.
+        """
+        wanted = self._symbols.get(name, name)
+        cdef bytes raw_name = wanted.encode() if isinstance(wanted, str) else bytes(wanted)
+        cdef const char* text = raw_name
+        cdef LibraryHandle library = self._load()
+        cdef KernelHandle h
+        with nogil:
+            h = get_kernel(library, text)
+        if not h:
+            raise_for_kernel(self, raw_name.decode(errors="replace"))
+        return Kernel._from_handle(h)
+
+    @property
+    def code(self):
+        """The code, bytes."""
+        return self._code
+
+    @property
+    def code_type(self):
+        """"cubin", "ptx", "fatbin", "ltoir", "object" or "library"."""
+        return self._code_type
+
+    @property
+    def name(self):
+        """What it is called in messages."""
+        return self._label
+
+    @property
+    def symbol_mapping(self):
+        """A copy of the mapping from names that `get_kernel` takes to names in the code."""
+        return dict(self._symbols)
+
+    @property
+    def handle(self):
+        """The CUlibrary as an int; loads the code."""
+        return <uintptr_t>raw_of(self._load())
+
+    def __eq__(self, other):
+        return self is other if isinstance(other, ObjectCode) else NotImplemented
+
+    def __hash__(self):
+        return hash((ObjectCode, <uintptr_t><void*>self))
+
+    def __reduce__(self):
+        return make_object_code, (self._code, self._code_type, self._label, self._symbols)
+
+    def __repr__(self):
+        handle = f"{<uintptr_t>raw_of(self._h):#x}" if self._h else "not loaded"
+        return f"<ObjectCode handle={handle} code_type={self._code_type}>"
+
+
+def make_object_code(module, str code_type, str name="", symbol_mapping=None) -> ObjectCode:
+    """ObjectCode of any of CODE_TYPES from bytes or the path of a file."""
+    if isinstance(module, (str, os.PathLike)):
+        with open(module, "rb") as file:
+            name = name or os.fspath(module)
+            module = file.read()
+    elif not isinstance(module, (bytes, bytearray, memoryview)):
+        raise TypeError(f"module must be the code as bytes or the path of a file, got {type(module).__name__}")
+    if symbol_mapping is not None and not isinstance(symbol_mapping, Mapping):
+        raise TypeError(f"symbol_mapping must be a mapping or None, got {type(symbol_mapping).__name__}")
+    cdef ObjectCode self = ObjectCode.__new__(ObjectCode)
+    self._code = bytes(module)
+    self._code_type = code_type
+    self._label = name
+    self._symbols = dict(symbol_mapping or {})
+    return self
+
+
+cdef str describe(ObjectCode self):
+    label = repr(self._label) if self._label else "unnamed code"
+    return f"{label} ({self._code_type}, {len(self._code)} bytes)"
+
+
+cdef int load(ObjectCode self) except -1:
+    if self._code_type not in LOADABLE:
+        raise RuntimeError(
+            f"Unsupported code type {self._code_type!r}: {' and '.join(LOADABLE)} can be loaded; link it to a cubin first"
+        )
+    ensure_driver()
+    cdef const char* image = self._code  # a bytes object ends with a NUL that is not counted, as PTX text must
+    cdef LibraryHandle h
+    with nogil:
+        h = load_library(image)
+    if not h:
+        raise_noted(f"loading {describe(self)}", seam.last_load_log() or ask_log(self))
+    if not self._h:  # another thread may have been faster while the GIL was free
+        self._h = h
+    return 0
+
+
+cdef str ask_log(ObjectCode self):
+    cdef const char* image = self._code
+    with nogil:
+        log = load_log(image)
+    return log.decode(errors="replace")
+
+
+cdef int raise_for_kernel(ObjectCode self, str name) except -1:
+    """The driver may compile code as late as this, so a refusal of the code can come here as well."""
+    attempt = f"get_kernel({name!r}) of {describe(self)}"
+    names = kernel_names(self)
+    if names is not None:
+        attempt += f", which has {', '.join(map(repr, names)) or 'no kernels'}"
+    try:
+        raise_noted(attempt)
+    except ImageError as error:
+        error.log = seam.last_load_log() or ask_log(self)
+        raise
+
+
+cdef list kernel_names(ObjectCode self):
+    """The kernels of loaded code, or None when the driver does not tell."""
+    cdef CUlibrary library = raw_of(self._h)
+    cdef unsigned int count = 0
+    cdef vector[CUkernel] kernels
+    cdef const char* name = NULL
+    if driver().cuLibraryGetKernelCount(&count, library) != CUDA_SUCCESS:
+        return None
+    kernels.resize(count)
+    if count and driver().cuLibraryEnumerateKernels(kernels.data(), count, library) != CUDA_SUCCESS:
+        return None
+    names = []
+    for kernel in kernels:
+        if driver().cuKernelGetName(&name, kernel) != CUDA_SUCCESS:
+            return None
+        names.append(name.decode(errors="replace"))
+    return sorted(names)

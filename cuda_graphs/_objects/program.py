@@ -1,0 +1,306 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Program: CUDA C++ source, compiled by NVRTC at run time.
+
+On a GPU the result is machine code for that GPU, so that an NVRTC that is newer than the driver does no harm (the
+driver refuses PTX that is newer than itself). On the host driver it is PTX, which the host driver translates.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from cuda_graphs._driver.choice import driver_info
+from cuda_graphs._objects.object_code import ObjectCode, make_object_code
+from cuda_graphs._objects.options import accept_options
+from cuda_graphs.errors import NVRTCError
+
+CODE_TYPES = ("c++", "ptx")
+TARGETS = {"c++": ("cubin", "ptx", "ltoir"), "ptx": ("ptx",)}
+
+MISSING = (
+    "CUDA C++ is compiled by NVRTC, which is not installed ({problem}). Install it with "
+    "`pip install 'cuda-graphs[nvrtc]'`, or load code that is compiled already: ObjectCode.from_ptx(), .from_cubin()."
+)
+
+
+# How a field of ProgramOptions becomes words for NVRTC.
+def _switch(option: str, on: bool) -> list[str]:
+    return [f"--{option}"] if on else []
+
+
+def _yes_no(option: str, on: bool) -> list[str]:
+    return [f"--{option}={'true' if on else 'false'}"]
+
+
+def _each(option: str, values: Any) -> list[str]:
+    """A word for each of one value or a list of them; a tuple (name, value) is "name=value"."""
+    values = values if isinstance(values, list) else [values]
+    return [f"--{option}={'='.join(map(str, v)) if isinstance(v, tuple) else v}" for v in values]
+
+
+WORDS: dict[str, tuple[str, Callable[[str, Any], list[str]]]] = {
+    "std": ("std", _each),
+    "include_path": ("include-path", _each),
+    "define_macro": ("define-macro", _each),
+    "undefine_macro": ("undefine-macro", _each),
+    "pre_include": ("pre-include", _each),
+    "relocatable_device_code": ("relocatable-device-code", _yes_no),
+    "link_time_optimization": ("dlink-time-opt", _switch),
+    "debug": ("device-debug", _switch),
+    "lineinfo": ("generate-line-info", _switch),
+    "max_register_count": ("maxrregcount", _each),
+    "ftz": ("ftz", _yes_no),
+    "prec_sqrt": ("prec-sqrt", _yes_no),
+    "prec_div": ("prec-div", _yes_no),
+    "fma": ("fmad", _yes_no),
+    "use_fast_math": ("use_fast_math", _switch),
+    "extra_device_vectorization": ("extra-device-vectorization", _switch),
+    "device_as_default_execution_space": ("device-as-default-execution-space", _switch),
+    "no_source_include": ("no-source-include", _switch),
+    "disable_warnings": ("disable-warnings", _switch),
+    "ptxas_options": ("ptxas-options", _each),
+}
+"""Field of ProgramOptions -> (option of NVRTC, how it is written)."""
+
+
+@dataclass
+class ProgramOptions:
+    """How a Program is compiled. None leaves an option to NVRTC."""
+
+    name: str = "program"
+    """What the source is called in messages."""
+    arch: str | None = None
+    """The architecture to compile for, "sm_90" or "compute_90"; None is that of the device that is current."""
+    std: str | None = None
+    """The language, "c++11" to "c++23"."""
+    include_path: str | Path | list[str | Path] | None = None
+    """Where to look for headers; CUDA's own are found without it."""
+    define_macro: str | tuple[str, str] | list[str | tuple[str, str]] | None = None
+    """A name, a tuple (name, value), or a list of them."""
+    undefine_macro: str | list[str] | None = None
+    """Names to forget."""
+    pre_include: str | list[str] | None = None
+    """Headers to read first."""
+    relocatable_device_code: bool | None = None
+    """Code that can be linked with other code."""
+    link_time_optimization: bool = False
+    """For the target "ltoir", which sets it."""
+    debug: bool = False
+    """With debug information, without optimisation."""
+    lineinfo: bool = False
+    """With line numbers, for profilers."""
+    max_register_count: int | None = None
+    """The most registers of a thread."""
+    ftz: bool | None = None
+    """Denormal floats become zero."""
+    prec_sqrt: bool | None = None
+    """Square roots are rounded as IEEE 754 says."""
+    prec_div: bool | None = None
+    """Divisions are rounded as IEEE 754 says."""
+    fma: bool | None = None
+    """``a * b + c`` may be rounded once."""
+    use_fast_math: bool = False
+    """ftz and fma, neither prec_sqrt nor prec_div, and the fast functions."""
+    extra_device_vectorization: bool = False
+    """Vectorise more."""
+    device_as_default_execution_space: bool = False
+    """Functions without a mark are __device__."""
+    no_source_include: bool = False
+    """Do not look for headers in the folder of the process."""
+    disable_warnings: bool = False
+    """Say nothing but errors."""
+    ptxas_options: str | list[str] | None = None
+    """Options of the assembler."""
+    options: Sequence[str] = ()
+    """Further options, as NVRTC takes them."""
+
+    def as_words(self) -> list[str]:
+        """The options as NVRTC takes them, without the architecture."""
+        words = []
+        for name, (option, write) in WORDS.items():
+            value = getattr(self, name)
+            if value is not None:
+                words += write(option, value)
+        return [*words, *self.options]
+
+
+class Program:
+    """Source code that can be compiled.
+
+    Args:
+        code: The source, str or bytes.
+        code_type: "c++" (CUDA C++), or "ptx" (passed through; the driver compiles it).
+        options: ProgramOptions or a dict of its fields.
+
+    Raises:
+        ValueError: Another `code_type`.
+    """
+
+    def __init__(
+        self,
+        code: str | bytes,
+        code_type: str = "c++",
+        options: ProgramOptions | dict[str, Any] | None = None,
+    ) -> None:
+        if not isinstance(code, (str, bytes)):
+            raise TypeError(f"code must be str or bytes, got {type(code).__name__}")
+        kind = code_type.lower() if isinstance(code_type, str) else code_type
+        if kind not in CODE_TYPES:
+            raise ValueError(
+                f"Unsupported code_type={code_type!r}; expected one of {', '.join(map(repr, CODE_TYPES))}"
+            )
+        self._code: bytes | None = code.encode() if isinstance(code, str) else code
+        self._code_type = kind
+        self._options = accept_options(ProgramOptions, options, "program options")
+
+    @property
+    def backend(self) -> str:
+        """Who compiles: "NVRTC", or "driver" for PTX."""
+        return "NVRTC" if self._code_type == "c++" else "driver"
+
+    @property
+    def is_closed(self) -> bool:
+        """True after `close()`."""
+        return self._code is None
+
+    def close(self) -> None:
+        """Forget the source. What was compiled from it stays. May be called twice."""
+        self._code = None
+
+    def compile(
+        self,
+        target_type: str = "cubin",
+        name_expressions: Iterable[str | bytes] = (),
+        logs: TextIO | None = None,
+    ) -> ObjectCode:
+        """Compile.
+
+        Args:
+            target_type: "cubin" (code for the device), "ptx", or "ltoir" (to be linked).
+            name_expressions: C++ names (``"scale<float>"``) to instantiate and to offer to `get_kernel`.
+            logs: Where the compiler's warnings go; has a `write` method.
+
+        Raises:
+            NVRTCError: The source has errors; `log` is what the compiler wrote.
+            RuntimeError: NVRTC is not installed, or the program has been closed.
+            ValueError: Another `target_type`.
+        """
+        if self._code is None:
+            raise RuntimeError("Program has been closed")
+        if target_type not in TARGETS[self._code_type]:
+            raise ValueError(
+                f"Unsupported target_type={target_type!r} of a {self._code_type} program; "
+                f"expected one of {', '.join(map(repr, TARGETS[self._code_type]))}"
+            )
+        if self._code_type == "ptx":
+            return make_object_code(self._code, "ptx", self._options.name)
+        made, log, symbols = self._compile_with_nvrtc(target_type, list(name_expressions))
+        if logs is not None and log:
+            logs.write(log)
+        return make_object_code(made, target_type, self._options.name, symbols)
+
+    def _compile_with_nvrtc(
+        self, target: str, names: list[str | bytes]
+    ) -> tuple[bytes, str, dict[str | bytes, bytes]]:
+        assert self._code is not None
+        # The host driver's machine code is made of PTX when it is loaded.
+        made_as = "ptx" if target == "cubin" and driver_info().kind == "host" else target
+        words = [f"--gpu-architecture={self._architecture(made_as)}", *self._options.as_words()]
+        words += [f"--include-path={folder}" for folder in _header_folders()]
+        if target == "ltoir" and not self._options.link_time_optimization:
+            words.append("--dlink-time-opt")
+        with _Compiler(self._code, self._options.name) as compiler:
+            return compiler.compile(words, made_as, names)
+
+    def _architecture(self, target: str) -> str:
+        """The architecture in the form that the target needs: real for a cubin, virtual for what is compiled later."""
+        arch = self._options.arch
+        if arch is None:
+            from cuda_graphs._objects.device import Device
+
+            arch = Device().arch
+        number = arch.removeprefix("sm_").removeprefix("compute_")
+        return f"sm_{number}" if target == "cubin" else f"compute_{number}"
+
+    def __repr__(self) -> str:
+        return f"<Program backend={self.backend!r} name={self._options.name!r}>"
+
+
+class _Compiler:
+    """One nvrtcProgram, for the time of one compilation."""
+
+    def __init__(self, code: bytes, name: str) -> None:
+        self._api = _nvrtc()
+        self._name = name
+        # NVRTC wants C strings; the binding takes bytes as they are.
+        self._handle = self._check(
+            self._api.nvrtcCreateProgram(code + b"\0", name.encode() + b"\0", 0, None, None),
+            "nvrtcCreateProgram",
+        )
+
+    def __enter__(self) -> _Compiler:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._api.nvrtcDestroyProgram(self._handle)
+
+    def compile(
+        self, words: list[str], target: str, names: list[str | bytes]
+    ) -> tuple[bytes, str, dict[str | bytes, bytes]]:
+        expressions = {name: name.encode() if isinstance(name, str) else name for name in names}
+        for expression in expressions.values():
+            self._check(self._api.nvrtcAddNameExpression(self._handle, expression), "nvrtcAddNameExpression")
+        encoded = [word.encode() for word in words]
+        answer = self._api.nvrtcCompileProgram(self._handle, len(encoded), encoded)
+        log = self._text("ProgramLog")
+        self._check(answer, f"compiling {self._name!r} with {' '.join(words)}", log)
+        symbols = {
+            name: self._check(self._api.nvrtcGetLoweredName(self._handle, expression), f"the name {name!r}")
+            for name, expression in expressions.items()
+        }
+        made = self._bytes({"cubin": "CUBIN", "ptx": "PTX", "ltoir": "LTOIR"}[target])
+        return made.rstrip(b"\0") if target == "ptx" else made, log, symbols
+
+    def _bytes(self, what: str) -> bytes:
+        size = self._check(getattr(self._api, f"nvrtcGet{what}Size")(self._handle), f"nvrtcGet{what}Size")
+        made = bytes(size)
+        self._check(getattr(self._api, f"nvrtcGet{what}")(self._handle, made), f"nvrtcGet{what}")
+        return made
+
+    def _text(self, what: str) -> str:
+        return self._bytes(what).rstrip(b"\0").decode(errors="replace").strip()
+
+    def _check(self, answer: tuple[Any, ...], attempt: str, log: str | None = None) -> Any:
+        status, *values = answer
+        if int(status) != 0:
+            _, text = self._api.nvrtcGetErrorString(status)
+            raise NVRTCError(int(status), status.name, text.decode(), attempt, log, explanation=text.decode())
+        return values[0] if values else None
+
+
+@functools.cache
+def _nvrtc() -> Any:
+    """cuda.bindings.nvrtc, once the library behind it is known to be there."""
+    from cuda import pathfinder
+
+    try:
+        from cuda.bindings import nvrtc
+
+        nvrtc.nvrtcVersion()
+    except (ImportError, RuntimeError, pathfinder.DynamicLibNotFoundError) as problem:
+        raise RuntimeError(MISSING.format(problem=str(problem).splitlines()[0])) from problem
+    return nvrtc
+
+
+@functools.cache
+def _header_folders() -> tuple[str, ...]:
+    """Where CUDA's own headers are (cuda_fp16.h, <cuda/std/...>), as far as they are installed."""
+    from cuda import pathfinder
+
+    found = (pathfinder.find_nvidia_header_directory(name) for name in ("cudart", "cccl"))
+    return tuple(str(folder) for folder in found if folder)

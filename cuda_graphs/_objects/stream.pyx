@@ -1,0 +1,331 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Streams: queues of work that runs in order."""
+
+import os
+from dataclasses import dataclass
+
+from cpython.object cimport PyObject
+from libc.stdint cimport uintptr_t
+
+from cuda_graphs._driver.cuda cimport (
+    CU_STREAM_DEFAULT,
+    CU_STREAM_NON_BLOCKING,
+    CUDA_SUCCESS,
+    CUresult,
+    CUstream,
+    driver,
+)
+from cuda_graphs._driver.seam cimport check, ensure_driver, raise_noted
+from cuda_graphs._handles.handles cimport (
+    ContextHandle,
+    EventHandle,
+    Opaque,
+    StreamBox,
+    StreamHandle,
+    box_of,
+    create_event,
+    create_stream,
+    create_stream_ref,
+    create_stream_with_owner,
+    current_context,
+    drain_deferred,
+    hold_python,
+    raw_of,
+)
+from cuda_graphs._objects.context cimport Context
+from cuda_graphs._objects.event cimport Event
+
+
+@dataclass
+class StreamOptions:
+    """How `Device.create_stream` makes a stream."""
+
+    nonblocking: bool = True
+    """Does not wait for the legacy default stream, nor it for this one."""
+    priority: int | None = None
+    """From the greatest (a negative number) to the least (0); None is the least. Smaller runs first."""
+
+
+cdef class Stream:
+    """A queue of work for a device, run in order.
+
+    `Device.create_stream` makes one, `Stream.from_handle` borrows one. It is destroyed with its last reference or by
+    `close()`; work that is queued still runs. Works as any ``__cuda_stream__`` object with other libraries.
+    """
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError("Stream objects cannot be instantiated directly. Use Device.create_stream().")
+
+    @staticmethod
+    cdef Stream _from_handle(StreamHandle h):
+        cdef Stream self = Stream.__new__(Stream)
+        self._h = h
+        self._address = <uintptr_t>raw_of(h)
+        return self
+
+    @staticmethod
+    def from_handle(handle):
+        """The stream of a raw CUstream (an int). 0 and 1 are the legacy default stream, 2 the one of each thread.
+
+        One that this package made comes back with ownership; any other is borrowed and must outlive the result.
+        """
+        ensure_driver()
+        cdef CUstream raw = <CUstream><uintptr_t>handle
+        cdef StreamHandle h
+        with nogil:
+            h = create_stream_ref(raw)
+        if not h:
+            raise_noted(f"Stream.from_handle({handle:#x})")
+        return Stream._from_handle(h)
+
+    cdef int _check_open(self) except -1:
+        if not self._h:
+            raise RuntimeError("Stream has been closed")
+        return 0
+
+    @property
+    def handle(self):
+        """The CUstream as an int; 0 once closed."""
+        return <uintptr_t>raw_of(self._h)
+
+    @property
+    def is_closed(self):
+        """True after `close()`."""
+        return not self._h
+
+    def close(self):
+        """Give up the stream. Nothing waits: work that is queued still runs. May be called twice."""
+        self._h.reset()
+        with nogil:
+            drain_deferred()
+
+    def sync(self):
+        """Wait until all work that was queued so far is done.
+
+        Raises:
+            CUDAError: That work, or earlier work of the device, failed.
+        """
+        self._check_open()
+        cdef StreamHandle h = self._h
+        cdef CUresult status
+        with nogil:
+            status = driver().cuStreamSynchronize(raw_of(h))
+        check(status)
+
+    def record(self, event=None, options=None):
+        """Record an event after the work that was queued so far.
+
+        Args:
+            event: The Event to record again, or None for a new one.
+            options: EventOptions (or a dict of its fields) of the new one.
+
+        Returns:
+            The event.
+        """
+        from cuda_graphs._objects.event import make_event
+
+        self._check_open()
+        if event is None:
+            event = make_event(self._context(), options)
+        elif not isinstance(event, Event):
+            raise TypeError(f"expected an Event to record, got {type(event).__name__}")
+        elif options is not None:
+            raise ValueError("options are for a new event: give either event or options")
+        (<Event>event)._check_open()
+        cdef EventHandle e = (<Event>event)._h
+        cdef StreamHandle h = self._h
+        cdef CUresult status
+        with nogil:
+            status = driver().cuEventRecord(raw_of(e), raw_of(h))
+        check(status)
+        return event
+
+    def wait(self, event_or_stream):
+        """Have later work of this stream wait for an Event, or for the work that another stream holds so far.
+
+        Raises:
+            ValueError: `event_or_stream` is neither an Event, a Stream, nor an object with ``__cuda_stream__``.
+        """
+        self._check_open()
+        cdef EventHandle e
+        if isinstance(event_or_stream, Event):
+            (<Event>event_or_stream)._check_open()
+            e = (<Event>event_or_stream)._h
+        elif isinstance(event_or_stream, Stream) or hasattr(event_or_stream, "__cuda_stream__"):
+            e = self._mark(Stream_accept(event_or_stream))
+        else:
+            raise ValueError(
+                "only an Event, Stream, or object supporting __cuda_stream__ can be waited, "
+                f"got {type(event_or_stream).__name__}"
+            )
+        cdef StreamHandle h = self._h
+        cdef CUresult status
+        with nogil:
+            status = driver().cuStreamWaitEvent(raw_of(h), raw_of(e), 0)
+        check(status)
+
+    cdef EventHandle _mark(self, Stream other):
+        """An event at the present end of another stream."""
+        cdef Context context = other._context()
+        cdef StreamHandle h = other._h
+        cdef EventHandle e
+        cdef CUresult status = CUDA_SUCCESS
+        with nogil:
+            e = create_event(context._h, False, False)
+            if e:
+                status = driver().cuEventRecord(raw_of(e), raw_of(h))
+        if not e:
+            raise_noted("an event to wait for a stream")
+        check(status)
+        return e
+
+    cdef Context _context(self):
+        """The stream's context; for a default stream the one that is current."""
+        self._check_open()
+        cdef ContextHandle h = (<StreamBox*>box_of[StreamBox](self._h)).context
+        if not h:
+            ensure_driver()
+            with nogil:
+                h = current_context()
+        if not h:
+            raise RuntimeError("No current CUDA context. Call Device().set_current() before using a default stream.")
+        return Context._from_handle(h)
+
+    @property
+    def context(self):
+        """The Context that the stream belongs to; for a default stream the one that is current."""
+        return self._context()
+
+    @property
+    def device(self):
+        """The Device that runs the stream's work."""
+        return self._context().device
+
+    @property
+    def is_nonblocking(self):
+        """True when the stream does not wait for the legacy default stream, nor that one for it."""
+        self._check_open()
+        ensure_driver()
+        cdef unsigned int flags = 0
+        cdef StreamHandle h = self._h
+        cdef CUresult status
+        with nogil:
+            status = driver().cuStreamGetFlags(raw_of(h), &flags)
+        check(status)
+        return bool(flags & <unsigned int>CU_STREAM_NON_BLOCKING)
+
+    @property
+    def priority(self):
+        """The stream's priority: smaller runs first."""
+        self._check_open()
+        ensure_driver()
+        cdef int priority = 0
+        cdef StreamHandle h = self._h
+        cdef CUresult status
+        with nogil:
+            status = driver().cuStreamGetPriority(raw_of(h), &priority)
+        check(status)
+        return priority
+
+    def __cuda_stream__(self):
+        """The protocol by which other libraries use this stream: (version, handle)."""
+        self._check_open()
+        return (0, self.handle)
+
+    def __eq__(self, other):
+        if not isinstance(other, Stream):
+            return NotImplemented
+        if not self._h or not (<Stream>other)._h:
+            return self is other
+        return self._address == (<Stream>other)._address
+
+    def __hash__(self):
+        return hash((Stream, self._address))
+
+    def __repr__(self):
+        if not self._h:
+            return "<Stream closed>"
+        context = <uintptr_t>raw_of((<StreamBox*>box_of[StreamBox](self._h)).context)
+        return f"<Stream handle={self.handle:#x} context={context:#x}>"
+
+
+cdef Stream Stream_accept(object arg):
+    cdef Stream stream
+    if isinstance(arg, Stream):
+        stream = <Stream>arg
+    elif arg is None:
+        raise TypeError("stream is required and must not be None; pass device.default_stream or device.create_stream()")
+    elif hasattr(arg, "__cuda_stream__"):
+        stream = from_protocol(arg)
+    else:
+        raise TypeError(f"Stream or GraphBuilder expected, got {type(arg).__name__}")
+    stream._check_open()
+    return stream
+
+
+def from_protocol(obj) -> Stream:
+    """The stream of any object that has ``__cuda_stream__``; keeps the object alive.
+
+    Raises:
+        TypeError: It has no ``__cuda_stream__``.
+        RuntimeError: What that returns is not ``(0, handle)``.
+    """
+    method = getattr(obj, "__cuda_stream__", None)
+    if method is None:
+        raise TypeError(f"{type(obj).__name__} object does not have a '__cuda_stream__' attribute")
+    answer = method() if callable(method) else method
+    try:
+        version, handle = answer
+    except (TypeError, ValueError):
+        raise RuntimeError(f"__cuda_stream__ must return a tuple of two numbers, got {answer!r}") from None
+    if version != 0:
+        raise RuntimeError(f"__cuda_stream__ protocol version 0 is supported, got {version!r}")
+    ensure_driver()
+    cdef CUstream raw = <CUstream><uintptr_t>handle
+    cdef Opaque owner = hold_python(<PyObject*>obj)
+    cdef StreamHandle h
+    with nogil:
+        h = create_stream_with_owner(raw, owner)
+    if not h:
+        raise_noted(f"using {obj!r} as a stream")
+    return Stream._from_handle(h)
+
+
+def make_stream(Context context not None, options) -> Stream:
+    """A new stream of a context; `options` is StreamOptions, a dict of its fields, or None."""
+    from cuda_graphs._objects.options import accept_options
+
+    options = accept_options(StreamOptions, options, "stream options")
+    cdef int priority = check_priority(options.priority)
+    cdef unsigned int flags = CU_STREAM_NON_BLOCKING if options.nonblocking else CU_STREAM_DEFAULT
+    cdef StreamHandle h
+    with nogil:
+        h = create_stream(context._h, flags, priority)
+    if not h:
+        raise_noted("create_stream()")
+    return Stream._from_handle(h)
+
+
+cdef int check_priority(priority) except? -1:
+    cdef int least = 0, greatest = 0
+    cdef CUresult status
+    with nogil:
+        status = driver().cuCtxGetStreamPriorityRange(&least, &greatest)
+    check(status)
+    if priority is None:
+        return least
+    if not greatest <= priority <= least:
+        raise ValueError(f"priority={priority} is out of range [{greatest}, {least}]")
+    return priority
+
+
+# The driver's names for its two default streams. Using one before a device is current is an error of the driver.
+LEGACY_DEFAULT_STREAM = Stream._from_handle(create_stream_ref(<CUstream><uintptr_t>1))
+PER_THREAD_DEFAULT_STREAM = Stream._from_handle(create_stream_ref(<CUstream><uintptr_t>2))
+
+
+def default_stream() -> Stream:
+    """The default stream: the legacy one, or each thread's own when CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM=1."""
+    wanted = os.environ.get("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM", "0").strip()
+    return PER_THREAD_DEFAULT_STREAM if wanted not in ("", "0") else LEGACY_DEFAULT_STREAM
