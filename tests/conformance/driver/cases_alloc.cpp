@@ -46,9 +46,6 @@ void add_param_cases(Cases& cases) {
         params = alloc_params(64);
         params.poolProps.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
         r("handle types", add_alloc(graph, params));
-        params = alloc_params(64);
-        params.accessDescCount = 1;
-        r("access count without list", add_alloc(graph, params));
         params = alloc_params(size_t{1} << 60);
         r("2^60 bytes", add_alloc(graph, params));
         params = alloc_params(64);

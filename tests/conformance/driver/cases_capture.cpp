@@ -86,33 +86,46 @@ void add_state_cases(Cases& cases) {
         end(r, "end", one);
         r("branch after", status(two));
     });
-    cases.add("capture/unjoined", [](Record& r) {
-        const Stream one = new_stream(), two = new_stream();
-        const Event fork = new_event(CU_EVENT_DISABLE_TIMING);
-        must(begin(one), "begin");
-        must(drv.cuEventRecord(fork, one), "record");
-        must(drv.cuStreamWaitEvent(two, fork, 0), "wait");
-        launch_empty(two);
-        end(r, "end on the branch", two);
-        end(r, "end", one);
-        r("origin after", status(one));
-        r("branch after", status(two));
-    });
-    cases.add("capture/events_and_streams_of_a_capture_are_not_for_sync", [](Record& r) {
-        const Stream one = new_stream(), two = new_stream();
-        const Event event = new_event(CU_EVENT_DISABLE_TIMING), outside = new_event(CU_EVENT_DISABLE_TIMING);
-        must(begin(one), "begin");
-        must(drv.cuEventRecord(event, one), "record");
-        r("query event", drv.cuEventQuery(event));
-        r("synchronize event", drv.cuEventSynchronize(event));
-        r("status", status(one));
-        must(drv.cuEventRecord(outside, two), "record outside");
-        r("wait for an outside event", drv.cuStreamWaitEvent(one, outside, 0));
-        r("status", status(one));
-        r("query stream", drv.cuStreamQuery(one));
-        r("status", status(one));
-        r("launch", launch_empty(one));
-        end(r, "end", one);
+    const auto unjoined = [&](const std::string& name, bool end_branch_first) {
+        cases.add("capture/" + name, [end_branch_first](Record& r) {
+            const Stream one = new_stream(), two = new_stream();
+            const Event fork = new_event(CU_EVENT_DISABLE_TIMING);
+            must(begin(one), "begin");
+            must(drv.cuEventRecord(fork, one), "record");
+            must(drv.cuStreamWaitEvent(two, fork, 0), "wait");
+            launch_empty(two);
+            if (end_branch_first) end(r, "end on the branch", two);
+            end(r, "end", one);
+            r("origin after", status(one));
+            r("branch after", status(two));
+        });
+    };
+    unjoined("unjoined", false);
+    unjoined("ended_on_a_branch", true);
+    // One call that a capture forbids, and what it leaves behind.
+    const auto forbidden = [&](const std::string& name, CUresult (*call)(CUstream, CUevent captured, CUevent outside)) {
+        cases.add("capture/" + name, [call](Record& r) {
+            const Stream one = new_stream(), two = new_stream();
+            const Event event = new_event(CU_EVENT_DISABLE_TIMING), outside = new_event(CU_EVENT_DISABLE_TIMING);
+            must(drv.cuEventRecord(outside, two), "record outside");
+            must(begin(one), "begin");
+            must(drv.cuEventRecord(event, one), "record");
+            r("call", call(one, event, outside));
+            r("status", status(one));
+            r("launch", launch_empty(one));
+            end(r, "end", one);
+        });
+    };
+    forbidden("query_captured_event", [](CUstream, CUevent event, CUevent) { return drv.cuEventQuery(event); });
+    forbidden("synchronize_captured_event",
+              [](CUstream, CUevent event, CUevent) { return drv.cuEventSynchronize(event); });
+    forbidden("wait_for_outside_event",
+              [](CUstream stream, CUevent, CUevent outside) { return drv.cuStreamWaitEvent(stream, outside, 0); });
+    forbidden("query_stream", [](CUstream stream, CUevent, CUevent) { return drv.cuStreamQuery(stream); });
+    forbidden("synchronize_context", [](CUstream, CUevent, CUevent) { return drv.cuCtxSynchronize(); });
+    forbidden("elapsed_time", [](CUstream, CUevent event, CUevent outside) {
+        float ms = 0;
+        return drv.cuEventElapsedTime(&ms, event, outside);
     });
     cases.add("capture/synchronize_invalidates", [](Record& r) {
         const Stream stream = new_stream();
@@ -152,7 +165,6 @@ void add_state_cases(Cases& cases) {
         r("was", mode);
         r("back", drv.cuThreadExchangeStreamCaptureMode(&mode));
         r("was", mode);
-        r("null", drv.cuThreadExchangeStreamCaptureMode(nullptr));
         mode = static_cast<CUstreamCaptureMode>(9);
         r("unknown", drv.cuThreadExchangeStreamCaptureMode(&mode));
     });

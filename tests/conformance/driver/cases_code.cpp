@@ -15,39 +15,62 @@ CUkernel kernel_handle(const char* name) {
     return reinterpret_cast<CUkernel>(kernel(name));
 }
 
-CUresult load(const char* text) {
-    CUlibrary loaded = nullptr;
-    return drv.cuLibraryLoadData(&loaded, text, nullptr, nullptr, 0, nullptr, nullptr, 0);
-}
-
 CUresult launch(CUfunction function, unsigned grid, unsigned block, unsigned shared, CUstream stream,
                 void** arguments) {
     return drv.cuLaunchKernel(function, grid, 1, 1, block, 1, 1, shared, stream, arguments, nullptr);
 }
 
+// A text as a library (which libcuda translates at the first use) and as a module (at once).
+void record_image(Record& r, const std::string& label, const char* text) {
+    CUlibrary loaded = nullptr;
+    r(label, drv.cuLibraryLoadData(&loaded, text, nullptr, nullptr, 0, nullptr, nullptr, 0));
+    if (loaded != nullptr) {
+        CUkernel found = nullptr;
+        CUmodule module = nullptr;
+        unsigned count = 99;
+        r(label + " kernel", drv.cuLibraryGetKernel(&found, loaded, "k"));
+        r(label + " count", drv.cuLibraryGetKernelCount(&count, loaded));
+        r(label + " module", drv.cuLibraryGetModule(&module, loaded));
+        if (found != nullptr) {
+            CUfunction function = nullptr;
+            r(label + " function", drv.cuKernelGetFunction(&function, found));
+        }
+        r(label + " unload", drv.cuLibraryUnload(loaded));
+    }
+    CUmodule module = nullptr;
+    r(label + " as module", drv.cuModuleLoadData(&module, text));
+    if (module != nullptr) drv.cuModuleUnload(module);
+}
+
 void add_image_cases(Cases& cases) {
-    cases.add("image/bad", [](Record& r) {
+    const auto image = [&](const std::string& name, const std::string& text) {
+        cases.add("image/" + name, [text](Record& r) { record_image(r, "load", text.c_str()); });
+    };
+    const std::string head = ".version 8.0\n.target sm_70\n.address_size 64\n",
+                      kernel_k = ".visible .entry k() { ret; }\n";
+    image("words", "this is no image");
+    image("empty_text", "");
+    image("header_only", head);
+    image("syntax_error", head + ".visible .entry k() { no_such_instruction; }\n");
+    image("target_of_the_future", ".version 8.0\n.target sm_999\n.address_size 64\n" + kernel_k);
+    image("version_of_the_future", ".version 99.0\n.target sm_70\n.address_size 64\n" + kernel_k);
+    image("unknown_extern",
+          head + ".extern .func nobody_has_this();\n.visible .entry k() { call nobody_has_this; ret; }\n");
+    cases.add("image/arguments", [](Record& r) {
         CUlibrary loaded = nullptr;
         CUmodule module = nullptr;
-        r("words", load("this is no image"));
-        r("empty text", load(""));
-        r("header only", load(".version 8.0\n.target sm_70\n.address_size 64\n"));
-        r("syntax error",
-          load(".version 8.0\n.target sm_70\n.address_size 64\n.visible .entry k() { no_such_instruction; }\n"));
-        r("target of the future",
-          load(".version 8.0\n.target sm_999\n.address_size 64\n.visible .entry k() { ret; }\n"));
-        r("version of the future",
-          load(".version 99.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n"));
-        r("unknown extern", load(".version 8.0\n.target sm_70\n.address_size 64\n.extern .func nobody_has_this();\n"
-                                 ".visible .entry k() { call nobody_has_this; ret; }\n"));
-        r("null output", drv.cuLibraryLoadData(nullptr, kPtx, nullptr, nullptr, 0, nullptr, nullptr, 0));
-        r("file missing",
-          drv.cuLibraryLoadFromFile(&loaded, "/nonexistent/x.ptx", nullptr, nullptr, 0, nullptr, nullptr, 0));
-        r("file null", drv.cuLibraryLoadFromFile(&loaded, nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0));
-        r("module words", drv.cuModuleLoadData(&module, "this is no image"));
+        const auto load = [](CUlibrary* out, const void* text) {
+            return drv.cuLibraryLoadData(out, text, nullptr, nullptr, 0, nullptr, nullptr, 0);
+        };
+        const auto file = [&](const char* path) {
+            return drv.cuLibraryLoadFromFile(&loaded, path, nullptr, nullptr, 0, nullptr, nullptr, 0);
+        };
+        r("null output", load(nullptr, kPtx));
+        r("file missing", file("/nonexistent/x.ptx"));
+        r("file null", file(nullptr));
         r("unload null", drv.cuLibraryUnload(nullptr));
         r("module unload null", drv.cuModuleUnload(nullptr));
-        r("null", load(nullptr));
+        r("null", load(&loaded, nullptr));
         r("module null", drv.cuModuleLoadData(&module, nullptr));
     });
     cases.add("library/kernels", [](Record& r) {

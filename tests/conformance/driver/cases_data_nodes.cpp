@@ -121,7 +121,7 @@ void add_memcpy_cases(Cases& cases) {
         const Graph graph = new_graph();
         Ints from(64), to(64);
         CUDA_MEMCPY3D params = copy_params(to, from, 100);
-        params.srcPitch = 7;
+        params.srcPitch = 128;
         params.reserved0 = nullptr;
         CUgraphNode node = nullptr;
         r("add", drv.cuGraphAddMemcpyNode(&node, graph, nullptr, 0, &params, context()));

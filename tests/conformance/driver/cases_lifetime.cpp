@@ -75,13 +75,15 @@ void add_count_cases(Cases& cases) {
         r("flags 2", drv.cuGraphRetainUserObject(graph, object, 1, 2));
         r("retain", drv.cuGraphRetainUserObject(graph, object, 2, 0));
         r("release 0", drv.cuGraphReleaseUserObject(graph, object, 0));
-        r("release 3 of 2", drv.cuGraphReleaseUserObject(graph, object, 3));
         r("release 2", drv.cuGraphReleaseUserObject(graph, object, 2));
-        r("release 1 of 0", drv.cuGraphReleaseUserObject(graph, object, 1));
         r("release null", drv.cuGraphReleaseUserObject(graph, nullptr, 1));
         r("move 2", drv.cuGraphRetainUserObject(graph, object, 2, CU_GRAPH_USER_OBJECT_MOVE));
         r("own references", drv.cuUserObjectRelease(object, 2));
         r("alive", alive(payload));
+        r("release one of the graph's", drv.cuGraphReleaseUserObject(graph, object, 1));
+        r("still alive", alive(payload));
+        r("release the other", drv.cuGraphReleaseUserObject(graph, object, 1));
+        r("gone", gone(payload));
     });
     cases.add("user_object/moved_dies_with_the_graph", [](Record& r) {
         static Payload payload;

@@ -208,7 +208,6 @@ void add_copy_cases(Cases& cases) {
         r("to garbage", drv.cuMemcpyHtoD(kGarbage, host, 4));
         r("unified to pageable", drv.cuMemcpy(reinterpret_cast<CUdeviceptr>(host), a, 4));
         r("value", host[0]);
-        r("async garbage", drv.cuMemcpyAsync(kGarbage, a, 4, stream));
         r("async pageable", drv.cuMemcpyDtoHAsync(host + 1, a, 4, stream));
         r("async size 0", drv.cuMemcpyDtoDAsync(a, b, 0, stream));
         r("device called host", drv.cuMemcpyHtoD(a, reinterpret_cast<const void*>(CUdeviceptr{b}), 4));

@@ -37,7 +37,7 @@ void add_kernel_cases(Cases& cases) {
           std::to_string(back.blockDimX) + " " + std::to_string(back.blockDimY) + " " + std::to_string(back.blockDimZ));
         r("shared", back.sharedMemBytes);
         r("func is set", back.func != nullptr);
-        r("kern is set", back.kern != nullptr);
+        r("func is the CUkernel", reinterpret_cast<CUkernel>(back.func) == params.kern);
         r("kern is the CUkernel", back.kern == params.kern);
         r("ctx is set", back.ctx != nullptr);
         r("extra is null", back.extra == nullptr);
@@ -45,10 +45,22 @@ void add_kernel_cases(Cases& cases) {
         r("argument 1", back.kernelParams != nullptr ? *static_cast<int*>(back.kernelParams[1]) : -1);
         r("get null", drv.cuGraphKernelNodeGetParams(node, nullptr));
     });
-    cases.add("kernel_node/kern_field_come_back", [](Record& r) {
+    cases.add("kernel_node/kernel_as_func", [](Record& r) {
         const Graph graph = new_graph();
         CUDA_KERNEL_NODE_PARAMS params = kernel_params(nullptr);
-        params.kern = reinterpret_cast<CUkernel>(kernel("empty"));
+        params.func = kernel("empty");
+        r("add", add_kernel(graph, params));
+        CUgraphNodeParams any{};
+        any.type = CU_GRAPH_NODE_TYPE_KERNEL;
+        any.kernel.func = kernel("empty");
+        any.kernel.gridDimX = any.kernel.gridDimY = any.kernel.gridDimZ = 1;
+        any.kernel.blockDimX = any.kernel.blockDimY = any.kernel.blockDimZ = 1;
+        CUgraphNode node = nullptr;
+        r("generic add", drv.cuGraphAddNode(&node, graph, nullptr, nullptr, 0, &any));
+    });
+    cases.add("kernel_node/kern_field_comes_back", [](Record& r) {
+        const Graph graph = new_graph();
+        const CUDA_KERNEL_NODE_PARAMS params = kernel_params(kernel("empty"));
         CUgraphNode node = nullptr;
         r("add", drv.cuGraphAddKernelNode(&node, graph, nullptr, 0, &params));
         CUDA_KERNEL_NODE_PARAMS back{};
@@ -56,13 +68,6 @@ void add_kernel_cases(Cases& cases) {
         r("func is set", back.func != nullptr);
         r("kern is same", back.kern == params.kern);
         r("ctx is set", back.ctx != nullptr);
-    });
-    cases.add("kernel_node/kernel_as_func", [](Record& r) {
-        const Graph graph = new_graph();
-        CUDA_KERNEL_NODE_PARAMS params = kernel_params(nullptr);
-        params.func = kernel("empty");
-        CUgraphNode node = nullptr;
-        r("add", drv.cuGraphAddKernelNode(&node, graph, nullptr, 0, &params));
     });
     cases.add("kernel_node/function_of_a_context_comes_back", [](Record& r) {
         const Graph graph = new_graph();
@@ -207,7 +212,6 @@ void add_kernel_cases(Cases& cases) {
         r("get cluster", drv.cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value));
         r("cluster x", value.clusterDim.x);
         r("unknown attribute", drv.cuGraphKernelNodeGetAttribute(node, static_cast<CUkernelNodeAttrID>(999), &value));
-        r("null value", drv.cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, nullptr));
         r("of an empty node",
           drv.cuGraphKernelNodeGetAttribute(empty_node(graph), CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
         r("copy", drv.cuGraphKernelNodeCopyAttributes(other, node));

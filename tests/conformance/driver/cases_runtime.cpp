@@ -21,7 +21,6 @@ void add_device_cases(Cases& cases) {
         r("name of 99999", drv.cuGetErrorName(static_cast<CUresult>(99999), &text));
         r("text set", text != nullptr);
         r("string of 99999", drv.cuGetErrorString(static_cast<CUresult>(99999), &text));
-        r("name null", drv.cuGetErrorName(CUDA_ERROR_INVALID_VALUE, nullptr));
         for (int code = 0; code < 1000; ++code) {
             const char *name = nullptr, *meaning = nullptr;
             if (drv.cuGetErrorName(static_cast<CUresult>(code), &name) != CUDA_SUCCESS || name == nullptr) continue;
@@ -39,8 +38,6 @@ void add_device_cases(Cases& cases) {
         r("count null", drv.cuDeviceGetCount(nullptr));
         r("name null", drv.cuDeviceGetName(nullptr, 10, device()));
         r("name of 999", drv.cuDeviceGetName(name, 256, 999));
-        r("name length 0", drv.cuDeviceGetName(name, 0, device()));
-        r("name length -1", drv.cuDeviceGetName(name, -1, device()));
         r("name length 5", drv.cuDeviceGetName(name, 5, device()));
         r("name cut", std::strlen(name));
         r("attribute 9999", drv.cuDeviceGetAttribute(&value, static_cast<CUdevice_attribute>(9999), device()));

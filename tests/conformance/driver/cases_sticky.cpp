@@ -118,7 +118,8 @@ void add_fault_cases(Cases& cases) {
     });
 }
 
-// The real driver gives no promise for dead handles: what it answers here is told, not demanded.
+// The real driver gives no promise for dead handles, and crashes on dead streams, events, nodes and libraries (seen on
+// the H200); these two it answers.
 void add_dead_handle_cases(Cases& cases) {
     cases.alone("dead/graph", [](Record& r) {
         CUgraph graph = new_graph().release();
@@ -133,37 +134,6 @@ void add_dead_handle_cases(Cases& cases) {
         must(drv.cuGraphExecDestroy(exec), "destroy");
         r("launch", drv.cuGraphLaunch(exec, nullptr));
         r("destroy", drv.cuGraphExecDestroy(exec));
-    });
-    cases.alone("dead/node", [](Record& r) {
-        const Graph graph = new_graph();
-        const CUgraphNode node = empty_node(graph);
-        must(drv.cuGraphDestroyNode(node), "destroy");
-        CUgraphNodeType type{};
-        r("type", drv.cuGraphNodeGetType(node, &type));
-        r("destroy", drv.cuGraphDestroyNode(node));
-    });
-    cases.alone("dead/stream", [](Record& r) {
-        CUstream stream = new_stream().release();
-        must(drv.cuStreamDestroy(stream), "destroy");
-        r("query", drv.cuStreamQuery(stream));
-        r("destroy", drv.cuStreamDestroy(stream));
-    });
-    cases.alone("dead/event", [](Record& r) {
-        CUevent event = new_event().release();
-        must(drv.cuEventDestroy(event), "destroy");
-        r("query", drv.cuEventQuery(event));
-        r("destroy", drv.cuEventDestroy(event));
-    });
-    cases.alone("dead/garbage_handles", [](Record& r) {
-        r("stream", drv.cuStreamQuery(reinterpret_cast<CUstream>(kGarbage)));
-        r("event", drv.cuEventQuery(reinterpret_cast<CUevent>(kGarbage)));
-    });
-    cases.alone("dead/library", [](Record& r) {
-        CUkernel kept = reinterpret_cast<CUkernel>(kernel("empty"));
-        r("unload", drv.cuLibraryUnload(library()));
-        int value = 0;
-        r("attribute", drv.cuKernelGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, kept, device()));
-        r("unload twice", drv.cuLibraryUnload(library()));
     });
 }
 

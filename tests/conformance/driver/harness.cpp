@@ -110,7 +110,7 @@ Pinned::~Pinned() {
 
 CUDA_KERNEL_NODE_PARAMS kernel_params(CUfunction function, void** arguments, unsigned grid, unsigned block) {
     CUDA_KERNEL_NODE_PARAMS params{};
-    params.kern = reinterpret_cast<CUkernel>(function);  // as `func` it is refused, see kernel_node/kernel_as_func
+    params.kern = reinterpret_cast<CUkernel>(function);
     params.gridDimX = grid;
     params.blockDimX = block;
     params.gridDimY = params.gridDimZ = params.blockDimY = params.blockDimZ = 1;

@@ -76,7 +76,7 @@ void must(CUresult result, const char* what);
 CUdevice device();
 CUcontext context();
 CUlibrary library();
-CUfunction kernel(const char* name);  // a CUkernel cast, as the driver allows everywhere
+CUfunction kernel(const char* name);  // a CUkernel cast: good for launches, but not for the `func` of a kernel node
 
 // ---- owned things; destructors ignore the driver's answer, as the case has asked what it wanted
 // ----------------------
@@ -147,6 +147,7 @@ class Pinned {
 
 using Nodes = std::vector<CUgraphNode>;
 
+// `function` is a CUkernel cast, and goes to the field `kern`.
 CUDA_KERNEL_NODE_PARAMS kernel_params(CUfunction function, void** arguments = nullptr, unsigned grid = 1,
                                       unsigned block = 1);
 CUDA_MEMSET_NODE_PARAMS memset_params(CUdeviceptr dst, unsigned value, unsigned element = 4, size_t width = 1,

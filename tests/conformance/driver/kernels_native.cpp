@@ -134,7 +134,7 @@ const std::vector<Native>& natives() {
         {"many_params", nothing, {{0, 1}, {2, 2}, {4, 4}, {8, 8}, {16, 20}, {36, 4}, {40, 8}}, 48, 0, 1024, 0, 0},
         {"shared_user", shared_user, {{0, 8}}, 8, 1024, 1024, 0, 1},
         {"at_most_64", nothing, {}, 0, 0, 64, 0, 0},
-        {"exactly_32", nothing, {}, 0, 0, 32, 32, 0},
+        {"exactly_32", nothing, {}, 0, 0, 1024, 32, 0},
     };
     return table;
 }
@@ -164,7 +164,9 @@ CUresult load(void*, const void* data, size_t size, cgh_image* out, char* log, s
         kernel.required_block[0] = native.required_x;
         kernel.required_block[1] = kernel.required_block[2] = native.required_x != 0 ? 1 : 0;
         kernel.uses_barrier = native.uses_barrier;
-        kernel.ptx_version = kernel.binary_version = 90;
+        kernel.const_bytes = 16;  // table_const
+        kernel.ptx_version = 70;  // of .target
+        kernel.binary_version = 90;
         image->kernels.push_back(kernel);
     }
     if (image->kernels.empty()) {
