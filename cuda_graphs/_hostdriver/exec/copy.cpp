@@ -33,13 +33,18 @@ CUresult locate(const Place& place, std::size_t offset, std::size_t extent, std:
     // pageable host memory, which nobody can check.
     if (allocation && !allocation->holds(base + offset, extent)) return CUDA_ERROR_INVALID_VALUE;
     if (!allocation && place.type == CU_MEMORYTYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
-    *pageable = *pageable || !allocation;
+    *pageable = !allocation;
     *address = reinterpret_cast<std::byte*>(base + offset);
     return CUDA_SUCCESS;
 }
 
+// From the first byte to the last; SIZE_MAX when that is more than any memory.
 std::size_t extent_of(std::size_t width, std::size_t height, std::size_t depth, std::size_t pitch, std::size_t slice) {
-    return width + (height - 1) * pitch + (depth - 1) * slice;
+    std::size_t rows = 0, planes = 0, extent = 0;
+    const bool too_much =
+        __builtin_mul_overflow(height - 1, pitch, &rows) || __builtin_mul_overflow(depth - 1, slice, &planes) ||
+        __builtin_add_overflow(rows, planes, &extent) || __builtin_add_overflow(extent, width, &extent);
+    return too_much ? SIZE_MAX : extent;
 }
 
 }  // namespace
@@ -55,10 +60,12 @@ CUresult Copy::make(const CUDA_MEMCPY3D& params, Copy* out) {
     if (params.srcLOD != 0 || params.dstLOD != 0) return CUDA_ERROR_INVALID_VALUE;
     struct {
         Side* side;
+        bool* pageable;
         Place place;
         std::size_t x, y, z, pitch, height;
     } sides[] = {
         {&copy.src_,
+         &copy.from_pageable_,
          {params.srcMemoryType, params.srcHost, params.srcDevice},
          params.srcXInBytes,
          params.srcY,
@@ -66,6 +73,7 @@ CUresult Copy::make(const CUDA_MEMCPY3D& params, Copy* out) {
          params.srcPitch,
          params.srcHeight},
         {&copy.dst_,
+         &copy.to_pageable_,
          {params.dstMemoryType, params.dstHost, params.dstDevice},
          params.dstXInBytes,
          params.dstY,
@@ -73,7 +81,7 @@ CUresult Copy::make(const CUDA_MEMCPY3D& params, Copy* out) {
          params.dstPitch,
          params.dstHeight},
     };
-    for (auto& [side, place, x, y, z, pitch, height] : sides) {
+    for (auto& [side, pageable, place, x, y, z, pitch, height] : sides) {
         const bool rows = copy.height_ > 1 || copy.depth_ > 1 || y > 0 || z > 0;
         const bool planes = copy.depth_ > 1 || z > 0;
         // cuda.h: "srcPitch must be greater than or equal to WidthInBytes + srcXInBytes"; and "If specified,
@@ -84,8 +92,7 @@ CUresult Copy::make(const CUDA_MEMCPY3D& params, Copy* out) {
         side->slice = planes ? pitch * height : side->pitch * copy.height_;
         const std::size_t offset = x + (rows ? y * pitch : 0) + (planes ? z * side->slice : 0);
         const std::size_t extent = extent_of(copy.width_, copy.height_, copy.depth_, side->pitch, side->slice);
-        if (CUresult error = locate(place, offset, extent, &side->address, &copy.touches_pageable_);
-            error != CUDA_SUCCESS)
+        if (CUresult error = locate(place, offset, extent, &side->address, pageable); error != CUDA_SUCCESS)
             return error;
     }
     *out = copy;
@@ -121,9 +128,9 @@ CUresult Copy::make(CUmemorytype dst_type, void* dst, CUmemorytype src_type, con
     copy.height_ = copy.depth_ = 1;
     const Place to{dst_type, dst, reinterpret_cast<CUdeviceptr>(dst)};
     const Place from{src_type, src, reinterpret_cast<CUdeviceptr>(src)};
-    if (CUresult error = locate(to, 0, bytes, &copy.dst_.address, &copy.touches_pageable_); error != CUDA_SUCCESS)
+    if (CUresult error = locate(to, 0, bytes, &copy.dst_.address, &copy.to_pageable_); error != CUDA_SUCCESS)
         return error;
-    if (CUresult error = locate(from, 0, bytes, &copy.src_.address, &copy.touches_pageable_); error != CUDA_SUCCESS)
+    if (CUresult error = locate(from, 0, bytes, &copy.src_.address, &copy.from_pageable_); error != CUDA_SUCCESS)
         return error;
     *out = copy;
     return CUDA_SUCCESS;

@@ -23,8 +23,13 @@ class Copy {
                          Copy* out);
     void run() const;
 
-    // Bytes between device memory and memory that the driver does not know (pageable host memory)?
-    bool touches_pageable() const { return touches_pageable_; }
+    // Is a side memory that the driver does not know, which can only be pageable host memory?
+    bool from_pageable() const { return from_pageable_; }
+    bool to_pageable() const { return to_pageable_; }
+    // Bytes of a copy whose source is one piece; 0 of others.
+    std::size_t linear_bytes() const { return depth_ == 1 && height_ == 1 ? width_ : 0; }
+    const std::byte* source() const { return src_.address; }
+    void set_source(std::byte* address) { src_.address = address; }
 
   private:
     struct Side {
@@ -34,7 +39,7 @@ class Copy {
     };
     Side dst_, src_;
     std::size_t width_ = 0, height_ = 0, depth_ = 0;  // bytes, rows, planes
-    bool touches_pageable_ = false;
+    bool from_pageable_ = false, to_pageable_ = false;
 };
 
 class Fill {

@@ -17,8 +17,15 @@
 
 namespace cgh {
 
+struct Library;
+struct Module;
+
 class Image : public Counted {
   public:
+    // Its handles, or nullptr; guarded by loader/library.cpp.
+    Library* library = nullptr;
+    Module* module = nullptr;
+
     // Finds out what `data` is and loads it. `size` 0: it says itself how long it is (text up to its NUL).
     static CUresult load(const void* data, std::size_t size, Ref<Image>* out);
     static CUresult load_file(const char* path, Ref<Image>* out);

@@ -46,6 +46,21 @@ void Context::reset() {
     status_.store(CUDA_SUCCESS, std::memory_order_release);
 }
 
+CUresult Context::enable_peer(Context& peer) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (std::find(peers_.begin(), peers_.end(), &peer) != peers_.end()) return CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+    peers_.push_back(&peer);
+    return CUDA_SUCCESS;
+}
+
+CUresult Context::disable_peer(Context& peer) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = std::find(peers_.begin(), peers_.end(), &peer);
+    if (found == peers_.end()) return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
+    peers_.erase(found);
+    return CUDA_SUCCESS;
+}
+
 void Context::add_stream(Stream* stream) {
     std::lock_guard<std::mutex> lock(mutex_);
     streams_.push_back(stream);

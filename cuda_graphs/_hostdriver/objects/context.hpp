@@ -38,6 +38,9 @@ class Context {
     // Waits for all work of all streams; the calling thread runs it where nobody else does.
     CUresult synchronize();
 
+    CUresult enable_peer(Context& peer);   // CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED
+    CUresult disable_peer(Context& peer);  // CUDA_ERROR_PEER_ACCESS_NOT_ENABLED
+
     void add_stream(Stream* stream);
     void remove_stream(Stream* stream);
     // Streams that the legacy default stream waits for and that wait for it, with unfinished work.
@@ -50,8 +53,9 @@ class Context {
     Stream* legacy_stream_;
     std::atomic<CUresult> status_{CUDA_SUCCESS};
     std::atomic<std::uint32_t> blocking_streams_{0};
-    std::mutex mutex_;              // guards streams_
+    std::mutex mutex_;              // guards the two below
     std::vector<Stream*> streams_;  // not owned: a stream takes itself out
+    std::vector<Context*> peers_;   // enabled ones
 };
 
 // The calling thread's current context. CUDA_ERROR_INVALID_CONTEXT when there is none; the context's own error when

@@ -89,6 +89,20 @@ CUresult Event::synchronize() const {
     return context_.status();
 }
 
+CUresult Event::elapsed(const Event& start, const Event& end, float* milliseconds) {
+    const Ref<Milestone> from = start.latest(), to = end.latest();
+    // cuda.h, cuEventElapsedTime: "If cuEventRecord() has not been called on either event then
+    // CUDA_ERROR_INVALID_HANDLE is returned"; "If either event was created with the CU_EVENT_DISABLE_TIMING flag, then
+    // this function will return CUDA_ERROR_INVALID_HANDLE."
+    if (!from || !to || !start.timed() || !end.timed()) return CUDA_ERROR_INVALID_HANDLE;
+    // "if ... either of them has not yet completed ... CUDA_ERROR_NOT_READY is returned".
+    for (const Event* event : {&start, &end})
+        if (const CUresult state = event->query(); state != CUDA_SUCCESS) return state;
+    if (!from->done() || !to->done()) return CUDA_ERROR_NOT_READY;  // recorded again meanwhile
+    *milliseconds = static_cast<float>(static_cast<double>(to->nanoseconds() - from->nanoseconds()) * 1e-6);
+    return CUDA_SUCCESS;
+}
+
 CUresult Event::wait_on(Stream& stream) const {
     // cuda.h, cuStreamWaitEvent: "If cuEventRecord() has not been called on hEvent, this call acts as if the record has
     // already completed, and so is a functional no-op."

@@ -59,6 +59,7 @@ class Event : public Counted {
 
     CUresult query() const;
     CUresult synchronize() const;
+    static CUresult elapsed(const Event& start, const Event& end, float* milliseconds);
     // cuStreamWaitEvent: later work of `stream` waits for the latest record.
     CUresult wait_on(Stream& stream) const;
 

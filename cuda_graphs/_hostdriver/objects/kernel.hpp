@@ -110,4 +110,6 @@ class KernelLaunch {
 
 }  // namespace cgh
 
+#include "../loader/image.hpp"  // IWYU pragma: keep. A launch owns its image, so that its users need the whole type.
+
 #endif

@@ -30,6 +30,16 @@ void AddressMap::add(Allocation allocation) {
     by_base_[allocation.base] = allocation;
 }
 
+bool AddressMap::add_apart(Allocation allocation) {
+    std::unique_lock<std::shared_mutex> lock(mutex_);
+    const auto after = by_base_.lower_bound(allocation.base);
+    if (after != by_base_.end() && after->first - allocation.base < allocation.size) return false;
+    if (after != by_base_.begin() && std::prev(after)->second.holds(allocation.base, 1)) return false;
+    allocation.id = ++last_id_;
+    by_base_.emplace(allocation.base, allocation);
+    return true;
+}
+
 std::optional<Allocation> AddressMap::remove(CUdeviceptr base) {
     std::unique_lock<std::shared_mutex> lock(mutex_);
     const auto found = by_base_.find(base);

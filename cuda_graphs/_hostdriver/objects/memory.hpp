@@ -58,6 +58,8 @@ class AddressMap {
   public:
     static AddressMap& get();
     void add(Allocation allocation);
+    // The same, unless it overlaps one that is there; then false.
+    bool add_apart(Allocation allocation);
     // Takes out the allocation that begins at `base`; empty when there is none.
     std::optional<Allocation> remove(CUdeviceptr base);
     std::optional<Allocation> find(CUdeviceptr address) const;

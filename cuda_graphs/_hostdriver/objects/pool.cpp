@@ -161,6 +161,25 @@ CUresult MemoryPool::set_attribute(CUmemPool_attribute which, const void* value)
     }
 }
 
+CUresult MemoryPool::set_access(CUdevice device, CUmemAccess_flags flags) {
+    if (flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
+        flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+        return CUDA_ERROR_INVALID_VALUE;
+    // The device that the memory is on always has it.
+    if (device == context_.device())
+        return flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    std::lock_guard<std::mutex> lock(mutex_);
+    access_[device] = flags;
+    return CUDA_SUCCESS;
+}
+
+CUmemAccess_flags MemoryPool::access(CUdevice device) const {
+    if (device == context_.device()) return CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = access_.find(device);
+    return found != access_.end() ? found->second : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+}
+
 MemoryPool* find_pool(CUmemoryPool handle) {
     return cast<MemoryPool>(handle);
 }

@@ -42,6 +42,10 @@ class MemoryPool : public Counted {
     CUresult attribute(CUmemPool_attribute which, void* out) const;
     CUresult set_attribute(CUmemPool_attribute which, const void* value);
 
+    // Access of devices other than the pool's own is kept for queries; every device can read this memory.
+    CUresult set_access(CUdevice device, CUmemAccess_flags flags);
+    CUmemAccess_flags access(CUdevice device) const;
+
   private:
     void trim_locked(std::size_t keep);
 
@@ -52,6 +56,7 @@ class MemoryPool : public Counted {
     std::map<std::size_t, std::vector<void*>> kept_;  // by size in bytes
     std::uint64_t release_threshold_ = 0;
     std::uint64_t reserved_ = 0, reserved_high_ = 0, used_ = 0, used_high_ = 0;
+    std::map<CUdevice, CUmemAccess_flags> access_;
     int reuse_[3] = {1, 1, 1};  // follow events, opportunistic, internal dependencies: accepted, nothing to choose here
 };
 

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The context stack of the calling thread.
+#include "../objects/context.hpp"
+
+#include <vector>
+
+#include "../exec/thread_store.hpp"
+#include "../objects/arena.hpp"
+#include "../objects/device.hpp"
+#include "entry.hpp"
+
+using namespace cgh;
+
+CGH_API CUresult cuCtxGetCurrent(CUcontext* pctx) {
+    return entry("cuCtxGetCurrent", [&]() -> CUresult {
+        REQUIRE(pctx != nullptr, CUDA_ERROR_INVALID_VALUE);
+        // cuda.h: "If no context is bound to the calling CPU thread then *pctx is set to NULL and CUDA_SUCCESS is
+        // returned."
+        *pctx = thread_state.current != nullptr ? thread_state.current->handle() : nullptr;
+        return CUDA_SUCCESS;
+    });
+}
+
+CGH_API CUresult cuCtxSetCurrent(CUcontext ctx) {
+    return entry("cuCtxSetCurrent", [&]() -> CUresult {
+        if (ctx == nullptr) {
+            // cuda.h: "If the specified context is NULL, this unbinds the calling CPU thread from its current context"
+            thread_state.current = nullptr;
+            return CUDA_SUCCESS;
+        }
+        Context* context = cast<Context>(ctx);
+        REQUIRE(context != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+        thread_state.current = context;  // replaces the top of the stack
+        return CUDA_SUCCESS;
+    });
+}
+
+CGH_API CUresult cuCtxPushCurrent_v2(CUcontext ctx) {
+    return entry("cuCtxPushCurrent", [&]() -> CUresult {
+        Context* context = cast<Context>(ctx);
+        REQUIRE(context != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+        thread_store().below.push_back(thread_state.current);
+        thread_state.current = context;
+        return CUDA_SUCCESS;
+    });
+}
+
+CGH_API CUresult cuCtxPopCurrent_v2(CUcontext* pctx) {
+    return entry("cuCtxPopCurrent", [&]() -> CUresult {
+        Context* context = nullptr;
+        TRY(any_current_context(&context));
+        if (pctx != nullptr) *pctx = context->handle();
+        auto& below = thread_store().below;
+        thread_state.current = below.empty() ? nullptr : below.back();
+        if (!below.empty()) below.pop_back();
+        return CUDA_SUCCESS;
+    });
+}
+
+CGH_API CUresult cuCtxGetDevice(CUdevice* device) {
+    return entry("cuCtxGetDevice", [&]() -> CUresult {
+        REQUIRE(device != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Context* context = nullptr;
+        TRY(any_current_context(&context));
+        *device = context->device();
+        return CUDA_SUCCESS;
+    });
+}
+
+CGH_API CUresult cuCtxSynchronize(void) {
+    return entry("cuCtxSynchronize", [&]() -> CUresult {
+        Context* context = nullptr;
+        TRY(current_context(&context));
+        return context->synchronize();
+    });
+}
+
+CGH_API CUresult cuCtxGetStreamPriorityRange(int* leastPriority, int* greatestPriority) {
+    return entry("cuCtxGetStreamPriorityRange", [&]() -> CUresult {
+        Context* context = nullptr;
+        TRY(any_current_context(&context));
+        // cuda.h: "A NULL may be passed in for *leastPriority or *greatestPriority if the value is not desired."
+        if (leastPriority != nullptr) *leastPriority = kLeastPriority;
+        if (greatestPriority != nullptr) *greatestPriority = kGreatestPriority;
+        return CUDA_SUCCESS;
+    });
+}
+
+CGH_API CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int* version) {
+    return entry("cuCtxGetApiVersion", [&]() -> CUresult {
+        REQUIRE(version != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Context* context = ctx == nullptr ? thread_state.current : cast<Context>(ctx);
+        REQUIRE(context != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+        *version = 3020;  // the version of the context ABI, as libcuda says since CUDA 4
+        return CUDA_SUCCESS;
+    });
+}
+
+CGH_API CUresult cuCtxGetFlags(unsigned int* flags) {
+    return entry("cuCtxGetFlags", [&]() -> CUresult {
+        REQUIRE(flags != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Context* context = nullptr;
+        TRY(any_current_context(&context));
+        *flags = device_of(*context).primary_flags();
+        return CUDA_SUCCESS;
+    });
+}
+
+CGH_API CUresult cuCtxGetId(CUcontext ctx, unsigned long long* ctxId) {
+    return entry("cuCtxGetId", [&]() -> CUresult {
+        REQUIRE(ctxId != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Context* context = ctx == nullptr ? thread_state.current : cast<Context>(ctx);
+        REQUIRE(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+        *ctxId = context->id();
+        return CUDA_SUCCESS;
+    });
+}
+
+// Every virtual device can read every other one's memory already; what is kept is who asked, for the error codes.
+namespace {
+CUresult peer_of(CUcontext handle, Context** current, Context** peer) {
+    TRY(current_context(current));
+    *peer = cast<Context>(handle);
+    REQUIRE(*peer != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+    return CUDA_SUCCESS;
+}
+}  // namespace
+
+CGH_API CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags) {
+    return entry("cuCtxEnablePeerAccess", [&]() -> CUresult {
+        Context *context = nullptr, *peer = nullptr;
+        TRY(peer_of(peerContext, &context, &peer));
+        REQUIRE(Flags == 0, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(peer != context, CUDA_ERROR_INVALID_DEVICE);
+        return context->enable_peer(*peer);
+    });
+}
+
+CGH_API CUresult cuCtxDisablePeerAccess(CUcontext peerContext) {
+    return entry("cuCtxDisablePeerAccess", [&]() -> CUresult {
+        Context *context = nullptr, *peer = nullptr;
+        TRY(peer_of(peerContext, &context, &peer));
+        return context->disable_peer(*peer);
+    });
+}

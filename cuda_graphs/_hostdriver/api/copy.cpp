@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Copies. The synchronous forms are copies in the legacy default stream that the caller waits for.
+#include "../exec/copy.hpp"
+
+#include <cstring>
+#include <memory>
+
+#include "../exec/operations.hpp"
+#include "../objects/arena.hpp"
+#include "../objects/context.hpp"
+#include "entry.hpp"
+
+using namespace cgh;
+
+namespace {
+
+// cuda.h, "API synchronization behavior", asynchronous copies: "For transfers from pageable host memory to device
+// memory, host memory is copied to a staging buffer immediately"; small ones only, larger ones are waited for.
+constexpr std::size_t kStaged = 64 << 10;
+
+class StagedCopy final : public Operation {
+  public:
+    explicit StagedCopy(const Copy& copy) : copy_(copy), bytes_(new std::byte[copy.linear_bytes()]) {
+        std::memcpy(bytes_.get(), copy.source(), copy.linear_bytes());
+        copy_.set_source(bytes_.get());
+    }
+    void run(Stream&) override { copy_.run(); }
+
+  private:
+    Copy copy_;
+    std::unique_ptr<std::byte[]> bytes_;
+};
+
+CUresult push_and_wait(Stream& stream, const Copy& copy) {
+    stream.wait_for(stream.push(new ValueOperation<Copy>(copy)));
+    return stream.context().status();
+}
+
+CUresult push_copy(Stream& stream, const Copy& copy) {
+    // "For transfers from device memory to pageable host memory, the function will return only once the copy has
+    // completed."
+    if (copy.to_pageable()) return push_and_wait(stream, copy);
+    if (!copy.from_pageable()) {
+        stream.push(new ValueOperation<Copy>(copy));
+        return CUDA_SUCCESS;
+    }
+    if (copy.linear_bytes() == 0 || copy.linear_bytes() > kStaged) return push_and_wait(stream, copy);
+    stream.push(new StagedCopy(copy));
+    return CUDA_SUCCESS;
+}
+
+template <class... Args>
+CUresult copy_now(Args... args) {
+    Context* context = nullptr;
+    TRY(current_context(&context));
+    Copy copy;
+    TRY(Copy::make(args..., &copy));
+    return push_and_wait(context->legacy_stream(), copy);
+}
+
+template <class... Args>
+CUresult copy_later(CUstream handle, Args... args) {
+    Stream* stream = nullptr;
+    TRY(find_stream(handle, &stream));
+    Copy copy;
+    TRY(Copy::make(args..., &copy));
+    return push_copy(*stream, copy);
+}
+
+void* pointer(CUdeviceptr address) {
+    return reinterpret_cast<void*>(address);
+}
+
+constexpr CUmemorytype kHost = CU_MEMORYTYPE_HOST, kDevice = CU_MEMORYTYPE_DEVICE, kAny = CU_MEMORYTYPE_UNIFIED;
+
+CUresult check_peers(CUcontext one, CUcontext other) {
+    REQUIRE(cast<Context>(one) != nullptr && cast<Context>(other) != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+    return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CGH_API CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount) {
+    return entry("cuMemcpy", [&]() -> CUresult { return copy_now(kAny, pointer(dst), kAny, pointer(src), ByteCount); });
+}
+
+CGH_API CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream) {
+    return entry("cuMemcpyAsync",
+                 [&]() -> CUresult { return copy_later(hStream, kAny, pointer(dst), kAny, pointer(src), ByteCount); });
+}
+
+CGH_API CUresult cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext,
+                              size_t ByteCount) {
+    return entry("cuMemcpyPeer", [&]() -> CUresult {
+        TRY(check_peers(dstContext, srcContext));
+        return copy_now(kDevice, pointer(dstDevice), kDevice, pointer(srcDevice), ByteCount);
+    });
+}
+
+CGH_API CUresult cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
+                                   CUcontext srcContext, size_t ByteCount, CUstream hStream) {
+    return entry("cuMemcpyPeerAsync", [&]() -> CUresult {
+        TRY(check_peers(dstContext, srcContext));
+        return copy_later(hStream, kDevice, pointer(dstDevice), kDevice, pointer(srcDevice), ByteCount);
+    });
+}
+
+CGH_API CUresult cuMemcpyHtoD_v2(CUdeviceptr dstDevice, const void* srcHost, size_t ByteCount) {
+    return entry("cuMemcpyHtoD",
+                 [&]() -> CUresult { return copy_now(kDevice, pointer(dstDevice), kHost, srcHost, ByteCount); });
+}
+
+CGH_API CUresult cuMemcpyDtoH_v2(void* dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
+    return entry("cuMemcpyDtoH",
+                 [&]() -> CUresult { return copy_now(kHost, dstHost, kDevice, pointer(srcDevice), ByteCount); });
+}
+
+// cuda.h: "For transfers from device memory to device memory, no host-side synchronization is performed."
+CGH_API CUresult cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount) {
+    return entry("cuMemcpyDtoD", [&]() -> CUresult {
+        return copy_later(CU_STREAM_LEGACY, kDevice, pointer(dstDevice), kDevice, pointer(srcDevice), ByteCount);
+    });
+}
+
+CGH_API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void* srcHost, size_t ByteCount, CUstream hStream) {
+    return entry("cuMemcpyHtoDAsync", [&]() -> CUresult {
+        return copy_later(hStream, kDevice, pointer(dstDevice), kHost, srcHost, ByteCount);
+    });
+}
+
+CGH_API CUresult cuMemcpyDtoHAsync_v2(void* dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream) {
+    return entry("cuMemcpyDtoHAsync", [&]() -> CUresult {
+        return copy_later(hStream, kHost, dstHost, kDevice, pointer(srcDevice), ByteCount);
+    });
+}
+
+CGH_API CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
+                                      CUstream hStream) {
+    return entry("cuMemcpyDtoDAsync", [&]() -> CUresult {
+        return copy_later(hStream, kDevice, pointer(dstDevice), kDevice, pointer(srcDevice), ByteCount);
+    });
+}
+
+CGH_API CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D* pCopy) {
+    return entry("cuMemcpy2D", [&]() -> CUresult {
+        REQUIRE(pCopy != nullptr, CUDA_ERROR_INVALID_VALUE);
+        return copy_now(*pCopy);
+    });
+}
+
+CGH_API CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* pCopy) {
+    return entry("cuMemcpy2DUnaligned", [&]() -> CUresult {
+        REQUIRE(pCopy != nullptr, CUDA_ERROR_INVALID_VALUE);
+        return copy_now(*pCopy);
+    });
+}
+
+CGH_API CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* pCopy, CUstream hStream) {
+    return entry("cuMemcpy2DAsync", [&]() -> CUresult {
+        REQUIRE(pCopy != nullptr, CUDA_ERROR_INVALID_VALUE);
+        return copy_later(hStream, *pCopy);
+    });
+}
+
+CGH_API CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* pCopy) {
+    return entry("cuMemcpy3D", [&]() -> CUresult {
+        REQUIRE(pCopy != nullptr, CUDA_ERROR_INVALID_VALUE);
+        return copy_now(*pCopy);
+    });
+}
+
+CGH_API CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* pCopy, CUstream hStream) {
+    return entry("cuMemcpy3DAsync", [&]() -> CUresult {
+        REQUIRE(pCopy != nullptr, CUDA_ERROR_INVALID_VALUE);
+        return copy_later(hStream, *pCopy);
+    });
+}

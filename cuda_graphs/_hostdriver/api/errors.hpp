@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names and texts of the driver's error codes.
+#ifndef CUDA_GRAPHS_HOSTDRIVER_API_ERRORS_HPP
+#define CUDA_GRAPHS_HOSTDRIVER_API_ERRORS_HPP
+
+#include <cuda.h>
+
+namespace cgh {
+
+const char* error_name(CUresult code);  // nullptr: no such code
+const char* error_text(CUresult code);
+
+}  // namespace cgh
+
+#endif

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Initialisation, the version, and the list of entry points by name.
+#include <pthread.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "../exec/clock.hpp"
+#include "../objects/device.hpp"
+#include "entry.hpp"
+
+using namespace cgh;
+
+namespace {
+
+struct EntryPoint {
+    const char* base;
+    int version;  // first CUDA version of this ABI
+    void* address;
+};
+
+#define CG_REQUIRED(base, symbol, version) {#base, version, reinterpret_cast<void*>(&symbol)},
+#define CG_OPTIONAL(base, symbol, version) CG_REQUIRED(base, symbol, version)
+const EntryPoint kEntryPoints[] = {
+#include "../../_driver/functions.def"
+    {"cuGetProcAddress", 12000, reinterpret_cast<void*>(&cuGetProcAddress_v2)},
+};
+
+// A process that forks has no worker threads in the child, and the work in flight is nobody's. As with libcuda, the
+// driver is then unusable there.
+void after_fork_in_child() {
+    entry_state.ready.store(Ready::kForked, std::memory_order_release);
+}
+
+CUresult initialise() {
+    static std::mutex once;
+    std::lock_guard<std::mutex> lock(once);
+    const Ready ready = entry_state.ready.load(std::memory_order_acquire);
+    REQUIRE(ready != Ready::kForked, CUDA_ERROR_NOT_INITIALIZED);
+    if (ready == Ready::kYes) return CUDA_SUCCESS;
+    const char* trace = std::getenv("CUDA_GRAPHS_HOST_TRACE");
+    entry_state.trace.store(trace != nullptr && std::strcmp(trace, "0") != 0 && *trace != '\0');
+    TRY(make_devices());
+    ticks_per_microsecond();  // measured now, so that no launch has to
+    pthread_atfork(nullptr, nullptr, after_fork_in_child);
+    entry_state.ready.store(Ready::kYes, std::memory_order_release);
+    return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CGH_API CUresult cuInit(unsigned int Flags) {
+    return entry_anytime("cuInit", [&]() -> CUresult {
+        REQUIRE(thread_state.callback_depth == 0, CUDA_ERROR_NOT_PERMITTED);
+        REQUIRE(Flags == 0, CUDA_ERROR_INVALID_VALUE);  // cuda.h: "the Flags parameter must be 0"
+        return initialise();
+    });
+}
+
+// cuda.h: "This function automatically returns CUDA_ERROR_INVALID_VALUE if the driverVersion argument is NULL."
+CGH_API CUresult cuDriverGetVersion(int* driverVersion) {
+    return entry_anytime("cuDriverGetVersion", [&]() -> CUresult {
+        REQUIRE(driverVersion != nullptr, CUDA_ERROR_INVALID_VALUE);
+        *driverVersion = kDriverVersion;
+        return CUDA_SUCCESS;
+    });
+}
+
+// The newest ABI of `symbol` that is not newer than cudaVersion. cuda.h: "The requested symbol was found, but is not
+// supported by cudaVersion specified" is CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT.
+CGH_API CUresult cuGetProcAddress_v2(const char* symbol, void** pfn, int cudaVersion, cuuint64_t flags,
+                                     CUdriverProcAddressQueryResult* symbolStatus) {
+    return entry_anytime("cuGetProcAddress", [&]() -> CUresult {
+        REQUIRE(symbol != nullptr && pfn != nullptr, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE((flags & ~cuuint64_t{3}) == 0 && flags != 3, CUDA_ERROR_INVALID_VALUE);
+        // There are no per-thread default stream forms: with them stream 0 would silently mean another stream.
+        REQUIRE(flags != CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, CUDA_ERROR_NOT_SUPPORTED);
+        const EntryPoint* best = nullptr;
+        CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+        for (const EntryPoint& point : kEntryPoints) {
+            if (std::strcmp(point.base, symbol) != 0) continue;
+            if (status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND) status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
+            if (point.version <= cudaVersion && (best == nullptr || point.version > best->version)) best = &point;
+        }
+        if (best != nullptr) status = CU_GET_PROC_ADDRESS_SUCCESS;
+        if (symbolStatus != nullptr) *symbolStatus = status;
+        *pfn = best != nullptr ? best->address : nullptr;
+        return best != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+    });
+}

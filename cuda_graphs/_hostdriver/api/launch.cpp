@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Launches of kernels.
+#include <memory>
+
+#include "../exec/operations.hpp"
+#include "../objects/context.hpp"
+#include "entry.hpp"
+#include "launch_attributes.hpp"
+
+using namespace cgh;
+
+namespace {
+
+CUresult launch(CUfunction function, const LaunchShape& shape, CUstream handle, void** params, void** extra) {
+    Kernel* kernel = find_kernel(function);
+    REQUIRE(kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
+    Stream* stream = nullptr;
+    TRY(find_stream(handle, &stream));
+    auto operation = std::make_unique<KernelOperation>();
+    TRY(KernelLaunch::make(*kernel, shape, params, extra, &operation->launch));
+    stream->push(operation.release());
+    return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CGH_API CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
+                                unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
+                                unsigned int sharedMemBytes, CUstream hStream, void** kernelParams, void** extra) {
+    return entry("cuLaunchKernel", [&]() -> CUresult {
+        const LaunchShape shape{
+            {{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, {1, 1, 1}, sharedMemBytes}, false};
+        return launch(f, shape, hStream, kernelParams, extra);
+    });
+}
+
+CGH_API CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** kernelParams, void** extra) {
+    return entry("cuLaunchKernelEx", [&]() -> CUresult {
+        LaunchShape shape;
+        TRY(shape_of(config, &shape));
+        return launch(f, shape, config->hStream, kernelParams, extra);
+    });
+}
+
+CGH_API CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                                           unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
+                                           unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
+                                           void** kernelParams) {
+    return entry("cuLaunchCooperativeKernel", [&]() -> CUresult {
+        const LaunchShape shape{
+            {{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, {1, 1, 1}, sharedMemBytes}, true};
+        return launch(f, shape, hStream, kernelParams, nullptr);
+    });
+}

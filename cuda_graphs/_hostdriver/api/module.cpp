@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Modules and functions.
+#include "../loader/library.hpp"
+#include "../objects/arena.hpp"
+#include "../objects/context.hpp"
+#include "entry.hpp"
+
+using namespace cgh;
+
+namespace {
+
+CUresult load_module(CUmodule* out, const void* image, unsigned count, CUjit_option* options, void** values) {
+    REQUIRE(out != nullptr && image != nullptr, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(count == 0 || (options != nullptr && values != nullptr), CUDA_ERROR_INVALID_VALUE);
+    Context* context = nullptr;
+    TRY(current_context(&context));
+    Ref<Image> loaded;
+    const CUresult result = Image::load(image, 0, &loaded);
+    write_jit_log(count, options, values, result);
+    return result != CUDA_SUCCESS ? result : create_module(std::move(loaded), out);
+}
+
+CUresult find_module(CUmodule handle, Image** out) {
+    auto* module = cast<Module>(handle);
+    REQUIRE(module != nullptr, CUDA_ERROR_INVALID_HANDLE);
+    *out = module->image.get();
+    return CUDA_SUCCESS;
+}
+
+CUresult find_function(CUfunction handle, Kernel** out) {
+    *out = find_kernel(handle);
+    return *out != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+}  // namespace
+
+CGH_API CUresult cuModuleLoadData(CUmodule* module, const void* image) {
+    return entry("cuModuleLoadData", [&]() -> CUresult { return load_module(module, image, 0, nullptr, nullptr); });
+}
+
+CGH_API CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int numOptions, CUjit_option* options,
+                                    void** optionValues) {
+    return entry("cuModuleLoadDataEx",
+                 [&]() -> CUresult { return load_module(module, image, numOptions, options, optionValues); });
+}
+
+CGH_API CUresult cuModuleUnload(CUmodule hmod) {
+    return entry("cuModuleUnload", [&]() -> CUresult { return unload_module(hmod); });
+}
+
+CGH_API CUresult cuModuleGetFunction(CUfunction* hfunc, CUmodule hmod, const char* name) {
+    return entry("cuModuleGetFunction", [&]() -> CUresult {
+        REQUIRE(hfunc != nullptr && name != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Image* image = nullptr;
+        TRY(find_module(hmod, &image));
+        Kernel* kernel = image->kernel(name);
+        // cuda.h: "If no function of that name exists, cuModuleGetFunction() returns CUDA_ERROR_NOT_FOUND."
+        REQUIRE(kernel != nullptr, CUDA_ERROR_NOT_FOUND);
+        *hfunc = kernel->function();
+        return CUDA_SUCCESS;
+    });
+}
+
+CGH_API CUresult cuModuleGetGlobal_v2(CUdeviceptr* dptr, size_t* bytes, CUmodule hmod, const char* name) {
+    return entry("cuModuleGetGlobal", [&]() -> CUresult {
+        REQUIRE(name != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Image* image = nullptr;
+        TRY(find_module(hmod, &image));
+        return find_global(*image, name, dptr, bytes);
+    });
+}
+
+CGH_API CUresult cuFuncGetAttribute(int* pi, CUfunction_attribute attrib, CUfunction hfunc) {
+    return entry("cuFuncGetAttribute", [&]() -> CUresult {
+        REQUIRE(pi != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Kernel* kernel = nullptr;
+        TRY(find_function(hfunc, &kernel));
+        return kernel->attribute(attrib, pi);
+    });
+}
+
+CGH_API CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value) {
+    return entry("cuFuncSetAttribute", [&]() -> CUresult {
+        Kernel* kernel = nullptr;
+        TRY(find_function(hfunc, &kernel));
+        return kernel->set_attribute(attrib, value);
+    });
+}
+
+CGH_API CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t* paramOffset, size_t* paramSize) {
+    return entry("cuFuncGetParamInfo", [&]() -> CUresult {
+        Kernel* kernel = nullptr;
+        TRY(find_function(func, &kernel));
+        return kernel->param_info(paramIndex, paramOffset, paramSize);
+    });
+}
+
+CGH_API CUresult cuFuncGetName(const char** name, CUfunction hfunc) {
+    return entry("cuFuncGetName", [&]() -> CUresult {
+        REQUIRE(name != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Kernel* kernel = nullptr;
+        TRY(find_function(hfunc, &kernel));
+        *name = kernel->code().name;
+        return CUDA_SUCCESS;
+    });
+}
+
+CGH_API CUresult cuFuncGetModule(CUmodule* hmod, CUfunction hfunc) {
+    return entry("cuFuncGetModule", [&]() -> CUresult {
+        REQUIRE(hmod != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Kernel* kernel = nullptr;
+        TRY(find_function(hfunc, &kernel));
+        return module_of(kernel->image(), hmod);
+    });
+}

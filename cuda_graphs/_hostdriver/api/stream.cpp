@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Streams and host functions.
+#include "../objects/stream.hpp"
+
+#include <algorithm>
+
+#include "../exec/operations.hpp"
+#include "../exec/scheduler.hpp"
+#include "../objects/arena.hpp"
+#include "../objects/context.hpp"
+#include "../objects/device.hpp"
+#include "../objects/event.hpp"
+#include "entry.hpp"
+
+using namespace cgh;
+
+namespace {
+
+CUresult create_stream(CUstream* out, unsigned flags, int priority) {
+    REQUIRE(out != nullptr, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(flags == CU_STREAM_DEFAULT || flags == CU_STREAM_NON_BLOCKING, CUDA_ERROR_INVALID_VALUE);
+    Context* context = nullptr;
+    TRY(current_context(&context));
+    // cuda.h, cuStreamCreateWithPriority: "If the specified priority is outside the numerical range returned by
+    // cuCtxGetStreamPriorityRange, it will automatically be clamped to the lowest or the highest number in the range."
+    priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
+    Stream* stream = arena<Stream>.create(*context, Stream::Kind::kCreated, flags, priority);
+    REQUIRE(stream != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
+    *out = stream->handle();
+    return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CGH_API CUresult cuStreamCreate(CUstream* phStream, unsigned int Flags) {
+    return entry("cuStreamCreate", [&]() -> CUresult { return create_stream(phStream, Flags, kLeastPriority); });
+}
+
+CGH_API CUresult cuStreamCreateWithPriority(CUstream* phStream, unsigned int flags, int priority) {
+    return entry("cuStreamCreateWithPriority", [&]() -> CUresult { return create_stream(phStream, flags, priority); });
+}
+
+// cuda.h: "In case the device is still doing work in the stream hStream when cuStreamDestroy() is called, the function
+// will return immediately and the resources associated with hStream will be released automatically once the device has
+// completed all work in hStream." Without workers nobody else would do that work, so it is done now.
+CGH_API CUresult cuStreamDestroy_v2(CUstream hStream) {
+    return entry("cuStreamDestroy", [&]() -> CUresult {
+        auto* stream = cast<Stream>(hStream);
+        REQUIRE(stream != nullptr && arena<Stream>.kill(stream), CUDA_ERROR_INVALID_HANDLE);
+        const auto owned = Ref<Stream>::adopt(stream);
+        if (Scheduler::get().workers() == 0) stream->wait_for(stream->pushed());
+        return CUDA_SUCCESS;
+    });
+}
+
+CGH_API CUresult cuStreamSynchronize(CUstream hStream) {
+    return entry("cuStreamSynchronize", [&]() -> CUresult {
+        Stream* stream = nullptr;
+        TRY(find_stream(hStream, &stream));
+        return stream->synchronize();
+    });
+}
+
+CGH_API CUresult cuStreamQuery(CUstream hStream) {
+    return entry("cuStreamQuery", [&]() -> CUresult {
+        Stream* stream = nullptr;
+        TRY(find_stream(hStream, &stream));
+        return stream->query();
+    });
+}
+
+CGH_API CUresult cuStreamGetFlags(CUstream hStream, unsigned int* flags) {
+    return entry("cuStreamGetFlags", [&]() -> CUresult {
+        REQUIRE(flags != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Stream* stream = nullptr;
+        TRY(find_stream(hStream, &stream));
+        *flags = stream->flags();
+        return CUDA_SUCCESS;
+    });
+}
+
+CGH_API CUresult cuStreamGetPriority(CUstream hStream, int* priority) {
+    return entry("cuStreamGetPriority", [&]() -> CUresult {
+        REQUIRE(priority != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Stream* stream = nullptr;
+        TRY(find_stream(hStream, &stream));
+        *priority = stream->priority();
+        return CUDA_SUCCESS;
+    });
+}
+
+CGH_API CUresult cuStreamGetCtx(CUstream hStream, CUcontext* pctx) {
+    return entry("cuStreamGetCtx", [&]() -> CUresult {
+        REQUIRE(pctx != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Stream* stream = nullptr;
+        TRY(find_stream(hStream, &stream));
+        *pctx = stream->context().handle();
+        return CUDA_SUCCESS;
+    });
+}
+
+CGH_API CUresult cuStreamGetId(CUstream hStream, unsigned long long* streamId) {
+    return entry("cuStreamGetId", [&]() -> CUresult {
+        REQUIRE(streamId != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Stream* stream = nullptr;
+        TRY(find_stream(hStream, &stream));
+        *streamId = stream->id();
+        return CUDA_SUCCESS;
+    });
+}
+
+CGH_API CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags) {
+    return entry("cuStreamWaitEvent", [&]() -> CUresult {
+        // cuda.h, CU_EVENT_WAIT_EXTERNAL: "This flag is invalid when used outside of stream capture."
+        REQUIRE(Flags == CU_EVENT_WAIT_DEFAULT, CUDA_ERROR_INVALID_VALUE);
+        Stream* stream = nullptr;
+        TRY(find_stream(hStream, &stream));
+        auto* event = cast<Event>(hEvent);
+        REQUIRE(event != nullptr, CUDA_ERROR_INVALID_HANDLE);
+        return event->wait_on(*stream);  // "hEvent may be from a different context or device than hStream"
+    });
+}
+
+CGH_API CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) {
+    return entry("cuLaunchHostFunc", [&]() -> CUresult {
+        REQUIRE(fn != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Stream* stream = nullptr;
+        TRY(find_stream(hStream, &stream));
+        stream->push(new HostOperation(fn, userData));
+        return CUDA_SUCCESS;
+    });
+}
