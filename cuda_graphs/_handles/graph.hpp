@@ -12,6 +12,7 @@
 
 #include "box.hpp"
 #include "graph_node.hpp"
+#include "node_params.hpp"
 #include "user_object.hpp"
 
 namespace cg {
@@ -38,6 +39,10 @@ GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw);
 template <class AnyHandle>
 NodeHandle node_handle(const AnyHandle& any, NodeRecord& node) noexcept {
     return NodeHandle(any, &node.raw);
+}
+
+inline NodePlace place_after(const NodeHandle& node) noexcept {
+    return {box_of<NodeRecord>(node)->graph->raw, *node};
 }
 
 // Puts a node that the driver just made on record, with the owners that were prepared for it.

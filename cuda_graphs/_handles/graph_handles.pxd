@@ -19,11 +19,13 @@ cdef extern from "_handles/user_object.hpp" namespace "cg" nogil:
     Opaque bundle(vector[Opaque] owners) except +
     Opaque copy_bytes(const void* data, size_t size) except +
     cppclass Owners:
+        Owners()
         Opaque first
         Opaque second
     cppclass OwnerPage:
         pass
     cppclass OwnerSlot:
+        OwnerSlot()
         OwnerPage* page
     cppclass OwnerPages:
         OwnerSlot prepare(CUgraph graph, Owners owners) noexcept
@@ -89,6 +91,47 @@ cdef extern from "_handles/graph_node.hpp" namespace "cg" nogil:
     CUresult find_kind(CUgraphNode node, NodeKind* kind) noexcept
     CUresult destroy_node(NodeRecord& record) except +
 
+cdef extern from "_handles/node_params.hpp" namespace "cg" nogil:
+    cppclass NodePlace:
+        CUgraph graph
+        CUgraphNode after
+        const CUgraphNode* dependencies() noexcept
+        size_t count() noexcept
+
+    cppclass KernelShape:
+        unsigned int cluster[3]
+        int cooperative
+    CUresult add_kernel(
+        NodePlace place, const CUDA_KERNEL_NODE_PARAMS& params, const KernelShape& shape, CUgraphNode* node) noexcept
+    CUresult get_kernel_shape(CUgraphNode node, KernelShape* shape) noexcept
+
+    enum class AllocKind(int):
+        kDevice
+        kHost
+        kManaged
+    cppclass Allocation:
+        AllocKind kind
+        int device
+        size_t size
+        vector[int] peers
+        CUdeviceptr address
+    CUresult add_alloc(NodePlace place, Allocation& allocation, CUgraphNode* node) except +
+    CUresult get_alloc(CUgraphNode node, Allocation& allocation) except +
+
+    cppclass LinearCopy:
+        CUdeviceptr to
+        CUmemorytype to_type
+        CUdeviceptr source "from"
+        CUmemorytype source_type "from_type"
+        size_t size
+    CUresult add_copy(NodePlace place, const LinearCopy& copy, CUcontext context, CUgraphNode* node) noexcept
+    CUresult get_copy(CUgraphNode node, LinearCopy* copy) noexcept
+
+    CUresult add_conditional(
+        NodePlace place, CUgraphConditionalHandle condition, CUcontext context, CUgraphConditionalNodeType type,
+        unsigned int size, CUgraphNode* node, vector[CUgraph]& bodies) except +
+    CUresult current_context(CUcontext* context) noexcept
+
 cdef extern from "_handles/graph.hpp" namespace "cg" nogil:
     cppclass GraphBox:
         CUgraph raw
@@ -99,6 +142,7 @@ cdef extern from "_handles/graph.hpp" namespace "cg" nogil:
     NodeHandle create_graph() except +
     GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw) except +
     NodeHandle node_handle(...) noexcept
+    NodePlace place_after(const NodeHandle& node) noexcept
     NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot slot) except +
     void seal_owners(GraphBox& graph) noexcept
 
@@ -113,44 +157,3 @@ cdef extern from "_handles/graph_memory.hpp" namespace "cg" nogil:
         void record(CUdeviceptr start, size_t size, CUmemorytype type) except +
     shared_ptr[GraphMemory] create_graph_memory() except +
     CUresult find_memory_type(CUdeviceptr address, int* type) except +
-
-cdef extern from "_handles/node_params.hpp" namespace "cg" nogil:
-    cppclass Place:
-        CUgraph graph
-        CUgraphNode after
-        const CUgraphNode* dependencies() noexcept
-        size_t count() noexcept
-
-    cppclass KernelShape:
-        unsigned int cluster[3]
-        int cooperative
-    CUresult add_kernel(
-        Place place, const CUDA_KERNEL_NODE_PARAMS& params, const KernelShape& shape, CUgraphNode* node) noexcept
-    CUresult get_kernel_shape(CUgraphNode node, KernelShape* shape) noexcept
-
-    enum class AllocKind(int):
-        kDevice
-        kHost
-        kManaged
-    cppclass Allocation:
-        AllocKind kind
-        int device
-        size_t size
-        vector[int] peers
-        CUdeviceptr address
-    CUresult add_alloc(Place place, Allocation& allocation, CUgraphNode* node) except +
-    CUresult get_alloc(CUgraphNode node, Allocation& allocation) except +
-
-    cppclass LinearCopy:
-        CUdeviceptr to
-        CUmemorytype to_type
-        CUdeviceptr source "from"
-        CUmemorytype source_type "from_type"
-        size_t size
-    CUresult add_copy(Place place, const LinearCopy& copy, CUgraphNode* node) noexcept
-    CUresult get_copy(CUgraphNode node, LinearCopy* copy) noexcept
-
-    CUresult add_conditional(
-        Place place, CUgraphConditionalHandle condition, CUgraphConditionalNodeType type, unsigned int size,
-        CUgraphNode* node, vector[CUgraph]& bodies) except +
-    CUresult current_context(CUcontext* context) noexcept

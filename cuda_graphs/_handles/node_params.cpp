@@ -29,7 +29,8 @@ CUresult set_shape(CUgraphNode node, const KernelShape& shape) {
     return driver().cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value);
 }
 
-CUresult add_shaped(Place place, const CUDA_KERNEL_NODE_PARAMS& params, const KernelShape& shape, CUgraphNode* node) {
+CUresult add_shaped(NodePlace place, const CUDA_KERNEL_NODE_PARAMS& params, const KernelShape& shape,
+                    CUgraphNode* node) {
     const CUresult status =
         driver().cuGraphAddKernelNode(node, place.graph, place.dependencies(), place.count(), &params);
     return status == CUDA_SUCCESS ? set_shape(*node, shape) : status;
@@ -49,7 +50,8 @@ CUresult try_shape(const CUDA_KERNEL_NODE_PARAMS& params, const KernelShape& sha
 
 }  // namespace
 
-CUresult add_kernel(Place place, const CUDA_KERNEL_NODE_PARAMS& params, const KernelShape& shape, CUgraphNode* node) {
+CUresult add_kernel(NodePlace place, const CUDA_KERNEL_NODE_PARAMS& params, const KernelShape& shape,
+                    CUgraphNode* node) {
     if (!shape.is_plain()) {
         const CUresult status = try_shape(params, shape);
         if (status != CUDA_SUCCESS) return status;
@@ -93,7 +95,7 @@ std::vector<CUmemAccessDesc> access_of(const std::vector<int>& peers) {
 
 }  // namespace
 
-CUresult add_alloc(Place place, Allocation& allocation, CUgraphNode* node) {
+CUresult add_alloc(NodePlace place, Allocation& allocation, CUgraphNode* node) {
     const std::vector<CUmemAccessDesc> access = access_of(allocation.peers);
     const bool managed = allocation.kind == AllocKind::kManaged;
     CUDA_MEM_ALLOC_NODE_PARAMS params{};
@@ -136,7 +138,7 @@ CUdeviceptr operand(CUmemorytype type, CUdeviceptr device, const void* host) {
 
 }  // namespace
 
-CUresult add_copy(Place place, const LinearCopy& copy, CUgraphNode* node) {
+CUresult add_copy(NodePlace place, const LinearCopy& copy, CUcontext context, CUgraphNode* node) {
     CUDA_MEMCPY3D params{};
     const void* to_host = nullptr;
     params.srcMemoryType = copy.from_type;
@@ -147,9 +149,6 @@ CUresult add_copy(Place place, const LinearCopy& copy, CUgraphNode* node) {
     params.WidthInBytes = copy.size;
     params.Height = 1;
     params.Depth = 1;
-    CUcontext context = nullptr;
-    const CUresult status = current_context(&context);
-    if (status != CUDA_SUCCESS) return status;
     return driver().cuGraphAddMemcpyNode(node, place.graph, place.dependencies(), place.count(), &params, context);
 }
 
@@ -164,16 +163,17 @@ CUresult get_copy(CUgraphNode node, LinearCopy* copy) {
     return status;
 }
 
-CUresult add_conditional(Place place, CUgraphConditionalHandle condition, CUgraphConditionalNodeType type,
-                         unsigned int size, CUgraphNode* node, std::vector<CUgraph>& bodies) {
+CUresult add_conditional(NodePlace place, CUgraphConditionalHandle condition, CUcontext context,
+                         CUgraphConditionalNodeType type, unsigned int size, CUgraphNode* node,
+                         std::vector<CUgraph>& bodies) {
     CUgraphNodeParams params{};
     params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
     params.conditional.handle = condition;
     params.conditional.type = type;
     params.conditional.size = size;
-    CUresult status = current_context(&params.conditional.ctx);
-    if (status != CUDA_SUCCESS) return status;
-    status = driver().cuGraphAddNode(node, place.graph, place.dependencies(), nullptr, place.count(), &params);
+    params.conditional.ctx = context;
+    const CUresult status =
+        driver().cuGraphAddNode(node, place.graph, place.dependencies(), nullptr, place.count(), &params);
     // The array is the driver's and lives as long as the node.
     if (status == CUDA_SUCCESS) bodies.assign(params.conditional.phGraph_out, params.conditional.phGraph_out + size);
     return status;

@@ -14,7 +14,7 @@
 namespace cg {
 
 // Where a node goes: into `graph`, after the node `after` (null: after nothing).
-struct Place {
+struct NodePlace {
     CUgraph graph;
     CUgraphNode after;
 
@@ -33,7 +33,8 @@ struct KernelShape {
     bool is_plain() const noexcept { return cluster[0] == 0 && cooperative == 0; }
 };
 
-CUresult add_kernel(Place place, const CUDA_KERNEL_NODE_PARAMS& params, const KernelShape& shape, CUgraphNode* node);
+CUresult add_kernel(NodePlace place, const CUDA_KERNEL_NODE_PARAMS& params, const KernelShape& shape,
+                    CUgraphNode* node);
 CUresult get_kernel_shape(CUgraphNode node, KernelShape* shape);
 
 enum class AllocKind : int { kDevice, kHost, kManaged };
@@ -46,7 +47,7 @@ struct Allocation {
     CUdeviceptr address;     // out
 };
 
-CUresult add_alloc(Place place, Allocation& allocation, CUgraphNode* node);
+CUresult add_alloc(NodePlace place, Allocation& allocation, CUgraphNode* node);
 CUresult get_alloc(CUgraphNode node, Allocation& allocation);
 
 struct LinearCopy {
@@ -57,13 +58,14 @@ struct LinearCopy {
     std::size_t size;
 };
 
-CUresult add_copy(Place place, const LinearCopy& copy, CUgraphNode* node);
+CUresult add_copy(NodePlace place, const LinearCopy& copy, CUcontext context, CUgraphNode* node);
 // The first row of a copy in more dimensions.
 CUresult get_copy(CUgraphNode node, LinearCopy* copy);
 
 // `bodies` gets the graphs that the driver made.
-CUresult add_conditional(Place place, CUgraphConditionalHandle condition, CUgraphConditionalNodeType type,
-                         unsigned int size, CUgraphNode* node, std::vector<CUgraph>& bodies);
+CUresult add_conditional(NodePlace place, CUgraphConditionalHandle condition, CUcontext context,
+                         CUgraphConditionalNodeType type, unsigned int size, CUgraphNode* node,
+                         std::vector<CUgraph>& bodies);
 
 }  // namespace cg
 

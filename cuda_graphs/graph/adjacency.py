@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""`node.pred` and `node.succ`: the edges of a node as sets that can be changed.
+
+A view holds nothing but its node and direction: every question asks the driver, every change is one driver call
+however many edges it adds or removes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, MutableSet
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cuda_graphs import GraphNode
+
+__all__ = ["AdjacencySet"]
+
+
+class AdjacencySet(MutableSet["GraphNode"]):
+    """The nodes that a node depends on, or those that depend on it. Live: it shows and makes changes of the graph.
+
+    All of MutableSet, and `update` and the in-place operators take many nodes at once. Operators that make a new set
+    make a plain one. Adding a node of another graph, the node itself, or a destroyed node is a CUDAError; removing
+    edges from a graph that allocates or frees memory is one too (a rule of the driver).
+    """
+
+    __slots__ = ("_forward", "_node")
+
+    def __init__(self, node: GraphNode, forward: bool) -> None:
+        self._node = node
+        self._forward = forward
+
+    @classmethod
+    def _from_iterable(cls, nodes: Iterable[Any]) -> set[Any]:  # type: ignore[override]
+        return set(nodes)
+
+    def _now(self) -> set[GraphNode]:
+        return self._node._neighbours(self._forward)
+
+    def __contains__(self, node: object) -> bool:
+        return node in self._now()
+
+    def __iter__(self) -> Iterator[GraphNode]:
+        return iter(self._now())
+
+    def __len__(self) -> int:
+        return len(self._now())
+
+    def __repr__(self) -> str:
+        return repr(self._now())
+
+    def add(self, node: GraphNode) -> None:
+        """Add an edge; nothing happens if it is there."""
+        self.update((node,))
+
+    def discard(self, node: object) -> None:
+        """Remove an edge; nothing happens if it is not there."""
+        self._remove({node})
+
+    def update(self, *nodes: GraphNode | Iterable[GraphNode]) -> None:
+        """Add edges to nodes, given one by one or in iterables."""
+        wanted: set[GraphNode] = set()
+        for each in nodes:
+            wanted.update(each if isinstance(each, Iterable) else (each,))
+        self._node._link(wanted - self._now(), self._forward)
+
+    def clear(self) -> None:
+        """Remove all edges."""
+        self._remove(self._now())
+
+    def replace(self, nodes: Iterable[GraphNode]) -> None:
+        """Have edges to these nodes and no others."""
+        wanted = set(nodes)
+        self.update(wanted)
+        self._remove(self._now() - wanted)
+
+    def _remove(self, nodes: Iterable[Any]) -> None:
+        self._node._unlink(self._now().intersection(nodes), self._forward)
+
+    def __ior__(self, nodes: Iterable[GraphNode]) -> AdjacencySet:  # type: ignore[override,misc]
+        self.update(nodes)
+        return self
+
+    def __iand__(self, nodes: Iterable[Any]) -> AdjacencySet:
+        self._remove(self._now().difference(nodes))
+        return self
+
+    def __isub__(self, nodes: Iterable[Any]) -> AdjacencySet:
+        self._remove(set(nodes))
+        return self
+
+    def __ixor__(self, nodes: Iterable[GraphNode]) -> AdjacencySet:  # type: ignore[override,misc]
+        self.replace(self._now().symmetric_difference(nodes))
+        return self

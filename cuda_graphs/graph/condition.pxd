@@ -1,0 +1,11 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from cuda_graphs._driver.cuda_graph cimport CUgraphConditionalHandle
+
+
+cdef class Condition:
+    cdef CUgraphConditionalHandle _handle
+    cdef object __weakref__
+
+    @staticmethod
+    cdef Condition _from_handle(CUgraphConditionalHandle handle)

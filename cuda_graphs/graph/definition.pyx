@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""GraphDef: a graph as it is being described."""
+
+import os
+
+from libc.stddef cimport size_t
+from libc.stdint cimport uintptr_t
+from libcpp.vector cimport vector
+
+from cuda_graphs._driver.cuda cimport CUcontext, CUgraphNode, CUresult
+from cuda_graphs._driver.cuda_graph cimport CU_GRAPH_COND_ASSIGN_DEFAULT, CUgraphConditionalHandle, graph_driver
+from cuda_graphs._driver.seam cimport check_attempt, ensure_driver, raise_noted
+from cuda_graphs._handles.graph_handles cimport (
+    Edges, GraphBox, NodeHandle, NodeKind, create_graph, list_edges, list_nodes,
+)
+from cuda_graphs.graph.condition cimport Condition
+from cuda_graphs.graph.exec cimport Graph, instantiate_graph
+from cuda_graphs.graph.operands cimport accept_context
+from cuda_graphs.graph.place cimport Place, register_class, wrap_node, wrap_raw
+from cuda_graphs.graph.options import GraphCompleteOptions, GraphDebugPrintOptions, accept
+
+
+cdef class GraphDef(Place):
+    """A graph definition: nodes and edges, of which executable Graphs are made.
+
+    `GraphDef()` is empty and needs no context. Bodies of conditional nodes and embedded graphs are GraphDefs too; they
+    keep the definition around them alive. Two GraphDefs are equal when they are the same CUDA graph.
+
+    A Python callback or argument that refers to the definition it is part of makes a cycle that is never freed.
+    """
+
+    def __init__(self):
+        ensure_driver()
+        self._h = create_graph()
+        if not self._h:
+            raise_noted("create a graph")
+
+    @property
+    def handle(self):
+        """The CUgraph as an int; 0 once the graph was destroyed with the node that held it."""
+        return <uintptr_t>self._record().graph.raw
+
+    @property
+    def is_valid(self):
+        """False once the graph was destroyed with the node that held it."""
+        return self._record().graph.raw != NULL
+
+    @property
+    def _entry(self):
+        """The virtual node before all others: adding after it is adding to the graph."""
+        return wrap_node(self._h, self._record())
+
+    def nodes(self):
+        """All nodes, as a set."""
+        cdef GraphBox* graph = self._open()
+        cdef vector[CUgraphNode] nodes
+        cdef CUgraphNode raw
+        cdef CUresult status
+        with nogil:
+            status = list_nodes(graph.raw, nodes)
+        if status:
+            check_attempt(status, f"list the nodes of {self!r}")
+        return {wrap_raw(self._h, graph, raw) for raw in nodes}
+
+    def edges(self):
+        """All edges, as a set of (from, to)."""
+        cdef GraphBox* graph = self._open()
+        cdef Edges edges
+        cdef size_t i
+        cdef CUresult status
+        with nogil:
+            status = list_edges(graph.raw, edges)
+        if status:
+            check_attempt(status, f"list the edges of {self!r}")
+        return {
+            (wrap_raw(self._h, graph, edges.source[i]), wrap_raw(self._h, graph, edges.target[i]))
+            for i in range(edges.size())
+        }
+
+    def create_condition(self, default_value=None):
+        """A Condition for one conditional node of this graph or of a graph inside it.
+
+        default_value  0..2**32-1: what it is at each launch of the outermost graph. None: what it was before.
+        The context that is current must be that of the node and of the kernels that set it.
+        """
+        cdef GraphBox* graph = self._open()
+        cdef unsigned int value = 0 if default_value is None else default_value
+        cdef unsigned int flags = 0 if default_value is None else CU_GRAPH_COND_ASSIGN_DEFAULT
+        cdef CUcontext context = accept_context("condition")
+        cdef CUgraphConditionalHandle handle = 0
+        cdef CUresult status
+        with nogil:
+            status = graph_driver().cuGraphConditionalHandleCreate(&handle, graph.raw, context, value, flags)
+        if status:
+            check_attempt(status, f"create a condition of {self!r} with default {default_value}")
+        return Condition._from_handle(handle)
+
+    def instantiate(
+        self, options=None, *, auto_free_on_launch=False, upload_stream=None, device_launch=False,
+        use_node_priority=False
+    ):
+        """An executable Graph of the definition as it is now. Options as fields or as a GraphCompleteOptions.
+
+        Every call makes another, independent Graph; of a definition with alloc, free or conditional nodes only one
+        may live at a time (a rule of the driver). GraphInstantiateError, a CUDAError and RuntimeError, says what is
+        wrong with the definition.
+        """
+        keywords = {
+            "auto_free_on_launch": auto_free_on_launch,
+            "upload_stream": upload_stream,
+            "device_launch": device_launch,
+            "use_node_priority": use_node_priority,
+        }
+        return instantiate_graph(self, accept(GraphCompleteOptions, options, keywords))
+
+    def debug_dot_print(self, path, options=None):
+        """Write the graph to a file in the DOT language. `options` is a GraphDebugPrintOptions."""
+        cdef GraphBox* graph = self._open()
+        if options is None:
+            options = GraphDebugPrintOptions()
+        elif not isinstance(options, GraphDebugPrintOptions):
+            raise TypeError(f"options must be a GraphDebugPrintOptions instance, got {type(options).__name__}")
+        cdef bytes encoded = os.fsencode(path)
+        cdef const char* file = encoded
+        cdef unsigned int flags = options._to_flags()
+        cdef CUresult status
+        with nogil:
+            status = graph_driver().cuGraphDebugDotPrint(graph.raw, file, flags)
+        if status:
+            check_attempt(status, f"write {self!r} to {path!r}")
+
+    def __eq__(self, other):
+        if not isinstance(other, GraphDef):
+            return NotImplemented
+        return self._record() == (<GraphDef>other)._record()
+
+    def __hash__(self):
+        # Of the record, which stays when the driver destroys the graph with the node that held it.
+        return hash(<uintptr_t>self._record())
+
+    def __repr__(self):
+        return f"<GraphDef handle={<uintptr_t>self._record().graph.raw:#x}>"
+
+
+register_class(NodeKind.kEntry, GraphDef)

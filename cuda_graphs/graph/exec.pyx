@@ -1,0 +1,123 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Graph: an executable graph."""
+
+from libc.stdint cimport uintptr_t
+
+from cuda_graphs._driver.cuda cimport CUresult, driver
+from cuda_graphs._driver.cuda_graph cimport (
+    CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH, CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH,
+    CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD, CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY, CUDA_GRAPH_INSTANTIATE_PARAMS,
+    graph_driver,
+)
+from cuda_graphs._driver.seam cimport check_attempt
+from cuda_graphs._handles.graph_handles cimport GraphBox, GraphExecHandle, instantiate
+from cuda_graphs._handles.handles cimport StreamHandle
+from cuda_graphs._objects.stream cimport Stream, Stream_accept
+from cuda_graphs.graph.place cimport Place, wrap_raw
+from cuda_graphs.errors import instantiate_error
+
+
+cdef class Graph:
+    """An executable graph: launched as a whole, as often as wanted. Made by `GraphDef.instantiate`.
+
+    It does not need its definition any more: what its nodes use, it keeps alive itself, and launches in flight keep
+    it too. Launches of one Graph run one after the other.
+    """
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError("directly constructing a Graph instance is not supported; use GraphDef.instantiate()")
+
+    @staticmethod
+    cdef Graph _from_handle(GraphExecHandle h):
+        cdef Graph self = Graph.__new__(Graph)
+        self._h = h
+        return self
+
+    cdef int _check_open(self) except -1:
+        if not self._h:
+            raise RuntimeError("Graph has been closed")
+        return 0
+
+    @property
+    def handle(self):
+        """The CUgraphExec as an int; 0 once closed."""
+        return <uintptr_t>self._h.get()[0] if self._h else 0
+
+    @property
+    def is_closed(self):
+        """Whether close() was called."""
+        return not self._h
+
+    def launch(self, stream):
+        """Run the graph in the order of `stream` (Stream, or any object with __cuda_stream__). Returns at once."""
+        self._check_open()
+        # Copies: another thread may close either one meanwhile.
+        cdef GraphExecHandle graph = self._h
+        cdef StreamHandle on = Stream_accept(stream)._h
+        cdef CUresult status
+        with nogil:
+            status = graph_driver().cuGraphLaunch(graph.get()[0], on.get()[0])
+        if status:
+            check_attempt(status, f"launch {self!r} on {stream!r}")
+
+    def upload(self, stream):
+        """Move what the graph needs to the device, in the order of `stream`; otherwise its first launch does."""
+        self._check_open()
+        cdef GraphExecHandle graph = self._h
+        cdef StreamHandle on = Stream_accept(stream)._h
+        cdef CUresult status
+        with nogil:
+            status = graph_driver().cuGraphUpload(graph.get()[0], on.get()[0])
+        if status:
+            check_attempt(status, f"upload {self!r} on {stream!r}")
+
+    def close(self):
+        """Let go of the executable; launches in flight finish first. Nothing happens the second time."""
+        self._h.reset()
+
+    def __repr__(self):
+        return f"<Graph handle={self.handle:#x}>"
+
+
+cdef Graph instantiate_graph(Place definition, object options):
+    cdef GraphBox* graph = definition._open()
+    cdef CUDA_GRAPH_INSTANTIATE_PARAMS params
+    cdef CUresult status
+    cdef Stream upload_stream = fill_params(&params, options)
+    cdef GraphExecHandle h = instantiate(graph[0], &params, &status)
+    if not h:
+        raise explain(definition, graph, status, &params)
+    return Graph._from_handle(h)
+
+
+cdef Stream fill_params(CUDA_GRAPH_INSTANTIATE_PARAMS* params, object options):
+    cdef Stream upload_stream = None
+    params.flags = 0
+    params.hUploadStream = NULL
+    params.hErrNode_out = NULL
+    if options.auto_free_on_launch:
+        params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
+    if options.device_launch:
+        params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH
+    if options.use_node_priority:
+        params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY
+    if options.upload_stream is not None:
+        upload_stream = Stream_accept(options.upload_stream)
+        params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD
+        params.hUploadStream = upload_stream._h.get()[0]
+    return upload_stream
+
+
+cdef object explain(Place definition, GraphBox* graph, CUresult status, CUDA_GRAPH_INSTANTIATE_PARAMS* params):
+    cdef const char* name = NULL
+    cdef const char* text = NULL
+    attempt = f"instantiate {definition!r}"
+    if status:
+        driver().cuGetErrorName(status, &name)
+        driver().cuGetErrorString(status, &text)
+    if graph.nodes.find(params.hErrNode_out) != NULL:
+        attempt += f"; the driver points at {wrap_raw(definition._h, graph, params.hErrNode_out)!r}"
+    return instantiate_error(
+        <int>params.result_out, <int>status, name.decode() if name else "", text.decode() if text else "", attempt
+    )

@@ -1,0 +1,415 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+# cython: cdivision=True
+"""The kinds of nodes. A kind says how its properties are read from the driver; everything else is in GraphNode.
+
+`_read` gives all properties of a kind at once, `_describe` what its repr says. The table at the end ties the classes
+to the kinds of the handle layer.
+"""
+
+from libc.stddef cimport size_t
+from libc.stdint cimport uintptr_t
+
+from cuda_graphs._driver.cuda cimport CUdeviceptr, CUevent, CUgraph, CUgraphNode, CUresult
+from cuda_graphs._driver.cuda_graph cimport (
+    CU_MEMORYTYPE_HOST, CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEMSET_NODE_PARAMS, CUmemorytype,
+    graph_driver,
+)
+from cuda_graphs._driver.seam cimport check_attempt
+from cuda_graphs._handles.graph_handles cimport (
+    Allocation, AllocKind, GraphBox, KernelShape, LinearCopy, NodeKind, NodeRecord, add_inner_graph, get_alloc, get_copy,
+    get_kernel_shape,
+)
+from cuda_graphs._handles.handles cimport LibraryHandle, create_event_ref, create_kernel_ref
+from cuda_graphs._objects.event cimport Event
+from cuda_graphs._objects.kernel cimport Kernel
+from cuda_graphs.graph.condition cimport Condition
+from cuda_graphs.graph.node cimport GraphNode
+from cuda_graphs.graph.operands cimport python_callback
+from cuda_graphs.graph.place cimport register_class, wrap_graph
+from cuda_graphs._objects.launch_config import LaunchConfig
+from cuda_graphs.graph.options import MEMORY_TYPES, GraphAllocOptions
+
+
+cdef int checked(CUresult status, str kind) except -1:
+    return check_attempt(status, f"read the parameters of a {kind} node") if status else 0
+
+
+cdef class EmptyNode(GraphNode):
+    """Does nothing; orders the nodes before it and after it. Made by `join`."""
+
+
+cdef class KernelNode(GraphNode):
+    """Launches a kernel. Made by `launch`."""
+
+    def _read(self):
+        cdef CUDA_KERNEL_NODE_PARAMS p
+        cdef KernelShape shape
+        cdef CUgraphNode raw = self._record().raw
+        checked(graph_driver().cuGraphKernelNodeGetParams(raw, &p), "kernel")
+        checked(get_kernel_shape(raw, &shape), "kernel")
+        cluster = (shape.cluster[0], shape.cluster[1], shape.cluster[2]) if shape.cluster[0] else None
+        # The driver counts blocks; with a cluster, a LaunchConfig counts clusters.
+        grid = (
+            p.gridDimX // (shape.cluster[0] or 1),
+            p.gridDimY // (shape.cluster[1] or 1),
+            p.gridDimZ // (shape.cluster[2] or 1),
+        )
+        block = (p.blockDimX, p.blockDimY, p.blockDimZ)
+        config = LaunchConfig(
+            grid=grid, cluster=cluster, block=block, shmem_size=p.sharedMemBytes,
+            is_cooperative=shape.cooperative != 0,
+        )
+        kernel = Kernel._from_handle(create_kernel_ref(p.kern, LibraryHandle()))
+        return {"grid": grid, "block": block, "shmem_size": p.sharedMemBytes, "config": config, "kernel": kernel}
+
+    @property
+    def grid(self):
+        """Blocks in x, y, z; in a launch with clusters: clusters."""
+        return self._value("grid")
+
+    @property
+    def block(self):
+        """Threads of a block in x, y, z."""
+        return self._value("block")
+
+    @property
+    def shmem_size(self):
+        """Bytes of dynamic shared memory of a block."""
+        return self._value("shmem_size")
+
+    @property
+    def config(self):
+        """The LaunchConfig, equal to the one given."""
+        return self._value("config")
+
+    @property
+    def kernel(self):
+        """The Kernel, equal to the one given."""
+        return self._value("kernel")
+
+    def _describe(self):
+        return f" kernel={self._value('kernel').handle:#x}"
+
+
+cdef class AllocNode(GraphNode):
+    """Allocates memory. Made by `alloc`."""
+
+    def _read(self):
+        cdef Allocation what
+        cdef NodeRecord* record = self._record()
+        checked(get_alloc(record.raw, what), "alloc")
+        # Of host memory the driver has forgotten the device.
+        cdef bint known = what.kind == AllocKind.kHost and record.facts and record.facts.get().device >= 0
+        return {
+            "dptr": what.address,
+            "bytesize": what.size,
+            "device_id": record.facts.get().device if known else what.device,
+            "memory_type": MEMORY_TYPES[<int>what.kind],
+            "peer_access": tuple(what.peers),
+        }
+
+    @property
+    def dptr(self):
+        """The address: known from the start, the same in every launch."""
+        return self._value("dptr")
+
+    @property
+    def bytesize(self):
+        """Bytes."""
+        return self._value("bytesize")
+
+    @property
+    def device_id(self):
+        """Ordinal of the device."""
+        return self._value("device_id")
+
+    @property
+    def memory_type(self):
+        """"device", "host" or "managed"."""
+        return self._value("memory_type")
+
+    @property
+    def peer_access(self):
+        """Ordinals of the further devices with access."""
+        return self._value("peer_access")
+
+    @property
+    def options(self):
+        """The GraphAllocOptions that would make such a node."""
+        return GraphAllocOptions(self.device_id, self.memory_type, list(self.peer_access) or None)
+
+    def _describe(self):
+        return f" dptr={self.dptr:#x} size={self.bytesize}"
+
+
+cdef class FreeNode(GraphNode):
+    """Gives memory of an alloc node back. Made by `free`."""
+
+    def _read(self):
+        cdef CUdeviceptr address = 0
+        checked(graph_driver().cuGraphMemFreeNodeGetParams(self._record().raw, &address), "free")
+        return {"dptr": address}
+
+    @property
+    def dptr(self):
+        """The address."""
+        return self._value("dptr")
+
+    def _describe(self):
+        return f" dptr={self.dptr:#x}"
+
+
+cdef class MemsetNode(GraphNode):
+    """Fills memory. Made by `memset`."""
+
+    def _read(self):
+        cdef CUDA_MEMSET_NODE_PARAMS p
+        checked(graph_driver().cuGraphMemsetNodeGetParams(self._record().raw, &p), "memset")
+        return {
+            "dptr": p.dst, "value": p.value, "element_size": p.elementSize, "width": p.width, "height": p.height,
+            "pitch": p.pitch,
+        }
+
+    @property
+    def dptr(self):
+        """Where the first row begins."""
+        return self._value("dptr")
+
+    @property
+    def value(self):
+        """The element as an unsigned int."""
+        return self._value("value")
+
+    @property
+    def element_size(self):
+        """Bytes of an element: 1, 2 or 4."""
+        return self._value("element_size")
+
+    @property
+    def width(self):
+        """Elements of a row."""
+        return self._value("width")
+
+    @property
+    def height(self):
+        """Rows."""
+        return self._value("height")
+
+    @property
+    def pitch(self):
+        """Bytes from row to row."""
+        return self._value("pitch")
+
+    def _describe(self):
+        return f" dptr={self.dptr:#x} value={self.value}"
+
+
+cdef class MemcpyNode(GraphNode):
+    """Copies memory. Made by `memcpy`."""
+
+    def _read(self):
+        cdef LinearCopy copy
+        checked(get_copy(self._record().raw, &copy), "memcpy")
+        return {
+            "dst": copy.to, "src": copy.source, "size": copy.size, "dst_side": side(copy.to_type),
+            "src_side": side(copy.source_type),
+        }
+
+    @property
+    def dst(self):
+        """Address of the destination."""
+        return self._value("dst")
+
+    @property
+    def src(self):
+        """Address of the source."""
+        return self._value("src")
+
+    @property
+    def size(self):
+        """Bytes."""
+        return self._value("size")
+
+    def _describe(self):
+        value = self._value
+        return f" dst={value('dst'):#x}({value('dst_side')}) src={value('src'):#x}({value('src_side')}) size={value('size')}"
+
+
+cdef str side(CUmemorytype type):
+    return "H" if type == CU_MEMORYTYPE_HOST else "D"
+
+
+cdef class ChildGraphNode(GraphNode):
+    """Runs a copy of another definition. Made by `embed`."""
+
+    def _read(self):
+        return {"child_graph": wrap_graph(self._h, child_of(self._record()))}
+
+    @property
+    def child_graph(self):
+        """The embedded copy, a GraphDef. Changes of it before instantiation count."""
+        return self._value("child_graph")
+
+    def _describe(self):
+        return f" child={self.child_graph.handle:#x}"
+
+
+cdef GraphBox* child_of(NodeRecord* record) except NULL:
+    cdef CUgraph child = NULL
+    if record.facts and record.facts.get().inner.size():
+        return record.facts.get().inner[0]
+    checked(graph_driver().cuGraphChildGraphNodeGetGraph(record.raw, &child), "child graph")
+    return &add_inner_graph(record[0], child)
+
+
+cdef class HostCallbackNode(GraphNode):
+    """Calls a function on the host. Made by `callback`."""
+
+    def _read(self):
+        cdef CUDA_HOST_NODE_PARAMS p
+        checked(graph_driver().cuGraphHostNodeGetParams(self._record().raw, &p), "host")
+        return {"callback_fn": python_callback(p), "function": <uintptr_t><void*>p.fn}
+
+    @property
+    def callback_fn(self):
+        """The Python callable; None for a C function."""
+        return self._value("callback_fn")
+
+    def _describe(self):
+        fn = self.callback_fn
+        if fn is None:
+            return f" cfunc={self._value('function'):#x}"
+        return f" callback={getattr(fn, '__name__', '?')}"
+
+
+cdef class EventRecordNode(GraphNode):
+    """Records an event. Made by `record_event`."""
+
+    def _read(self):
+        cdef CUevent event = NULL
+        checked(graph_driver().cuGraphEventRecordNodeGetEvent(self._record().raw, &event), "event record")
+        return {"event": Event._from_handle(create_event_ref(event))}
+
+    @property
+    def event(self):
+        """The Event, equal to the one given."""
+        return self._value("event")
+
+    def _describe(self):
+        return f" event={self.event.handle:#x}"
+
+
+cdef class EventWaitNode(GraphNode):
+    """Waits for an event. Made by `wait_event`."""
+
+    def _read(self):
+        cdef CUevent event = NULL
+        checked(graph_driver().cuGraphEventWaitNodeGetEvent(self._record().raw, &event), "event wait")
+        return {"event": Event._from_handle(create_event_ref(event))}
+
+    @property
+    def event(self):
+        """The Event, equal to the one given."""
+        return self._value("event")
+
+    def _describe(self):
+        return f" event={self.event.handle:#x}"
+
+
+cdef class ConditionalNode(GraphNode):
+    """Runs graphs inside it depending on a condition.
+
+    Of a conditional node that cuda_graphs did not make, the driver (before CUDA 13.2) does not tell more than that it
+    is one: then `condition` and `cond_type` are None and `branches` is empty.
+    """
+
+    def _read(self):
+        cdef NodeRecord* record = self._record()
+        cdef GraphBox* body
+        if not record.facts:
+            return {"condition": None, "cond_type": None, "branches": ()}
+        return {
+            "condition": Condition._from_handle(record.facts.get().condition),
+            "cond_type": COND_TYPES.get(<int>record.kind),
+            "branches": tuple([wrap_graph(self._h, body) for body in record.facts.get().inner]),
+        }
+
+    @property
+    def condition(self):
+        """The Condition that decides."""
+        return self._value("condition")
+
+    @property
+    def cond_type(self):
+        """"if", "while" or "switch"."""
+        return self._value("cond_type")
+
+    @property
+    def branches(self):
+        """The bodies, as a tuple of GraphDefs."""
+        return self._value("branches")
+
+    def _describe(self):
+        condition = self.condition
+        return "" if condition is None else f" condition={condition.handle:#x}"
+
+
+cdef class IfNode(ConditionalNode):
+    """Runs `then` if the condition is not 0. Made by `if_then`."""
+
+    @property
+    def then(self):
+        """The body."""
+        return self.branches[0]
+
+
+cdef class IfElseNode(ConditionalNode):
+    """Runs `then` if the condition is not 0, `else_` if it is. Made by `if_else`."""
+
+    @property
+    def then(self):
+        """The body for a condition other than 0."""
+        return self.branches[0]
+
+    @property
+    def else_(self):
+        """The body for 0."""
+        return self.branches[1]
+
+
+cdef class WhileNode(ConditionalNode):
+    """Runs `body` as long as the condition is not 0 before it. Made by `while_loop`."""
+
+    @property
+    def body(self):
+        """The body."""
+        return self.branches[0]
+
+
+cdef class SwitchNode(ConditionalNode):
+    """Runs `branches[n]` if the condition is n. Made by `switch`."""
+
+
+COND_TYPES = {
+    <int>NodeKind.kIf: "if",
+    <int>NodeKind.kIfElse: "if",
+    <int>NodeKind.kWhile: "while",
+    <int>NodeKind.kSwitch: "switch",
+}
+
+register_class(NodeKind.kEmpty, EmptyNode)
+register_class(NodeKind.kKernel, KernelNode)
+register_class(NodeKind.kAlloc, AllocNode)
+register_class(NodeKind.kFree, FreeNode)
+register_class(NodeKind.kMemset, MemsetNode)
+register_class(NodeKind.kMemcpy, MemcpyNode)
+register_class(NodeKind.kChild, ChildGraphNode)
+register_class(NodeKind.kHost, HostCallbackNode)
+register_class(NodeKind.kEventRecord, EventRecordNode)
+register_class(NodeKind.kEventWait, EventWaitNode)
+register_class(NodeKind.kIf, IfNode)
+register_class(NodeKind.kIfElse, IfElseNode)
+register_class(NodeKind.kWhile, WhileNode)
+register_class(NodeKind.kSwitch, SwitchNode)
+register_class(NodeKind.kConditional, ConditionalNode)

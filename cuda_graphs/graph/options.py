@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Options of graph calls: plain dataclasses. Every call that takes one also takes its fields as keyword arguments."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
+
+if TYPE_CHECKING:
+    from cuda_graphs import Device, Stream
+
+__all__ = ["GraphAllocOptions", "GraphCompleteOptions", "GraphDebugPrintOptions"]
+
+MEMORY_TYPES = ("device", "host", "managed")
+
+
+@dataclass
+class GraphAllocOptions:
+    """Where an alloc node takes its memory from, and who else may touch it.
+
+    device       ordinal or Device; None: the device of the current context
+    memory_type  "device", "host" (pinned) or "managed"
+    peer_access  further devices that may read and write the memory
+    """
+
+    device: int | Device | None = None
+    memory_type: str = "device"
+    peer_access: Sequence[int | Device] | None = None
+
+
+@dataclass
+class GraphCompleteOptions:
+    """How a definition is instantiated.
+
+    auto_free_on_launch  a launch first frees what earlier launches allocated and did not free
+    upload_stream        upload to the device now, in the order of this stream, not with the first launch
+    device_launch        kernels may launch the graph; it may hold kernel, memcpy, memset and child graph nodes only
+    use_node_priority    take priorities from the nodes, not from the stream of the launch
+    """
+
+    auto_free_on_launch: bool = False
+    upload_stream: Stream | None = None
+    device_launch: bool = False
+    use_node_priority: bool = False
+
+
+@dataclass
+class GraphDebugPrintOptions:
+    """What a DOT file says beyond the names of the nodes. One field a flag of cuGraphDebugDotPrint, in bit order."""
+
+    verbose: bool = False
+    runtime_types: bool = False
+    kernel_node_params: bool = False
+    memcpy_node_params: bool = False
+    memset_node_params: bool = False
+    host_node_params: bool = False
+    event_node_params: bool = False
+    ext_semas_signal_node_params: bool = False
+    ext_semas_wait_node_params: bool = False
+    kernel_node_attributes: bool = False
+    handles: bool = False
+    mem_alloc_node_params: bool = False
+    mem_free_node_params: bool = False
+    batch_mem_op_node_params: bool = False
+    extra_topo_info: bool = False
+    conditional_node_params: bool = False
+
+    def _to_flags(self) -> int:
+        """The flags of CUgraphDebugDot_flags (cuda.h: 1 << 0 to 1 << 15)."""
+        return sum(bool(getattr(self, field.name)) << bit for bit, field in enumerate(fields(self)))
+
+
+Options = TypeVar("Options", GraphAllocOptions, GraphCompleteOptions)
+
+
+def accept(cls: type[Options], options: Options | Mapping[str, Any] | None, keywords: Mapping[str, Any]) -> Options:
+    """Options as an instance of `cls`, from an instance, a mapping of its fields, or keyword arguments."""
+    if options is None:
+        return cls(**keywords)
+    if any(keywords[field.name] != field.default for field in fields(cls)):
+        raise TypeError(f"give either options or keyword arguments, not both: {', '.join(keywords)}")
+    if isinstance(options, cls):
+        return options
+    if isinstance(options, Mapping):
+        return cls(**options)
+    raise TypeError(f"options must be a {cls.__name__} instance, got {type(options).__name__}")
+
+
+def memory_kind(memory_type: str | None) -> int:
+    """The index of a memory type in MEMORY_TYPES; None is "device"."""
+    if memory_type is None:
+        return 0
+    if memory_type not in MEMORY_TYPES:
+        raise ValueError(f"Invalid memory_type {memory_type!r}: must be one of {', '.join(map(repr, MEMORY_TYPES))}")
+    return MEMORY_TYPES.index(memory_type)
+
+
+def device_ordinal(device: SupportsIndex | Device) -> int:
+    """The ordinal of an int or of an object with `device_id`."""
+    return operator.index(getattr(device, "device_id", device))

@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from cuda_graphs._driver.cuda cimport CUgraphNode, CUresult
+from cuda_graphs._driver.cuda_graph cimport CUgraphConditionalNodeType
+from cuda_graphs._handles.graph_handles cimport GraphBox, NodeHandle, NodeKind, NodeRecord, OwnerSlot
+from cuda_graphs._handles.handles cimport Opaque
+
+
+cdef class Place:
+    cdef NodeHandle _h  # of the node to add after; of a definition, its entry node
+    cdef object __weakref__
+
+    cdef NodeRecord* _record(self) except NULL
+
+    # The graph to add to. RuntimeError when the node, or the graph around it, was destroyed.
+    cdef GraphBox* _open(self) except NULL
+
+    # Attaches owners to the graph, before the driver call that needs them.
+    cdef OwnerSlot _attach(self, Opaque first, Opaque second) except *
+
+    # After that call: the node's object; or the owners go and the CUDAError is raised.
+    cdef Place _added(self, CUgraphNode raw, NodeKind kind, OwnerSlot owners)
+    cdef int _refused(self, CUresult status, OwnerSlot owners, str attempt) except -1
+
+    cdef Place _add_conditional(
+        self, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size)
+
+
+# The object of a node on record, the one that lives or a new one. `any` is a handle of its hierarchy.
+cdef Place wrap_node(const NodeHandle& any, NodeRecord* record)
+
+# The same for what the driver lists: a node that is not on record is put there.
+cdef Place wrap_raw(const NodeHandle& any, GraphBox* graph, CUgraphNode raw)
+
+# A GraphDef of an inner graph.
+cdef Place wrap_graph(const NodeHandle& any, GraphBox* graph)
+
+# Says which class stands for the nodes of a kind. GraphDef is that of NodeKind.kEntry.
+cdef int register_class(NodeKind kind, type cls) except -1
+cdef type class_of(NodeKind kind)
