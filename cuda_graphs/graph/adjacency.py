@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, MutableSet
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cuda_graphs import GraphNode
+    from cuda_graphs.graph.node import GraphNode
 
 __all__ = ["AdjacencySet"]
 

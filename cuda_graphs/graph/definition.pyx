@@ -12,10 +12,10 @@ from cuda_graphs._driver.cuda cimport CUcontext, CUgraphNode, CUresult
 from cuda_graphs._driver.cuda_graph cimport CU_GRAPH_COND_ASSIGN_DEFAULT, CUgraphConditionalHandle, graph_driver
 from cuda_graphs._driver.seam cimport check_attempt, ensure_driver, raise_noted
 from cuda_graphs._handles.graph_handles cimport (
-    Edges, GraphBox, NodeHandle, NodeKind, create_graph, list_edges, list_nodes,
+    Edges, GraphBox, NodeKind, create_graph, list_edges, list_nodes,
 )
 from cuda_graphs.graph.condition cimport Condition
-from cuda_graphs.graph.exec cimport Graph, instantiate_graph
+from cuda_graphs.graph.exec cimport instantiate_graph
 from cuda_graphs.graph.operands cimport accept_context
 from cuda_graphs.graph.place cimport Place, register_class, wrap_node, wrap_raw
 from cuda_graphs.graph.options import GraphCompleteOptions, GraphDebugPrintOptions, accept

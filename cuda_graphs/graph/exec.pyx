@@ -84,7 +84,7 @@ cdef Graph instantiate_graph(Place definition, object options):
     cdef GraphBox* graph = definition._open()
     cdef CUDA_GRAPH_INSTANTIATE_PARAMS params
     cdef CUresult status
-    cdef Stream upload_stream = fill_params(&params, options)
+    cdef Stream _kept = fill_params(&params, options)
     cdef GraphExecHandle h = instantiate(graph[0], &params, &status)
     if not h:
         raise explain(definition, graph, status, &params)

@@ -13,7 +13,7 @@ from cuda_graphs._handles.graph_handles cimport (
     Direction, Edges, GraphBox, NodeKind, NodeRecord, add_edges, destroy_node, list_edges_of, remove_edges,
 )
 from cuda_graphs._handles.handles cimport hold_python
-from cuda_graphs.graph.place cimport Place, class_of, register_class, wrap_graph, wrap_raw
+from cuda_graphs.graph.place cimport Place, register_class, wrap_graph, wrap_raw
 from cuda_graphs.graph.adjacency import AdjacencySet
 from cuda_graphs.graph.node_type import GraphNodeType
 

@@ -7,7 +7,6 @@
 to the kinds of the handle layer.
 """
 
-from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
 
 from cuda_graphs._driver.cuda cimport CUdeviceptr, CUevent, CUgraph, CUgraphNode, CUresult

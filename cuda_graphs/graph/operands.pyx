@@ -11,7 +11,7 @@ from libc.stdint cimport uintptr_t
 from libc.string cimport memset
 from libcpp.vector cimport vector
 
-from cuda_graphs._driver.cuda cimport CUcontext, CUdevice, CUdeviceptr, CUresult
+from cuda_graphs._driver.cuda cimport CUcontext, CUdeviceptr, CUresult
 from cuda_graphs._driver.cuda_graph cimport (
     CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_UNIFIED, CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS,
     CUmemorytype, graph_driver,

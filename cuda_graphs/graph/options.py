@@ -10,7 +10,8 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 if TYPE_CHECKING:
-    from cuda_graphs import Device, Stream
+    from cuda_graphs._objects.device import Device
+    from cuda_graphs._objects.stream import Stream
 
 __all__ = ["GraphAllocOptions", "GraphCompleteOptions", "GraphDebugPrintOptions"]
 
@@ -76,7 +77,9 @@ class GraphDebugPrintOptions:
 Options = TypeVar("Options", GraphAllocOptions, GraphCompleteOptions)
 
 
-def accept(cls: type[Options], options: Options | Mapping[str, Any] | None, keywords: Mapping[str, Any]) -> Options:
+def accept(
+    cls: type[Options], options: Options | Mapping[str, Any] | None, keywords: Mapping[str, Any]
+) -> Options:
     """Options as an instance of `cls`, from an instance, a mapping of its fields, or keyword arguments."""
     if options is None:
         return cls(**keywords)
@@ -94,7 +97,9 @@ def memory_kind(memory_type: str | None) -> int:
     if memory_type is None:
         return 0
     if memory_type not in MEMORY_TYPES:
-        raise ValueError(f"Invalid memory_type {memory_type!r}: must be one of {', '.join(map(repr, MEMORY_TYPES))}")
+        raise ValueError(
+            f"Invalid memory_type {memory_type!r}: must be one of {', '.join(map(repr, MEMORY_TYPES))}"
+        )
     return MEMORY_TYPES.index(memory_type)
 
 

@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn, Protocol, SupportsIndex
+
+from cuda_graphs._objects.buffer import Buffer
+from cuda_graphs._objects.device import Device
+from cuda_graphs._objects.event import Event
+from cuda_graphs._objects.kernel import Kernel
+from cuda_graphs._objects.launch_config import LaunchConfig
+from cuda_graphs.graph.condition import Condition
+from cuda_graphs.graph.definition import GraphDef
+from cuda_graphs.graph.node import GraphNode
+from cuda_graphs.graph.node_kinds import (
+    AllocNode,
+    ChildGraphNode,
+    EmptyNode,
+    EventRecordNode,
+    EventWaitNode,
+    FreeNode,
+    HostCallbackNode,
+    IfElseNode,
+    IfNode,
+    KernelNode,
+    MemcpyNode,
+    MemsetNode,
+    SwitchNode,
+    WhileNode,
+)
+from cuda_graphs.graph.options import GraphAllocOptions
+
+class _Emits(Protocol):
+    def __cuda_graph_emit__(self, node: GraphNode, args: tuple[Any, ...], /) -> GraphNode: ...
+
+class Place:
+    def __init__(self, *args: Any, **kwargs: Any) -> NoReturn: ...
+    def join(self, *nodes: GraphNode) -> EmptyNode: ...
+    def launch(self, config: LaunchConfig | Mapping[str, Any], kernel: Kernel, *args: Any) -> KernelNode: ...
+    def alloc(
+        self,
+        size: int,
+        options: GraphAllocOptions | Mapping[str, Any] | None = None,
+        *,
+        device: int | Device | None = None,
+        memory_type: str = "device",
+        peer_access: Sequence[int | Device] | None = None,
+    ) -> AllocNode: ...
+    def free(self, dptr: SupportsIndex | Buffer) -> FreeNode: ...
+    def memset(
+        self, dst: SupportsIndex | Buffer, value: Any, width: int, height: int = 1, pitch: int = 0
+    ) -> MemsetNode: ...
+    def memcpy(self, dst: SupportsIndex | Buffer, src: SupportsIndex | Buffer, size: int) -> MemcpyNode: ...
+    def embed(self, child: GraphDef) -> ChildGraphNode: ...
+    def record_event(self, event: Event) -> EventRecordNode: ...
+    def wait_event(self, event: Event) -> EventWaitNode: ...
+    def callback(self, fn: Callable[[], object], *, user_data: Any = None) -> HostCallbackNode: ...
+    def if_then(self, condition: Condition) -> IfNode: ...
+    def if_else(self, condition: Condition) -> IfElseNode: ...
+    def while_loop(self, condition: Condition) -> WhileNode: ...
+    def switch(self, condition: Condition, count: int) -> SwitchNode: ...
+    def call(self, obj: _Emits, *args: Any) -> GraphNode: ...
