@@ -192,7 +192,6 @@ cdef class Place:
         declared type of the parameter. The graph keeps the kernel and, of the arguments, the objects that own
         something. Cluster and cooperative settings become attributes of the node.
         """
-
         cdef LaunchConfig c = LaunchConfig_accept(config)
         cdef Kernel k = accept_kernel(kernel)
         cdef ArgumentPack pack

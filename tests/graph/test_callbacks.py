@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: a host callback is called once a launch, in its order, with its data, and cannot break the graph."""
+
+import ctypes
+import sys
+
+import numpy as np
+import pytest
+from graph_rig import ONE
+
+import cuda_graphs as cg
+
+FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+def test_a_callable_is_called_once_a_launch(run):
+    calls = []
+    g = cg.GraphDef()
+    g.callback(lambda: calls.append(42))
+    run(g, times=3)
+    assert calls == [42, 42, 42]
+
+
+def test_it_sees_what_was_done_before_and_what_comes_after_sees_its_work(kernels, pinned, run):
+    x, seen = pinned([5], "u4"), []
+
+    def host():
+        seen.append(int(x[0]))
+        x[0] = 1000
+
+    g = cg.GraphDef()
+    before = g.launch(ONE, kernels.affine, x.ctypes.data, 2, 1)
+    before.callback(host).launch(ONE, kernels.affine, x.ctypes.data, 3, 0)
+    run(g)
+    assert seen == [11]
+    assert x[0] == 3000
+
+
+@pytest.mark.parametrize("data", [None, 0xABCD, 0])
+def test_a_c_function_gets_an_int_as_it_is(data, run):
+    got = []
+    function = FUNCTION(got.append)
+    g = cg.GraphDef()
+    node = g.callback(function, user_data=data)
+    run(g)
+    assert got == [data or None]
+    assert node.callback_fn is None
+
+
+@pytest.mark.parametrize("make", [bytes, bytearray, memoryview, lambda b: np.frombuffer(b, "u1")])
+def test_a_c_function_gets_the_address_of_a_copy_of_bytes(make, run):
+    got = []
+    function = FUNCTION(lambda p: got.append(ctypes.string_at(p, 3)))
+    data = make(b"\xab\xcd\xef")
+    g = cg.GraphDef()
+    g.callback(function, user_data=data)
+    if isinstance(data, bytearray):
+        data[:] = b"new"
+    run(g)
+    assert got == [b"\xab\xcd\xef"]
+
+
+def test_user_data_is_for_c_functions_only(device):
+    with pytest.raises(ValueError, match="user_data is only supported"):
+        cg.GraphDef().callback(lambda: None, user_data=b"x")
+
+
+@pytest.mark.parametrize(
+    "prototype",
+    [
+        ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p),
+        ctypes.CFUNCTYPE(None),
+        ctypes.CFUNCTYPE(None, ctypes.c_int),
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p),
+    ],
+)
+def test_a_c_function_of_another_prototype_is_a_type_error(prototype, device):
+    with pytest.raises(TypeError, match="c_void_p"):
+        cg.GraphDef().callback(prototype(lambda *a: 0))
+
+
+def test_an_exception_goes_to_the_unraisable_hook_and_later_nodes_still_run(
+    kernels, pinned, run, monkeypatch
+):
+    x, caught = pinned([1], "u4"), []
+    monkeypatch.setattr(sys, "unraisablehook", lambda info: caught.append(info.exc_value))
+
+    def bad():
+        raise ZeroDivisionError("mine")
+
+    g = cg.GraphDef()
+    g.callback(bad).launch(ONE, kernels.affine, x.ctypes.data, 1, 1)
+    run(g)
+    assert [str(e) for e in caught] == ["mine"]
+    assert x[0] == 2
+
+
+def test_bound_methods_and_callable_objects_are_callables(run):
+    class Counter:
+        count = 0
+
+        def step(self):
+            self.count += 1
+
+        __call__ = step
+
+    c = Counter()
+    g = cg.GraphDef()
+    node = g.callback(c)
+    assert node.callback_fn is c
+    assert "callback=?" in repr(node)
+    node.callback(c.step)
+    run(g)
+    assert c.count == 2
+
+
+def test_the_callable_of_a_node_in_an_embedded_copy_is_the_same_object(device):
+    def mine():
+        pass
+
+    child, g = cg.GraphDef(), cg.GraphDef()
+    child.callback(mine)
+    (inside,) = g.embed(child).child_graph.nodes()
+    assert inside.callback_fn is mine

@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Laws of the options: dataclasses whose fields are the keywords of the calls that take them."""
+
+import dataclasses
+import inspect
+import os
+import re
+from pathlib import Path
+
+import pytest
+from cuda import pathfinder
+
+import cuda_graphs as cg
+
+
+@pytest.mark.parametrize(
+    ("cls", "call"),
+    [(cg.GraphAllocOptions, cg.GraphDef.alloc), (cg.GraphCompleteOptions, cg.GraphDef.instantiate)],
+)
+def test_the_keywords_of_a_call_are_the_fields_of_its_options(cls, call):
+    keywords = {
+        p.name: p.default
+        for p in inspect.signature(call).parameters.values()
+        if p.kind is inspect.Parameter.KEYWORD_ONLY
+    }
+    assert keywords == {f.name: f.default for f in dataclasses.fields(cls)}
+
+
+def test_options_are_equal_by_their_fields_and_cannot_be_hashed():
+    assert cg.GraphAllocOptions(device=1) == cg.GraphAllocOptions(device=1) != cg.GraphAllocOptions()
+    with pytest.raises(TypeError):
+        hash(cg.GraphAllocOptions())
+
+
+def test_dot_flags_are_the_bits_of_the_driver_in_order():
+    names = list(cg.GraphDebugPrintOptions.__dataclass_fields__)
+    assert len(names) == 16
+    assert [cg.GraphDebugPrintOptions(**{n: True})._to_flags() for n in names] == [1 << i for i in range(16)]
+    assert cg.GraphDebugPrintOptions(**dict.fromkeys(names, True))._to_flags() == 0xFFFF
+    assert cg.GraphDebugPrintOptions()._to_flags() == 0
+
+
+@pytest.mark.parametrize("kind", [str, bytes, lambda p: p], ids=["str", "bytes", "path"])
+def test_a_dot_file_is_written(kind, tmp_path, device):
+    g = cg.GraphDef()
+    g.join().join()
+    path = tmp_path / "graph.dot"
+    g.debug_dot_print(kind(path) if kind is not bytes else os.fsencode(path))
+    assert "digraph" in path.read_text()
+
+
+def test_a_dot_file_with_everything_shows_the_bodies(tmp_path, device):
+    g = cg.GraphDef()
+    g.while_loop(g.create_condition(0)).body.join()
+    path = tmp_path / "graph.dot"
+    everything = cg.GraphDebugPrintOptions(
+        **dict.fromkeys(cg.GraphDebugPrintOptions.__dataclass_fields__, True)
+    )
+    g.debug_dot_print(path, everything)
+    text = path.read_text()
+    assert "digraph" in text
+    assert "cluster" in text or "subgraph" in text
+
+
+def test_a_file_that_cannot_be_written_is_a_cuda_error(tmp_path, device):
+    with pytest.raises(cg.CUDAError) as caught:
+        cg.GraphDef().debug_dot_print(tmp_path / "no" / "such" / "folder.dot")
+    assert "folder.dot" in caught.value.attempt
+
+
+def test_node_types_have_the_names_and_values_of_the_driver():
+    header = cuda_header()
+    values = dict(re.findall(r"(CU_GRAPH_NODE_TYPE_\w+)\s*=\s*(\d+)", header))
+    ours = {t.name: str(int(t)) for t in cg.GraphNodeType}
+    assert ours.items() <= values.items()
+
+
+def cuda_header():
+    return Path(pathfinder.find_nvidia_header_directory("cudart"), "cuda.h").read_text()
