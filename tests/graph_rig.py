@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of graphs share: a module of small kernels, memory that both sides see, and running a definition.
 
-A fixture file: tests/conftest.py imports it. `affine` makes fingerprints: x -> a*x + b does not commute, so a wrong order
-of nodes gives a wrong number.
+The conftest files of the folders import its fixtures. `affine` makes fingerprints: x -> a*x + b does not commute, so a
+wrong order of nodes gives a wrong number.
 """
 
 import gc

@@ -32,7 +32,7 @@ class AdjacencySet(MutableSet["GraphNode"]):
         self._forward = forward
 
     @classmethod
-    def _from_iterable(cls, nodes: Iterable[Any]) -> set[Any]:  # type: ignore[override]
+    def _from_iterable(cls, nodes: Iterable[Any]) -> set[Any]:
         return set(nodes)
 
     def _now(self) -> set[GraphNode]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from cuda_graphs._objects.device import Device
@@ -103,6 +103,6 @@ def memory_kind(memory_type: str | None) -> int:
     return MEMORY_TYPES.index(memory_type)
 
 
-def device_ordinal(device: SupportsIndex | Device) -> int:
+def device_ordinal(device: Any) -> int:
     """The ordinal of an int or of an object with `device_id`."""
     return operator.index(getattr(device, "device_id", device))

@@ -61,7 +61,7 @@ def test_it_must_return_a_node_of_the_graph(result, device):
         def __cuda_graph_emit__(self, node, args):
             return {"elsewhere": cg.GraphDef().join(), "definition": node.graph}.get(result, result)
 
-    with pytest.raises(TypeError, match="Bad.__cuda_graph_emit__ must return a node of the graph"):
+    with pytest.raises(TypeError, match=r"Bad\.__cuda_graph_emit__ must return a node of the graph"):
         cg.GraphDef().call(Bad())
 
 
