@@ -386,7 +386,7 @@ void add_pool_cases(Cases& cases) {
         CUdeviceptr address = 0;
         must(drv.cuMemAllocFromPoolAsync(&address, 64, pool, stream), "alloc");
         r("destroy", drv.cuMemPoolDestroy(pool));
-        r("use", drv.cuMemsetD32(address, 3, 1));
+        r("use", drv.cuMemsetD32Async(address, 3, 1, stream));
         r("free", drv.cuMemFreeAsync(address, stream));
         r("sync", drv.cuStreamSynchronize(stream));
     });
