@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Layouts that generated code agrees on: cgh_launch, the block record, the hidden arguments, shared metadata."""
+
+# Offsets in cgh_launch.
+LAUNCH = {
+    "nctaid.x": 0,
+    "nctaid.y": 4,
+    "nctaid.z": 8,
+    "ntid.x": 12,
+    "ntid.y": 16,
+    "ntid.z": 20,
+    "dynamic_smem_size": 36,
+}
+LAUNCH_BYTES = 40
+
+# The record of what the threads of a block have in common: field -> (offset, LLVM type).
+BLOCK = {
+    "arena": (0, "ptr"),  # frames of resumable threads, and the size of one
+    "stride": (8, "i64"),
+    "frame": (16, "ptr"),  # the entry's stack frame: local memory lies below
+    "launch": (24, "ptr"),
+    "shared": (32, "ptr"),
+    "params": (40, "ptr"),
+    "threads": (48, "i64"),
+    "ctaid.x": (56, "i32"),
+    "ctaid.y": (60, "i32"),
+    "ctaid.z": (64, "i32"),
+    "dyn": (68, "i32"),
+}
+BLOCK_BYTES = 72
+
+# What every function gets. `dyn`: offset of dynamic shared memory; `block`: the block record.
+HIDDEN = {
+    "launch": "ptr",
+    "shared": "ptr",
+    "block": "ptr",
+    "dyn": "i32",
+    "ctaid.x": "i32",
+    "ctaid.y": "i32",
+    "ctaid.z": "i32",
+    "tid.x": "i32",
+    "tid.y": "i32",
+    "tid.z": "i32",
+}
+HIDDEN_SIGNATURE = ", ".join(f"{kind} %{name}" for name, kind in HIDDEN.items())
+HIDDEN_TYPES = ", ".join(HIDDEN.values())
+
+INVARIANT = "!invariant.load !0"
+ACCESS_GROUP = "!llvm.access.group !1"
+READ_ONLY_SCOPE = "!alias.scope !4"
+NOT_READ_ONLY = "!noalias !4"
+METADATA = (
+    "!0 = !{}",
+    "!1 = distinct !{}",
+    '!2 = distinct !{!2, !"memory of this module"}',
+    '!3 = distinct !{!3, !2, !"read only for the launch"}',
+    "!4 = !{!3}",
+    '!5 = !{!"llvm.loop.parallel_accesses", !1}',
+)

@@ -1,0 +1,21 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""How loading an image fails: one exception with the CUresult that the driver returns and a reason in words."""
+
+INVALID_IMAGE = 200
+NO_BINARY_FOR_GPU = 209
+INVALID_PTX = 218
+UNSUPPORTED_PTX_VERSION = 222
+SHARED_OBJECT_SYMBOL_NOT_FOUND = 302
+
+
+class ImageError(Exception):
+    """An image cannot be loaded. `code` is a CUresult."""
+
+    def __init__(self, code: int, message: str):
+        super().__init__(message)
+        self.code = code
+
+
+def invalid_ptx(message: str) -> ImageError:
+    return ImageError(INVALID_PTX, message)

@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""What must be known of all functions before one is lowered: who calls whom, who waits at a barrier, who may leave the
+kernel from inside a call, who touches shared memory, whose addresses are taken."""
+
+from dataclasses import dataclass, field
+
+from .syntax import Function, Group, Instruction, Module, Symbol, Variable
+
+
+@dataclass(slots=True)
+class Facts:
+    callees: set[str] = field(default_factory=set)
+    shared: dict[str, Variable] = field(default_factory=dict)
+    barrier: bool = False
+    exits: bool = False
+    calls_pointer: bool = False
+    has_local: bool = False
+    addresses: set[str] = field(default_factory=set)  # functions whose address is taken
+
+
+def gather(module: Module) -> dict[str, Facts]:
+    facts = {name: _of_body(module, function) for name, function in module.functions.items()}
+    taken = {
+        item.name
+        for variable in module.variables.values()
+        for item in variable.init or ()
+        if isinstance(item, Symbol) and item.name in module.functions
+    }.union(*(found.addresses for found in facts.values()))
+    for found in facts.values():
+        if found.calls_pointer:
+            found.callees |= taken
+        found.addresses = taken
+    for name in facts:
+        _spread(facts, name)
+    return facts
+
+
+def _of_body(module: Module, function: Function) -> Facts:
+    found = Facts()
+    found.has_local = any(variable.space == "local" for variable in function.variables)
+    for statement in function.body or ():
+        if isinstance(statement, Instruction):
+            _visit(module, found, statement, function)
+    return found
+
+
+def _visit(module: Module, found: Facts, ins: Instruction, function: Function) -> None:
+    name = ins.opcode.partition(".")[0]
+    if name in ("bar", "barrier"):
+        found.barrier = True
+    elif name == "exit":
+        found.exits = True
+    elif name == "call":
+        _call(module, found, ins)
+    elif name == "mov" and isinstance(ins.operands[-1], Symbol):
+        symbol = ins.operands[-1]
+        if symbol.name in module.functions and symbol.variable is None:
+            found.addresses.add(symbol.name)
+        if symbol.variable is not None and symbol.variable.space in ("param", "local"):
+            found.has_local = True  # a parameter whose address is taken may be local memory of a caller
+    for operand in ins.operands:
+        symbol = getattr(operand, "base", operand)
+        if isinstance(symbol, Symbol):
+            variable = symbol.variable or module.variables.get(symbol.name)
+            if variable is not None and variable.space == "shared":
+                found.shared[f"{'' if symbol.variable is None else function.name}.{variable.name}"] = variable
+
+
+def _call(module: Module, found: Facts, ins: Instruction) -> None:
+    target = next((operand for operand in ins.operands if not isinstance(operand, Group)), None)
+    if isinstance(target, Symbol):
+        found.callees.add(module.aliases.get(target.name, target.name))
+    else:
+        found.calls_pointer = True
+
+
+def reachable(facts: dict[str, Facts], name: str) -> set[str]:
+    """`name` and everything that it may call, at any depth."""
+    seen: set[str] = set()
+    left = [name]
+    while left:
+        current = left.pop()
+        if current not in seen and current in facts:
+            seen.add(current)
+            left += facts[current].callees
+    return seen
+
+
+def _spread(facts: dict[str, Facts], name: str) -> None:
+    callees = reachable(facts, name)
+    facts[name].barrier = any(facts[callee].barrier for callee in callees)
+    facts[name].exits = any(facts[callee].exits for callee in callees)

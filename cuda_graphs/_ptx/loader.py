@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The way in: image bytes -> LoadedImage, whose `address` is that of a cgh_image of `_hostdriver/image_loader.h`."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+
+from . import cache, native, trace
+from .errors import INVALID_IMAGE, NO_BINARY_FOR_GPU, ImageError, invalid_ptx
+
+
+class Param(ctypes.Structure):
+    _fields_ = [("offset", ctypes.c_uint32), ("size", ctypes.c_uint32)]
+
+
+class Kernel(ctypes.Structure):
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("entry", ctypes.c_void_p),
+        ("params", ctypes.POINTER(Param)),
+        ("param_count", ctypes.c_uint32),
+        ("param_bytes", ctypes.c_uint32),
+        ("static_shared_bytes", ctypes.c_uint32),
+        ("local_bytes", ctypes.c_uint32),
+        ("const_bytes", ctypes.c_uint32),
+        ("registers", ctypes.c_uint32),
+        ("max_threads_per_block", ctypes.c_uint32),
+        ("required_block", ctypes.c_uint32 * 3),
+        ("uses_barrier", ctypes.c_uint32),
+        ("ptx_version", ctypes.c_uint32),
+        ("binary_version", ctypes.c_uint32),
+    ]
+
+
+class Global(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("address", ctypes.c_void_p), ("bytes", ctypes.c_uint64)]
+
+
+class Image(ctypes.Structure):
+    _fields_ = [
+        ("kernels", ctypes.POINTER(Kernel)),
+        ("globals", ctypes.POINTER(Global)),
+        ("kernel_count", ctypes.c_uint32),
+        ("global_count", ctypes.c_uint32),
+        ("owner", ctypes.c_void_p),
+    ]
+
+
+# cgh_services has seven entries; generated code reads them from @cgh.services.
+SERVICES_SYMBOL = "cgh.services"
+SERVICES_BYTES = 7 * ctypes.sizeof(ctypes.c_void_p)
+
+
+class LoadedImage:
+    """Code in this process with its C description. Dropping it unloads the code."""
+
+    def __init__(self, description: dict, code: bytes, services: int):
+        kernels, variables = description["kernels"], description["globals"]
+        symbols = [kernel["symbol"] for kernel in kernels] + [symbol for _, symbol, _ in variables]
+        self._code = native.Code(code, [SERVICES_SYMBOL, *symbols])
+        ctypes.memmove(self._code[SERVICES_SYMBOL], services, SERVICES_BYTES)
+        self._params = [_params(kernel["params"]) for kernel in kernels]
+        self._kernels = (Kernel * len(kernels))()
+        for out, kernel, params in zip(self._kernels, kernels, self._params, strict=True):
+            self._fill(out, kernel, params)
+        self._globals = (Global * len(variables))()
+        for found, (name, symbol, size) in zip(self._globals, variables, strict=True):
+            found.name, found.address, found.bytes = name.encode(), self._code[symbol], size
+        self.image = Image(self._kernels, self._globals, len(kernels), len(variables), None)
+        self.address = ctypes.addressof(self.image)
+
+    def _fill(self, out: Kernel, kernel: dict, params: ctypes.Array) -> None:
+        out.name = kernel["name"].encode()
+        out.entry = self._code[kernel["symbol"]]
+        out.params = params
+        out.param_count = len(params)
+        out.required_block = (ctypes.c_uint32 * 3)(*kernel["required_block"])
+        for field in (
+            "param_bytes static_shared_bytes local_bytes const_bytes registers max_threads_per_block "
+            "uses_barrier ptx_version binary_version"
+        ).split():
+            setattr(out, field, kernel[field])
+
+
+def _params(layout: list) -> ctypes.Array:
+    found = (Param * len(layout))()
+    for param, (offset, size) in zip(found, layout, strict=True):
+        param.offset, param.size = offset, size
+    return found
+
+
+def translate(text: str) -> tuple[dict, str]:
+    """PTX text -> (description, LLVM IR)."""
+    from .module import ModuleLowering
+    from .parser import parse
+
+    with trace.timed("parse"):
+        module = parse(text)
+    with trace.timed("lower"):
+        lowered = ModuleLowering(module).lower()
+    return lowered.description(), lowered.ir
+
+
+def _load_ptx(image: bytes) -> tuple[dict, bytes]:
+    name = cache.key(image, native.host())
+    entry = cache.load(name)
+    if entry is None:
+        try:
+            text = image.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise invalid_ptx(f"the text is not UTF-8: {error}") from None
+        description, ir = translate(text)
+        entry = description, native.compile_ir(ir)
+        cache.store(name, *entry)
+    return entry
+
+
+def _refuse_gpu_code(image: bytes) -> tuple[dict, bytes]:
+    raise ImageError(NO_BINARY_FOR_GPU, "this image has GPU machine code; the host driver runs PTX: compile to PTX")
+
+
+def _is_ptx(image: bytes) -> bool:
+    start = image.lstrip()[:16]
+    return start.startswith((b"//", b"/*", b".version"))
+
+
+# What an image is -> how it becomes (description, object code). The first that fits.
+KINDS: tuple[tuple[Callable[[bytes], bool], Callable[[bytes], tuple[dict, bytes]]], ...] = (
+    (_is_ptx, _load_ptx),
+    (lambda image: image.startswith(b"\x7fELF"), _refuse_gpu_code),
+    (lambda image: image.startswith(b"\x50\xed\x55\xba"), _refuse_gpu_code),  # a fatbin
+)
+
+
+def load(image: bytes, services: int) -> LoadedImage:
+    """`services` is the address of a cgh_services. Raises ImageError."""
+    image = bytes(image).rstrip(b"\0")
+    for fits, build in KINDS:
+        if fits(image):
+            with native.LOCK, trace.timed("load"):
+                description, code = build(image)
+                return LoadedImage(description, code, services)
+    raise ImageError(INVALID_IMAGE, "the image is neither PTX text nor anything else that is known")

@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""LLVM IR -> object file for this CPU -> code in this process. Everything here runs under one lock, because llvmlite
+shares one LLVM context."""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from itertools import count
+from typing import TYPE_CHECKING
+
+from . import trace
+from .errors import invalid_ptx
+
+if TYPE_CHECKING:
+    import llvmlite.binding as llvm
+
+LOCK = threading.RLock()
+_numbers = count()
+
+
+@cache
+def _binding():
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm
+
+
+@cache
+def host() -> dict[str, str]:
+    """What the object code depends on besides the IR."""
+    import llvmlite
+
+    llvm = _binding()
+    return {
+        "llvmlite": llvmlite.__version__,
+        "llvm": ".".join(map(str, llvm.llvm_version_info)),
+        "triple": llvm.get_process_triple(),
+        "cpu": llvm.get_host_cpu_name(),
+        "features": llvm.get_host_cpu_features().flatten(),
+    }
+
+
+@cache
+def _machine() -> llvm.TargetMachine:
+    found = host()
+    target = _binding().Target.from_triple(found["triple"])
+    return target.create_target_machine(
+        cpu=found["cpu"], features=found["features"], opt=3, reloc="pic", codemodel="default"
+    )
+
+
+@cache
+def _jit() -> llvm.LLJIT:
+    return _binding().create_lljit_compiler()
+
+
+def compile_ir(ir: str) -> bytes:
+    with LOCK:
+        module = _optimised(ir)
+        if trace.level() >= trace.ASSEMBLY:
+            trace.show(trace.ASSEMBLY, "assembly", _machine().emit_assembly(module))
+        with trace.timed("LLVM emit"):
+            return _machine().emit_object(module)
+
+
+def assembly(ir: str) -> str:
+    """The assembly that `compile_ir` would make an object of."""
+    with LOCK:
+        return _machine().emit_assembly(_optimised(ir))
+
+
+def _optimised(ir: str) -> llvm.ModuleRef:
+    """At O3 with vectorisation. Nothing here allows fast-math or contraction."""
+    llvm = _binding()
+    trace.show(trace.LLVM, "LLVM before optimisation", ir)
+    with trace.timed("LLVM parse"):
+        try:
+            module = llvm.parse_assembly(ir)
+            module.triple = host()["triple"]
+            module.data_layout = str(_machine().target_data)
+            module.verify()
+        except RuntimeError as error:
+            raise invalid_ptx(f"the translation to LLVM is not valid: {error}") from None
+    with trace.timed("LLVM optimise"):
+        options = llvm.create_pipeline_tuning_options(speed_level=3)
+        options.loop_vectorization = True
+        options.slp_vectorization = True
+        options.loop_interleaving = True
+        options.loop_unrolling = True
+        builder = llvm.create_pass_builder(_machine(), options)
+        builder.getModulePassManager().run(module, builder)
+    trace.show(trace.LLVM, "LLVM after optimisation", module)
+    return module
+
+
+class Code:
+    """Linked code. It is unloaded with the object."""
+
+    def __init__(self, object_code: bytes, symbols: list[str]):
+        builder = _binding().JITLibraryBuilder().add_object_img(object_code).add_current_process()
+        for symbol in symbols:
+            builder.export_symbol(symbol)
+        with LOCK, trace.timed("link"):
+            self.tracker = builder.link(_jit(), f"image{next(_numbers)}")
+
+    def __getitem__(self, symbol: str) -> int:
+        return self.tracker[symbol]
+
+    def close(self) -> None:
+        with LOCK:
+            self.tracker.close()

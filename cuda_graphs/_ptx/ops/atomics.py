@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""atom and red. Blocks run on several OS threads, so these are real atomics, also on shared memory, where a block's
+one OS thread makes them cheap enough."""
+
+from ..datatypes import Type
+from ..function import FunctionLowering
+from ..rounding import arithmetic, narrow, widen
+from ..syntax import Vector
+from ..table import Op, row
+from .memory import CACHE, SCOPES, SPACES, VECTORS, address, space_of
+from .packed import join, lanes
+
+OPERATIONS = {
+    "add": "add",
+    "and": "and",
+    "or": "or",
+    "xor": "xor",
+    "exch": "xchg",
+    "inc": "uinc_wrap",
+    "dec": "udec_wrap",
+    "min": "min",
+    "max": "max",
+}
+ORDERINGS = {"relaxed": "monotonic", "acquire": "acquire", "release": "release", "acq_rel": "acq_rel"}
+TYPES = "b16 b32 b64 u32 u64 s32 s64 f32 f64 f16 bf16 f16x2 bf16x2"
+MODS = (
+    f"{SPACES} {SCOPES} {CACHE} {' '.join(ORDERINGS)} {' '.join(OPERATIONS)} cas noftz {' '.join(VECTORS)}"
+)
+# The types that each operation takes.
+ALLOWED = {
+    "add": "u32 s32 u64 s64 f32 f64 f16 bf16 f16x2 bf16x2",
+    "min": "u32 s32 u64 s64 f16 bf16 f16x2 bf16x2",
+    "max": "u32 s32 u64 s64 f16 bf16 f16x2 bf16x2",
+    "and": "b32 b64 u32 s32 u64 s64",
+    "or": "b32 b64 u32 s32 u64 s64",
+    "xor": "b32 b64 u32 s32 u64 s64",
+    "exch": "b32 b64 u32 s32 u64 s64 f32",
+    "inc": "u32",
+    "dec": "u32",
+    "cas": "b16 b32 b64 u32 s32 u64 s64",
+}
+
+
+@row("atom atom:f", types=TYPES, mods=MODS, operands="3-5")
+def atomic(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    _atomic(f, op, operands[0], *operands[1:])
+
+
+@row("red red:f", types=TYPES, mods=MODS, operands="2-4")
+def reduce(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    _atomic(f, op, None, *operands)
+
+
+def _atomic(f: FunctionLowering, op: Op, target: object, place: object, *sources: object) -> None:
+    kind = op.type
+    name = op.one_of(*OPERATIONS, "cas")
+    if kind.name not in ALLOWED.get(name, "").split():
+        raise f.fail(f"the operation .{name} is not possible on .{kind.name}")
+    order = ORDERINGS[op.one_of(*ORDERINGS, default="relaxed")]
+    pointer = address(f, place, space_of(op))
+    if name == "cas":
+        results = [_compare_and_swap(f, pointer, kind, order, *sources[:2])]
+    else:
+        items = sources[0].items if isinstance(sources[0], Vector) else (sources[0],)
+        results = []
+        for number, item in enumerate(items):
+            at = f.v(f"getelementptr i8, ptr {pointer}, i64 {number * kind.bytes}") if number else pointer
+            results.append(_one(f, name, kind, order, at, item))
+    targets = target.items if isinstance(target, Vector) else (target,)
+    if target is not None:
+        for item, (value, t) in zip(targets, results, strict=True):
+            f.write(item, value, t, kind.signed)
+
+
+def _compare_and_swap(
+    f: FunctionLowering, pointer: str, kind: Type, order: str, old: object, new: object
+) -> tuple[str, str]:
+    t = kind.storage
+    expected, wanted = f.read(old, t), f.read(new, t)
+    failure = "acquire" if order in ("acquire", "acq_rel") else "monotonic"
+    pair = f.v(f"cmpxchg ptr {pointer}, {t} {expected}, {t} {wanted} {order} {failure}, align {kind.bytes}")
+    return f.v(f"extractvalue {{ {t}, i1 }} {pair}, 0"), t
+
+
+def _one(f: FunctionLowering, name: str, kind: Type, order: str, pointer: str, source: object) -> tuple[str, str]:
+    t = kind.storage
+    value = f.read(source, t)
+    if kind.is_float and kind.bits == 16:
+        return _loop(f, name, kind, order, pointer, value), t
+    verb = OPERATIONS[name]
+    if kind.kind == "f" and name == "add":
+        verb = "fadd"
+    elif name in ("min", "max") and not kind.signed:
+        verb = "u" + verb
+    if name == "exch" and t == "float":
+        t, value = "i32", f.convert(value, "float", "i32")
+    return f.v(f"atomicrmw {verb} ptr {pointer}, {t} {value} {order}, align {kind.bytes}"), t
+
+
+def _loop(f: FunctionLowering, name: str, kind: Type, order: str, pointer: str, value: str) -> str:
+    """The 16-bit floating point formats: read, compute, compare and swap until nobody came between."""
+    t = kind.storage
+    again, done, before = f.block("again"), f.block("swapped"), f.block("first")
+    f.branch(before)
+    f.place(before)
+    start = f.v(f"load atomic {t}, ptr {pointer} monotonic, align {kind.bytes}")
+    f.branch(again)
+    f.place(again)
+    f.count += 1
+    seen, after = f"%seen{f.count}", f"%after{f.count}"
+    f.do(f"{seen} = phi {t} [ {start}, %{before} ], [ {after}, %{again} ]")
+    wanted = _sum_lanes(f, name, kind, seen, value)
+    pair = f.v(f"cmpxchg ptr {pointer}, {t} {seen}, {t} {wanted} {order} monotonic, align {kind.bytes}")
+    f.do(f"{after} = extractvalue {{ {t}, i1 }} {pair}, 0")
+    success = f.v(f"extractvalue {{ {t}, i1 }} {pair}, 1")
+    f.branch_if(success, done, again)
+    f.place(done)
+    return after
+
+
+def _sum_lanes(f: FunctionLowering, name: str, kind: Type, a: str, b: str) -> str:
+    if kind.lanes == 1:
+        a, b = f.convert(a, kind.storage, kind.value), f.convert(b, kind.storage, kind.value)
+        return f.convert(_combine(f, name, kind, a, b), kind.value, kind.storage)
+    element = kind.element
+    pairs = zip(lanes(f, a, element), lanes(f, b, element), strict=True)
+    return join(f, [_combine(f, name, element, *pair) for pair in pairs], element)
+
+
+def _combine(f: FunctionLowering, name: str, kind: Type, a: str, b: str) -> str:
+    wide = [widen(f, value, kind)[0] for value in (a, b)]
+    if name == "add":
+        return narrow(f, arithmetic(f, "add", "rn", "float", *wide), kind)
+    result = f.call("float", f"llvm.{name}imumnum.f32", *(("float", value) for value in wide))
+    return narrow(f, result, kind)

@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Branches, the end of a thread, barriers and fences."""
+
+from ..function import FunctionLowering
+from ..syntax import Immediate, Symbol
+from ..table import Op, row
+
+
+@row("bra", mods="uni", operands="1")
+def branch(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    ins = f.instruction
+    assert ins is not None
+    if not isinstance(operands[0], Symbol):
+        raise f.fail("the target is not a label")
+    target = f.label(operands[0].name, ins.scopes)
+    if ins.guard is None:
+        f.branch(target)
+        f.end_block()
+        return
+    follow = f.block("next")
+    condition = f.read(ins.guard, "i1")
+    f.branch_if(condition, *((follow, target) if ins.negated else (target, follow)))
+    f.place(follow)
+
+
+@row("brx", mods="idx uni", operands="2")
+def branch_table(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    ins = f.instruction
+    assert ins is not None
+    table = f.frame.function.tables.get(getattr(operands[1], "name", ""))
+    if "idx" not in op or table is None:
+        raise f.fail("a .branchtargets list is needed")
+    index = f.read(operands[0], "i32")
+    nowhere = f.block("nowhere")
+    cases = " ".join(f"i32 {number}, label %{f.label(name, ins.scopes)}" for number, name in enumerate(table))
+    f.do(f"switch i32 {index}, label %{nowhere} [ {cases} ]")
+    f.place(nowhere)
+    f.do("unreachable")
+    f.end_block()
+
+
+@row("ret", mods="uni", operands="0")
+def return_(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    f.branch(f.frame.return_label)
+    f.end_block()
+
+
+@row("exit", operands="0")
+def leave(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    """Functions that exit are inlined, so the kernel's own end is in reach."""
+    f.branch(f.frames[0].return_label)
+    f.end_block()
+
+
+@row("trap brkpt", operands="0")
+def trap(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    f.lines.append(f.module.prelude.service_call("", "trap", "void", ""))
+    f.do("unreachable")
+    f.end_block()
+
+
+@row("bar barrier", mods="sync cta aligned", operands="1-2")
+def barrier(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    """Every thread of the block. A block of one thread has nobody to wait for."""
+    if "sync" not in op:
+        raise f.fail("only .sync is supported")
+    if len(operands) == 2:
+        raise f.fail("a barrier of a part of the block is not supported")
+    if not isinstance(operands[0], Immediate):
+        raise f.fail("the barrier's number must be a constant")
+    assert f.resumable
+    wait, go_on = f.block("wait"), f.block("go.on")
+    f.branch_if("%alone", go_on, wait)
+    f.place(wait)
+    result = f.v("call i8 @llvm.coro.suspend(token none, i1 false)")
+    f.do(f"switch i8 {result}, label %suspend [ i8 0, label %{go_on} i8 1, label %suspend ]")
+    f.place(go_on)
+
+
+@row("membar", mods="cta gl sys proxy alias", operands="0")
+def memory_barrier(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    f.do("fence seq_cst")
+
+
+@row(
+    "fence",
+    mods="sc acq_rel acquire release cta cluster gpu sys proxy alias async async.global global shared::cta "
+    "shared::cluster async::generic generic mbarrier_init sync_restrict",
+    operands="0",
+)
+def fence(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    order = op.one_of("acq_rel", "acquire", "release", default="seq_cst")
+    f.do(f"fence {order}")
+
+
+@row("nanosleep", types="u32", operands="1")
+def sleep(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    """The duration is a hint in [0, 2t]."""
+
+
+@row("griddepcontrol", mods="wait launch_dependents", operands="0")
+def dependent_launch(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    """The driver starts a kernel after what it depends on has ended."""
+
+
+@row("pmevent", mods="mask", operands="1")
+def performance_event(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    """Nobody counts."""

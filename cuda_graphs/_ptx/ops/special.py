@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Special registers. Clusters are one block; the host is one multiprocessor."""
+
+from collections.abc import Callable
+
+from ..abi import INVARIANT, LAUNCH
+from ..function import FunctionLowering
+from ..table import SPECIAL
+
+AXES = ("x", "y", "z")
+
+
+def _launch(name: str) -> Callable[[FunctionLowering], tuple[str, str]]:
+    def read(f: FunctionLowering) -> tuple[str, str]:
+        at = f.v(f"getelementptr i8, ptr {f.hidden('launch')}, i64 {LAUNCH[name]}")
+        return f.v(f"load i32, ptr {at}, {INVARIANT}"), "i32"
+
+    return read
+
+
+def _hidden(name: str) -> Callable[[FunctionLowering], tuple[str, str]]:
+    return lambda f: (f.hidden(name), "i32")
+
+
+def _constant(value: int, kind: str = "i32") -> Callable[[FunctionLowering], tuple[str, str]]:
+    return lambda f: (str(value), kind)
+
+
+def _service(name: str, shift: int = 0, kind: str = "i64") -> Callable[[FunctionLowering], tuple[str, str]]:
+    def read(f: FunctionLowering) -> tuple[str, str]:
+        f.count += 1
+        result = f"%time{f.count}"
+        f.lines.append(f.module.prelude.service_call(result, name, "i64", ""))
+        if shift:
+            result = f.v(f"lshr i64 {result}, {shift}")
+        return f.convert(result, "i64", kind), kind
+
+    return read
+
+
+def _linear(f: FunctionLowering) -> str:
+    """The thread's number in its block."""
+    x, y = (_launch(f"ntid.{axis}")(f)[0] for axis in "xy")
+    rows = f.v(f"mul i32 {f.hidden('tid.z')}, {y}")
+    row_number = f.v(f"add i32 {rows}, {f.hidden('tid.y')}")
+    return f.v(f"add i32 {f.v(f'mul i32 {row_number}, {x}')}, {f.hidden('tid.x')}")
+
+
+def _lane(f: FunctionLowering) -> tuple[str, str]:
+    return f.v(f"and i32 {_linear(f)}, 31"), "i32"
+
+
+def _warp(f: FunctionLowering) -> tuple[str, str]:
+    return f.v(f"lshr i32 {_linear(f)}, 5"), "i32"
+
+
+def _warps(f: FunctionLowering) -> tuple[str, str]:
+    x, y, z = (_launch(f"ntid.{axis}")(f)[0] for axis in AXES)
+    threads = f.v(f"mul i32 {f.v(f'mul i32 {x}, {y}')}, {z}")
+    return f.v(f"lshr i32 {f.v(f'add i32 {threads}, 31')}, 5"), "i32"
+
+
+def _lane_mask(make: str) -> Callable[[FunctionLowering], tuple[str, str]]:
+    """`make` gives the mask from {bit}, the lane's own bit."""
+
+    def read(f: FunctionLowering) -> tuple[str, str]:
+        bit = f.v(f"shl i32 1, {_lane(f)[0]}")
+        below = f.v(f"sub i32 {bit}, 1")
+        up_to = f.v(f"or i32 {bit}, {below}")
+        found = {"eq": bit, "lt": below, "le": up_to}
+        if make in found:
+            return found[make], "i32"
+        return f.v(f"xor i32 {up_to if make == 'gt' else below}, -1"), "i32"
+
+    return read
+
+
+def _total_shared(f: FunctionLowering) -> tuple[str, str]:
+    dynamic, _ = _launch("dynamic_smem_size")(f)
+    return f.v(f"add i32 {f.hidden('dyn')}, {dynamic}"), "i32"
+
+
+SPECIAL |= {
+    **{f"%tid.{axis}": _hidden(f"tid.{axis}") for axis in AXES},
+    **{f"%ctaid.{axis}": _hidden(f"ctaid.{axis}") for axis in AXES},
+    **{f"%ntid.{axis}": _launch(f"ntid.{axis}") for axis in AXES},
+    **{f"%nctaid.{axis}": _launch(f"nctaid.{axis}") for axis in AXES},
+    **{f"%clusterid.{axis}": _hidden(f"ctaid.{axis}") for axis in AXES},
+    **{f"%nclusterid.{axis}": _launch(f"nctaid.{axis}") for axis in AXES},
+    **{f"%cluster_ctaid.{axis}": _constant(0) for axis in AXES},
+    **{f"%cluster_nctaid.{axis}": _constant(1) for axis in AXES},
+    "%cluster_ctarank": _constant(0),
+    "%cluster_nctarank": _constant(1),
+    "%laneid": _lane,
+    "%warpid": _warp,
+    "%nwarpid": _warps,
+    "%smid": _constant(0),
+    "%nsmid": _constant(1),
+    "%gridid": _constant(0, "i64"),
+    "%clock": _service("clock64", kind="i32"),
+    "%clock_hi": _service("clock64", 32, "i32"),
+    "%clock64": _service("clock64"),
+    "%globaltimer": _service("globaltimer"),
+    "%globaltimer_lo": _service("globaltimer", kind="i32"),
+    "%globaltimer_hi": _service("globaltimer", 32, "i32"),
+    **{f"%lanemask_{make}": _lane_mask(make) for make in ("eq", "lt", "le", "gt", "ge")},
+    "%dynamic_smem_size": _launch("dynamic_smem_size"),
+    "%total_smem_size": _total_shared,
+    "%aggr_smem_size": _total_shared,
+    "%is_explicit_cluster": lambda f: ("false", "i1"),
+}

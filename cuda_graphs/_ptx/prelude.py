@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Helper functions that generated code calls, emitted once a module when something asks for them, and calls of the
+driver's services through the table @cgh.services, which is filled after linking."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .module import ModuleLowering
+
+# The order of cgh_services.
+SERVICES = ("set_conditional", "vprintf", "assert_fail", "trap", "scratch", "clock64", "globaltimer")
+
+# Arguments of llvm.set.rounding, and what the constrained intrinsics must not assume.
+ROUNDING = {"rz": 0, "rn": 1, "rp": 2, "rm": 3}
+
+_ARITY = {"fadd": 2, "fsub": 2, "fmul": 2, "fdiv": 2, "sqrt": 1, "fma": 3}
+
+
+class Prelude:
+    def __init__(self, module: ModuleLowering):
+        self.module = module
+        self.functions: dict[str, str] = {}
+        self.calls = 0
+
+    def text(self) -> str:
+        return "\n".join(self.functions.values())
+
+    def service_call(self, result: str, name: str, kind: str, args: str) -> str:
+        """IR that calls a service: `result` is an LLVM name, or "" for void."""
+        self.calls += 1
+        at, to = f"%service.at{self.calls}", f"%service{self.calls}"
+        assign = f"{result} = " if result else ""
+        return (
+            f"  {at} = getelementptr ptr, ptr @cgh.services, i64 {SERVICES.index(name)}\n"
+            f"  {to} = load ptr, ptr {at}, !invariant.load !0\n"
+            f"  {assign}call {kind} {to}({args})"
+        )
+
+    def directed(self, operation: str, mode: str) -> str:
+        """The name of a function that does a double operation in a rounding mode other than the nearest.
+
+        It sets the machine's rounding mode around one operation. This is exact in every corner (subnormal results,
+        overflow), where error-free transformations in double are not. Not inlined: strictfp must stay inside.
+        """
+        name = f"directed.{operation}.{mode}"
+        if name not in self.functions:
+            arity = _ARITY[operation]
+            params = ", ".join(f"double %a{i}" for i in range(arity))
+            kinds = "".join("double, " for _ in range(arity))
+            intrinsic = f"llvm.experimental.constrained.{operation}.f64"
+            self.module.declarations[intrinsic] = f"declare double @{intrinsic}({kinds}metadata, metadata)"
+            self.module.declarations["llvm.set.rounding"] = "declare void @llvm.set.rounding(i32)"
+            self.functions[name] = f"""
+define internal double @{name}({params}) noinline strictfp nounwind {{
+  call void @llvm.set.rounding(i32 {ROUNDING[mode]}) strictfp
+  %r = call double @{intrinsic}({params}, metadata !"round.dynamic", metadata !"fpexcept.strict") strictfp
+  call void @llvm.set.rounding(i32 {ROUNDING["rn"]}) strictfp
+  ret double %r
+}}"""
+        return name

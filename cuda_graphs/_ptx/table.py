@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The table of instructions: one row a family. Decoding an opcode checks it against its row, so that a modifier which
+a lowering does not know is an error at load and never ignored.
+
+    @row("add sub", types="u16 s16 f32", mods="rn rz ftz sat")
+    def lower(f, op, operands): ...
+
+A name may have two rows: `add` for integers and `add:f`, taken when the last type is a floating point one.
+`op.types` are the types in the order written, `op.mods` everything else.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .datatypes import TYPES, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    name: str
+    mods: tuple[str, ...]
+    types: tuple[Type, ...]
+
+    @property
+    def type(self) -> Type:
+        return self.types[-1]
+
+    def one_of(self, *names: str, default: str = "") -> str:
+        """The one modifier of a group of exclusive ones."""
+        for mod in self.mods:
+            if mod in names:
+                return mod
+        return default
+
+    def __contains__(self, mod: str) -> bool:
+        return mod in self.mods
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    name: str
+    lower: Callable
+    types: frozenset[str]
+    mods: frozenset[str]
+    type_count: tuple[int, int]
+    operand_count: tuple[int, int]
+
+
+class Refused(Exception):
+    """An instruction that is not supported as written. The lowering adds its place."""
+
+
+ROWS: dict[str, Row] = {}
+SPECIAL: dict[str, Callable] = {}  # special register -> function that reads it: (value, LLVM type)
+_decoded: dict[str, tuple[Row, Op]] = {}
+
+
+def _span(text: str) -> tuple[int, int]:
+    low, _, high = text.partition("-")
+    return int(low), int(high or low)
+
+
+def row(names: str, *, types: str = "", mods: str = "", count: str = "1", operands: str = "0-9") -> Callable:
+    """`count` is how many types the opcode writes, `operands` how many operands it takes."""
+
+    def register(lower: Callable) -> Callable:
+        for name in names.split():
+            assert name not in ROWS, name
+            ROWS[name] = Row(
+                name,
+                lower,
+                frozenset(types.split()),
+                frozenset(mods.split()),
+                _span(count if types else "0"),
+                _span(operands),
+            )
+        return lower
+
+    return register
+
+
+def decode(opcode: str) -> tuple[Row, Op]:
+    found = _decoded.get(opcode)
+    if found is None:
+        found = _decoded[opcode] = _decode(opcode)
+    return found
+
+
+def _decode(opcode: str) -> tuple[Row, Op]:
+    name, *parts = opcode.split(".")
+    types = tuple(TYPES[part] for part in parts if part in TYPES)
+    found = ROWS.get(f"{name}:f") if types and types[-1].is_float else None
+    found = found or ROWS.get(name)
+    if found is None:
+        raise Refused("this instruction is not supported")
+    mods = tuple(part for part in parts if part not in TYPES)
+    for mod in mods:
+        if mod not in found.mods:
+            raise Refused(f"the modifier .{mod} is not supported here")
+    for kind in types:
+        if kind.name not in found.types:
+            raise Refused(f"the type .{kind.name} is not supported here")
+    low, high = found.type_count
+    if not low <= len(types) <= high:
+        raise Refused("the number of types is wrong")
+    return found, Op(name, mods, types)
