@@ -18,6 +18,7 @@ from .abi import BLOCK, BLOCK_BYTES, HIDDEN, HIDDEN_SIGNATURE, INVARIANT, LAUNCH
 from .function import FunctionLowering
 from .syntax import Function
 
+
 def param_offsets(function: Function) -> tuple[list[tuple[int, int]], int]:
     """(offset, size) of each parameter and the size of the whole block, by natural alignment in order."""
     found, at = [], 0
@@ -31,16 +32,14 @@ def param_offsets(function: Function) -> tuple[list[tuple[int, int]], int]:
 def _set(name: str, value: str) -> str:
     offset, kind = BLOCK[name]
     return (
-        f"  %set.{name} = getelementptr i8, ptr %block, i64 {offset}\n"
-        f"  store {kind} {value}, ptr %set.{name}"
+        f"  %set.{name} = getelementptr i8, ptr %block, i64 {offset}\n  store {kind} {value}, ptr %set.{name}"
     )
 
 
 def _get(name: str) -> str:
     offset, kind = BLOCK[name]
     return (
-        f"  %at.{name} = getelementptr i8, ptr %block, i64 {offset}\n"
-        f"  %{name} = load {kind}, ptr %at.{name}"
+        f"  %at.{name} = getelementptr i8, ptr %block, i64 {offset}\n  %{name} = load {kind}, ptr %at.{name}"
     )
 
 
@@ -174,7 +173,9 @@ done:
 }"""
 
 
-def resumable_kernel(f: FunctionLowering, function: Function, params: list[tuple[int, int]], size: int) -> str:
+def resumable_kernel(
+    f: FunctionLowering, function: Function, params: list[tuple[int, int]], size: int
+) -> str:
     _bind_params(f, function, params, "%params")
     f.lower_body("return")
     for name, result, args in (

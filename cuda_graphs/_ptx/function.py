@@ -37,6 +37,7 @@ from .datatypes import LLVM_BITS, Type
 if TYPE_CHECKING:
     from .module import ModuleLowering
 
+
 class Frame:
     """One function being lowered into the LLVM function: the outermost, or one that had to be inlined."""
 
@@ -351,4 +352,3 @@ class FunctionLowering:
 
 def zero(storage: str) -> str:
     return "0" if storage[0] == "i" and storage != "i1" else "false" if storage == "i1" else "0.0"
-

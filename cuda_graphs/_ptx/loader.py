@@ -118,7 +118,9 @@ def _load_ptx(image: bytes) -> tuple[dict, bytes]:
 
 
 def _refuse_gpu_code(image: bytes) -> tuple[dict, bytes]:
-    raise ImageError(NO_BINARY_FOR_GPU, "this image has GPU machine code; the host driver runs PTX: compile to PTX")
+    raise ImageError(
+        NO_BINARY_FOR_GPU, "this image has GPU machine code; the host driver runs PTX: compile to PTX"
+    )
 
 
 def _is_ptx(image: bytes) -> bool:

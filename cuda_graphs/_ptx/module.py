@@ -150,7 +150,9 @@ class ModuleLowering:
         else:
             lowering.do(f"ret {result} {lowering.result_value(function.returns[0], result)}")
         name = quoted("f.", function.name)
-        return f"define internal {result} {name}({', '.join(args)}) nounwind {{\nentry:\n{lowering.text()}\n}}\n"
+        return (
+            f"define internal {result} {name}({', '.join(args)}) nounwind {{\nentry:\n{lowering.text()}\n}}\n"
+        )
 
     def _kernel(self, function: Function) -> tuple[KernelInfo, str]:
         resumable = self.facts[function.name].barrier
@@ -189,9 +191,11 @@ class ModuleLowering:
         data = bytearray()
         for item in variable.init or ():
             if isinstance(item, Symbol):
-                pieces += [_bytes(data), ("i64", self._address_constant(variable, item))] if data else [
-                    ("i64", self._address_constant(variable, item))
-                ]
+                pieces += (
+                    [_bytes(data), ("i64", self._address_constant(variable, item))]
+                    if data
+                    else [("i64", self._address_constant(variable, item))]
+                )
                 data = bytearray()
             else:
                 data += _element(variable, item)
@@ -224,7 +228,9 @@ def architecture(module: Module) -> int:
 
 
 def _has_memory(variable: Variable) -> bool:
-    return variable.space in ("global", "const") and not (variable.linkage == "extern" and variable.init is None)
+    return variable.space in ("global", "const") and not (
+        variable.linkage == "extern" and variable.init is None
+    )
 
 
 def _max_threads(function: Function) -> int:
@@ -254,7 +260,9 @@ def _element(variable: Variable, item: object) -> bytes:
         raise ImageError(218, f"line {variable.line}: an initialiser of `{variable.name}` is not understood")
     if item.width == 8 * size:
         return item.bits.to_bytes(size, "little")
-    source = struct.unpack("<d", item.bits.to_bytes(8, "little"))[0] if item.width == 64 else struct.unpack(
-        "<f", item.bits.to_bytes(4, "little")
-    )[0]
+    source = (
+        struct.unpack("<d", item.bits.to_bytes(8, "little"))[0]
+        if item.width == 64
+        else struct.unpack("<f", item.bits.to_bytes(4, "little"))[0]
+    )
     return struct.pack("<" + {2: "e", 4: "f", 8: "d"}[size], source)

@@ -43,7 +43,11 @@ def _origins(function: Function, pointers: set[Register]) -> dict[Register, obje
     """What the one definition of a pointer register is made from: a register, a symbol, or a parameter slot."""
     origins: dict[Register, object] = {}
     for statement in function.body or ():
-        if isinstance(statement, Instruction) and statement.operands and isinstance(statement.operands[0], Register):
+        if (
+            isinstance(statement, Instruction)
+            and statement.operands
+            and isinstance(statement.operands[0], Register)
+        ):
             target = statement.operands[0]
             origins[target] = None if target in origins else _origin(statement, pointers)
     return origins

@@ -118,7 +118,9 @@ class Cursor:
             self.at += 1
         if self.token.kind in ("bits", "real"):
             number = float_literal(self.next().text)
-            return FloatImmediate(number.bits ^ (1 << (number.width - 1)), number.width) if negative else number
+            return (
+                FloatImmediate(number.bits ^ (1 << (number.width - 1)), number.width) if negative else number
+            )
         return Immediate(self.integer())
 
 
@@ -179,7 +181,9 @@ class Parser(Cursor):
             raise self.fail(f"`{text}` is not a PTX version") from None
         if self.module.version > NEWEST_VERSION:
             newest = "{}.{}".format(*NEWEST_VERSION)
-            raise ImageError(UNSUPPORTED_PTX_VERSION, f"PTX {text} is newer than {newest}, the newest that is read")
+            raise ImageError(
+                UNSUPPORTED_PTX_VERSION, f"PTX {text} is newer than {newest}, the newest that is read"
+            )
         self.expect(".target")
         self.module.target = self.word()
         while self.accept(","):

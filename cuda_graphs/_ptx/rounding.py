@@ -66,8 +66,6 @@ def _exact(f: FunctionLowering, name: str, mode: str, values: list[str]) -> Exac
     return Exact(result, f.v(f"fmul double {rest}, {sign}"))
 
 
-
-
 def _two_sum(f: FunctionLowering, mode: str, a: str, b: str) -> Exact:
     """Knuth's error-free sum. An exact sum of zero is -0 when rounding down, unless both are +0."""
     total = f.v(f"fadd double {a}, {b}")

@@ -122,7 +122,9 @@ class Program:
             block[param.offset : param.offset + param.size] = np.frombuffer(data, np.uint8)
         return block
 
-    def launch(self, name, grid, block, *args, shared: int = 0, first: int = 0, end: int | None = None) -> None:
+    def launch(
+        self, name, grid, block, *args, shared: int = 0, first: int = 0, end: int | None = None
+    ) -> None:
         kernel = self.kernels[name]
         grid, block = (tuple(np.atleast_1d(size)) + (1, 1, 1) for size in (grid, block))
         launch = Launch(grid[:3], block[:3], (1, 1, 1), shared)

@@ -24,9 +24,7 @@ OPERATIONS = {
 }
 ORDERINGS = {"relaxed": "monotonic", "acquire": "acquire", "release": "release", "acq_rel": "acq_rel"}
 TYPES = "b16 b32 b64 u32 u64 s32 s64 f32 f64 f16 bf16 f16x2 bf16x2"
-MODS = (
-    f"{SPACES} {SCOPES} {CACHE} {' '.join(ORDERINGS)} {' '.join(OPERATIONS)} cas noftz {' '.join(VECTORS)}"
-)
+MODS = f"{SPACES} {SCOPES} {CACHE} {' '.join(ORDERINGS)} {' '.join(OPERATIONS)} cas noftz {' '.join(VECTORS)}"
 # The types that each operation takes.
 ALLOWED = {
     "add": "u32 s32 u64 s64 f32 f64 f16 bf16 f16x2 bf16x2",
@@ -83,7 +81,9 @@ def _compare_and_swap(
     return f.v(f"extractvalue {{ {t}, i1 }} {pair}, 0"), t
 
 
-def _one(f: FunctionLowering, name: str, kind: Type, order: str, pointer: str, source: object) -> tuple[str, str]:
+def _one(
+    f: FunctionLowering, name: str, kind: Type, order: str, pointer: str, source: object
+) -> tuple[str, str]:
     t = kind.storage
     value = f.read(source, t)
     if kind.is_float and kind.bits == 16:

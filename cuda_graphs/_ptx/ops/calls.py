@@ -86,7 +86,9 @@ def _emit(f: FunctionLowering, callee: str, function: Function, results: tuple, 
 
 def _check(f: FunctionLowering, function: Function, results: tuple, args: tuple) -> None:
     if len(args) != len(function.params) or len(results) != len(function.returns):
-        raise f.fail(f"`{function.name}` takes {len(function.params)} arguments and returns {len(function.returns)}")
+        raise f.fail(
+            f"`{function.name}` takes {len(function.params)} arguments and returns {len(function.returns)}"
+        )
     given = [*zip(function.params, args, strict=True), *zip(function.returns, results, strict=True)]
     for variable, arg in given:
         passed = arg.variable if isinstance(arg, Symbol) else None
@@ -117,7 +119,9 @@ def _deliver(f: FunctionLowering, results: tuple, value: str, kind: str) -> None
 
 def _inline(f: FunctionLowering, function: Function, results: tuple, args: tuple) -> None:
     if any(frame.function is function for frame in f.frames):
-        raise f.fail(f"`{function.name}` calls itself and waits at a barrier or exits, which is not supported")
+        raise f.fail(
+            f"`{function.name}` calls itself and waits at a barrier or exits, which is not supported"
+        )
     _check(f, function, results, args)
     values = [_argument(f, arg, scalar_type(v)) for v, arg in zip(function.params, args, strict=True)]
     target = None

@@ -87,7 +87,9 @@ def set_predicate_float(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 def _store_predicates(f: FunctionLowering, op: Op, operands: tuple, results: list[str]) -> None:
     """p|q: the result and its complement, or the two lanes of a packed type."""
-    targets = (operands[0].first, operands[0].second) if isinstance(operands[0], Pair) else (operands[0], SINK)
+    targets = (
+        (operands[0].first, operands[0].second) if isinstance(operands[0], Pair) else (operands[0], SINK)
+    )
     if len(results) == 1:
         results = [results[0], f.v(f"xor i1 {results[0]}, true")]
     values = [
@@ -150,7 +152,12 @@ def _select(f: FunctionLowering, op: Op, operands: tuple) -> None:
     if t == "i64" and f.holds_pointer(target):
         t = "ptr"
     values = f.read(a, t), f.read(b, t)
-    f.write(target, f.v(f"select i1 {_predicate(f, condition)}, {t} {values[0]}, {t} {values[1]}"), t, op.type.signed)
+    f.write(
+        target,
+        f.v(f"select i1 {_predicate(f, condition)}, {t} {values[0]}, {t} {values[1]}"),
+        t,
+        op.type.signed,
+    )
 
 
 @row("slct slct:f", types=f"{TYPES} f32 f64", mods="ftz", count="2", operands="4")

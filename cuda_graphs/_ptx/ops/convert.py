@@ -12,7 +12,13 @@ INTEGRAL = {"rni": "roundeven", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
 ALL = "u8 u16 u32 u64 s8 s16 s32 s64 f16 bf16 f32 f64"
 
 
-@row("cvt cvt:f", types=f"{ALL} f16x2 bf16x2", mods="rn rz rm rp rni rzi rmi rpi ftz sat relu", count="2", operands="2-3")
+@row(
+    "cvt cvt:f",
+    types=f"{ALL} f16x2 bf16x2",
+    mods="rn rz rm rp rni rzi rmi rpi ftz sat relu",
+    count="2",
+    operands="2-3",
+)
 def convert(f: FunctionLowering, op: Op, operands: tuple) -> None:
     target, source = op.types
     if target.lanes == 2:

@@ -114,7 +114,11 @@ def store(f: FunctionLowering, op: Op, operands: tuple) -> None:
     metadata = _metadata(f, op, space, operands[0], store=True)
     order = _ordering(f, op, kind, space)
     for place, item in enumerate(_items(f, op, operands[1])):
-        t = "ptr" if kind.storage == "i64" and f.holds_pointer(item) and isinstance(item, Register) else kind.storage
+        t = (
+            "ptr"
+            if kind.storage == "i64" and f.holds_pointer(item) and isinstance(item, Register)
+            else kind.storage
+        )
         value = f.read(item, t)
         at = f.v(f"getelementptr i8, ptr {pointer}, i64 {place * kind.bytes}") if place else pointer
         if order:

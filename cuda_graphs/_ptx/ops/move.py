@@ -98,7 +98,9 @@ def is_in_space(f: FunctionLowering, op: Op, operands: tuple) -> None:
     elif space == "param" and f.kernel is None:
         raise f.fail("only a kernel can ask this")
     else:
-        result = {"shared": _in_shared, "local": _in_local, "const": _in_const, "param": _in_param}[space](f, address)
+        result = {"shared": _in_shared, "local": _in_local, "const": _in_const, "param": _in_param}[space](
+            f, address
+        )
     f.write(operands[0], result, "i1")
 
 
