@@ -9,13 +9,15 @@ absent, never as beaten. `raw` is benchmarks/raw, a C++ program on the same driv
 """
 
 import argparse
+import json
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from timing import Figures, measure, per_call, show, write
+from timing import Figures, from_idle, measure, per_call, show, write
 
 import cuda_graphs as cg
 
@@ -115,10 +117,9 @@ def instantiate(rig: Rig, n: int) -> Callable[[], float]:
 
 
 def launch(rig: Rig, n: int) -> Callable[[], float]:
-    """Host time of a launch call; few in a row, so that the queue never fills."""
+    """Host time of a launch call, the stream idle before it."""
     graph = rig.instantiate(rig.chain(n))
-    stream = rig.stream
-    return per_call(lambda: graph.launch(stream), 20, rig.sync)
+    return from_idle(partial(graph.launch, rig.stream), rig.sync)
 
 
 def launch_and_sync(rig: Rig, n: int) -> Callable[[], float]:
@@ -149,12 +150,12 @@ def while_iteration(ours: Ours, iterations: int = 2000) -> Callable[[], float]:
     return lambda: once() / iterations
 
 
-def raw_figures(driver: str) -> dict[str, float]:
+def raw_figures(library: str) -> dict[str, float]:
     """Row -> microseconds, from the C++ program on the same driver library."""
-    folder = Path(__file__).parent / "raw"
-    output = subprocess.run([sys.executable, folder / "run.py", driver], check=True, capture_output=True, text=True).stdout
-    import json
-
+    program = Path(__file__).parent / "raw" / "run.py"
+    output = subprocess.run(
+        [sys.executable, program, library], check=True, capture_output=True, text=True
+    ).stdout
     return json.loads(output)
 
 

@@ -33,7 +33,9 @@ def measure(contestants: dict[str, Callable[[], float] | None], rounds: int = 15
     return {name: statistics.median(samples[name]) if name in samples else None for name in contestants}
 
 
-def per_call(call: Callable[[], object], calls: int, after: Callable[[], object] | None = None) -> Callable[[], float]:
+def per_call(
+    call: Callable[[], object], calls: int, after: Callable[[], object] | None = None
+) -> Callable[[], float]:
     """A contestant: microseconds a call, over `calls` calls; `after` runs unmeasured at the end of a round."""
 
     def run() -> float:
@@ -44,6 +46,32 @@ def per_call(call: Callable[[], object], calls: int, after: Callable[[], object]
         if after is not None:
             after()
         return elapsed / calls / 1e3
+
+    return run
+
+
+def from_idle(
+    call: Callable[[], object], settle: Callable[[], object], calls: int = 100
+) -> Callable[[], float]:
+    """A contestant: microseconds of one call that finds the device idle; `settle` runs unmeasured after each.
+
+    What reading the clock costs is taken off: it is of the size of what is measured.
+    """
+
+    def once(measured: Callable[[], object]) -> int:
+        start = time.perf_counter_ns()
+        measured()
+        return time.perf_counter_ns() - start
+
+    def nothing() -> None:
+        pass
+
+    def run() -> float:
+        samples = []
+        for _ in range(calls):
+            samples.append(once(call) - once(nothing))
+            settle()
+        return statistics.median(samples) / 1e3
 
     return run
 
