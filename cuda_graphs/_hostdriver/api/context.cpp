@@ -39,6 +39,7 @@ CGH_API CUresult cuCtxSetCurrent(CUcontext ctx) {
 
 CGH_API CUresult cuCtxPushCurrent_v2(CUcontext ctx) {
     return entry("cuCtxPushCurrent", [&]() -> CUresult {
+        REQUIRE(ctx != nullptr, CUDA_ERROR_INVALID_VALUE);
         Context* context = cast<Context>(ctx);
         REQUIRE(context != nullptr, CUDA_ERROR_INVALID_CONTEXT);
         thread_store().below.push_back(thread_state.current);

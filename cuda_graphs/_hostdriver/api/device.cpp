@@ -105,8 +105,7 @@ CGH_API CUresult cuDevicePrimaryCtxRetain(CUcontext* pctx, CUdevice dev) {
         REQUIRE(pctx != nullptr, CUDA_ERROR_INVALID_VALUE);
         Device* device = nullptr;
         TRY(find_device(dev, &device));
-        *pctx = device->retain_primary();
-        return CUDA_SUCCESS;
+        return device->retain_primary(pctx);
     });
 }
 
@@ -136,8 +135,8 @@ CGH_API CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int* flags, i
     });
 }
 
-// Ends the work and the error of the context. Streams, memory and modules stay, unlike with libcuda: their handles
-// keep working, which no correct program can tell apart.
+// Ends the work of the context. Streams, memory and modules stay, unlike with libcuda: their handles keep working,
+// which no correct program can tell apart.
 CGH_API CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev) {
     return entry("cuDevicePrimaryCtxReset", [&]() -> CUresult {
         Device* device = nullptr;

@@ -55,8 +55,9 @@ CGH_API CUresult cuEventDestroy_v2(CUevent hEvent) {
         Event* event = nullptr;
         TRY(find_event(hEvent, &event));
         REQUIRE(arena<Event>.kill(event), CUDA_ERROR_INVALID_HANDLE);
+        const CUresult status = event->context().status();
         Ref<Event>::adopt(event);
-        return CUDA_SUCCESS;
+        return status;
     });
 }
 
@@ -66,8 +67,9 @@ CGH_API CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
 
 CGH_API CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
     return entry("cuEventRecordWithFlags", [&]() -> CUresult {
+        REQUIRE(flags <= CU_EVENT_RECORD_EXTERNAL, CUDA_ERROR_INVALID_VALUE);
         // cuda.h, CU_EVENT_RECORD_EXTERNAL: "This flag is invalid when used outside of stream capture."
-        REQUIRE(flags == CU_EVENT_RECORD_DEFAULT, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(flags != CU_EVENT_RECORD_EXTERNAL, CUDA_ERROR_ILLEGAL_STATE);
         return record_event(hEvent, hStream);
     });
 }
@@ -90,7 +92,6 @@ CGH_API CUresult cuEventSynchronize(CUevent hEvent) {
 
 CGH_API CUresult cuEventElapsedTime_v2(float* pMilliseconds, CUevent hStart, CUevent hEnd) {
     return entry("cuEventElapsedTime", [&]() -> CUresult {
-        REQUIRE(pMilliseconds != nullptr, CUDA_ERROR_INVALID_VALUE);
         Event *start = nullptr, *end = nullptr;
         TRY(find_event(hStart, &start));
         TRY(find_event(hEnd, &end));

@@ -4,7 +4,6 @@
 // Reads launch attributes.
 #include "launch_attributes.hpp"
 
-#include "../objects/device.hpp"
 #include "entry.hpp"
 
 namespace cgh {
@@ -20,15 +19,13 @@ CUresult apply_attribute(CUlaunchAttributeID id, const CUlaunchAttributeValue& v
             shape->dims.cluster[1] = value.clusterDim.y;
             shape->dims.cluster[2] = value.clusterDim.z;
             return CUDA_SUCCESS;
-        case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-            REQUIRE(value.priority <= kLeastPriority && value.priority >= kGreatestPriority, CUDA_ERROR_INVALID_VALUE);
-            return CUDA_SUCCESS;
         case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
             REQUIRE(
                 value.programmaticStreamSerializationAllowed == 0 || value.programmaticStreamSerializationAllowed == 1,
                 CUDA_ERROR_INVALID_VALUE);
             return CUDA_SUCCESS;
         case CU_LAUNCH_ATTRIBUTE_IGNORE:
+        case CU_LAUNCH_ATTRIBUTE_PRIORITY:  // of any value: libcuda clamps it
         case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:

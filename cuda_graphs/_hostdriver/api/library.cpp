@@ -142,6 +142,7 @@ CGH_API CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUke
 
 CGH_API CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t* paramOffset, size_t* paramSize) {
     return entry("cuKernelGetParamInfo", [&]() -> CUresult {
+        REQUIRE(kernel != nullptr, CUDA_ERROR_INVALID_VALUE);
         Kernel* found = find_kernel(kernel);
         REQUIRE(found != nullptr, CUDA_ERROR_INVALID_HANDLE);
         return found->param_info(paramIndex, paramOffset, paramSize);

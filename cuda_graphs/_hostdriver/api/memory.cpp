@@ -35,6 +35,10 @@ CUresult allocate(MemoryKind kind, std::size_t bytes, unsigned flags, CUdevicept
 CUresult allocate_host(std::size_t bytes, unsigned flags, void** out) {
     REQUIRE(out != nullptr, CUDA_ERROR_INVALID_VALUE);
     CUdeviceptr address = 0;
+    if (bytes == 0) {  // unlike cuMemAlloc
+        *out = nullptr;
+        return CUDA_SUCCESS;
+    }
     TRY(allocate(MemoryKind::kPinned, bytes, flags, &address));
     *out = reinterpret_cast<void*>(address);
     return CUDA_SUCCESS;

@@ -29,8 +29,9 @@ CUresult find_module(CUmodule handle, Image** out) {
     return CUDA_SUCCESS;
 }
 
-CUresult find_function(CUfunction handle, Kernel** out) {
-    *out = find_kernel(handle);
+CUresult kernel_of(CUfunction handle, Kernel** out) {
+    // Not a CUkernel, which only launches, occupancy queries and cuKernel* take.
+    *out = find_function(handle);
     return *out != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
@@ -76,7 +77,7 @@ CGH_API CUresult cuFuncGetAttribute(int* pi, CUfunction_attribute attrib, CUfunc
     return entry("cuFuncGetAttribute", [&]() -> CUresult {
         REQUIRE(pi != nullptr, CUDA_ERROR_INVALID_VALUE);
         Kernel* kernel = nullptr;
-        TRY(find_function(hfunc, &kernel));
+        TRY(kernel_of(hfunc, &kernel));
         return kernel->attribute(attrib, pi);
     });
 }
@@ -84,7 +85,7 @@ CGH_API CUresult cuFuncGetAttribute(int* pi, CUfunction_attribute attrib, CUfunc
 CGH_API CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value) {
     return entry("cuFuncSetAttribute", [&]() -> CUresult {
         Kernel* kernel = nullptr;
-        TRY(find_function(hfunc, &kernel));
+        TRY(kernel_of(hfunc, &kernel));
         return kernel->set_attribute(attrib, value);
     });
 }
@@ -92,7 +93,7 @@ CGH_API CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attri
 CGH_API CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t* paramOffset, size_t* paramSize) {
     return entry("cuFuncGetParamInfo", [&]() -> CUresult {
         Kernel* kernel = nullptr;
-        TRY(find_function(func, &kernel));
+        TRY(kernel_of(func, &kernel));
         return kernel->param_info(paramIndex, paramOffset, paramSize);
     });
 }
@@ -101,7 +102,7 @@ CGH_API CUresult cuFuncGetName(const char** name, CUfunction hfunc) {
     return entry("cuFuncGetName", [&]() -> CUresult {
         REQUIRE(name != nullptr, CUDA_ERROR_INVALID_VALUE);
         Kernel* kernel = nullptr;
-        TRY(find_function(hfunc, &kernel));
+        TRY(kernel_of(hfunc, &kernel));
         *name = kernel->code().name;
         return CUDA_SUCCESS;
     });
@@ -111,7 +112,7 @@ CGH_API CUresult cuFuncGetModule(CUmodule* hmod, CUfunction hfunc) {
     return entry("cuFuncGetModule", [&]() -> CUresult {
         REQUIRE(hmod != nullptr, CUDA_ERROR_INVALID_VALUE);
         Kernel* kernel = nullptr;
-        TRY(find_function(hfunc, &kernel));
+        TRY(kernel_of(hfunc, &kernel));
         return module_of(kernel->image(), hmod);
     });
 }

@@ -84,7 +84,9 @@ CGH_API CUresult cuOccupancyMaxPotentialBlockSize(int* minGridSize, int* blockSi
 CGH_API CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, CUfunction func, int numBlocks,
                                                          int blockSize) {
     return entry("cuOccupancyAvailableDynamicSMemPerBlock", [&]() -> CUresult {
-        REQUIRE(dynamicSmemSize != nullptr && numBlocks > 0 && blockSize > 0, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(
+            dynamicSmemSize != nullptr && numBlocks > 0 && numBlocks <= kMaxBlocksPerMultiprocessor && blockSize > 0,
+            CUDA_ERROR_INVALID_VALUE);
         Kernel* kernel = find_kernel(func);
         REQUIRE(kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
         const std::size_t each = static_cast<std::size_t>(kSharedPerMultiprocessor / numBlocks) / 128 * 128;

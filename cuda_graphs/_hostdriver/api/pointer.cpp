@@ -21,7 +21,8 @@ CUresult known_attribute(CUpointer_attribute which, CUdeviceptr address, const A
     const bool has_host_pointer = a.on_host() || a.kind == MemoryKind::kManaged;
     switch (which) {
         case CU_POINTER_ATTRIBUTE_CONTEXT:
-            *static_cast<CUcontext*>(data) = a.context != nullptr ? a.context->handle() : nullptr;
+            // Memory of a pool belongs to a device, not to a context.
+            *static_cast<CUcontext*>(data) = a.context != nullptr && a.pool == nullptr ? a.context->handle() : nullptr;
             return CUDA_SUCCESS;
         case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
             return put<CUmemorytype>(data, a.type());
@@ -120,7 +121,7 @@ CGH_API CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute
 CGH_API CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute* attributes, void** data,
                                         CUdeviceptr ptr) {
     return entry("cuPointerGetAttributes", [&]() -> CUresult {
-        REQUIRE(numAttributes == 0 || (attributes != nullptr && data != nullptr), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(numAttributes != 0 && attributes != nullptr && data != nullptr, CUDA_ERROR_INVALID_VALUE);
         const auto found = AddressMap::get().find(ptr);
         for (unsigned i = 0; i < numAttributes; ++i) {
             REQUIRE(data[i] != nullptr, CUDA_ERROR_INVALID_VALUE);

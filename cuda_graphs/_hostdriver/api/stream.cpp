@@ -51,7 +51,7 @@ CGH_API CUresult cuStreamDestroy_v2(CUstream hStream) {
         REQUIRE(stream != nullptr && arena<Stream>.kill(stream), CUDA_ERROR_INVALID_HANDLE);
         const auto owned = Ref<Stream>::adopt(stream);
         if (Scheduler::get().workers() == 0) stream->wait_for(stream->pushed());
-        return CUDA_SUCCESS;
+        return stream->context().status();
     });
 }
 
@@ -113,12 +113,13 @@ CGH_API CUresult cuStreamGetId(CUstream hStream, unsigned long long* streamId) {
 
 CGH_API CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags) {
     return entry("cuStreamWaitEvent", [&]() -> CUresult {
-        // cuda.h, CU_EVENT_WAIT_EXTERNAL: "This flag is invalid when used outside of stream capture."
-        REQUIRE(Flags == CU_EVENT_WAIT_DEFAULT, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(Flags <= CU_EVENT_WAIT_EXTERNAL, CUDA_ERROR_INVALID_VALUE);
         Stream* stream = nullptr;
         TRY(find_stream(hStream, &stream));
         auto* event = cast<Event>(hEvent);
         REQUIRE(event != nullptr, CUDA_ERROR_INVALID_HANDLE);
+        // cuda.h, CU_EVENT_WAIT_EXTERNAL: "This flag is invalid when used outside of stream capture."
+        REQUIRE(Flags != CU_EVENT_WAIT_EXTERNAL, CUDA_ERROR_ILLEGAL_STATE);
         return event->wait_on(*stream);  // "hEvent may be from a different context or device than hStream"
     });
 }

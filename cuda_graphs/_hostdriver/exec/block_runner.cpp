@@ -14,6 +14,7 @@
 
 #include "../objects/kernel.hpp"
 #include "clock.hpp"
+#include "faults.hpp"
 #include "scheduler.hpp"
 #include "thread_state.hpp"
 #include "thread_store.hpp"
@@ -154,6 +155,7 @@ CUresult run_cooperatively(const Launch& launch, std::uint64_t blocks) {
 CUresult run_blocks(Kernel& kernel, const cgh_launch& dims, const void* params, bool cooperative, const Stream* stream,
                     void* run_context) {
     const Launch launch{kernel, dims, params, run_context};
+    catch_memory_faults();
     const std::uint64_t blocks = std::uint64_t{dims.grid[0]} * dims.grid[1] * dims.grid[2];
     if (const std::size_t need = std::max<std::size_t>(shared_bytes(launch), 128); need > thread_state.shared_bytes)
         grow_shared(need);

@@ -125,6 +125,7 @@ CUresult Image::adopt() {
         Kernel* kernel = arena<Kernel>.create(*this, image_.kernels[i]);
         if (kernel == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
         kernels_.push_back(kernel);
+        if (!kernel->make_function()) return CUDA_ERROR_OUT_OF_MEMORY;
     }
     Context* context = nullptr;
     any_current_context(&context);  // cuLibraryLoadData works without a context; the variables then have none
@@ -140,7 +141,7 @@ CUresult Image::adopt() {
 }
 
 void Image::retire() {
-    for (Kernel* kernel : kernels_) arena<Kernel>.kill(kernel);
+    for (Kernel* kernel : kernels_) kernel->kill();
     for (std::uint32_t i = 0; i < image_.global_count; ++i)
         AddressMap::get().remove(reinterpret_cast<CUdeviceptr>(image_.globals[i].address));
 }

@@ -84,6 +84,7 @@ CUresult library_of(const Image& image, CUlibrary* out) {
 }
 
 CUresult find_global(const Image& image, const char* name, CUdeviceptr* address, std::size_t* bytes) {
+    if (address == nullptr && bytes == nullptr) return CUDA_ERROR_INVALID_VALUE;
     const cgh_global* global = image.global(name);
     if (global == nullptr) return CUDA_ERROR_NOT_FOUND;
     if (address != nullptr) *address = reinterpret_cast<CUdeviceptr>(global->address);

@@ -25,7 +25,7 @@ std::atomic<SetConditional> conditional_hook{nullptr};
 
 void set_conditional(std::uint64_t handle, std::uint32_t value) {
     const SetConditional hook = conditional_hook.load(std::memory_order_acquire);
-    if (hook == nullptr || !hook(handle, value)) raise_fault(CUDA_ERROR_LAUNCH_FAILED);
+    if (hook == nullptr || !hook(handle, value)) raise_fault(CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
 // Formats as CUDA's device printf does: every argument is 8 bytes in the buffer or 4, aligned to its size; floats

@@ -13,7 +13,8 @@
 namespace cgh {
 
 // Sets a conditional handle for the kernel that runs on the calling thread (thread_state.run_context is its graph
-// run). False: no such handle, which is a launch failure of the kernel.
+// run). False: no such handle, which faults the kernel
+// with CUDA_ERROR_ILLEGAL_ADDRESS, as a GPU does.
 using SetConditional = bool (*)(CUgraphConditionalHandle handle, std::uint32_t value);
 void set_conditional_hook(SetConditional hook);
 

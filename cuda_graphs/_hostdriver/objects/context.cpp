@@ -42,8 +42,8 @@ void Context::fail(CUresult error) {
     status_.compare_exchange_strong(none, error, std::memory_order_acq_rel);
 }
 
-void Context::reset() {
-    status_.store(CUDA_SUCCESS, std::memory_order_release);
+void Context::invalidate() {
+    status_.store(CUDA_ERROR_INVALID_CONTEXT, std::memory_order_release);
 }
 
 CUresult Context::enable_peer(Context& peer) {

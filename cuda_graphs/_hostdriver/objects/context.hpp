@@ -33,7 +33,7 @@ class Context {
     // CUDA_SUCCESS, or the error that ended the context.
     CUresult status() const { return status_.load(std::memory_order_acquire); }
     void fail(CUresult error);  // the first error stays
-    void reset();               // cuDevicePrimaryCtxReset
+    void invalidate();          // no call with it works any more
 
     // Waits for all work of all streams; the calling thread runs it where nobody else does.
     CUresult synchronize();

@@ -250,10 +250,12 @@ CUresult Device::attribute(CUdevice_attribute which, int* out) const {
     return CUDA_SUCCESS;
 }
 
-CUcontext Device::retain_primary() {
+CUresult Device::retain_primary(CUcontext* out) {
     std::lock_guard<std::mutex> lock(mutex_);
+    if (failure_ != CUDA_SUCCESS) return failure_;
     if (retained_++ == 0) arena<Context>.show(context_);
-    return context_->handle();
+    *out = context_->handle();
+    return CUDA_SUCCESS;
 }
 
 CUresult Device::release_primary() {
@@ -270,10 +272,14 @@ CUresult Device::release_primary() {
 }
 
 CUresult Device::reset_primary() {
-    context_->synchronize();
-    context_->reset();
+    const CUresult status = context_->synchronize();
     std::lock_guard<std::mutex> lock(mutex_);
     flags_ = 0;
+    if (status == CUDA_SUCCESS || failure_ != CUDA_SUCCESS) return CUDA_SUCCESS;
+    // A kernel's fault outlives the reset: the device is lost to the process, and its context is none any more. So
+    // answers libcuda 580 on an H200 (tests/conformance, fault/reset_of_the_primary_context_heals).
+    failure_ = status;
+    context_->invalidate();
     return CUDA_SUCCESS;
 }
 

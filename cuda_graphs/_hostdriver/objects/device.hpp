@@ -42,7 +42,7 @@ class Device {
     CUresult attribute(CUdevice_attribute which, int* out) const;
 
     // The primary context. Active between retain and the last release; the same object each time.
-    CUcontext retain_primary();
+    CUresult retain_primary(CUcontext* out);
     CUresult release_primary();
     CUresult reset_primary();
     CUresult set_primary_flags(unsigned flags);
@@ -59,7 +59,8 @@ class Device {
     const CUdevice ordinal_;
     Context* context_;
     MemoryPool* default_pool_;
-    std::mutex mutex_;  // guards the three below
+    std::mutex mutex_;                 // guards the four below
+    CUresult failure_ = CUDA_SUCCESS;  // the fault that a reset found
     unsigned retained_ = 0;
     unsigned flags_ = 0;
     MemoryPool* pool_;

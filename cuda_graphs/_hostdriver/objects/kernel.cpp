@@ -17,6 +17,20 @@
 
 namespace cgh {
 
+Kernel::~Kernel() {
+    if (function_ != nullptr) arena<Function>.recycle(function_);
+}
+
+bool Kernel::make_function() {
+    function_ = arena<Function>.create(Function{*this});
+    return function_ != nullptr;
+}
+
+void Kernel::kill() {
+    arena<Kernel>.kill(this);
+    if (function_ != nullptr) arena<Function>.kill(function_);
+}
+
 unsigned Kernel::max_dynamic_shared() const {
     const int set = max_dynamic_shared_.load(std::memory_order_relaxed);
     if (set >= 0) return static_cast<unsigned>(set);
@@ -26,7 +40,8 @@ unsigned Kernel::max_dynamic_shared() const {
 CUresult Kernel::attribute(CUfunction_attribute which, int* out) const {
     switch (which) {
         case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-            *out = static_cast<int>(code_.max_threads_per_block);
+            // What .reqntid asks for does not show here.
+            *out = code_.required_block[0] != 0 ? kMaxThreadsPerBlock : static_cast<int>(code_.max_threads_per_block);
             break;
         case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
             *out = static_cast<int>(code_.static_shared_bytes);
@@ -125,7 +140,14 @@ void Kernel::note_cost(float ticks_per_thread) {
 }
 
 Kernel* find_kernel(const void* handle) {
-    return cast<Kernel>(handle);
+    if (auto* kernel = cast<Kernel>(handle)) return kernel;
+    const auto* function = cast<Function>(handle);
+    return function != nullptr ? &function->kernel : nullptr;
+}
+
+Kernel* find_function(CUfunction handle) {
+    const auto* function = cast<Function>(handle);
+    return function != nullptr ? &function->kernel : nullptr;
 }
 
 ParamBlock::ParamBlock(std::size_t bytes) : size_(bytes) {
@@ -188,8 +210,10 @@ CUresult KernelLaunch::make(Kernel& kernel, const LaunchShape& shape, void* cons
         const void* buffer = nullptr;
         std::size_t size = 0;
         if (const CUresult bad = unpack_extra(extra, &buffer, &size); bad != CUDA_SUCCESS) return bad;
-        if (size < code.param_bytes) return CUDA_ERROR_INVALID_VALUE;
-        std::memcpy(out->params_.data(), buffer, code.param_bytes);
+        // A buffer that is too short is accepted; what it leaves out is undefined (here 0).
+        if (size > code.param_bytes) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+        std::memcpy(out->params_.data(), buffer, size);
+        std::memset(out->params_.data() + size, 0, code.param_bytes - size);
     } else {
         if (params == nullptr && code.param_count != 0) return CUDA_ERROR_INVALID_VALUE;
         for (std::uint32_t i = 0; i < code.param_count; ++i) {
@@ -204,24 +228,23 @@ CUresult KernelLaunch::make(Kernel& kernel, const LaunchShape& shape, void* cons
 CUresult KernelLaunch::validate() const {
     const cgh_launch& dims = shape_.dims;
     const cgh_kernel& code = kernel_->code();
-    for (const std::uint32_t extent : {dims.grid[0], dims.grid[1], dims.grid[2], dims.block[0], dims.block[1],
-                                       dims.block[2], dims.cluster[0], dims.cluster[1], dims.cluster[2]})
+    for (const std::uint32_t extent :
+         {dims.grid[0], dims.grid[1], dims.grid[2], dims.block[0], dims.block[1], dims.block[2]})
         if (extent == 0) return CUDA_ERROR_INVALID_VALUE;
     if (dims.grid[0] > 0x7fffffff || dims.grid[1] > 65535 || dims.grid[2] > 65535) return CUDA_ERROR_INVALID_VALUE;
     if (dims.block[0] > 1024 || dims.block[1] > 1024 || dims.block[2] > 64) return CUDA_ERROR_INVALID_VALUE;
     const std::uint32_t threads = dims.block[0] * dims.block[1] * dims.block[2];
     if (threads > kMaxThreadsPerBlock) return CUDA_ERROR_INVALID_VALUE;
-    // cuda.h, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: "the kernel launch specifies too many threads for the kernel's
-    // register count". Here the kernel says how many it can have.
-    if (threads > code.max_threads_per_block) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    if (threads > code.max_threads_per_block) return CUDA_ERROR_INVALID_VALUE;
     if (code.required_block[0] != 0 && !std::equal(dims.block, dims.block + 3, code.required_block))
         return CUDA_ERROR_INVALID_VALUE;
     if (dims.dynamic_shared_bytes > kernel_->max_dynamic_shared()) return CUDA_ERROR_INVALID_VALUE;
     const std::uint64_t cluster = std::uint64_t{dims.cluster[0]} * dims.cluster[1] * dims.cluster[2];
-    if (cluster > static_cast<std::uint64_t>(max_cluster_blocks(*kernel_))) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    if (cluster == 0 || cluster > static_cast<std::uint64_t>(max_cluster_blocks(*kernel_)))
+        return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     // cuda.h, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: each is "a divisor of the grid" dimension.
     for (int axis = 0; axis < 3; ++axis)
-        if (dims.grid[axis] % dims.cluster[axis] != 0) return CUDA_ERROR_INVALID_VALUE;
+        if (dims.grid[axis] % dims.cluster[axis] != 0) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     if (shape_.cooperative) {
         const std::uint64_t blocks = std::uint64_t{dims.grid[0]} * dims.grid[1] * dims.grid[2];
         const int resident = blocks_per_multiprocessor(*kernel_, threads, dims.dynamic_shared_bytes);

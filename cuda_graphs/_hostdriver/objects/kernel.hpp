@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A kernel, and one launch of it as a value. A CUkernel and a CUfunction are both the address of a Kernel: the driver
-// has one context a device, so that the two mean the same here.
+// A kernel, and one launch of it as a value. A CUkernel is the address of a Kernel. A CUfunction is the address of the
+// kernel's Function: another handle, as with libcuda, of the same thing, because there is one context a device.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_KERNEL_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_KERNEL_HPP
 
@@ -22,12 +22,23 @@ namespace cgh {
 class Image;
 class Stream;
 
+class Kernel;
+
+struct Function {
+    Kernel& kernel;
+};
+
 class Kernel {
   public:
     Kernel(Image& image, const cgh_kernel& code) : image_(image), code_(code) {}
+    ~Kernel();
+    // Makes the other handle. False: no room for it.
+    bool make_function();
+    // Both handles are dead from now on.
+    void kill();
 
     CUkernel handle() { return reinterpret_cast<CUkernel>(this); }
-    CUfunction function() { return reinterpret_cast<CUfunction>(this); }
+    CUfunction function() { return reinterpret_cast<CUfunction>(function_); }
     Image& image() const { return image_; }
     const cgh_kernel& code() const { return code_; }
 
@@ -45,6 +56,7 @@ class Kernel {
   private:
     Image& image_;  // owns the kernel
     const cgh_kernel& code_;
+    Function* function_ = nullptr;
     std::atomic<int> max_dynamic_shared_{-1};  // -1: as without cuFuncSetAttribute
     std::atomic<int> shared_carveout_{CU_SHAREDMEM_CARVEOUT_DEFAULT};
     std::array<std::atomic<int>, 3> required_cluster_{};
@@ -53,8 +65,10 @@ class Kernel {
     std::atomic<float> ticks_per_thread_{0};
 };
 
-// A kernel argument of the API: a CUfunction, or a CUkernel given in its place. nullptr when dead or foreign.
+// A kernel argument of a launch: a CUfunction, or a CUkernel given in its place. nullptr when dead or foreign.
 Kernel* find_kernel(const void* handle);
+// A CUfunction only.
+Kernel* find_function(CUfunction handle);
 
 // The parameter block of a launch; small ones need no allocation.
 class ParamBlock {

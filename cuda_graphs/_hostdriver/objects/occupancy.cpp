@@ -13,7 +13,8 @@ namespace cgh {
 
 int blocks_per_multiprocessor(const Kernel& kernel, std::uint32_t threads, std::size_t dynamic_shared) {
     const cgh_kernel& code = kernel.code();
-    if (threads == 0 || threads > code.max_threads_per_block || dynamic_shared > kernel.max_dynamic_shared()) return 0;
+    // The kernel's own limit of threads does not count here.
+    if (threads == 0 || threads > kMaxThreadsPerBlock || dynamic_shared > kernel.max_dynamic_shared()) return 0;
     // Registers are given to warps in units of 256, shared memory to blocks in units of 128 bytes.
     const std::uint32_t warps = (threads + kWarpSize - 1) / kWarpSize;
     const std::uint32_t registers = std::max(1u, warps * ((code.registers * kWarpSize + 255) / 256 * 256));

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kGranularity = 512;
 
 std::size_t rounded(std::size_t bytes) {
-    return std::max<std::size_t>(1, (bytes + kGranularity - 1) / kGranularity) * kGranularity;
+    return (bytes + kGranularity - 1) / kGranularity * kGranularity;
 }
 
 // The free takes effect here. It also does so in a context that has failed: memory is never leaked.
@@ -27,8 +27,10 @@ class Free final : public Operation {
     void run(Stream&) override {
         if (allocation_.owner != nullptr)
             allocation_.owner->free(allocation_.base);
-        else
+        else if (allocation_.kind == MemoryKind::kPool)
             allocation_.pool->give_back(allocation_);
+        else
+            return_memory(reinterpret_cast<void*>(allocation_.base), allocation_.size);
     }
     bool runs_after_failure() const override { return true; }
 
@@ -50,12 +52,16 @@ void MemoryPool::dispose(MemoryPool* pool) {
 }
 
 CUresult MemoryPool::allocate(std::size_t bytes, CUdeviceptr* out) {
+    if (bytes == 0) {
+        *out = 0;
+        return CUDA_SUCCESS;
+    }
     if (bytes > machine_memory()) return CUDA_ERROR_OUT_OF_MEMORY;
     const std::size_t size = rounded(bytes);
     void* memory = nullptr;
     {
         std::lock_guard<std::mutex> lock(mutex_);
-        if (max_size_ != 0 && used_ + size > max_size_) return CUDA_ERROR_OUT_OF_MEMORY;
+        if (max_size_ != 0 && used_ + bytes > max_size_) return CUDA_ERROR_OUT_OF_MEMORY;
         const auto kept = kept_.find(size);
         if (kept != kept_.end() && !kept->second.empty()) {
             memory = kept->second.back();
@@ -66,7 +72,7 @@ CUresult MemoryPool::allocate(std::size_t bytes, CUdeviceptr* out) {
             reserved_ += size;
             reserved_high_ = std::max(reserved_high_, reserved_);
         }
-        used_ += size;
+        used_ += bytes;
         used_high_ = std::max(used_high_, used_);
     }
     retain();
@@ -85,7 +91,7 @@ void MemoryPool::give_back(const Allocation& allocation) {
     {
         std::lock_guard<std::mutex> lock(mutex_);
         kept_[size].push_back(reinterpret_cast<void*>(allocation.base));
-        used_ -= size;
+        used_ -= allocation.size;
         if (reserved_ > release_threshold_) trim_locked(release_threshold_);
     }
     if (release()) dispose(this);
@@ -167,7 +173,7 @@ CUresult MemoryPool::set_access(CUdevice device, CUmemAccess_flags flags) {
         return CUDA_ERROR_INVALID_VALUE;
     // The device that the memory is on always has it.
     if (device == context_.device())
-        return flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+        return flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
     std::lock_guard<std::mutex> lock(mutex_);
     access_[device] = flags;
     return CUDA_SUCCESS;
@@ -185,6 +191,7 @@ MemoryPool* find_pool(CUmemoryPool handle) {
 }
 
 CUresult free_in_stream_order(CUdeviceptr address, Stream& stream) {
+    if (address == 0) return CUDA_SUCCESS;
     const auto found = AddressMap::get().find(address);
     if (!found || found->base != address) return CUDA_ERROR_INVALID_VALUE;
     if (found->kind == MemoryKind::kGraph) {
@@ -192,7 +199,8 @@ CUresult free_in_stream_order(CUdeviceptr address, Stream& stream) {
         stream.push(new Free(*found));
         return CUDA_SUCCESS;
     }
-    if (found->kind != MemoryKind::kPool) return CUDA_ERROR_INVALID_VALUE;
+    // Memory of cuMemAlloc may be freed in stream order, too.
+    if (found->kind != MemoryKind::kPool && found->kind != MemoryKind::kDevice) return CUDA_ERROR_INVALID_VALUE;
     // Of two threads that free one address, the map lets one through.
     const auto removed = AddressMap::get().remove(address);
     if (!removed) return CUDA_ERROR_INVALID_VALUE;

@@ -32,7 +32,8 @@ class MemoryPool : public Counted {
     Context& context() const { return context_; }
     bool is_default() const { return is_default_; }
 
-    // Memory, registered in the address map as the pool's. Every allocation keeps the pool alive.
+    // Memory (address 0 for 0 bytes), registered in the address map as the pool's. Every allocation keeps the pool
+    // alive.
     CUresult allocate(std::size_t bytes, CUdeviceptr* out);
     // Gives back what allocate() returned. It is not in the address map any more.
     void give_back(const Allocation& allocation);
