@@ -75,7 +75,7 @@ docs:
 	CUDA_GRAPHS_DRIVER=host $(PYTEST) tests/repo/test_readme.py tests/repo/test_docs.py
 
 bench:
-	$(PYTHON) -m benchmarks
+	$(PYTHON) benchmarks/graph_calls.py
 
 clean:
 	rm -rf build dist out docs/_build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

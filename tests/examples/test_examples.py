@@ -13,6 +13,8 @@ import pytest
 if not hasattr(pytest.importorskip("cuda_graphs"), "GraphDef"):
     pytest.skip("the library is not complete yet", allow_module_level=True)
 
+pytest.importorskip("matplotlib")
+
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
