@@ -29,8 +29,9 @@ ROWS = """
     => Close buffers and graphs that you no longer need, trim the device's graph memory, or work in smaller pieces.
 
 3 CUDA_ERROR_NOT_INITIALIZED
-    A driver function was called before the driver was initialised.
-    => Make a Device() first: it initialises the driver.
+    A driver function was called before the driver was initialised, or in a child process made by fork() after it was:
+    such a child cannot use CUDA.
+    => Make a Device() first: it initialises the driver. Start worker processes with the "spawn" method.
 
 4 CUDA_ERROR_DEINITIALIZED
     The driver is shutting down, because the process is about to end.
