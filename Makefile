@@ -47,9 +47,9 @@ tidy: build/tidy-tools
 	@$(MAKE) --no-print-directory -k -j $(JOBS) -O $(TIDY:%=tidy-%)
 
 tidy-python:
-	ruff check .
+	ruff check --output-format concise .
 tidy-format:
-	ruff format --check .
+	ruff format --check --quiet .
 tidy-types:
 	mypy
 tidy-cython:
