@@ -20,9 +20,9 @@ namespace {
 // entries will be filled in. If numNodes is higher than the actual number of nodes, the remaining entries in nodes will
 // be set to NULL, and the number of nodes actually obtained will be returned in numNodes" (cuda.h, cuGraphGetNodes; the
 // other queries say the same).
-class Fill {
+class Listing {
   public:
-    explicit Fill(size_t* count) : count_(count), room_(*count) {}
+    explicit Listing(size_t* count) : count_(count), room_(*count) {}
 
     // The place of the next entry, or `room` when there is none left.
     bool next(size_t* index) {
@@ -44,13 +44,13 @@ class Fill {
 
 template <class Accept>
 CUresult list_nodes(const Graph& graph, CUgraphNode* out, size_t* count, Accept&& accept) {
-    Fill fill(count);
+    Listing listing(count);
     for (Node* node = graph.first_node(); node != nullptr; node = node->next) {
         size_t i;
-        if (accept(*node) && fill.next(&i) && out != nullptr) out[i] = to_handle(node);
+        if (accept(*node) && listing.next(&i) && out != nullptr) out[i] = to_handle(node);
     }
-    fill.finish(out);
-    fill.report(out == nullptr);
+    listing.finish(out);
+    listing.report(out == nullptr);
     return CUDA_SUCCESS;
 }
 
@@ -60,37 +60,37 @@ CUresult list_ends(const Edges& edges, CUgraphNode* out, CUgraphEdgeData* data, 
     REQUIRE(data == nullptr || out != nullptr, CUDA_ERROR_INVALID_VALUE);
     const bool lossy = std::any_of(edges.begin(), edges.end(), [](const Edge& edge) { return !is_default(edge.data); });
     REQUIRE(!lossy || out == nullptr || data != nullptr, CUDA_ERROR_LOSSY_QUERY);
-    Fill fill(count);
+    Listing listing(count);
     for (const Edge& edge : edges) {
         size_t i;
-        if (!fill.next(&i)) continue;
+        if (!listing.next(&i)) continue;
         if (out != nullptr) out[i] = to_handle(edge.node);
         if (data != nullptr) data[i] = edge.data;
     }
-    fill.finish(out);
-    fill.finish(data);
-    fill.report(out == nullptr);
+    listing.finish(out);
+    listing.finish(data);
+    listing.report(out == nullptr);
     return CUDA_SUCCESS;
 }
 
 CUresult list_edges(const Graph& graph, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* data, size_t* count) {
     REQUIRE((from == nullptr) == (to == nullptr), CUDA_ERROR_INVALID_VALUE);
     REQUIRE(data == nullptr || from != nullptr, CUDA_ERROR_INVALID_VALUE);
-    Fill fill(count);
+    Listing listing(count);
     for (Node* node = graph.first_node(); node != nullptr; node = node->next) {
         for (const Edge& edge : node->dependencies) {
             size_t i;
             REQUIRE(is_default(edge.data) || from == nullptr || data != nullptr, CUDA_ERROR_LOSSY_QUERY);
-            if (!fill.next(&i) || from == nullptr) continue;
+            if (!listing.next(&i) || from == nullptr) continue;
             from[i] = to_handle(edge.node);
             to[i] = to_handle(node);
             if (data != nullptr) data[i] = edge.data;
         }
     }
-    fill.finish(from);
-    fill.finish(to);
-    fill.finish(data);
-    fill.report(from == nullptr);
+    listing.finish(from);
+    listing.finish(to);
+    listing.finish(data);
+    listing.report(from == nullptr);
     return CUDA_SUCCESS;
 }
 
@@ -224,7 +224,7 @@ CGH_API CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* pHandl
         REQUIRE((flags & ~unsigned{CU_GRAPH_COND_ASSIGN_DEFAULT}) == 0, CUDA_ERROR_INVALID_VALUE);
         Context* context = nullptr;
         TRY(find_context(ctx, &context));
-        ConditionPtr condition = Condition::create(to_handle(context), defaultLaunchValue, flags != 0);
+        ConditionPtr condition = Condition::create(context->handle(), defaultLaunchValue, flags != 0);
         REQUIRE(condition != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
         graph->conditions().push_back(condition);
         *pHandle_out = condition->handle();

@@ -23,6 +23,8 @@
 
 namespace cgh {
 
+struct NodeKind;
+
 // Who destroys a graph.
 enum class GraphOwner : uint8_t {
     kUser,         // a root
@@ -82,6 +84,8 @@ class Graph {
     // The live condition of this graph or of one that it is embedded in; null for any other handle.
     ConditionPtr find_condition(CUgraphConditionalHandle handle) const;
 
+    uint32_t body_index = 0;  // which body of its conditional node
+
     UserObjectRefs& user_objects() { return user_objects_; }
     const UserObjectRefs& user_objects() const { return user_objects_; }
 
@@ -119,6 +123,9 @@ class Graph {
     uint64_t cloned_from_ = 0;      // uid of the original
     std::vector<Node*> copies_of_;  // by local id in the original
 };
+
+inline CUgraph to_handle(Graph* graph) { return reinterpret_cast<CUgraph>(graph); }
+inline CUgraphNode to_handle(Node* node) { return reinterpret_cast<CUgraphNode>(node); }
 
 }  // namespace cgh
 

@@ -26,11 +26,12 @@
 namespace cgh {
 
 class Context;
+struct Node;
 
 class GraphAllocation : public Allocation::Owner, public std::enable_shared_from_this<GraphAllocation> {
   public:
-    // Reserves the address. `owner_uid` is the uid of the graph that gets the allocation node. Null: no room.
-    static std::shared_ptr<GraphAllocation> create(Context& context, std::size_t bytes, uint64_t owner_uid);
+    // Reserves the address. Null: no room.
+    static std::shared_ptr<GraphAllocation> create(Context& context, std::size_t bytes);
     ~GraphAllocation() override;
 
     // The allocation that begins at `address`, or null.
@@ -39,13 +40,14 @@ class GraphAllocation : public Allocation::Owner, public std::enable_shared_from
     CUdeviceptr address() const { return address_; }
     std::size_t bytes() const { return bytes_; }
     CUdevice device() const;
-    uint64_t owner_uid() const { return owner_uid_; }
 
-    // A free node is added to the graph `graph_uid`. "An allocation twice in the same graph" is refused, and so is "to
+    // The allocation node; null when its graph is gone. Only to be used like the graph itself (graph.hpp).
+    Node* node = nullptr;
+
+    // A free node is added to the hierarchy of the root `graph_uid`. "An allocation twice in the same graph" is refused, and so is "to
     // free an allocation in both the owning graph and another graph" (cuda.h). `inside`: it is the owning graph.
     CUresult claim_free(uint64_t graph_uid, bool inside);
     void drop_claim(uint64_t graph_uid);
-    bool freed_inside() const;
 
     // Launches, at the time of the call.
     bool allocated() const { return allocated_.load(std::memory_order_acquire); }
@@ -70,14 +72,13 @@ class GraphAllocation : public Allocation::Owner, public std::enable_shared_from
     static void trim(CUdevice device);
 
   private:
-    GraphAllocation(Context& context, void* memory, std::size_t bytes, uint64_t owner_uid);
+    GraphAllocation(Context& context, void* memory, std::size_t bytes);
     void unreserve();
     void drop_self();
 
     Context& context_;
     const CUdeviceptr address_;
     const std::size_t bytes_;
-    const uint64_t owner_uid_;
 
     std::atomic<bool> allocated_{false};
     std::atomic<bool> used_{false};

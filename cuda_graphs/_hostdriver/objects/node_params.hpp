@@ -24,6 +24,7 @@ namespace cgh {
 
 class Graph;
 class GraphAllocation;
+struct Node;
 
 struct GraphDeleter {
     void operator()(Graph* graph) const;
@@ -71,10 +72,25 @@ struct ChildParams {
     GraphPtr graph;
 };
 
+// The allocation of an allocation node, which knows the node for as long as there is one.
+class OwnedAllocation {
+  public:
+    OwnedAllocation() = default;
+    OwnedAllocation(std::shared_ptr<GraphAllocation> allocation, Node& node);
+    OwnedAllocation(OwnedAllocation&&) noexcept = default;
+    OwnedAllocation& operator=(OwnedAllocation&&) noexcept = default;
+    ~OwnedAllocation();
+
+    const std::shared_ptr<GraphAllocation>& get() const { return allocation_; }
+
+  private:
+    std::shared_ptr<GraphAllocation> allocation_;
+};
+
 struct AllocParams {
     CUmemPoolProps properties{};
     std::vector<CUmemAccessDesc> access;
-    std::shared_ptr<GraphAllocation> allocation;
+    OwnedAllocation allocation;
 };
 
 // The right of one graph to free an allocation; given back with the node.
@@ -91,7 +107,7 @@ class FreeClaim {
 
   private:
     std::shared_ptr<GraphAllocation> allocation_;
-    uint64_t graph_uid_ = 0;
+    uint64_t graph_uid_ = 0;  // of the root
 };
 
 struct FreeParams {

@@ -70,6 +70,8 @@ class UserObjectRefs {
     std::vector<Entry> entries_;  // one entry an adoption: adding never searches
 };
 
+inline CUuserObject to_handle(UserObject* object) { return reinterpret_cast<CUuserObject>(object); }
+
 }  // namespace cgh
 
 #endif
