@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Graph definitions: life, structure, clones, conditional handles, DOT. Nodes by kind are in graph_nodes.cpp.
+#include "../objects/graph.hpp"
+
 #include <cuda.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include "../objects/arena.hpp"
 #include "../objects/context.hpp"
 #include "../objects/dot.hpp"
-#include "../objects/graph.hpp"
 #include "../objects/node_kinds.hpp"
 #include "entry.hpp"
 
@@ -54,8 +55,8 @@ CUresult list_nodes(const Graph& graph, CUgraphNode* out, size_t* count, Accept&
     return CUDA_SUCCESS;
 }
 
-// "if an edge has non-zero (non-default) edge data and edgeData is NULL, this API will return CUDA_ERROR_LOSSY_QUERY. If
-// edgeData is non-NULL, then dependencies must be as well" (cuda.h, cuGraphNodeGetDependencies).
+// "if an edge has non-zero (non-default) edge data and edgeData is NULL, this API will return CUDA_ERROR_LOSSY_QUERY.
+// If edgeData is non-NULL, then dependencies must be as well" (cuda.h, cuGraphNodeGetDependencies).
 CUresult list_ends(const Edges& edges, CUgraphNode* out, CUgraphEdgeData* data, size_t* count) {
     REQUIRE(data == nullptr || out != nullptr, CUDA_ERROR_INVALID_VALUE);
     const bool lossy = std::any_of(edges.begin(), edges.end(), [](const Edge& edge) { return !is_default(edge.data); });

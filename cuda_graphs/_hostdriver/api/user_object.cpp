@@ -12,12 +12,13 @@
 
 namespace cgh {
 
-CGH_API CUresult cuUserObjectCreate(CUuserObject* object_out, void* ptr, CUhostFn destroy,
-                                    unsigned int initialRefcount, unsigned int flags) {
+CGH_API CUresult cuUserObjectCreate(CUuserObject* object_out, void* ptr, CUhostFn destroy, unsigned int initialRefcount,
+                                    unsigned int flags) {
     return entry("cuUserObjectCreate", [&]() -> CUresult {
         REQUIRE(object_out != nullptr && destroy != nullptr, CUDA_ERROR_INVALID_VALUE);
         REQUIRE(UserObject::is_count(initialRefcount), CUDA_ERROR_INVALID_VALUE);
-        // "Currently it is required to pass CU_USER_OBJECT_NO_DESTRUCTOR_SYNC, which is the only defined flag" (cuda.h).
+        // "Currently it is required to pass CU_USER_OBJECT_NO_DESTRUCTOR_SYNC, which is the only defined flag"
+        // (cuda.h).
         REQUIRE(flags == CU_USER_OBJECT_NO_DESTRUCTOR_SYNC, CUDA_ERROR_INVALID_VALUE);
         UserObject* const object = arena<UserObject>.create(ptr, destroy, initialRefcount);
         REQUIRE(object != nullptr, CUDA_ERROR_OUT_OF_MEMORY);

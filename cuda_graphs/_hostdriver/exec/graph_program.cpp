@@ -3,6 +3,8 @@
 #include "graph_program.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <type_traits>
 #include <utility>
 
 #include "../api/entry.hpp"
@@ -28,8 +30,8 @@ class SectionCompiler {
 
   private:
     struct Draft {
-        const Node* node;     // null: the end of a child graph
-        uint32_t shape;       // of a child graph node: that of its graph
+        const Node* node;  // null: the end of a child graph
+        uint32_t shape;    // of a child graph node: that of its graph
     };
     struct Ends {
         uint32_t start, end;
@@ -113,8 +115,8 @@ class SectionCompiler {
             }
         }
         if (order_.size() == drafts_.size()) return CUDA_SUCCESS;
-        // "CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE, if the graph structure is invalid. hErrNode_out will be set to one of
-        // the offending nodes" (cuda.h).
+        // "CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE, if the graph structure is invalid. hErrNode_out will be set to one
+        // of the offending nodes" (cuda.h).
         why->result = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
         for (uint32_t i = 0; i < drafts_.size() && why->node == nullptr; ++i) {
             if (waiting[i] != 0) why->node = to_handle(const_cast<Node*>(drafts_[i].node));
@@ -166,25 +168,33 @@ class SectionCompiler {
 
         Structure& structure = *structure_;
         switch (type) {
-            case CU_GRAPH_NODE_TYPE_GRAPH: out->params = ChildRun{draft.shape}; return CUDA_SUCCESS;
-            case CU_GRAPH_NODE_TYPE_CONDITIONAL: return emit_conditional(*draft.node, out, why);
-            case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-                out->params = RecordRun{std::get<EventParams>(draft.node->params).event,
-                                        static_cast<uint32_t>(structure.record_nodes.size())};
-                structure.record_nodes.push_back(index);
+            case CU_GRAPH_NODE_TYPE_GRAPH:
+                out->params = ChildRun{draft.shape};
                 return CUDA_SUCCESS;
+            case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+                return emit_conditional(*draft.node, out, why);
+            case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+                out->params = RecordRun{{}, static_cast<uint32_t>(structure.record_nodes.size())};
+                structure.record_nodes.push_back(index);
+                break;
             case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-                out->params = WaitRun{std::get<EventParams>(draft.node->params).event,
-                                      static_cast<uint32_t>(structure.wait_nodes.size())};
+                out->params = WaitRun{{}, static_cast<uint32_t>(structure.wait_nodes.size())};
                 structure.wait_nodes.push_back(index);
                 structure.may_wait = true;
-                return CUDA_SUCCESS;
-            case CU_GRAPH_NODE_TYPE_MEM_ALLOC: structure.alloc_nodes.push_back(index); break;
-            case CU_GRAPH_NODE_TYPE_MEM_FREE: structure.free_nodes.push_back(index); break;
-            case CU_GRAPH_NODE_TYPE_HOST: structure.may_wait = true; break;
-            default: break;
+                break;
+            case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+                structure.alloc_nodes.push_back(index);
+                break;
+            case CU_GRAPH_NODE_TYPE_MEM_FREE:
+                structure.free_nodes.push_back(index);
+                break;
+            case CU_GRAPH_NODE_TYPE_HOST:
+                structure.may_wait = true;
+                break;
+            default:
+                break;
         }
-        out->params = to_exec_params(draft.node->params, type);
+        out->params = to_exec_params(draft.node->params, out->params);
         return CUDA_SUCCESS;
     }
 
@@ -223,9 +233,9 @@ CUcontext context_of(const Node& node) {
     return nullptr;
 }
 
-// cuda.h, cuGraphInstantiate: "The graph's nodes must reside on a single context. The graph can only contain kernel nodes,
-// memcpy nodes, memset nodes, and child graph nodes. The graph cannot be empty and must contain at least one kernel,
-// memcpy, or memset node."
+// cuda.h, cuGraphInstantiate: "The graph's nodes must reside on a single context. The graph can only contain kernel
+// nodes, memcpy nodes, memset nodes, and child graph nodes. The graph cannot be empty and must contain at least one
+// kernel, memcpy, or memset node."
 CUresult check_device_launch(const Graph& graph, Refusal* why) {
     CUcontext context = nullptr;
     TRY(for_each_graph(graph, [&](const Graph& inner) -> CUresult {
@@ -259,16 +269,37 @@ CUresult check_conditions(const Graph& graph, Refusal* why) {
 
 }  // namespace
 
-ExecParams to_exec_params(const NodeParams& params, CUgraphNodeType type) {
-    switch (type) {
-        case CU_GRAPH_NODE_TYPE_KERNEL: return std::get<KernelParams>(params);
-        case CU_GRAPH_NODE_TYPE_MEMCPY: return std::get<MemcpyParams>(params);
-        case CU_GRAPH_NODE_TYPE_MEMSET: return std::get<MemsetParams>(params);
-        case CU_GRAPH_NODE_TYPE_HOST: return std::get<HostParams>(params);
-        case CU_GRAPH_NODE_TYPE_MEM_ALLOC: return AllocRun{std::get<AllocParams>(params).allocation.get()};
-        case CU_GRAPH_NODE_TYPE_MEM_FREE: return FreeRun{std::get<FreeParams>(params).claim.allocation()};
-        default: return EmptyParams{};
+namespace {
+
+struct ToExec {
+    const ExecParams& before;
+
+    template <class T>
+    ExecParams operator()(T&& value) const {
+        using Kind = std::decay_t<T>;
+        if constexpr (std::is_same_v<Kind, EventParams>) {
+            if (const auto* const record = std::get_if<RecordRun>(&before)) return RecordRun{value.event, record->slot};
+            return WaitRun{value.event, std::get<WaitRun>(before).slot};
+        } else if constexpr (std::is_same_v<Kind, AllocParams>) {
+            return AllocRun{value.allocation.get()};
+        } else if constexpr (std::is_same_v<Kind, FreeParams>) {
+            return FreeRun{value.claim.allocation()};
+        } else if constexpr (std::is_same_v<Kind, ChildParams> || std::is_same_v<Kind, ConditionalParams>) {
+            return EmptyParams{};
+        } else {
+            return ExecParams(std::forward<T>(value));
+        }
     }
+};
+
+}  // namespace
+
+ExecParams to_exec_params(const NodeParams& params, const ExecParams& before) {
+    return std::visit(ToExec{before}, params);
+}
+
+ExecParams to_exec_params(NodeParams&& params, const ExecParams& before) {
+    return std::visit(ToExec{before}, std::move(params));
 }
 
 CUresult Program::compile(const Graph& graph, cuuint64_t flags, std::shared_ptr<Program>* out, Refusal* why) {

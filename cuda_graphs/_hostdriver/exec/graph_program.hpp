@@ -3,14 +3,14 @@
 //
 // What an executable graph runs: a program, compiled from a definition.
 //
-// A program is made of sections. A section is what runs as a unit: the graph with all its child graphs laid flat (a child
-// node becomes a start and an end with the child's nodes in between), or one body of a conditional node. It has
+// A program is made of sections. A section is what runs as a unit: the graph with all its child graphs laid flat (a
+// child node becomes a start and an end with the child's nodes in between), or one body of a conditional node. It has
 //
 //     nodes        contiguous, in an order in which they may run one after another; what each does, ready to run
 //     structure    who waits for whom, and how the nodes of the definition map to these; never changes
 //
-// A run reads both and writes neither. Changing parameters changes `nodes`, in place when no launch uses the program, else
-// in a copy (objects/graph_exec.cpp).
+// A run reads both and writes neither. Changing parameters changes `nodes`, in place when no launch uses the program,
+// else in a copy (objects/graph_exec.cpp).
 #ifndef CUDA_GRAPHS_HOSTDRIVER_EXEC_GRAPH_PROGRAM_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_EXEC_GRAPH_PROGRAM_HPP
 
@@ -88,8 +88,8 @@ using ExecParams = std::variant<EmptyParams, KernelParams, MemcpyParams, MemsetP
 using RunNode = CUresult (*)(const ExecNode& node, LaunchState& launch);
 
 struct ExecNode {
-    RunNode run;  // what it does when it is its turn; a disabled node does nothing
-    const NodeKind* kind;
+    RunNode run = nullptr;  // what it does when it is its turn; a disabled node does nothing
+    const NodeKind* kind = nullptr;
     ExecParams params;
     bool enabled = true;
 };
@@ -123,9 +123,9 @@ class Program {
     uint64_t graph_uid = 0;
     std::vector<ConditionPtr> conditions;
     UserObjectRefs user_objects;
-    std::vector<std::shared_ptr<GraphAllocation>> memory;        // every allocation of the graph
-    std::vector<std::shared_ptr<GraphAllocation>> left_behind;   // those that it does not free itself
-    std::vector<std::shared_ptr<GraphAllocation>> taken_over;    // those of other graphs that it frees
+    std::vector<std::shared_ptr<GraphAllocation>> memory;       // every allocation of the graph
+    std::vector<std::shared_ptr<GraphAllocation>> left_behind;  // those that it does not free itself
+    std::vector<std::shared_ptr<GraphAllocation>> taken_over;   // those of other graphs that it frees
 
     // Launches that were pushed and have not finished; the parameters do not change as long as there are any.
     struct InFlight {
@@ -135,8 +135,10 @@ class Program {
     } in_flight;
 };
 
-// What a node of the definition executes as, for kinds whose parameters are a value.
-ExecParams to_exec_params(const NodeParams& params, CUgraphNodeType type);
+// What a node of the definition executes as; not for child graph and conditional nodes. Event nodes keep the slot of
+// `before`.
+ExecParams to_exec_params(NodeParams&& params, const ExecParams& before);
+ExecParams to_exec_params(const NodeParams& params, const ExecParams& before);
 
 }  // namespace cgh
 

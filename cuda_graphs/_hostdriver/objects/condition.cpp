@@ -5,6 +5,8 @@
 #include <mutex>
 #include <vector>
 
+#include "../loader/services.hpp"
+
 namespace cgh {
 namespace {
 
@@ -47,12 +49,19 @@ uint32_t take_index() {
     return index;
 }
 
-uint32_t index_of(CUgraphConditionalHandle handle) { return static_cast<uint32_t>(handle) - 1; }
-uint32_t generation_of(CUgraphConditionalHandle handle) { return static_cast<uint32_t>(handle >> 32); }
+uint32_t index_of(CUgraphConditionalHandle handle) {
+    return static_cast<uint32_t>(handle) - 1;
+}
+uint32_t generation_of(CUgraphConditionalHandle handle) {
+    return static_cast<uint32_t>(handle >> 32);
+}
 
 }  // namespace
 
 std::shared_ptr<Condition> Condition::create(CUcontext context, uint32_t default_value, bool assigns_default) {
+    // Before the first handle exists, no kernel can set one.
+    static const bool hooked = (set_conditional_hook(&set_condition), true);
+    static_cast<void>(hooked);
     const uint32_t index = take_index();
     if (index == UINT32_MAX) return nullptr;
     ConditionCell* cell = slab().cell(index);

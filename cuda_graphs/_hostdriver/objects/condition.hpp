@@ -4,7 +4,8 @@
 // Conditional handles. A handle names a cell that holds one 32-bit value; kernels write it (cudaGraphSetConditional),
 // conditional nodes read it.
 //
-// Kernels pass the handle as a plain number, so any number can arrive. The cells live in a slab that is never freed, and
+// Kernels pass the handle as a plain number, so any number can arrive. The cells live in a slab that is never freed,
+// and
 //
 //     handle = generation << 32 | index + 1
 //

@@ -58,7 +58,9 @@ GraphPtr Graph::create(Node* owner_node, GraphOwner owner) {
     return graph;
 }
 
-void GraphDeleter::operator()(Graph* graph) const { arena<Graph>.recycle(graph); }
+void GraphDeleter::operator()(Graph* graph) const {
+    arena<Graph>.recycle(graph);
+}
 
 const Graph& Graph::root() const {
     const Graph* graph = this;

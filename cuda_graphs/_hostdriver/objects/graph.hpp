@@ -124,8 +124,12 @@ class Graph {
     std::vector<Node*> copies_of_;  // by local id in the original
 };
 
-inline CUgraph to_handle(Graph* graph) { return reinterpret_cast<CUgraph>(graph); }
-inline CUgraphNode to_handle(Node* node) { return reinterpret_cast<CUgraphNode>(node); }
+inline CUgraph to_handle(Graph* graph) {
+    return reinterpret_cast<CUgraph>(graph);
+}
+inline CUgraphNode to_handle(Node* node) {
+    return reinterpret_cast<CUgraphNode>(node);
+}
 
 }  // namespace cgh
 

@@ -17,7 +17,9 @@ namespace {
 constexpr std::size_t kPage = 4096;
 constexpr CUdevice kMaxDevices = 64;
 
-std::size_t whole_pages(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+std::size_t whole_pages(std::size_t bytes) {
+    return (bytes + kPage - 1) / kPage * kPage;
+}
 
 // An amount and its high watermark.
 struct Gauge {
@@ -59,7 +61,8 @@ std::shared_ptr<GraphAllocation> GraphAllocation::create(Context& context, std::
     const std::size_t size = whole_pages(bytes);
     if (size < bytes) return nullptr;
     // Pages appear when they are touched, and can be taken back by a trim while the address stays.
-    void* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const memory =
+        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return nullptr;
     std::shared_ptr<GraphAllocation> allocation(new GraphAllocation(context, memory, bytes));
     Allocation entry;
@@ -88,7 +91,9 @@ GraphAllocation::~GraphAllocation() {
     munmap(reinterpret_cast<void*>(address_), whole_pages(bytes_));
 }
 
-CUdevice GraphAllocation::device() const { return context_.device(); }
+CUdevice GraphAllocation::device() const {
+    return context_.device();
+}
 
 std::shared_ptr<GraphAllocation> GraphAllocation::find(CUdeviceptr address) {
     const std::optional<Allocation> found = AddressMap::get().find(address);
@@ -135,7 +140,9 @@ void GraphAllocation::set_allocated() {
     if (keep_ == nullptr) keep_ = shared_from_this();
 }
 
-bool GraphAllocation::set_free() { return allocated_.exchange(false, std::memory_order_acq_rel); }
+bool GraphAllocation::set_free() {
+    return allocated_.exchange(false, std::memory_order_acq_rel);
+}
 
 void GraphAllocation::drop_self() {
     std::shared_ptr<GraphAllocation> last;  // released after the lock
@@ -161,7 +168,9 @@ void GraphAllocation::begin_use() {
     reserve();
 }
 
-void GraphAllocation::end_use() { launches_.fetch_sub(1, std::memory_order_release); }
+void GraphAllocation::end_use() {
+    launches_.fetch_sub(1, std::memory_order_release);
+}
 
 void GraphAllocation::mark_used() {
     if (!used_.exchange(true, std::memory_order_relaxed)) account(device()).used.add(whole_pages(bytes_));
@@ -204,10 +213,18 @@ void GraphAllocation::trim(CUdevice device) {
 CUresult GraphAllocation::get_attribute(CUdevice device, CUgraphMem_attribute attribute, cuuint64_t* value) {
     Account& of_device = account(device);
     switch (attribute) {
-        case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT: *value = of_device.used.current; return CUDA_SUCCESS;
-        case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH: *value = of_device.used.high; return CUDA_SUCCESS;
-        case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT: *value = of_device.reserved.current; return CUDA_SUCCESS;
-        case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH: *value = of_device.reserved.high; return CUDA_SUCCESS;
+        case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
+            *value = of_device.used.current;
+            return CUDA_SUCCESS;
+        case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
+            *value = of_device.used.high;
+            return CUDA_SUCCESS;
+        case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
+            *value = of_device.reserved.current;
+            return CUDA_SUCCESS;
+        case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
+            *value = of_device.reserved.high;
+            return CUDA_SUCCESS;
     }
     return CUDA_ERROR_INVALID_VALUE;
 }

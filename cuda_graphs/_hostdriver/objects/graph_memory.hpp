@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of allocation nodes. The address is fixed when the node is made ("The allocation's address remains fixed across
-// instantiations and launches", cuda.h, cuGraphAddMemAllocNode), so the range is reserved then and the pages appear on
-// first use. A launch does not allocate: it changes states.
+// Memory of allocation nodes. The address is fixed when the node is made ("The allocation's address remains fixed
+// across instantiations and launches", cuda.h, cuGraphAddMemAllocNode), so the range is reserved then and the pages
+// appear on first use. A launch does not allocate: it changes states.
 //
 //     allocated   from the launch of the graph to the free, in the order of the API calls. This is what decides whether
 //                 a launch or a free is legal, and it keeps the memory alive.
-//     used        from the allocation node to the free, in the order of execution. This is what the used attributes count.
-//     reserved    from the first launch or upload to a trim. This is what the reserved attributes count.
+//     used        from the allocation node to the free, in the order of execution. This is what the used attributes
+//     count. reserved    from the first launch or upload to a trim. This is what the reserved attributes count.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_GRAPH_MEMORY_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_GRAPH_MEMORY_HPP
 
@@ -44,8 +44,9 @@ class GraphAllocation : public Allocation::Owner, public std::enable_shared_from
     // The allocation node; null when its graph is gone. Only to be used like the graph itself (graph.hpp).
     Node* node = nullptr;
 
-    // A free node is added to the hierarchy of the root `graph_uid`. "An allocation twice in the same graph" is refused, and so is "to
-    // free an allocation in both the owning graph and another graph" (cuda.h). `inside`: it is the owning graph.
+    // A free node is added to the hierarchy of the root `graph_uid`. "An allocation twice in the same graph" is
+    // refused, and so is "to free an allocation in both the owning graph and another graph" (cuda.h). `inside`: it is
+    // the owning graph.
     CUresult claim_free(uint64_t graph_uid, bool inside);
     void drop_claim(uint64_t graph_uid);
 
@@ -84,11 +85,11 @@ class GraphAllocation : public Allocation::Owner, public std::enable_shared_from
     std::atomic<bool> used_{false};
     std::atomic<uint32_t> launches_{0};  // enqueued and not finished
 
-    mutable std::mutex mutex_;                  // guards the four below
+    mutable std::mutex mutex_;  // guards the four below
     bool reserved_ = false;
     bool freed_inside_ = false;
-    std::vector<uint64_t> claims_;              // graphs with a free node for it
-    std::shared_ptr<GraphAllocation> keep_;     // itself, as long as it is allocated
+    std::vector<uint64_t> claims_;           // graphs with a free node for it
+    std::shared_ptr<GraphAllocation> keep_;  // itself, as long as it is allocated
 };
 
 }  // namespace cgh

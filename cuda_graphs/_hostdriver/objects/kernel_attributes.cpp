@@ -12,16 +12,16 @@ namespace cgh {
 namespace {
 
 // "Valid for graph nodes" says cuda.h of these, by id.
-constexpr uint32_t bit(int id) { return uint32_t{1} << id; }
-constexpr uint32_t kNodeAttributes = bit(CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW) |
-                                     bit(CU_LAUNCH_ATTRIBUTE_COOPERATIVE) | bit(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) |
-                                     bit(CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE) |
-                                     bit(CU_LAUNCH_ATTRIBUTE_PRIORITY) | bit(CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP) |
-                                     bit(CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN) |
-                                     bit(CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION) |
-                                     bit(CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE) |
-                                     bit(CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) |
-                                     bit(CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING);
+constexpr uint32_t bit(int id) {
+    return uint32_t{1} << id;
+}
+constexpr uint32_t kNodeAttributes =
+    bit(CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW) | bit(CU_LAUNCH_ATTRIBUTE_COOPERATIVE) |
+    bit(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) | bit(CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE) |
+    bit(CU_LAUNCH_ATTRIBUTE_PRIORITY) | bit(CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP) |
+    bit(CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN) | bit(CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION) |
+    bit(CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE) | bit(CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) |
+    bit(CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING);
 static_assert(CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING < KernelAttributes::kCount, "room for every id");
 
 void apply(LaunchShape& shape, CUlaunchAttributeID id, const CUlaunchAttributeValue& value) {
@@ -51,8 +51,9 @@ CUlaunchAttributeValue get_attribute(const KernelParams& params, CUlaunchAttribu
 CUresult set_attribute(KernelParams& params, CUlaunchAttributeID id, const CUlaunchAttributeValue& value) {
     REQUIRE(is_node_attribute(id), CUDA_ERROR_INVALID_VALUE);
     // Kernels here cannot update nodes.
-    REQUIRE(id != CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE || value.deviceUpdatableKernelNode.deviceUpdatable == 0,
-            CUDA_ERROR_NOT_SUPPORTED);
+    REQUIRE(
+        id != CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE || value.deviceUpdatableKernelNode.deviceUpdatable == 0,
+        CUDA_ERROR_NOT_SUPPORTED);
     auto changed = std::make_shared<KernelAttributes>(attributes_of(params));
     changed->values[static_cast<size_t>(id)] = value;
     changed->set |= bit(id);

@@ -43,10 +43,10 @@ struct Node {
 
     Graph* const graph;
     const NodeKind* const kind;
-    const uint32_t local_id;  // creation order in the graph, never used again
+    const uint32_t local_id;   // creation order in the graph, never used again
     Node* previous = nullptr;  // neighbours in creation order
     Node* next = nullptr;
-    uint64_t mark = 0;  // see Graph::next_mark
+    uint64_t mark = 0;                   // see Graph::next_mark
     uint32_t original_id = kNoOriginal;  // of the node that this one was cloned from
     Edges dependencies;
     Edges dependents;

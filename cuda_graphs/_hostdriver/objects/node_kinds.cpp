@@ -10,18 +10,19 @@
 #include "device.hpp"
 #include "graph.hpp"
 #include "graph_memory.hpp"
+#include "memory.hpp"
 
 namespace cgh {
 namespace {
 
-std::vector<Graph*> nothing_embedded(const Node&) { return {}; }
+std::vector<Graph*> nothing_embedded(const Node&) {
+    return {};
+}
 
 // For kinds whose parameters are a value: what creates it, sets it and sets it in an executable is one parser.
 template <class Kind>
 struct ValueKind {
-    static CUresult create(Node& node, CUgraphNodeParams& params) {
-        return Kind::parse(params, nullptr, &node.params);
-    }
+    static CUresult create(Node& node, CUgraphNodeParams& params) { return Kind::parse(params, nullptr, &node.params); }
     static CUresult set(Node& node, CUgraphNodeParams& params) {
         NodeParams fresh;
         TRY(Kind::parse(params, std::get_if<KernelParams>(&node.params), &fresh));
@@ -58,7 +59,8 @@ struct KernelKind : ValueKind<KernelKind> {
         REQUIRE(kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
         Context* context = nullptr;
         TRY(find_context(by_function ? nullptr : in.ctx, &context));
-        // "CUDA_ERROR_INVALID_VALUE will be returned if kernel parameters are specified with both kernelParams and extra"
+        // "CUDA_ERROR_INVALID_VALUE will be returned if kernel parameters are specified with both kernelParams and
+        // extra"
         REQUIRE(in.kernelParams == nullptr || in.extra == nullptr, CUDA_ERROR_INVALID_VALUE);
 
         LaunchShape shape = old != nullptr ? old->launch.shape() : LaunchShape{};
@@ -96,9 +98,10 @@ struct KernelKind : ValueKind<KernelKind> {
         out.blockDimY = dims.block[1];
         out.blockDimZ = dims.block[2];
         out.sharedMemBytes = dims.dynamic_shared_bytes;
-        // "The params will contain either kernelParams or extra, according to which of these was most recently set on the
-        // node" (cuda.h, cuGraphKernelNodeGetParams).
-        if (node.reported == nullptr) node.reported = kernel.by_extra ? packed(kernel.launch) : addresses(kernel.launch);
+        // "The params will contain either kernelParams or extra, according to which of these was most recently set on
+        // the node" (cuda.h, cuGraphKernelNodeGetParams).
+        if (node.reported == nullptr)
+            node.reported = kernel.by_extra ? packed(kernel.launch) : addresses(kernel.launch);
         out.kernelParams = kernel.by_extra ? nullptr : node.reported.get();
         out.extra = kernel.by_extra ? node.reported.get() : nullptr;
     }
@@ -130,6 +133,23 @@ struct KernelKind : ValueKind<KernelKind> {
     }
 };
 
+MemoryPlace place_of(CUmemorytype type, CUdeviceptr address, const Context& context) {
+    const std::optional<Allocation> found = AddressMap::get().find(address);
+    if (!found) return {type != CU_MEMORYTYPE_DEVICE, context.device()};
+    const bool on_host = type == CU_MEMORYTYPE_HOST || (type == CU_MEMORYTYPE_UNIFIED && found->on_host());
+    return {on_host, on_host ? context.device() : found->context->device()};
+}
+
+MemoryPlace source_of(const CUDA_MEMCPY3D& copy, const Context& context) {
+    const bool host = copy.srcMemoryType == CU_MEMORYTYPE_HOST;
+    return place_of(copy.srcMemoryType, host ? reinterpret_cast<CUdeviceptr>(copy.srcHost) : copy.srcDevice, context);
+}
+
+MemoryPlace destination_of(const CUDA_MEMCPY3D& copy, const Context& context) {
+    const bool host = copy.dstMemoryType == CU_MEMORYTYPE_HOST;
+    return place_of(copy.dstMemoryType, host ? reinterpret_cast<CUdeviceptr>(copy.dstHost) : copy.dstDevice, context);
+}
+
 struct MemcpyKind : ValueKind<MemcpyKind> {
     using Params = MemcpyParams;
     static CUresult parse(CUgraphNodeParams& params, const KernelParams*, NodeParams* out) {
@@ -140,6 +160,8 @@ struct MemcpyKind : ValueKind<MemcpyKind> {
         MemcpyParams fresh;
         TRY(Copy::make(params.memcpy.copyParams, &fresh.copy));
         fresh.described = std::make_shared<const CUDA_MEMCPY3D>(params.memcpy.copyParams);
+        fresh.source = source_of(params.memcpy.copyParams, *context);
+        fresh.destination = destination_of(params.memcpy.copyParams, *context);
         fresh.context = context->handle();
         out->emplace<MemcpyParams>(std::move(fresh));
         return CUDA_SUCCESS;
@@ -159,6 +181,7 @@ struct MemsetKind : ValueKind<MemsetKind> {
         TRY(find_context(in.ctx, &context));
         MemsetParams fresh;
         TRY(Fill::make(in.dst, in.pitch, in.value, in.elementSize, in.width, in.height, &fresh.fill));
+        fresh.destination = place_of(CU_MEMORYTYPE_DEVICE, in.dst, *context);
         fresh.described = in;
         fresh.described.ctx = context->handle();
         out->emplace<MemsetParams>(fresh);
@@ -200,10 +223,18 @@ struct EventKind : ValueKind<EventKind<kRead, kWrite>> {
     }
 };
 
-CUevent read_record(const CUgraphNodeParams& params) { return params.eventRecord.event; }
-void write_record(CUgraphNodeParams& params, CUevent event) { params.eventRecord.event = event; }
-CUevent read_wait(const CUgraphNodeParams& params) { return params.eventWait.event; }
-void write_wait(CUgraphNodeParams& params, CUevent event) { params.eventWait.event = event; }
+CUevent read_record(const CUgraphNodeParams& params) {
+    return params.eventRecord.event;
+}
+void write_record(CUgraphNodeParams& params, CUevent event) {
+    params.eventRecord.event = event;
+}
+CUevent read_wait(const CUgraphNodeParams& params) {
+    return params.eventWait.event;
+}
+void write_wait(CUgraphNodeParams& params, CUevent event) {
+    params.eventWait.event = event;
+}
 using RecordKind = EventKind<read_record, write_record>;
 using WaitKind = EventKind<read_wait, write_wait>;
 
@@ -220,8 +251,8 @@ bool allowed_in_body(const Graph& graph) {
 }
 
 struct ChildKind {
-    // "The child graph is cloned in this call. [...] If childGraph contains allocation nodes, free nodes, or conditional
-    // nodes, this call will return an error" (cuda.h, cuGraphAddChildGraphNode).
+    // "The child graph is cloned in this call. [...] If childGraph contains allocation nodes, free nodes, or
+    // conditional nodes, this call will return an error" (cuda.h, cuGraphAddChildGraphNode).
     static CUresult create(Node& node, CUgraphNodeParams& params) {
         Graph* const child = cast<Graph>(params.graph.graph);
         REQUIRE(child != nullptr, CUDA_ERROR_INVALID_VALUE);
@@ -320,8 +351,10 @@ struct AllocKind {
             // The current context stands for the host: all memory is host memory here.
             case CU_MEM_LOCATION_TYPE_HOST:
             case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-            case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT: return find_context(nullptr, out);
-            default: return CUDA_ERROR_INVALID_VALUE;
+            case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+                return find_context(nullptr, out);
+            default:
+                return CUDA_ERROR_INVALID_VALUE;
         }
     }
     static constexpr int kManagedType = 2;  // CU_MEM_ALLOCATION_TYPE_MANAGED, since CUDA 13
@@ -348,8 +381,8 @@ struct FreeKind {
 struct ConditionalKind {
     static CUresult create(Node& node, CUgraphNodeParams& params) {
         CUDA_CONDITIONAL_NODE_PARAMS& in = params.conditional;
-        // "The conditional handle must be associated with a conditional node in this graph or one of its children" (cuda.h,
-        // cuGraphConditionalHandleCreate).
+        // "The conditional handle must be associated with a conditional node in this graph or one of its children"
+        // (cuda.h, cuGraphConditionalHandleCreate).
         ConditionPtr condition = node.graph->find_condition(in.handle);
         REQUIRE(condition != nullptr && !condition->attached, CUDA_ERROR_INVALID_VALUE);
         REQUIRE(is_size(in.type, in.size), CUDA_ERROR_INVALID_VALUE);
@@ -399,18 +432,22 @@ struct ConditionalKind {
     // zero for CU_GRAPH_COND_TYPE_SWITCH" (cuda.h).
     static bool is_size(CUgraphConditionalNodeType type, unsigned size) {
         switch (type) {
-            case CU_GRAPH_COND_TYPE_IF: return size == 1 || size == 2;
-            case CU_GRAPH_COND_TYPE_WHILE: return size == 1;
-            case CU_GRAPH_COND_TYPE_SWITCH: return size >= 1;
-            default: return false;
+            case CU_GRAPH_COND_TYPE_IF:
+                return size == 1 || size == 2;
+            case CU_GRAPH_COND_TYPE_WHILE:
+                return size == 1;
+            case CU_GRAPH_COND_TYPE_SWITCH:
+                return size >= 1;
+            default:
+                return false;
         }
     }
 };
 
 template <class Kind>
 constexpr NodeKind value_row(CUgraphNodeType type, const char* name, bool body, bool device, bool disable) {
-    return {type,        name,      body,       device,           disable, Kind::parse, Kind::create,
-            Kind::set, Kind::get, Kind::copy, nothing_embedded};
+    return {type,         name,      body,      device,     disable,         Kind::parse,
+            Kind::create, Kind::set, Kind::get, Kind::copy, nothing_embedded};
 }
 
 //                                                                            in a   device  can be

@@ -20,12 +20,12 @@ class Context;
 struct NodeKind {
     CUgraphNodeType type;
     const char* name;
-    bool allowed_in_body;   // of a conditional node
-    bool device_launch;     // in a graph for launch from the device
-    bool can_be_disabled;   // cuGraphNodeSetEnabled
+    bool allowed_in_body;  // of a conditional node
+    bool device_launch;    // in a graph for launch from the device
+    bool can_be_disabled;  // cuGraphNodeSetEnabled
 
-    // Checks `params` and makes a value of them; null for kinds that are more than a value. `before` is what a kernel node
-    // was until now (its attributes stay), or null.
+    // Checks `params` and makes a value of them; null for kinds that are more than a value. `before` is what a kernel
+    // node was until now (its attributes stay), or null.
     CUresult (*parse)(CUgraphNodeParams& params, const KernelParams* before, NodeParams* out);
     // What a new node does with `params`; writes its out parameters.
     CUresult (*create)(Node& node, CUgraphNodeParams& params);

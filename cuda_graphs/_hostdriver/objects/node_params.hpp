@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a node of each kind is made of. Everything the user passed is checked and copied when it is set, so that a kernel
-// launch, a copy or a fill is ready to run as it lies in the definition.
+// What a node of each kind is made of. Everything the user passed is checked and copied when it is set, so that a
+// kernel launch, a copy or a fill is ready to run as it lies in the definition.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_NODE_PARAMS_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_NODE_PARAMS_HPP
 
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "../exec/copy.hpp"
+#include "../loader/image.hpp"
 #include "condition.hpp"
 #include "event.hpp"
 #include "kernel.hpp"
@@ -48,14 +49,23 @@ struct KernelParams {
     bool by_extra = false;                               // arguments given packed, not as an array of addresses
 };
 
+// Where the memory of an operand lives: what an update of an executable may not change.
+struct MemoryPlace {
+    bool on_host = false;
+    CUdevice device = 0;
+    bool operator==(const MemoryPlace& other) const { return on_host == other.on_host && device == other.device; }
+};
+
 struct MemcpyParams {
     Copy copy;
+    MemoryPlace source, destination;
     std::shared_ptr<const CUDA_MEMCPY3D> described;
     CUcontext context = nullptr;
 };
 
 struct MemsetParams {
     Fill fill;
+    MemoryPlace destination;
     CUDA_MEMSET_NODE_PARAMS_v2 described{};
 };
 

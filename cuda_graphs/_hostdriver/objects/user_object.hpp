@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// User objects: a pointer, its destructor and a count. Graphs, executables and launches in flight own references, so that
-// what a node uses outlives the last launch that may use it.
+// User objects: a pointer, its destructor and a count. Graphs, executables and launches in flight own references, so
+// that what a node uses outlives the last launch that may use it.
 //
-// The destructor runs once, in whichever thread drops the last reference (a caller's, or a worker's when a launch ends),
-// with none of the driver's locks held, and CUDA calls inside it are refused: "Destructor callbacks cannot make CUDA API
-// calls" (cuda.h, cuUserObjectCreate).
+// The destructor runs once, in whichever thread drops the last reference (a caller's, or a worker's when a launch
+// ends), with none of the driver's locks held, and CUDA calls inside it are refused: "Destructor callbacks cannot make
+// CUDA API calls" (cuda.h, cuUserObjectCreate).
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_USER_OBJECT_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_USER_OBJECT_HPP
 
@@ -70,7 +70,9 @@ class UserObjectRefs {
     std::vector<Entry> entries_;  // one entry an adoption: adding never searches
 };
 
-inline CUuserObject to_handle(UserObject* object) { return reinterpret_cast<CUuserObject>(object); }
+inline CUuserObject to_handle(UserObject* object) {
+    return reinterpret_cast<CUuserObject>(object);
+}
 
 }  // namespace cgh
 
