@@ -1,0 +1,301 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "graph_runner.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "../objects/context.hpp"
+#include "../objects/graph_memory.hpp"
+#include "../objects/stream.hpp"
+#include "clock.hpp"
+#include "scheduler.hpp"
+#include "spin.hpp"
+#include "thread_state.hpp"
+
+namespace cgh {
+namespace {
+
+// ---- what each kind does --------------------------------------------------------------------------------------------
+
+template <class T>
+const T& params_of(const ExecNode& node) {
+    return *std::get_if<T>(&node.params);  // the run function was chosen by the kind: no check on the way
+}
+
+CUresult run_kernel(const ExecNode& node, LaunchState& launch) {
+    return params_of<KernelParams>(node).launch.run(launch.stream);
+}
+
+CUresult run_memcpy(const ExecNode& node, LaunchState&) {
+    params_of<MemcpyParams>(node).copy.run();
+    return CUDA_SUCCESS;
+}
+
+CUresult run_memset(const ExecNode& node, LaunchState&) {
+    params_of<MemsetParams>(node).fill.run();
+    return CUDA_SUCCESS;
+}
+
+CUresult run_host(const ExecNode& node, LaunchState&) {
+    const auto& host = params_of<HostParams>(node);
+    CallbackScope no_cuda_calls;
+    host.function(host.data);
+    return CUDA_SUCCESS;
+}
+
+CUresult run_record(const ExecNode& node, LaunchState& launch) {
+    launch.records[params_of<RecordRun>(node).slot]->reach();
+    return CUDA_SUCCESS;
+}
+
+CUresult run_wait(const ExecNode& node, LaunchState& launch) {
+    const Ref<Milestone>& milestone = launch.waits[params_of<WaitRun>(node).slot];
+    if (milestone) milestone->wait();
+    return CUDA_SUCCESS;
+}
+
+CUresult run_alloc(const ExecNode& node, LaunchState&) {
+    params_of<AllocRun>(node).memory->mark_used();
+    return CUDA_SUCCESS;
+}
+
+CUresult run_free(const ExecNode& node, LaunchState&) {
+    const auto& memory = params_of<FreeRun>(node).memory;
+    memory->free(memory->address());
+    return CUDA_SUCCESS;
+}
+
+// cuda.h, CUDA_CONDITIONAL_NODE_PARAMS: "phGraph_out[0] is executed when the condition is non-zero. If size == 2,
+// phGraph_out[1] will be executed when the condition is zero"; "phGraph_out[0] is executed as long as the condition is
+// non-zero"; "phGraph_out[n] is executed when the condition is equal to n. If the condition >= size, no body graph is
+// executed".
+CUresult run_conditional(const ExecNode& node, LaunchState& launch) {
+    const auto& conditional = params_of<ConditionalRun>(node);
+    const Condition& condition = *conditional.condition;
+    if (conditional.type == CU_GRAPH_COND_TYPE_WHILE) {
+        const Section& body = conditional.bodies[0];
+        CUresult fault = CUDA_SUCCESS;
+        while (condition.value() != 0 && fault == CUDA_SUCCESS) fault = run_section(body, launch);
+        return fault;
+    }
+    uint32_t chosen = condition.value();
+    if (conditional.type == CU_GRAPH_COND_TYPE_IF) chosen = chosen != 0 ? 0 : 1;
+    return chosen < conditional.bodies.size() ? run_section(conditional.bodies[chosen], launch) : CUDA_SUCCESS;
+}
+
+// ---- one after another ----------------------------------------------------------------------------------------------
+
+CUresult run_one_by_one(const Section& section, LaunchState& launch) {
+    for (const ExecNode& node : section.nodes) {
+        if (const CUresult fault = node.run(node, launch); fault != CUDA_SUCCESS) return fault;
+    }
+    return CUDA_SUCCESS;
+}
+
+// ---- in parallel ----------------------------------------------------------------------------------------------------
+
+bool may_wait(const ExecNode& node) {
+    return std::holds_alternative<HostParams>(node.params) || std::holds_alternative<WaitRun>(node.params);
+}
+
+class ParallelRun final : public Job {
+  public:
+    ParallelRun(const Section& section, LaunchState& launch)
+        : section_(section),
+          structure_(*section.structure),
+          launch_(launch),
+          waiting_(new std::atomic<uint32_t>[section.nodes.size()]),
+          left_(static_cast<uint32_t>(section.nodes.size())) {
+        for (uint32_t i = 0; i < section.nodes.size(); ++i) {
+            waiting_[i].store(structure_.dependency_count[i], std::memory_order_relaxed);
+        }
+    }
+
+    CUresult run() {
+        for (uint32_t i = 0; i < section_.nodes.size(); ++i) {
+            if (structure_.dependency_count[i] == 0) make_ready(i);
+        }
+        Scheduler& scheduler = Scheduler::get();
+        SharedJob shared(*this, launch_.stream);
+        if (wanted_count() > 1) scheduler.ensure_watcher();
+        for (;;) {
+            take_all();
+            if (left_.load() == 0) return fault_.load();
+            // The rest is being run by others, or waits for what they run; the blocks of their kernels can be shared.
+            if (scheduler.help(launch_.stream)) continue;
+            scheduler.progress.wait(
+                [&] { return left_.load() == 0 || wanted() || scheduler.help_wanted(launch_.stream); });
+        }
+    }
+
+    bool wanted() const override { return wanted_count() != 0; }
+
+    void help() override {
+        if (wanted_count() > 1) Scheduler::get().ensure_watcher();  // this thread may be away for long
+        take_all();
+    }
+
+  private:
+    uint32_t wanted_count() const { return ready_count_.load(); }
+
+    void make_ready(uint32_t node) {
+        std::lock_guard<SpinLock> lock(lock_);
+        (may_wait(section_.nodes[node]) ? ready_waiters_ : ready_).push_back(node);
+        ready_count_.fetch_add(1);
+    }
+
+    // Nodes that may wait come last: what they wait for may be among the others.
+    bool take(uint32_t* node) {
+        if (ready_count_.load() == 0) return false;
+        std::lock_guard<SpinLock> lock(lock_);
+        std::vector<uint32_t>& from = ready_.empty() ? ready_waiters_ : ready_;
+        if (from.empty()) return false;
+        *node = from.back();
+        from.pop_back();
+        ready_count_.fetch_sub(1);
+        return true;
+    }
+
+    void take_all() {
+        for (uint32_t node; take(&node);) {
+            while (run_node(node, &node)) {
+            }
+        }
+    }
+
+    // Runs a node. True: `next` became ready by it and is for this thread.
+    bool run_node(uint32_t index, uint32_t* next) {
+        const ExecNode& node = section_.nodes[index];
+        if (fault_.load(std::memory_order_relaxed) == CUDA_SUCCESS) {
+            if (const CUresult fault = node.run(node, launch_); fault != CUDA_SUCCESS) {
+                CUresult none = CUDA_SUCCESS;
+                fault_.compare_exchange_strong(none, fault);
+            }
+        }
+        bool kept = false;
+        uint32_t given_away = 0;
+        for (uint32_t i = structure_.first_successor[index]; i < structure_.first_successor[index + 1]; ++i) {
+            const uint32_t successor = structure_.successors[i];
+            if (waiting_[successor].fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+            if (!kept && !may_wait(section_.nodes[successor])) {
+                *next = successor;
+                kept = true;
+            } else {
+                make_ready(successor);
+                ++given_away;
+            }
+        }
+        Scheduler& scheduler = Scheduler::get();
+        if (given_away > 1 || (given_away != 0 && kept)) scheduler.ensure_watcher();
+        // The last one: once `left_` is zero the owner may be gone, and this object with it.
+        const bool last = left_.fetch_sub(1) == 1;
+        if (last || given_away != 0) scheduler.progress.notify();
+        return kept;
+    }
+
+    const Section& section_;
+    const Structure& structure_;
+    LaunchState& launch_;
+    const std::unique_ptr<std::atomic<uint32_t>[]> waiting_;  // dependencies that have not finished, by node
+    std::atomic<uint32_t> left_;                              // nodes that have not finished
+    std::atomic<uint32_t> ready_count_{0};
+    std::atomic<CUresult> fault_{CUDA_SUCCESS};
+    SpinLock lock_;                        // guards the two below
+    std::vector<uint32_t> ready_;          // nobody runs these yet
+    std::vector<uint32_t> ready_waiters_;  // the same; they may wait for something
+};
+
+// ---- which of the two -----------------------------------------------------------------------------------------------
+
+constexpr double kWorthSharing = 20;   // microseconds that a run must take before other threads are of use
+constexpr uint64_t kSmallWork = 4096;  // threads of kernels, or 64-byte pieces of memory, in a first guess
+
+uint64_t first_guess(const Section& section) {
+    uint64_t work = 0;
+    for (const ExecNode& node : section.nodes) {
+        if (const auto* const kernel = std::get_if<KernelParams>(&node.params)) {
+            const cgh_launch& dims = kernel->launch.shape().dims;
+            work +=
+                uint64_t{dims.grid[0]} * dims.grid[1] * dims.grid[2] * dims.block[0] * dims.block[1] * dims.block[2];
+        } else if (const auto* const memcpy = std::get_if<MemcpyParams>(&node.params)) {
+            const CUDA_MEMCPY3D& copy = *memcpy->described;
+            work += copy.WidthInBytes * std::max<size_t>(copy.Height, 1) * std::max<size_t>(copy.Depth, 1) / 64;
+        } else if (const auto* const memset = std::get_if<MemsetParams>(&node.params)) {
+            const CUDA_MEMSET_NODE_PARAMS_v2& fill = memset->described;
+            work += fill.width * fill.elementSize * std::max<size_t>(fill.height, 1) / 64;
+        } else if (std::holds_alternative<ConditionalRun>(node.params)) {
+            work += kSmallWork;  // a loop may take any time
+        }
+    }
+    return work;
+}
+
+// A run that was slow once, with cold memory, is tried again before long.
+CUresult run_shared(const Section& section, LaunchState& launch) {
+    const uint64_t from = ticks();
+    const CUresult fault = ParallelRun(section, launch).run();
+    const auto spent = static_cast<double>(ticks() - from);
+    std::atomic<uint64_t>& known = section.structure->serial_ticks;
+    if (spent < kWorthSharing * ticks_per_microsecond()) {
+        known.store(known.load(std::memory_order_relaxed) / 8 * 7, std::memory_order_relaxed);
+    }
+    return fault;
+}
+
+CUresult run_measured(const Section& section, LaunchState& launch) {
+    const uint64_t from = ticks();
+    const CUresult fault = run_one_by_one(section, launch);
+    const uint64_t spent = ticks() - from;
+    section.structure->serial_ticks.store(std::max<uint64_t>(spent, 1), std::memory_order_relaxed);
+    return fault;
+}
+
+bool is_small(const Section& section) {
+    if (Scheduler::get().workers() == 0) return true;
+    const uint64_t known = section.structure->serial_ticks.load(std::memory_order_relaxed);
+    if (known != 0) return static_cast<double>(known) < kWorthSharing * ticks_per_microsecond();
+    return first_guess(section) < kSmallWork;
+}
+
+}  // namespace
+
+CUresult run_nothing(const ExecNode&, LaunchState&) {
+    return CUDA_SUCCESS;
+}
+
+RunNode run_function(CUgraphNodeType type) {
+    switch (type) {
+        case CU_GRAPH_NODE_TYPE_KERNEL:
+            return run_kernel;
+        case CU_GRAPH_NODE_TYPE_MEMCPY:
+            return run_memcpy;
+        case CU_GRAPH_NODE_TYPE_MEMSET:
+            return run_memset;
+        case CU_GRAPH_NODE_TYPE_HOST:
+            return run_host;
+        case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+            return run_wait;
+        case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+            return run_record;
+        case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+            return run_alloc;
+        case CU_GRAPH_NODE_TYPE_MEM_FREE:
+            return run_free;
+        case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+            return run_conditional;
+        default:
+            return run_nothing;  // empty nodes, and the start of a child graph
+    }
+}
+
+CUresult run_section(const Section& section, LaunchState& launch) {
+    if (section.structure->one_by_one) return run_one_by_one(section, launch);
+    if (section.structure->may_wait) return ParallelRun(section, launch).run();
+    if (!is_small(section)) return run_shared(section, launch);
+    return run_measured(section, launch);
+}
+
+}  // namespace cgh

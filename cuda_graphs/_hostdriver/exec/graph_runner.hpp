@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs programs. A section whose nodes follow one another, or that is known to be small, runs as a loop in the calling
+// thread. Otherwise each run copies the counters of unfinished dependencies; a node is ready when its counter reaches
+// zero, and ready nodes are published as a job, so that every thread with nothing to do can take one.
+#ifndef CUDA_GRAPHS_HOSTDRIVER_EXEC_GRAPH_RUNNER_HPP
+#define CUDA_GRAPHS_HOSTDRIVER_EXEC_GRAPH_RUNNER_HPP
+
+#include <cuda.h>
+
+#include <vector>
+
+#include "../objects/event.hpp"
+#include "../objects/ref.hpp"
+#include "graph_program.hpp"
+
+namespace cgh {
+
+class Stream;
+
+// What belongs to one launch.
+struct LaunchState {
+    Stream* stream;
+    std::vector<Ref<Milestone>> records;  // made by this launch, one a record node
+    std::vector<Ref<Milestone>> waits;    // what the wait nodes wait for; empty ones wait for nothing
+};
+
+// Runs every node. CUDA_SUCCESS, or the fault after which the rest was skipped.
+CUresult run_section(const Section& section, LaunchState& launch);
+
+// How a node of this kind runs.
+RunNode run_function(CUgraphNodeType type);
+CUresult run_nothing(const ExecNode& node, LaunchState& launch);
+
+}  // namespace cgh
+
+#endif

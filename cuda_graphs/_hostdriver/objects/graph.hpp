@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A graph definition: nodes in creation order, the graphs embedded in them, conditional handles and user objects.
+//
+// Graphs form a hierarchy: a child graph node owns a graph, a conditional node owns its bodies. Only a root is the
+// user's to destroy. "Graph objects are not threadsafe" (cuda.h, note_graph_thread_safety): no locks here; different
+// hierarchies may be used at the same time from different threads.
+#ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_GRAPH_HPP
+#define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_GRAPH_HPP
+
+#include <cuda.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "arena.hpp"
+#include "condition.hpp"
+#include "node.hpp"
+#include "user_object.hpp"
+
+namespace cgh {
+
+struct NodeKind;
+
+// Who destroys a graph.
+enum class GraphOwner : uint8_t {
+    kUser,         // a root
+    kChildNode,    // cloned into a child graph node
+    kMovedToNode,  // moved into a child graph node (CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE)
+    kConditional,  // a body
+};
+
+// What the driver answers where cuda.h only says that a call "will return an error".
+constexpr CUresult kMemoryGraphRefused = CUDA_ERROR_NOT_SUPPORTED;  // edit of a graph with allocation or free nodes
+constexpr CUresult kCloneRefused = CUDA_ERROR_NOT_SUPPORTED;        // clone of one, or of one with conditional nodes
+constexpr CUresult kPlaceRefused = CUDA_ERROR_NOT_SUPPORTED;        // a node kind that may not be where it is put
+constexpr CUresult kSecondExecRefused = CUDA_ERROR_NOT_SUPPORTED;   // a second live executable
+
+class Graph {
+  public:
+    static GraphPtr create(Node* owner_node, GraphOwner owner);
+
+    // Adds a node that depends on `dependencies`. Writes the out parameters of its kind into `params`.
+    CUresult add_node(Node** out, const CUgraphNode* dependencies, const CUgraphEdgeData* data, size_t count,
+                      CUgraphNodeParams& params);
+    CUresult destroy_node(Node& node);
+
+    CUresult add_dependencies(const CUgraphNode* from, const CUgraphNode* to, const CUgraphEdgeData* data,
+                              size_t count);
+    CUresult remove_dependencies(const CUgraphNode* from, const CUgraphNode* to, const CUgraphEdgeData* data,
+                                 size_t count);
+
+    // A deep copy, or an error where the graph may not be cloned. Nodes of the copy remember what they are copies of.
+    CUresult clone(GraphPtr* out, Node* owner_node, GraphOwner owner) const;
+    // The node of this clone that is the copy of `original`, or null.
+    Node* find_copy_of(const Node& original) const;
+
+    // A root becomes the graph of a child graph node.
+    void adopt_into(Node& owner_node);
+
+    Node* first_node() const { return first_; }
+    size_t node_count() const { return node_count_; }
+    size_t edge_count() const { return edge_count_; }
+    uint32_t id_limit() const { return next_local_id_; }  // all local ids are smaller
+    uint64_t uid() const { return uid_; }
+    GraphOwner owner() const { return owner_; }
+    Node* owner_node() const { return owner_node_; }
+    const Graph& root() const;
+
+    // Counted over the graph and everything embedded in it.
+    bool has_memory_nodes() const { return memory_nodes_ != 0; }
+    bool has_conditional_nodes() const { return conditional_nodes_ != 0; }
+    bool inside_conditional_body() const;
+
+    // "Only one instantiation of the graph may exist at any point in time" where it has memory or conditional nodes.
+    // Shared with the executables, which may outlive the graph.
+    const std::shared_ptr<std::atomic<int>>& live_executables() const { return live_executables_; }
+
+    std::vector<ConditionPtr>& conditions() { return conditions_; }
+    const std::vector<ConditionPtr>& conditions() const { return conditions_; }
+    // The live condition of this graph or of one that it is embedded in; null for any other handle.
+    ConditionPtr find_condition(CUgraphConditionalHandle handle) const;
+
+    uint32_t body_index = 0;  // which body of its conditional node
+
+    UserObjectRefs& user_objects() { return user_objects_; }
+    const UserObjectRefs& user_objects() const { return user_objects_; }
+
+  private:
+    friend class Arena<Graph>;
+    Graph(Node* owner_node, GraphOwner owner);
+    ~Graph();
+
+    CUresult check_dependencies(const CUgraphNode* dependencies, const CUgraphEdgeData* data, size_t count,
+                                CUgraphNodeType type);
+    CUresult check_place(const NodeKind& kind) const;
+    CUresult check_ends(CUgraphNode from, CUgraphNode to) const;
+    Node* append_node(const NodeKind& kind);
+    void remove_node(Node& node);
+    void connect(Node& from, Node& to, const CUgraphEdgeData& data);
+    void disconnect(Node& from, Node& to);
+    void disconnect_all(Node& node);
+    void count_node(const Node& node, int64_t sign);
+    void add_counts(int64_t memory_nodes, int64_t conditional_nodes);
+
+    const uint64_t uid_;
+    GraphOwner owner_;
+    Node* owner_node_;
+    Node* first_ = nullptr;
+    Node* last_ = nullptr;
+    size_t node_count_ = 0;
+    size_t edge_count_ = 0;
+    uint32_t next_local_id_ = 0;
+    uint64_t last_mark_ = 0;  // each test for duplicates marks nodes with a number never used before
+    int64_t memory_nodes_ = 0;
+    int64_t conditional_nodes_ = 0;
+    std::shared_ptr<std::atomic<int>> live_executables_;
+    std::vector<ConditionPtr> conditions_;
+    UserObjectRefs user_objects_;
+    uint64_t cloned_from_ = 0;      // uid of the original
+    std::vector<Node*> copies_of_;  // by local id in the original
+};
+
+inline CUgraph to_handle(Graph* graph) {
+    return reinterpret_cast<CUgraph>(graph);
+}
+inline CUgraphNode to_handle(Node* node) {
+    return reinterpret_cast<CUgraphNode>(node);
+}
+
+}  // namespace cgh
+
+#endif

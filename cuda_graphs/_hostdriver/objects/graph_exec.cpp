@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "graph_exec.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "../api/entry.hpp"
+#include "../exec/graph_runner.hpp"
+#include "context.hpp"
+#include "event.hpp"
+#include "graph.hpp"
+#include "graph_memory.hpp"
+#include "graph_update.hpp"
+#include "node_kinds.hpp"
+
+namespace cgh {
+namespace {
+
+// One launch on its way. Holds the program with all that it uses.
+class LaunchOperation final : public Operation {
+  public:
+    LaunchOperation(std::shared_ptr<Program> program, Stream& stream, Target after)
+        : program_(std::move(program)), state_{&stream, {}, {}}, after_(std::move(after)) {
+        program_->in_flight.count.fetch_add(1, std::memory_order_relaxed);
+    }
+
+    LaunchState& state() { return state_; }
+
+    void run(Stream& stream) override {
+        for (const ConditionPtr& condition : program_->conditions) condition->assign_default();
+        const CUresult fault = run_section(program_->main, state_);
+        if (fault != CUDA_SUCCESS) stream.context().fail(fault);
+    }
+
+    // Behind "any previous launches of hGraphExec" (cuda.h, cuGraphLaunch), where that was on another stream.
+    bool ready() const override { return !after_.stream || after_.stream->reached(after_.position); }
+    Target blocked_on() const override { return after_; }
+
+    void finish() override {
+        // Not reached when the launch failed, or was dropped because the context had failed.
+        for (const Ref<Milestone>& record : state_.records) {
+            if (!record->done()) record->reach();
+        }
+        for (const auto& memory : program_->memory) memory->end_use();
+        program_->in_flight.count.fetch_sub(1, std::memory_order_release);
+        delete this;  // with the program, and its user objects, if the executable is gone
+    }
+
+  private:
+    std::shared_ptr<Program> program_;
+    LaunchState state_;
+    const Target after_;
+};
+
+// "Only one instantiation of the graph may exist at any point in time" where the graph contains memory or conditional
+// nodes (cuda.h, CU_GRAPH_NODE_TYPE_CONDITIONAL, cuGraphAddMemAllocNode).
+CUresult count_executable(const Graph& graph) {
+    std::atomic<int>& live = *graph.live_executables();
+    if (!graph.has_memory_nodes() && !graph.has_conditional_nodes()) {
+        live.fetch_add(1);
+        return CUDA_SUCCESS;
+    }
+    int none = 0;
+    return live.compare_exchange_strong(none, 1) ? CUDA_SUCCESS : kSecondExecRefused;
+}
+
+constexpr cuuint64_t kInstantiateFlags =
+    CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
+    CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+
+}  // namespace
+
+CUresult GraphExec::instantiate(Graph& graph, cuuint64_t flags, GraphExec** out, Refusal* why) {
+    REQUIRE((flags & ~kInstantiateFlags) == 0, CUDA_ERROR_INVALID_VALUE);
+    // "This flag cannot be used in conjunction with CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH" (cuda.h).
+    REQUIRE((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) == 0 ||
+                (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) == 0,
+            CUDA_ERROR_INVALID_VALUE);
+    // A moved child "cannot be independently instantiated" (cuda.h, CUgraphChildGraphNodeOwnership); a body is only
+    // half a graph: its handles may belong to the graph around it.
+    REQUIRE(graph.owner() != GraphOwner::kMovedToNode && !graph.inside_conditional_body(), CUDA_ERROR_INVALID_VALUE);
+
+    std::shared_ptr<Program> program;
+    TRY(Program::compile(graph, flags, &program, why));
+    TRY(count_executable(graph));
+    GraphExec* const exec = arena<GraphExec>.create(program, flags, graph.live_executables());
+    if (exec == nullptr) graph.live_executables()->fetch_sub(1);
+    REQUIRE(exec != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
+    *out = exec;
+    return CUDA_SUCCESS;
+}
+
+GraphExec::~GraphExec() {
+    live_executables_->fetch_sub(1);
+}
+
+void GraphExec::destroy() {
+    arena<GraphExec>.recycle(this);
+}
+
+// "If any allocations created by hGraphExec remain unfreed (from a previous launch) and hGraphExec was not instantiated
+// with CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH, the launch will fail with CUDA_ERROR_INVALID_VALUE" (cuda.h).
+CUresult GraphExec::claim_memory(const Program& program) {
+    if ((flags_ & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) == 0) {
+        for (const auto& memory : program.left_behind) REQUIRE(!memory->allocated(), CUDA_ERROR_INVALID_VALUE);
+    }
+    for (const auto& memory : program.taken_over) REQUIRE(memory->allocated(), CUDA_ERROR_INVALID_VALUE);
+    for (const auto& memory : program.taken_over) memory->set_free();
+    for (const auto& memory : program.left_behind) memory->set_allocated();
+    for (const auto& memory : program.memory) memory->begin_use();
+    return CUDA_SUCCESS;
+}
+
+CUresult GraphExec::launch(Stream& stream) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const Program& program = *program_;
+    const Structure& structure = *program.main.structure;
+    TRY(claim_memory(program));
+    const bool other_stream = last_launch_.stream.get() != &stream;
+    auto* const operation = new LaunchOperation(program_, stream, other_stream ? last_launch_ : Target{});
+
+    // A wait node waits for what its event captured before this launch. So it can only wait for work that was there
+    // before; a record of the same event in this graph comes before it by edges, or does not count.
+    for (uint32_t node : structure.wait_nodes) {
+        operation->state().waits.push_back(std::get<WaitRun>(program.main.nodes[node].params).event->latest());
+    }
+    std::vector<Ref<Milestone>> records;
+    for (size_t i = 0; i < structure.record_nodes.size(); ++i) records.push_back(Ref<Milestone>::adopt(new Milestone));
+    operation->state().records = records;
+
+    const uint64_t position = stream.push(operation);
+    if (other_stream) last_launch_.stream = Ref<Stream>(&stream);
+    last_launch_.position = position;
+    for (size_t i = 0; i < records.size(); ++i) {
+        records[i]->set_target(stream, position);
+        std::get<RecordRun>(program.main.nodes[structure.record_nodes[i]].params).event->set_latest(records[i]);
+    }
+    return CUDA_SUCCESS;
+}
+
+// There is nothing to transfer; what an upload is seen by is the memory that it sets aside.
+CUresult GraphExec::upload() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& memory : program_->memory) memory->reserve();
+    return CUDA_SUCCESS;
+}
+
+// ---- changes --------------------------------------------------------------------------------------------------------
+
+Program& GraphExec::writable(std::shared_ptr<Program>* retired) {
+    if (program_->in_flight.count.load(std::memory_order_acquire) != 0) {
+        auto copy = std::make_shared<Program>(*program_);
+        *retired = std::exchange(program_, std::move(copy));
+    }
+    return *program_;
+}
+
+CUresult GraphExec::set_params(const Node& node, CUgraphNodeParams& params) {
+    REQUIRE(node.kind->type == params.type, CUDA_ERROR_INVALID_VALUE);
+    if (params.type == CU_GRAPH_NODE_TYPE_GRAPH) return set_child_params(node, params);
+    REQUIRE(node.kind->parse != nullptr, CUDA_ERROR_NOT_SUPPORTED);
+
+    std::shared_ptr<Program> retired;
+    std::lock_guard<std::mutex> lock(mutex_);
+    const ExecNode* const before = program_->find(node);
+    REQUIRE(before != nullptr, CUDA_ERROR_INVALID_VALUE);
+    NodeParams parsed;
+    TRY(node.kind->parse(params, std::get_if<KernelParams>(&before->params), &parsed));
+    ExecParams after = to_exec_params(std::move(parsed), before->params);
+    REQUIRE(compare_params(before->params, after, flags_ | kOneNode) == CU_GRAPH_EXEC_UPDATE_SUCCESS,
+            CUDA_ERROR_INVALID_VALUE);
+    writable(&retired).find(node)->params = std::move(after);
+    return CUDA_SUCCESS;
+}
+
+CUresult GraphExec::set_child_params(const Node& node, CUgraphNodeParams& params) {
+    const Graph* const child = cast<Graph>(params.graph.graph);
+    REQUIRE(child != nullptr, CUDA_ERROR_INVALID_VALUE);
+    std::shared_ptr<Program> changed;  // or, at the end, what was before
+    std::lock_guard<std::mutex> lock(mutex_);
+    REQUIRE(program_->find(node) != nullptr, CUDA_ERROR_INVALID_VALUE);
+    changed = std::make_shared<Program>(*program_);
+    Section* section = nullptr;
+    const uint32_t shape = std::get<ChildRun>(changed->find(node, &section)->params).shape;
+    CUgraphExecUpdateResultInfo info{};
+    REQUIRE(GraphUpdate(flags_, &info).apply(*section, shape, *child), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+    changed->add_user_objects(*child);
+    changed->index_memory();
+    std::swap(program_, changed);
+    return CUDA_SUCCESS;
+}
+
+CUresult GraphExec::update(const Graph& graph, CUgraphExecUpdateResultInfo* info) {
+    *info = {};
+    info->result = CU_GRAPH_EXEC_UPDATE_ERROR;
+    // A moved child "cannot be used as an argument to cuGraphExecUpdate" (cuda.h, CUgraphChildGraphNodeOwnership).
+    REQUIRE(graph.owner() != GraphOwner::kMovedToNode, CUDA_ERROR_INVALID_VALUE);
+    std::shared_ptr<Program> changed;  // or, at the end, what was before
+    std::lock_guard<std::mutex> lock(mutex_);
+    changed = std::make_shared<Program>(*program_);
+    info->result = CU_GRAPH_EXEC_UPDATE_SUCCESS;
+    REQUIRE(GraphUpdate(flags_, info).apply(changed->main, 0, graph), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+    changed->adopt_possessions(graph);
+    changed->index_memory();
+    std::swap(program_, changed);
+    return CUDA_SUCCESS;
+}
+
+CUresult GraphExec::set_enabled(const Node& node, bool enabled) {
+    REQUIRE(node.kind->can_be_disabled, CUDA_ERROR_INVALID_VALUE);
+    std::shared_ptr<Program> retired;
+    std::lock_guard<std::mutex> lock(mutex_);
+    const ExecNode* const before = program_->find(node);
+    REQUIRE(before != nullptr, CUDA_ERROR_INVALID_VALUE);
+    if (before->enabled == enabled) return CUDA_SUCCESS;
+    ExecNode& target = *writable(&retired).find(node);
+    target.enabled = enabled;
+    target.run = enabled ? run_function(node.kind->type) : run_nothing;
+    return CUDA_SUCCESS;
+}
+
+CUresult GraphExec::get_enabled(const Node& node, bool* enabled) {
+    REQUIRE(node.kind->can_be_disabled, CUDA_ERROR_INVALID_VALUE);
+    std::lock_guard<std::mutex> lock(mutex_);
+    const ExecNode* const target = program_->find(node);
+    REQUIRE(target != nullptr, CUDA_ERROR_INVALID_VALUE);
+    *enabled = target->enabled;
+    return CUDA_SUCCESS;
+}
+
+}  // namespace cgh

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// An executable graph: a program that can be launched and whose parameters can be changed between launches.
+//
+// Launches of one executable run one after another, also on different streams ("Each launch is ordered behind both any
+// previous work in hStream and any previous launches of hGraphExec", cuda.h, cuGraphLaunch). A launch holds the
+// program, so that the executable can be destroyed, and changed, while launches are on their way: they keep what they
+// were launched with.
+#ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_GRAPH_EXEC_HPP
+#define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_GRAPH_EXEC_HPP
+
+#include <cuda.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "../exec/graph_program.hpp"
+#include "arena.hpp"
+#include "stream.hpp"
+
+namespace cgh {
+
+class Graph;
+struct Node;
+
+class GraphExec {
+  public:
+    static CUresult instantiate(Graph& graph, cuuint64_t flags, GraphExec** out, Refusal* why);
+    void destroy();
+
+    cuuint64_t flags() const { return flags_; }
+
+    CUresult launch(Stream& stream);
+    CUresult upload();
+
+    // Of the executable node that `node` of the definition became.
+    CUresult set_params(const Node& node, CUgraphNodeParams& params);
+    CUresult set_enabled(const Node& node, bool enabled);
+    CUresult get_enabled(const Node& node, bool* enabled);
+
+    // All parameters from a graph of the same topology; all or nothing.
+    CUresult update(const Graph& graph, CUgraphExecUpdateResultInfo* info);
+
+  private:
+    friend class Arena<GraphExec>;
+    GraphExec(std::shared_ptr<Program> program, cuuint64_t flags, std::shared_ptr<std::atomic<int>> live_executables)
+        : flags_(flags), live_executables_(std::move(live_executables)), program_(std::move(program)) {}
+    ~GraphExec();
+
+    CUresult claim_memory(const Program& program);
+    // The program, copied first when a launch still uses it. `mutex_` must be held; the copy that went out of use is
+    // handed to `retired`, to be let go without the lock.
+    Program& writable(std::shared_ptr<Program>* retired);
+    CUresult set_child_params(const Node& node, CUgraphNodeParams& params);
+
+    const cuuint64_t flags_;
+    const std::shared_ptr<std::atomic<int>> live_executables_;
+
+    std::mutex mutex_;  // guards the two below; never held while foreign code runs
+    std::shared_ptr<Program> program_;
+    Target last_launch_;
+};
+
+inline CUgraphExec to_handle(GraphExec* exec) {
+    return reinterpret_cast<CUgraphExec>(exec);
+}
+
+}  // namespace cgh
+
+#endif

@@ -1,0 +1,243 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "graph_memory.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "../api/entry.hpp"
+#include "context.hpp"
+#include "node_params.hpp"
+
+namespace cgh {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+constexpr CUdevice kMaxDevices = 64;
+
+std::size_t whole_pages(std::size_t bytes) {
+    return (bytes + kPage - 1) / kPage * kPage;
+}
+
+// An amount and its high watermark.
+struct Gauge {
+    std::atomic<uint64_t> current{0};
+    std::atomic<uint64_t> high{0};
+
+    void add(uint64_t bytes) {
+        const uint64_t now = current.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+        uint64_t seen = high.load(std::memory_order_relaxed);
+        while (seen < now && !high.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
+        }
+    }
+    void subtract(uint64_t bytes) { current.fetch_sub(bytes, std::memory_order_relaxed); }
+};
+
+struct Account {
+    Gauge used, reserved;
+};
+
+Account& account(CUdevice device) {
+    static Account accounts[kMaxDevices];
+    return accounts[device];
+}
+
+// All allocations, for trim. Never destroyed: graphs may live until the process ends.
+struct Registry {
+    std::mutex mutex;
+    std::unordered_set<GraphAllocation*> all;  // guarded by mutex
+};
+
+Registry& registry() {
+    static Registry* const instance = new Registry;
+    return *instance;
+}
+
+}  // namespace
+
+std::shared_ptr<GraphAllocation> GraphAllocation::create(Context& context, std::size_t bytes) {
+    const std::size_t size = whole_pages(bytes);
+    if (size < bytes) return nullptr;
+    // Pages appear when they are touched, and can be taken back by a trim while the address stays.
+    void* const memory =
+        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return nullptr;
+    std::shared_ptr<GraphAllocation> allocation(new GraphAllocation(context, memory, bytes));
+    Allocation entry;
+    entry.base = allocation->address_;
+    entry.size = bytes;
+    entry.kind = MemoryKind::kGraph;
+    entry.context = &context;
+    entry.owner = allocation.get();
+    AddressMap::get().add(entry);
+    std::lock_guard<std::mutex> lock(registry().mutex);
+    registry().all.insert(allocation.get());
+    return allocation;
+}
+
+GraphAllocation::GraphAllocation(Context& context, void* memory, std::size_t bytes)
+    : context_(context), address_(reinterpret_cast<CUdeviceptr>(memory)), bytes_(bytes) {}
+
+GraphAllocation::~GraphAllocation() {
+    {
+        std::lock_guard<std::mutex> lock(registry().mutex);
+        registry().all.erase(this);
+    }
+    AddressMap::get().remove(address_);
+    mark_unused();
+    if (reserved_) account(device()).reserved.subtract(whole_pages(bytes_));
+    munmap(reinterpret_cast<void*>(address_), whole_pages(bytes_));
+}
+
+CUdevice GraphAllocation::device() const {
+    return context_.device();
+}
+
+std::shared_ptr<GraphAllocation> GraphAllocation::find(CUdeviceptr address) {
+    const std::optional<Allocation> found = AddressMap::get().find(address);
+    if (!found || found->kind != MemoryKind::kGraph || found->base != address) return nullptr;
+    return static_cast<GraphAllocation*>(found->owner)->weak_from_this().lock();
+}
+
+// ---- free nodes -----------------------------------------------------------------------------------------------------
+
+CUresult GraphAllocation::claim_free(uint64_t graph_uid, bool inside) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    REQUIRE(!freed_inside_, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(!inside || claims_.empty(), CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(std::find(claims_.begin(), claims_.end(), graph_uid) == claims_.end(), CUDA_ERROR_INVALID_VALUE);
+    claims_.push_back(graph_uid);
+    freed_inside_ = inside;
+    return CUDA_SUCCESS;
+}
+
+void GraphAllocation::drop_claim(uint64_t graph_uid) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    claims_.erase(std::remove(claims_.begin(), claims_.end(), graph_uid), claims_.end());
+    if (claims_.empty()) freed_inside_ = false;
+}
+
+OwnedAllocation::OwnedAllocation(std::shared_ptr<GraphAllocation> allocation, Node& node)
+    : allocation_(std::move(allocation)) {
+    allocation_->node = &node;
+}
+
+OwnedAllocation::~OwnedAllocation() {
+    if (allocation_ != nullptr) allocation_->node = nullptr;
+}
+
+FreeClaim::~FreeClaim() {
+    if (allocation_ != nullptr) allocation_->drop_claim(graph_uid_);
+}
+
+// ---- allocated: in the order of the calls ---------------------------------------------------------------------------
+
+void GraphAllocation::set_allocated() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    allocated_.store(true, std::memory_order_release);
+    if (keep_ == nullptr) keep_ = shared_from_this();
+}
+
+bool GraphAllocation::set_free() {
+    return allocated_.exchange(false, std::memory_order_acq_rel);
+}
+
+void GraphAllocation::drop_self() {
+    std::shared_ptr<GraphAllocation> last;  // released after the lock
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!allocated()) last = std::move(keep_);
+}
+
+CUresult GraphAllocation::check_free(CUdeviceptr address) {
+    // "If the allocation is freed in the same graph [...] these allocations cannot be freed outside the owning graph"
+    // (cuda.h, cuGraphAddMemAllocNode); such an allocation is never in the state allocated between launches.
+    return address == address_ && set_free() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+void GraphAllocation::free(CUdeviceptr) {
+    mark_unused();
+    drop_self();
+}
+
+// ---- used and reserved ----------------------------------------------------------------------------------------------
+
+void GraphAllocation::begin_use() {
+    launches_.fetch_add(1, std::memory_order_relaxed);
+    reserve();
+}
+
+void GraphAllocation::end_use() {
+    launches_.fetch_sub(1, std::memory_order_release);
+}
+
+void GraphAllocation::mark_used() {
+    if (!used_.exchange(true, std::memory_order_relaxed)) account(device()).used.add(whole_pages(bytes_));
+}
+
+void GraphAllocation::mark_unused() {
+    if (used_.exchange(false, std::memory_order_relaxed)) account(device()).used.subtract(whole_pages(bytes_));
+}
+
+void GraphAllocation::reserve() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (reserved_) return;
+    reserved_ = true;
+    account(device()).reserved.add(whole_pages(bytes_));
+}
+
+void GraphAllocation::unreserve() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    // "Blocks which are not in use by a graph that is either currently executing or scheduled to execute are freed back
+    // to the operating system" (cuda.h, cuDeviceGraphMemTrim).
+    if (!reserved_ || allocated() || used_.load() || launches_.load(std::memory_order_acquire) != 0) return;
+    reserved_ = false;
+    account(device()).reserved.subtract(whole_pages(bytes_));
+    madvise(reinterpret_cast<void*>(address_), whole_pages(bytes_), MADV_DONTNEED);
+}
+
+void GraphAllocation::trim(CUdevice device) {
+    std::vector<std::shared_ptr<GraphAllocation>> ours;  // released after the lock
+    {
+        std::lock_guard<std::mutex> lock(registry().mutex);
+        for (GraphAllocation* allocation : registry().all) {
+            if (allocation->device() == device) ours.push_back(allocation->weak_from_this().lock());
+        }
+    }
+    for (const auto& allocation : ours) {
+        if (allocation != nullptr) allocation->unreserve();
+    }
+}
+
+CUresult GraphAllocation::get_attribute(CUdevice device, CUgraphMem_attribute attribute, cuuint64_t* value) {
+    Account& of_device = account(device);
+    switch (attribute) {
+        case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
+            *value = of_device.used.current;
+            return CUDA_SUCCESS;
+        case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
+            *value = of_device.used.high;
+            return CUDA_SUCCESS;
+        case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
+            *value = of_device.reserved.current;
+            return CUDA_SUCCESS;
+        case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
+            *value = of_device.reserved.high;
+            return CUDA_SUCCESS;
+    }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult GraphAllocation::reset_attribute(CUdevice device, CUgraphMem_attribute attribute) {
+    // "High watermark can only be reset to zero" (cuda.h); it then begins again from what is there.
+    Account& of_device = account(device);
+    Gauge* gauge = nullptr;
+    if (attribute == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH) gauge = &of_device.used;
+    if (attribute == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH) gauge = &of_device.reserved;
+    REQUIRE(gauge != nullptr, CUDA_ERROR_INVALID_VALUE);
+    gauge->high = gauge->current.load();
+    return CUDA_SUCCESS;
+}
+
+}  // namespace cgh

@@ -1,0 +1,488 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "node_kinds.hpp"
+
+#include <utility>
+
+#include "../api/entry.hpp"
+#include "arena.hpp"
+#include "context.hpp"
+#include "device.hpp"
+#include "graph.hpp"
+#include "graph_memory.hpp"
+#include "memory.hpp"
+
+namespace cgh {
+namespace {
+
+std::vector<Graph*> nothing_embedded(const Node&) {
+    return {};
+}
+
+// For kinds whose parameters are a value: what creates it, sets it and sets it in an executable is one parser.
+template <class Kind>
+struct ValueKind {
+    static CUresult create(Node& node, CUgraphNodeParams& params) { return Kind::parse(params, nullptr, &node.params); }
+    static CUresult set(Node& node, CUgraphNodeParams& params) {
+        NodeParams fresh;
+        TRY(Kind::parse(params, std::get_if<KernelParams>(&node.params), &fresh));
+        node.params = std::move(fresh);
+        node.reported.reset();
+        return CUDA_SUCCESS;
+    }
+    static CUresult copy(const Node& from, Node& to) {
+        to.params.emplace<typename Kind::Params>(std::get<typename Kind::Params>(from.params));
+        return CUDA_SUCCESS;
+    }
+};
+
+struct EmptyKind : ValueKind<EmptyKind> {
+    using Params = EmptyParams;
+    static CUresult parse(CUgraphNodeParams&, const KernelParams*, NodeParams* out) {
+        out->emplace<EmptyParams>();
+        return CUDA_SUCCESS;
+    }
+    static void get(Node&, CUgraphNodeParams&) {}
+};
+
+struct KernelKind : ValueKind<KernelKind> {
+    using Params = KernelParams;
+
+    // "kern: Kernel to launch, will only be referenced if func is NULL. ctx: [...] The value NULL will indicate the
+    // current context should be used by the api. This field is ignored if func is set" (cuda.h).
+    static CUresult parse(CUgraphNodeParams& params, const KernelParams* old, NodeParams* out) {
+        const CUDA_KERNEL_NODE_PARAMS_v3& in = params.kernel;
+        const bool by_function = in.func != nullptr;
+        const void* const handle = by_function ? static_cast<const void*>(in.func) : static_cast<const void*>(in.kern);
+        Kernel* const kernel = find_kernel(handle);
+        REQUIRE(handle != nullptr, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
+        Context* context = nullptr;
+        TRY(find_context(by_function ? nullptr : in.ctx, &context));
+        // "CUDA_ERROR_INVALID_VALUE will be returned if kernel parameters are specified with both kernelParams and
+        // extra"
+        REQUIRE(in.kernelParams == nullptr || in.extra == nullptr, CUDA_ERROR_INVALID_VALUE);
+
+        LaunchShape shape = old != nullptr ? old->launch.shape() : LaunchShape{};
+        shape.dims.grid[0] = in.gridDimX;
+        shape.dims.grid[1] = in.gridDimY;
+        shape.dims.grid[2] = in.gridDimZ;
+        shape.dims.block[0] = in.blockDimX;
+        shape.dims.block[1] = in.blockDimY;
+        shape.dims.block[2] = in.blockDimZ;
+        shape.dims.dynamic_shared_bytes = in.sharedMemBytes;
+        auto attributes = old != nullptr ? old->attributes : nullptr;
+
+        KernelLaunch launch;
+        TRY(KernelLaunch::make(*kernel, shape, in.kernelParams, in.extra, &launch));
+        auto& fresh = out->emplace<KernelParams>();
+        fresh.launch = std::move(launch);
+        fresh.context = context->handle();
+        fresh.attributes = std::move(attributes);
+        fresh.by_function = by_function;
+        fresh.by_extra = in.extra != nullptr;
+        return CUDA_SUCCESS;
+    }
+
+    static void get(Node& node, CUgraphNodeParams& params) {
+        const auto& kernel = std::get<KernelParams>(node.params);
+        const cgh_launch& dims = kernel.launch.shape().dims;
+        CUDA_KERNEL_NODE_PARAMS_v3& out = params.kernel;
+        out.func = kernel.by_function ? kernel.launch.kernel()->function() : nullptr;
+        out.kern = kernel.by_function ? nullptr : kernel.launch.kernel()->handle();
+        out.ctx = kernel.by_function ? nullptr : kernel.context;
+        out.gridDimX = dims.grid[0];
+        out.gridDimY = dims.grid[1];
+        out.gridDimZ = dims.grid[2];
+        out.blockDimX = dims.block[0];
+        out.blockDimY = dims.block[1];
+        out.blockDimZ = dims.block[2];
+        out.sharedMemBytes = dims.dynamic_shared_bytes;
+        // "The params will contain either kernelParams or extra, according to which of these was most recently set on
+        // the node" (cuda.h, cuGraphKernelNodeGetParams).
+        if (node.reported == nullptr)
+            node.reported = kernel.by_extra ? packed(kernel.launch) : addresses(kernel.launch);
+        out.kernelParams = kernel.by_extra ? nullptr : node.reported.get();
+        out.extra = kernel.by_extra ? node.reported.get() : nullptr;
+    }
+
+  private:
+    static void* block(const KernelLaunch& launch) {
+        return const_cast<std::byte*>(launch.params().data());  // the C interface has no const here
+    }
+
+    static std::unique_ptr<void*[]> addresses(const KernelLaunch& launch) {
+        const cgh_kernel& code = launch.kernel()->code();
+        auto array = std::make_unique<void*[]>(code.param_count);
+        for (uint32_t i = 0; i < code.param_count; ++i) {
+            array[i] = static_cast<std::byte*>(block(launch)) + code.params[i].offset;
+        }
+        return array;
+    }
+
+    // { BUFFER_POINTER, buffer, BUFFER_SIZE, &size, END, size }
+    static std::unique_ptr<void*[]> packed(const KernelLaunch& launch) {
+        auto array = std::make_unique<void*[]>(6);
+        array[0] = CU_LAUNCH_PARAM_BUFFER_POINTER;
+        array[1] = block(launch);
+        array[2] = CU_LAUNCH_PARAM_BUFFER_SIZE;
+        array[3] = &array[5];
+        array[4] = CU_LAUNCH_PARAM_END;
+        array[5] = reinterpret_cast<void*>(launch.params().size());
+        return array;
+    }
+};
+
+MemoryPlace place_of(CUmemorytype type, CUdeviceptr address, const Context& context) {
+    const std::optional<Allocation> found = AddressMap::get().find(address);
+    if (!found) return {type != CU_MEMORYTYPE_DEVICE, context.device()};
+    const bool on_host = type == CU_MEMORYTYPE_HOST || (type == CU_MEMORYTYPE_UNIFIED && found->on_host());
+    return {on_host, on_host ? context.device() : found->context->device()};
+}
+
+MemoryPlace source_of(const CUDA_MEMCPY3D& copy, const Context& context) {
+    const bool host = copy.srcMemoryType == CU_MEMORYTYPE_HOST;
+    return place_of(copy.srcMemoryType, host ? reinterpret_cast<CUdeviceptr>(copy.srcHost) : copy.srcDevice, context);
+}
+
+MemoryPlace destination_of(const CUDA_MEMCPY3D& copy, const Context& context) {
+    const bool host = copy.dstMemoryType == CU_MEMORYTYPE_HOST;
+    return place_of(copy.dstMemoryType, host ? reinterpret_cast<CUdeviceptr>(copy.dstHost) : copy.dstDevice, context);
+}
+
+struct MemcpyKind : ValueKind<MemcpyKind> {
+    using Params = MemcpyParams;
+    static CUresult parse(CUgraphNodeParams& params, const KernelParams*, NodeParams* out) {
+        // "flags: Must be zero. reserved: Must be zero" (cuda.h, CUDA_MEMCPY_NODE_PARAMS).
+        REQUIRE(params.memcpy.flags == 0 && params.memcpy.reserved == 0, CUDA_ERROR_INVALID_VALUE);
+        Context* context = nullptr;
+        TRY(find_context(params.memcpy.copyCtx, &context));
+        MemcpyParams fresh;
+        TRY(Copy::make(params.memcpy.copyParams, &fresh.copy));
+        fresh.described = std::make_shared<const CUDA_MEMCPY3D>(params.memcpy.copyParams);
+        fresh.source = source_of(params.memcpy.copyParams, *context);
+        fresh.destination = destination_of(params.memcpy.copyParams, *context);
+        fresh.context = context->handle();
+        out->emplace<MemcpyParams>(std::move(fresh));
+        return CUDA_SUCCESS;
+    }
+    static void get(Node& node, CUgraphNodeParams& params) {
+        const auto& memcpy = std::get<MemcpyParams>(node.params);
+        params.memcpy.copyCtx = memcpy.context;
+        params.memcpy.copyParams = *memcpy.described;
+    }
+};
+
+struct MemsetKind : ValueKind<MemsetKind> {
+    using Params = MemsetParams;
+    static CUresult parse(CUgraphNodeParams& params, const KernelParams*, NodeParams* out) {
+        const CUDA_MEMSET_NODE_PARAMS_v2& in = params.memset;
+        Context* context = nullptr;
+        TRY(find_context(in.ctx, &context));
+        MemsetParams fresh;
+        TRY(Fill::make(in.dst, in.pitch, in.value, in.elementSize, in.width, in.height, &fresh.fill));
+        fresh.destination = place_of(CU_MEMORYTYPE_DEVICE, in.dst, *context);
+        fresh.described = in;
+        fresh.described.ctx = context->handle();
+        out->emplace<MemsetParams>(fresh);
+        return CUDA_SUCCESS;
+    }
+    static void get(Node& node, CUgraphNodeParams& params) {
+        params.memset = std::get<MemsetParams>(node.params).described;
+    }
+};
+
+struct HostKind : ValueKind<HostKind> {
+    using Params = HostParams;
+    static CUresult parse(CUgraphNodeParams& params, const KernelParams*, NodeParams* out) {
+        REQUIRE(params.host.fn != nullptr, CUDA_ERROR_INVALID_VALUE);
+        out->emplace<HostParams>(HostParams{params.host.fn, params.host.userData});
+        return CUDA_SUCCESS;
+    }
+    static void get(Node& node, CUgraphNodeParams& params) {
+        const auto& host = std::get<HostParams>(node.params);
+        params.host.fn = host.function;
+        params.host.userData = host.data;
+    }
+};
+
+// Record and wait nodes: the first member of both parameter structs is the event.
+template <CUevent (*kRead)(const CUgraphNodeParams&), void (*kWrite)(CUgraphNodeParams&, CUevent)>
+struct EventKind : ValueKind<EventKind<kRead, kWrite>> {
+    using Params = EventParams;
+    static CUresult parse(CUgraphNodeParams& params, const KernelParams*, NodeParams* out) {
+        const CUevent handle = kRead(params);
+        REQUIRE(handle != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Event* const event = cast<Event>(handle);
+        REQUIRE(event != nullptr, CUDA_ERROR_INVALID_HANDLE);
+        out->emplace<EventParams>(EventParams{Ref<Event>(event)});
+        return CUDA_SUCCESS;
+    }
+    static void get(Node& node, CUgraphNodeParams& params) {
+        kWrite(params, std::get<EventParams>(node.params).event->handle());
+    }
+};
+
+CUevent read_record(const CUgraphNodeParams& params) {
+    return params.eventRecord.event;
+}
+void write_record(CUgraphNodeParams& params, CUevent event) {
+    params.eventRecord.event = event;
+}
+CUevent read_wait(const CUgraphNodeParams& params) {
+    return params.eventWait.event;
+}
+void write_wait(CUgraphNodeParams& params, CUevent event) {
+    params.eventWait.event = event;
+}
+using RecordKind = EventKind<read_record, write_record>;
+using WaitKind = EventKind<read_wait, write_wait>;
+
+// "Allowed node types are kernel nodes, empty nodes, child graphs, memsets, memcopies, and conditionals. This applies
+// recursively to child graphs and conditional bodies" (cuda.h).
+bool allowed_in_body(const Graph& graph) {
+    for (const Node* node = graph.first_node(); node != nullptr; node = node->next) {
+        if (!node->kind->allowed_in_body) return false;
+        for (const Graph* inner : node->kind->embedded(*node)) {
+            if (!allowed_in_body(*inner)) return false;
+        }
+    }
+    return true;
+}
+
+struct ChildKind {
+    // "The child graph is cloned in this call. [...] If childGraph contains allocation nodes, free nodes, or
+    // conditional nodes, this call will return an error" (cuda.h, cuGraphAddChildGraphNode).
+    static CUresult create(Node& node, CUgraphNodeParams& params) {
+        Graph* const child = cast<Graph>(params.graph.graph);
+        REQUIRE(child != nullptr, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(&child->root() != &node.graph->root(), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(!node.graph->inside_conditional_body() || allowed_in_body(*child), kPlaceRefused);
+        if (params.graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE) return move(node, *child);
+        REQUIRE(params.graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE, CUDA_ERROR_INVALID_VALUE);
+        GraphPtr copy;
+        TRY(child->clone(&copy, &node, GraphOwner::kChildNode));
+        node.params.emplace<ChildParams>(ChildParams{std::move(copy)});
+        return CUDA_SUCCESS;
+    }
+
+    static CUresult set(Node& node, CUgraphNodeParams& params) {
+        Graph* const child = cast<Graph>(params.graph.graph);
+        REQUIRE(child != nullptr, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(&child->root() != &node.graph->root(), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(!node.graph->has_memory_nodes(), kMemoryGraphRefused);
+        return create(node, params);
+    }
+
+    static void get(Node& node, CUgraphNodeParams& params) {
+        params.graph.graph = to_handle(std::get<ChildParams>(node.params).graph.get());
+        // "Invalid ownership flag. Set when params are queried to prevent accidentally reusing the driver-owned graph
+        // object" (cuda.h).
+        params.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_INVALID;
+    }
+
+    static CUresult copy(const Node& from, Node& to) {
+        GraphPtr twin;
+        TRY(std::get<ChildParams>(from.params).graph->clone(&twin, &to, GraphOwner::kChildNode));
+        to.params.emplace<ChildParams>(ChildParams{std::move(twin)});
+        return CUDA_SUCCESS;
+    }
+
+    static std::vector<Graph*> embedded(const Node& node) {
+        const auto* const child = std::get_if<ChildParams>(&node.params);
+        return child == nullptr ? std::vector<Graph*>{} : std::vector<Graph*>{child->graph.get()};
+    }
+
+  private:
+    static CUresult move(Node& node, Graph& child) {
+        REQUIRE(child.owner() == GraphOwner::kUser, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(!child.has_conditional_nodes(), kPlaceRefused);
+        REQUIRE(child.live_executables()->load() == 0 || !child.has_memory_nodes(), kSecondExecRefused);
+        node.params.emplace<ChildParams>(ChildParams{GraphPtr(&child)});
+        child.adopt_into(node);
+        return CUDA_SUCCESS;
+    }
+};
+
+struct AllocKind {
+    static CUresult create(Node& node, CUgraphNodeParams& params) {
+        CUDA_MEM_ALLOC_NODE_PARAMS_v2& in = params.alloc;
+        REQUIRE(in.bytesize != 0, CUDA_ERROR_INVALID_VALUE);
+        // "handleTypes must be CU_MEM_HANDLE_TYPE_NONE. IPC is not supported" (cuda.h).
+        REQUIRE(in.poolProps.handleTypes == CU_MEM_HANDLE_TYPE_NONE, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(in.accessDescCount == 0 || in.accessDescs != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Context* context = nullptr;
+        TRY(find_memory_context(in.poolProps, &context));
+        std::shared_ptr<GraphAllocation> memory = GraphAllocation::create(*context, in.bytesize);
+        REQUIRE(memory != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
+        auto& fresh = node.params.emplace<AllocParams>();
+        fresh.properties = in.poolProps;
+        fresh.access.assign(in.accessDescs, in.accessDescs + in.accessDescCount);
+        in.dptr = memory->address();
+        fresh.allocation = OwnedAllocation(std::move(memory), node);
+        return CUDA_SUCCESS;
+    }
+
+    // "Modifying parameters is not supported for node types CU_GRAPH_NODE_TYPE_MEM_ALLOC and
+    // CU_GRAPH_NODE_TYPE_MEM_FREE" (cuda.h, cuGraphNodeSetParams).
+    static CUresult set(Node&, CUgraphNodeParams&) { return CUDA_ERROR_NOT_SUPPORTED; }
+
+    static void get(Node& node, CUgraphNodeParams& params) {
+        const auto& alloc = std::get<AllocParams>(node.params);
+        params.alloc.poolProps = alloc.properties;
+        params.alloc.accessDescs = alloc.access.empty() ? nullptr : alloc.access.data();
+        params.alloc.accessDescCount = alloc.access.size();
+        params.alloc.bytesize = alloc.allocation.get()->bytes();
+        params.alloc.dptr = alloc.allocation.get()->address();
+    }
+
+  private:
+    static CUresult find_memory_context(const CUmemPoolProps& properties, Context** out) {
+        const bool pinned = properties.allocType == CU_MEM_ALLOCATION_TYPE_PINNED;
+        const bool managed = static_cast<int>(properties.allocType) == kManagedType;
+        REQUIRE(pinned || managed, CUDA_ERROR_INVALID_VALUE);
+        switch (properties.location.type) {
+            case CU_MEM_LOCATION_TYPE_DEVICE: {
+                Device* device = nullptr;
+                TRY(find_device(properties.location.id, &device));
+                *out = &device->context();
+                return (*out)->status();
+            }
+            // The current context stands for the host: all memory is host memory here.
+            case CU_MEM_LOCATION_TYPE_HOST:
+            case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+            case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+                return find_context(nullptr, out);
+            default:
+                return CUDA_ERROR_INVALID_VALUE;
+        }
+    }
+    static constexpr int kManagedType = 2;  // CU_MEM_ALLOCATION_TYPE_MANAGED, since CUDA 13
+};
+
+struct FreeKind {
+    // "CUDA_ERROR_INVALID_VALUE is returned when trying to free an allocation twice in the same graph, an address that
+    // was not returned by an allocation node, an invalid address" (cuda.h, cuGraphAddMemFreeNode).
+    static CUresult create(Node& node, CUgraphNodeParams& params) {
+        std::shared_ptr<GraphAllocation> memory = GraphAllocation::find(params.free.dptr);
+        REQUIRE(memory != nullptr, CUDA_ERROR_INVALID_VALUE);
+        const Graph& root = node.graph->root();
+        const bool inside = memory->node != nullptr && &memory->node->graph->root() == &root;
+        TRY(memory->claim_free(root.uid(), inside));
+        node.params.emplace<FreeParams>(FreeParams{FreeClaim(std::move(memory), root.uid())});
+        return CUDA_SUCCESS;
+    }
+    static CUresult set(Node&, CUgraphNodeParams&) { return CUDA_ERROR_NOT_SUPPORTED; }
+    static void get(Node& node, CUgraphNodeParams& params) {
+        params.free.dptr = std::get<FreeParams>(node.params).claim.allocation()->address();
+    }
+};
+
+struct ConditionalKind {
+    static CUresult create(Node& node, CUgraphNodeParams& params) {
+        CUDA_CONDITIONAL_NODE_PARAMS& in = params.conditional;
+        // "The conditional handle must be associated with a conditional node in this graph or one of its children"
+        // (cuda.h, cuGraphConditionalHandleCreate).
+        ConditionPtr condition = node.graph->find_condition(in.handle);
+        REQUIRE(condition != nullptr && !condition->attached, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(is_size(in.type, in.size), CUDA_ERROR_INVALID_VALUE);
+        Context* context = nullptr;
+        TRY(find_context(in.ctx, &context));
+        // "ctx: Must match context used to create the handle and all body nodes" (cuda.h).
+        REQUIRE(context->handle() == condition->context(), CUDA_ERROR_INVALID_VALUE);
+
+        ConditionalParams fresh;
+        fresh.type = in.type;
+        fresh.context = context->handle();
+        for (unsigned i = 0; i < in.size; ++i) {
+            fresh.bodies.push_back(Graph::create(&node, GraphOwner::kConditional));
+            fresh.bodies.back()->body_index = i;
+            fresh.handles.push_back(to_handle(fresh.bodies.back().get()));
+        }
+        condition->attached = true;
+        fresh.condition = std::move(condition);
+        // "CUDA-owned array populated with conditional node child graphs during creation of the node" (cuda.h).
+        in.phGraph_out = fresh.handles.data();
+        in.ctx = context->handle();
+        node.params.emplace<ConditionalParams>(std::move(fresh));
+        return CUDA_SUCCESS;
+    }
+
+    static CUresult set(Node&, CUgraphNodeParams&) { return CUDA_ERROR_NOT_SUPPORTED; }
+
+    static void get(Node& node, CUgraphNodeParams& params) {
+        auto& conditional = std::get<ConditionalParams>(node.params);
+        params.conditional.handle = conditional.condition->handle();
+        params.conditional.type = conditional.type;
+        params.conditional.size = static_cast<unsigned>(conditional.bodies.size());
+        params.conditional.phGraph_out = conditional.handles.data();
+        params.conditional.ctx = conditional.context;
+    }
+
+    static std::vector<Graph*> embedded(const Node& node) {
+        std::vector<Graph*> graphs;
+        if (const auto* const conditional = std::get_if<ConditionalParams>(&node.params)) {
+            for (const GraphPtr& body : conditional->bodies) graphs.push_back(body.get());
+        }
+        return graphs;
+    }
+
+  private:
+    // "Allowed values are 1 for CU_GRAPH_COND_TYPE_WHILE, 1 or 2 for CU_GRAPH_COND_TYPE_IF, or any value greater than
+    // zero for CU_GRAPH_COND_TYPE_SWITCH" (cuda.h).
+    static bool is_size(CUgraphConditionalNodeType type, unsigned size) {
+        switch (type) {
+            case CU_GRAPH_COND_TYPE_IF:
+                return size == 1 || size == 2;
+            case CU_GRAPH_COND_TYPE_WHILE:
+                return size == 1;
+            case CU_GRAPH_COND_TYPE_SWITCH:
+                return size >= 1;
+            default:
+                return false;
+        }
+    }
+};
+
+template <class Kind>
+constexpr NodeKind value_row(CUgraphNodeType type, const char* name, bool body, bool device, bool disable) {
+    return {type,         name,      body,      device,     disable,         Kind::parse,
+            Kind::create, Kind::set, Kind::get, Kind::copy, nothing_embedded};
+}
+
+//                                                                            in a   device  can be
+//                                                                            body   launch  disabled
+constexpr NodeKind kKinds[] = {
+    value_row<KernelKind>(CU_GRAPH_NODE_TYPE_KERNEL, "KERNEL", true, true, true),
+    value_row<MemcpyKind>(CU_GRAPH_NODE_TYPE_MEMCPY, "MEMCPY", true, true, true),
+    value_row<MemsetKind>(CU_GRAPH_NODE_TYPE_MEMSET, "MEMSET", true, true, true),
+    value_row<HostKind>(CU_GRAPH_NODE_TYPE_HOST, "HOST", false, false, false),
+    {CU_GRAPH_NODE_TYPE_GRAPH, "GRAPH", true, true, false, nullptr, ChildKind::create, ChildKind::set, ChildKind::get,
+     ChildKind::copy, ChildKind::embedded},
+    value_row<EmptyKind>(CU_GRAPH_NODE_TYPE_EMPTY, "EMPTY", true, false, false),
+    value_row<WaitKind>(CU_GRAPH_NODE_TYPE_WAIT_EVENT, "EVENT_WAIT", false, false, false),
+    value_row<RecordKind>(CU_GRAPH_NODE_TYPE_EVENT_RECORD, "EVENT_RECORD", false, false, false),
+    {CU_GRAPH_NODE_TYPE_MEM_ALLOC, "MEM_ALLOC", false, false, false, nullptr, AllocKind::create, AllocKind::set,
+     AllocKind::get, nullptr, nothing_embedded},
+    {CU_GRAPH_NODE_TYPE_MEM_FREE, "MEM_FREE", false, false, false, nullptr, FreeKind::create, FreeKind::set,
+     FreeKind::get, nullptr, nothing_embedded},
+    {CU_GRAPH_NODE_TYPE_CONDITIONAL, "CONDITIONAL", true, false, false, nullptr, ConditionalKind::create,
+     ConditionalKind::set, ConditionalKind::get, nullptr, ConditionalKind::embedded},
+};
+
+}  // namespace
+
+const NodeKind* find_kind(CUgraphNodeType type) {
+    for (const NodeKind& kind : kKinds) {
+        if (kind.type == type) return &kind;
+    }
+    return nullptr;
+}
+
+CUresult find_context(CUcontext handle, Context** out) {
+    if (handle == nullptr) return current_context(out);
+    *out = cast<Context>(handle);
+    return *out == nullptr ? CUDA_ERROR_INVALID_CONTEXT : (*out)->status();
+}
+
+}  // namespace cgh

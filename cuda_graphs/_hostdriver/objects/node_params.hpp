@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a node of each kind is made of. Everything the user passed is checked and copied when it is set, so that a
+// kernel launch, a copy or a fill is ready to run as it lies in the definition.
+#ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_NODE_PARAMS_HPP
+#define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_NODE_PARAMS_HPP
+
+#include <cuda.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "../exec/copy.hpp"
+#include "../loader/image.hpp"
+#include "condition.hpp"
+#include "event.hpp"
+#include "kernel.hpp"
+#include "ref.hpp"
+
+namespace cgh {
+
+class Graph;
+class GraphAllocation;
+struct Node;
+
+struct GraphDeleter {
+    void operator()(Graph* graph) const;
+};
+using GraphPtr = std::unique_ptr<Graph, GraphDeleter>;
+
+struct EmptyParams {};
+
+// Attributes of a kernel node, by CUlaunchAttributeID. Most nodes have none.
+struct KernelAttributes {
+    static constexpr unsigned kCount = 17;
+    std::array<CUlaunchAttributeValue, kCount> values{};
+    uint32_t set = 0;  // bit i: values[i] was set
+};
+
+struct KernelParams {
+    KernelLaunch launch;
+    CUcontext context = nullptr;
+    std::shared_ptr<const KernelAttributes> attributes;  // null: none was ever set
+    bool by_function = true;                             // given as CUfunction, not as CUkernel
+    bool by_extra = false;                               // arguments given packed, not as an array of addresses
+};
+
+// Where the memory of an operand lives: what an update of an executable may not change.
+struct MemoryPlace {
+    bool on_host = false;
+    CUdevice device = 0;
+    bool operator==(const MemoryPlace& other) const { return on_host == other.on_host && device == other.device; }
+};
+
+struct MemcpyParams {
+    Copy copy;
+    MemoryPlace source, destination;
+    std::shared_ptr<const CUDA_MEMCPY3D> described;
+    CUcontext context = nullptr;
+};
+
+struct MemsetParams {
+    Fill fill;
+    MemoryPlace destination;
+    CUDA_MEMSET_NODE_PARAMS_v2 described{};
+};
+
+struct HostParams {
+    CUhostFn function = nullptr;
+    void* data = nullptr;
+};
+
+struct EventParams {
+    Ref<Event> event;
+};
+
+struct ChildParams {
+    GraphPtr graph;
+};
+
+// The allocation of an allocation node, which knows the node for as long as there is one.
+class OwnedAllocation {
+  public:
+    OwnedAllocation() = default;
+    OwnedAllocation(std::shared_ptr<GraphAllocation> allocation, Node& node);
+    OwnedAllocation(OwnedAllocation&&) noexcept = default;
+    OwnedAllocation& operator=(OwnedAllocation&&) noexcept = default;
+    ~OwnedAllocation();
+
+    const std::shared_ptr<GraphAllocation>& get() const { return allocation_; }
+
+  private:
+    std::shared_ptr<GraphAllocation> allocation_;
+};
+
+struct AllocParams {
+    CUmemPoolProps properties{};
+    std::vector<CUmemAccessDesc> access;
+    OwnedAllocation allocation;
+};
+
+// The right of one graph to free an allocation; given back with the node.
+class FreeClaim {
+  public:
+    FreeClaim() = default;
+    FreeClaim(std::shared_ptr<GraphAllocation> allocation, uint64_t graph_uid)
+        : allocation_(std::move(allocation)), graph_uid_(graph_uid) {}
+    FreeClaim(FreeClaim&&) noexcept = default;
+    FreeClaim& operator=(FreeClaim&&) noexcept = default;
+    ~FreeClaim();
+
+    const std::shared_ptr<GraphAllocation>& allocation() const { return allocation_; }
+
+  private:
+    std::shared_ptr<GraphAllocation> allocation_;
+    uint64_t graph_uid_ = 0;  // of the root
+};
+
+struct FreeParams {
+    FreeClaim claim;
+};
+
+struct ConditionalParams {
+    ConditionalParams() = default;
+    ConditionalParams(ConditionalParams&&) noexcept = default;
+    ConditionalParams& operator=(ConditionalParams&&) noexcept = default;
+    ~ConditionalParams() {
+        if (condition != nullptr) condition->attached = false;
+    }
+
+    ConditionPtr condition;
+    CUgraphConditionalNodeType type = CU_GRAPH_COND_TYPE_IF;
+    CUcontext context = nullptr;
+    std::vector<GraphPtr> bodies;
+    std::vector<CUgraph> handles;  // what phGraph_out points to
+};
+
+using NodeParams = std::variant<EmptyParams, KernelParams, MemcpyParams, MemsetParams, HostParams, EventParams,
+                                ChildParams, AllocParams, FreeParams, ConditionalParams>;
+
+}  // namespace cgh
+
+#endif
