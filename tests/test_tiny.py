@@ -7,9 +7,6 @@ import pytest
 
 import cuda_graphs as cg
 
-if not hasattr(cg, "GraphDef"):
-    pytest.skip("the library is not complete yet", allow_module_level=True)
-
 SOURCE = r"""
 extern "C" __device__ __cudart_builtin__ void CUDARTAPI
 cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);

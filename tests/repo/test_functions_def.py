@@ -34,10 +34,7 @@ def test_versions_are_versions_of_cuda(rows):
 
 @pytest.fixture
 def host_driver(tree):
-    path = tree.root / "cuda_graphs/_hostdriver/libcuda_graphs_hostdriver.so"
-    if not path.exists():
-        pytest.skip("the host driver is not built: run `make`")
-    return path
+    return tree.root / "cuda_graphs/_hostdriver/libcuda_graphs_hostdriver.so"
 
 
 def test_the_host_driver_exports_every_function_of_the_list(rows, host_driver):
