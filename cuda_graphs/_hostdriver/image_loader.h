@@ -88,7 +88,8 @@ const char* cghLastLoadLog(void);
 // What generated code may call. Addresses are stable for the life of the process. The two that do not return unwind
 // to the driver by longjmp: generated code must not own anything at that point.
 typedef struct cgh_services {
-    // cudaGraphSetConditional. An unknown handle is a launch failure of the calling kernel.
+    // cudaGraphSetConditional. An unknown handle ends the calling kernel with
+    // CUDA_ERROR_ILLEGAL_ADDRESS.
     void (*set_conditional)(uint64_t handle, uint32_t value);
     // CUDA's vprintf: `args` is the packed argument buffer. Returns the number of arguments, or -1.
     int32_t (*vprintf)(const char* format, const void* args);

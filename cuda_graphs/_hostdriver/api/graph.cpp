@@ -25,17 +25,25 @@ class Listing {
   public:
     explicit Listing(size_t* count) : count_(count), room_(*count) {}
 
-    // The place of the next entry, or `room` when there is none left.
+    // The place of the next entry; false when there is none left.
     bool next(size_t* index) {
         *index = found_++;
         return *index < room_;
     }
+    void add(CUgraphNode* entries, CUgraphNode node) {
+        size_t i;
+        if (next(&i) && entries != nullptr) entries[i] = node;
+    }
 
     template <class T>
-    void finish(T* entries) const {
+    void clear_rest(T* entries) const {
         if (entries != nullptr) std::fill(entries + std::min(found_, room_), entries + room_, T{});
     }
-    void report(bool counted_only) const { *count_ = counted_only ? found_ : std::min(found_, room_); }
+    CUresult finish(CUgraphNode* entries) const {
+        clear_rest(entries);
+        *count_ = entries == nullptr ? found_ : std::min(found_, room_);
+        return CUDA_SUCCESS;
+    }
 
   private:
     size_t* count_;
@@ -43,16 +51,9 @@ class Listing {
     size_t found_ = 0;
 };
 
-template <class Accept>
-CUresult list_nodes(const Graph& graph, CUgraphNode* out, size_t* count, Accept&& accept) {
-    Listing listing(count);
-    for (Node* node = graph.first_node(); node != nullptr; node = node->next) {
-        size_t i;
-        if (accept(*node) && listing.next(&i) && out != nullptr) out[i] = to_handle(node);
-    }
-    listing.finish(out);
-    listing.report(out == nullptr);
-    return CUDA_SUCCESS;
+// An array with room for nothing is refused, as on an H200.
+bool is_room(const CUgraphNode* entries, const size_t* count) {
+    return count != nullptr && (entries == nullptr || *count != 0);
 }
 
 // "if an edge has non-zero (non-default) edge data and edgeData is NULL, this API will return CUDA_ERROR_LOSSY_QUERY.
@@ -68,10 +69,8 @@ CUresult list_ends(const Edges& edges, CUgraphNode* out, CUgraphEdgeData* data, 
         if (out != nullptr) out[i] = to_handle(edge.node);
         if (data != nullptr) data[i] = edge.data;
     }
-    listing.finish(out);
-    listing.finish(data);
-    listing.report(out == nullptr);
-    return CUDA_SUCCESS;
+    listing.clear_rest(data);
+    return listing.finish(out);
 }
 
 CUresult list_edges(const Graph& graph, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* data, size_t* count) {
@@ -79,20 +78,18 @@ CUresult list_edges(const Graph& graph, CUgraphNode* from, CUgraphNode* to, CUgr
     REQUIRE(data == nullptr || from != nullptr, CUDA_ERROR_INVALID_VALUE);
     Listing listing(count);
     for (Node* node = graph.first_node(); node != nullptr; node = node->next) {
-        for (const Edge& edge : node->dependencies) {
+        for (const Edge& edge : node->dependents) {
             size_t i;
             REQUIRE(is_default(edge.data) || from == nullptr || data != nullptr, CUDA_ERROR_LOSSY_QUERY);
             if (!listing.next(&i) || from == nullptr) continue;
-            from[i] = to_handle(edge.node);
-            to[i] = to_handle(node);
+            from[i] = to_handle(node);
+            to[i] = to_handle(edge.node);
             if (data != nullptr) data[i] = edge.data;
         }
     }
-    listing.finish(from);
-    listing.finish(to);
-    listing.finish(data);
-    listing.report(from == nullptr);
-    return CUDA_SUCCESS;
+    listing.clear_rest(to);
+    listing.clear_rest(data);
+    return listing.finish(from);
 }
 
 }  // namespace
@@ -141,16 +138,23 @@ CGH_API CUresult cuGraphNodeFindInClone(CUgraphNode* phNode, CUgraphNode hOrigin
 CGH_API CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode* nodes, size_t* numNodes) {
     return entry("cuGraphGetNodes", [&]() -> CUresult {
         const Graph* const graph = cast<Graph>(hGraph);
-        REQUIRE(graph != nullptr && numNodes != nullptr, CUDA_ERROR_INVALID_VALUE);
-        return list_nodes(*graph, nodes, numNodes, [](const Node&) { return true; });
+        REQUIRE(graph != nullptr && is_room(nodes, numNodes), CUDA_ERROR_INVALID_VALUE);
+        Listing listing(numNodes);
+        for (Node* node = graph->first_node(); node != nullptr; node = node->next) listing.add(nodes, to_handle(node));
+        return listing.finish(nodes);
     });
 }
 
 CGH_API CUresult cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode* rootNodes, size_t* numRootNodes) {
     return entry("cuGraphGetRootNodes", [&]() -> CUresult {
         const Graph* const graph = cast<Graph>(hGraph);
-        REQUIRE(graph != nullptr && numRootNodes != nullptr, CUDA_ERROR_INVALID_VALUE);
-        return list_nodes(*graph, rootNodes, numRootNodes, [](const Node& node) { return node.dependencies.empty(); });
+        REQUIRE(graph != nullptr && is_room(rootNodes, numRootNodes), CUDA_ERROR_INVALID_VALUE);
+        Listing listing(numRootNodes);
+        // The latest first, as an H200 lists them.
+        for (Node* node = graph->last_node(); node != nullptr; node = node->previous) {
+            if (node->dependencies.empty()) listing.add(rootNodes, to_handle(node));
+        }
+        return listing.finish(rootNodes);
     });
 }
 
@@ -158,7 +162,7 @@ CGH_API CUresult cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode* from, CUgraphNo
                                     size_t* numEdges) {
     return entry("cuGraphGetEdges", [&]() -> CUresult {
         const Graph* const graph = cast<Graph>(hGraph);
-        REQUIRE(graph != nullptr && numEdges != nullptr, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(graph != nullptr && is_room(from, numEdges), CUDA_ERROR_INVALID_VALUE);
         return list_edges(*graph, from, to, edgeData, numEdges);
     });
 }
@@ -167,7 +171,7 @@ CGH_API CUresult cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode* d
                                                size_t* numDependencies) {
     return entry("cuGraphNodeGetDependencies", [&]() -> CUresult {
         const Node* const node = cast<Node>(hNode);
-        REQUIRE(node != nullptr && numDependencies != nullptr, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(node != nullptr && is_room(dependencies, numDependencies), CUDA_ERROR_INVALID_VALUE);
         return list_ends(node->dependencies, dependencies, edgeData, numDependencies);
     });
 }
@@ -176,7 +180,7 @@ CGH_API CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode*
                                                  CUgraphEdgeData* edgeData, size_t* numDependentNodes) {
     return entry("cuGraphNodeGetDependentNodes", [&]() -> CUresult {
         const Node* const node = cast<Node>(hNode);
-        REQUIRE(node != nullptr && numDependentNodes != nullptr, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(node != nullptr && is_room(dependentNodes, numDependentNodes), CUDA_ERROR_INVALID_VALUE);
         return list_ends(node->dependents, dependentNodes, edgeData, numDependentNodes);
     });
 }
@@ -223,13 +227,8 @@ CGH_API CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* pHandl
         REQUIRE(pHandle_out != nullptr && graph != nullptr, CUDA_ERROR_INVALID_VALUE);
         // "flags: Currently must be CU_GRAPH_COND_ASSIGN_DEFAULT or 0" (cuda.h).
         REQUIRE((flags & ~unsigned{CU_GRAPH_COND_ASSIGN_DEFAULT}) == 0, CUDA_ERROR_INVALID_VALUE);
-        Context* context = nullptr;
-        TRY(find_context(ctx, &context));
-        ConditionPtr condition = Condition::create(context->handle(), defaultLaunchValue, flags != 0);
-        REQUIRE(condition != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
-        graph->conditions().push_back(condition);
-        *pHandle_out = condition->handle();
-        return CUDA_SUCCESS;
+        REQUIRE(cast<Context>(ctx) != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+        return graph->root().create_condition(ctx, defaultLaunchValue, flags != 0, pHandle_out);
     });
 }
 

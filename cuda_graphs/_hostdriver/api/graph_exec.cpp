@@ -10,6 +10,7 @@
 #include "../objects/device.hpp"
 #include "../objects/graph.hpp"
 #include "../objects/graph_memory.hpp"
+#include "../objects/node_kinds.hpp"
 #include "../objects/stream.hpp"
 #include "entry.hpp"
 #include "node_arguments.hpp"
@@ -85,7 +86,7 @@ CGH_API CUresult cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t* flags) 
     return entry("cuGraphExecGetFlags", [&]() -> CUresult {
         const GraphExec* const exec = cast<GraphExec>(hGraphExec);
         REQUIRE(exec != nullptr && flags != nullptr, CUDA_ERROR_INVALID_VALUE);
-        *flags = exec->flags();
+        *flags = exec->reported_flags();
         return CUDA_SUCCESS;
     });
 }
@@ -116,14 +117,15 @@ CGH_API CUresult cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph, CU
     return entry("cuGraphExecUpdate", [&]() -> CUresult {
         GraphExec* const exec = cast<GraphExec>(hGraphExec);
         const Graph* const graph = cast<Graph>(hGraph);
-        REQUIRE(exec != nullptr && graph != nullptr && resultInfo != nullptr, CUDA_ERROR_INVALID_VALUE);
-        return exec->update(*graph, resultInfo);
+        REQUIRE(exec != nullptr && graph != nullptr, CUDA_ERROR_INVALID_VALUE);
+        CUgraphExecUpdateResultInfo unwanted;
+        return exec->update(*graph, resultInfo != nullptr ? resultInfo : &unwanted);
     });
 }
 
 CGH_API CUresult cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraphNodeParams* nodeParams) {
     return entry("cuGraphExecNodeSetParams", [&]() -> CUresult {
-        REQUIRE(nodeParams != nullptr && has_zero_reserve(*nodeParams), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(nodeParams != nullptr && has_clean_rest(*nodeParams), CUDA_ERROR_INVALID_VALUE);
         return set(hGraphExec, hNode, *nodeParams);
     });
 }

@@ -9,12 +9,6 @@
 
 namespace cgh {
 
-// "All unused bytes - that is, reserved0 and all bytes past the utilized union member - must be set to zero" (cuda.h,
-// cuGraphAddNode). The reserved words are checked; bytes past a member may belong to a newer cuda.h.
-inline bool has_zero_reserve(const CUgraphNodeParams& params) {
-    return params.reserved0[0] == 0 && params.reserved0[1] == 0 && params.reserved0[2] == 0 && params.reserved2 == 0;
-}
-
 inline CUgraphNodeParams of_type(CUgraphNodeType type) {
     CUgraphNodeParams params = {};
     params.type = type;

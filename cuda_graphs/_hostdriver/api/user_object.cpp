@@ -16,7 +16,7 @@ CGH_API CUresult cuUserObjectCreate(CUuserObject* object_out, void* ptr, CUhostF
                                     unsigned int flags) {
     return entry("cuUserObjectCreate", [&]() -> CUresult {
         REQUIRE(object_out != nullptr && destroy != nullptr, CUDA_ERROR_INVALID_VALUE);
-        REQUIRE(UserObject::is_count(initialRefcount), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(initialRefcount != 0, CUDA_ERROR_INVALID_VALUE);
         // "Currently it is required to pass CU_USER_OBJECT_NO_DESTRUCTOR_SYNC, which is the only defined flag"
         // (cuda.h).
         REQUIRE(flags == CU_USER_OBJECT_NO_DESTRUCTOR_SYNC, CUDA_ERROR_INVALID_VALUE);
@@ -30,7 +30,7 @@ CGH_API CUresult cuUserObjectCreate(CUuserObject* object_out, void* ptr, CUhostF
 CGH_API CUresult cuUserObjectRetain(CUuserObject object, unsigned int count) {
     return entry("cuUserObjectRetain", [&]() -> CUresult {
         UserObject* const user_object = cast<UserObject>(object);
-        REQUIRE(user_object != nullptr && UserObject::is_count(count), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(user_object != nullptr && count != 0, CUDA_ERROR_INVALID_VALUE);
         user_object->retain(count);
         return CUDA_SUCCESS;
     });
@@ -39,7 +39,7 @@ CGH_API CUresult cuUserObjectRetain(CUuserObject object, unsigned int count) {
 CGH_API CUresult cuUserObjectRelease(CUuserObject object, unsigned int count) {
     return entry("cuUserObjectRelease", [&]() -> CUresult {
         UserObject* const user_object = cast<UserObject>(object);
-        REQUIRE(user_object != nullptr && UserObject::is_count(count), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(user_object != nullptr && count != 0, CUDA_ERROR_INVALID_VALUE);
         REQUIRE(user_object->release(count), CUDA_ERROR_INVALID_VALUE);
         return CUDA_SUCCESS;
     });
@@ -50,7 +50,7 @@ CGH_API CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, uns
         Graph* const owner = cast<Graph>(graph);
         UserObject* const user_object = cast<UserObject>(object);
         REQUIRE(owner != nullptr && user_object != nullptr, CUDA_ERROR_INVALID_VALUE);
-        REQUIRE(UserObject::is_count(count), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(count != 0, CUDA_ERROR_INVALID_VALUE);
         // "The optional flag CU_GRAPH_USER_OBJECT_MOVE transfers references from the calling thread, rather than create
         // new references. Pass 0 to create new references" (cuda.h).
         REQUIRE((flags & ~unsigned{CU_GRAPH_USER_OBJECT_MOVE}) == 0, CUDA_ERROR_INVALID_VALUE);
@@ -65,8 +65,8 @@ CGH_API CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, un
         Graph* const owner = cast<Graph>(graph);
         UserObject* const user_object = cast<UserObject>(object);
         REQUIRE(owner != nullptr && user_object != nullptr, CUDA_ERROR_INVALID_VALUE);
-        REQUIRE(UserObject::is_count(count), CUDA_ERROR_INVALID_VALUE);
-        REQUIRE(owner->user_objects().release(user_object, count), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(count != 0, CUDA_ERROR_INVALID_VALUE);
+        owner->user_objects().release(user_object, count);
         return CUDA_SUCCESS;
     });
 }

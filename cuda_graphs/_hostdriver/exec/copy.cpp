@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "../objects/memory.hpp"
-
 namespace cgh {
 namespace {
 
@@ -21,14 +19,15 @@ struct Place {
     CUdeviceptr device;
 };
 
-CUresult locate(const Place& place, std::size_t offset, std::size_t extent, std::byte** address, bool* pageable) {
+CUresult locate(const Place& place, std::size_t offset, std::size_t extent, Reserved reserved, std::byte** address,
+                bool* pageable) {
     if (place.type == CU_MEMORYTYPE_ARRAY) return CUDA_ERROR_NOT_SUPPORTED;
     if (place.type != CU_MEMORYTYPE_HOST && place.type != CU_MEMORYTYPE_DEVICE && place.type != CU_MEMORYTYPE_UNIFIED)
         return CUDA_ERROR_INVALID_VALUE;
     const CUdeviceptr base =
         place.type == CU_MEMORYTYPE_HOST ? reinterpret_cast<CUdeviceptr>(place.host) : place.device;
     if (base == 0) return CUDA_ERROR_INVALID_VALUE;
-    const auto allocation = AddressMap::get().find(base + offset);
+    const auto allocation = AddressMap::get().find(base + offset, reserved);
     // A device pointer must be known, and the bytes must all be inside its allocation. What is unknown can only be
     // pageable host memory, which nobody can check.
     if (allocation && !allocation->holds(base + offset, extent)) return CUDA_ERROR_INVALID_VALUE;
@@ -49,7 +48,7 @@ std::size_t extent_of(std::size_t width, std::size_t height, std::size_t depth, 
 
 }  // namespace
 
-CUresult Copy::make(const CUDA_MEMCPY3D& params, Copy* out) {
+CUresult Copy::make(const CUDA_MEMCPY3D& params, Copy* out, Reserved reserved) {
     *out = Copy();
     Copy copy;
     copy.width_ = params.WidthInBytes;
@@ -92,7 +91,7 @@ CUresult Copy::make(const CUDA_MEMCPY3D& params, Copy* out) {
         side->slice = planes ? pitch * height : side->pitch * copy.height_;
         const std::size_t offset = x + (rows ? y * pitch : 0) + (planes ? z * side->slice : 0);
         const std::size_t extent = extent_of(copy.width_, copy.height_, copy.depth_, side->pitch, side->slice);
-        if (CUresult error = locate(place, offset, extent, &side->address, pageable); error != CUDA_SUCCESS)
+        if (CUresult error = locate(place, offset, extent, reserved, &side->address, pageable); error != CUDA_SUCCESS)
             return error;
     }
     *out = copy;
@@ -128,9 +127,11 @@ CUresult Copy::make(CUmemorytype dst_type, void* dst, CUmemorytype src_type, con
     copy.height_ = copy.depth_ = 1;
     const Place to{dst_type, dst, reinterpret_cast<CUdeviceptr>(dst)};
     const Place from{src_type, src, reinterpret_cast<CUdeviceptr>(src)};
-    if (CUresult error = locate(to, 0, bytes, &copy.dst_.address, &copy.to_pageable_); error != CUDA_SUCCESS)
+    if (CUresult error = locate(to, 0, bytes, Reserved::kNot, &copy.dst_.address, &copy.to_pageable_);
+        error != CUDA_SUCCESS)
         return error;
-    if (CUresult error = locate(from, 0, bytes, &copy.src_.address, &copy.from_pageable_); error != CUDA_SUCCESS)
+    if (CUresult error = locate(from, 0, bytes, Reserved::kNot, &copy.src_.address, &copy.from_pageable_);
+        error != CUDA_SUCCESS)
         return error;
     *out = copy;
     return CUDA_SUCCESS;
@@ -150,7 +151,7 @@ void Copy::run() const {
 }
 
 CUresult Fill::make(CUdeviceptr dst, std::size_t pitch, unsigned value, unsigned element_size, std::size_t width,
-                    std::size_t height, Fill* out) {
+                    std::size_t height, Fill* out, Reserved reserved) {
     *out = Fill();
     if (element_size != 1 && element_size != 2 && element_size != 4) return CUDA_ERROR_INVALID_VALUE;
     if (width == 0 || height == 0) return CUDA_SUCCESS;
@@ -164,7 +165,7 @@ CUresult Fill::make(CUdeviceptr dst, std::size_t pitch, unsigned value, unsigned
     bool pageable = false;
     const std::size_t row_pitch = height > 1 ? pitch : bytes;
     if (CUresult error = locate({CU_MEMORYTYPE_DEVICE, nullptr, dst}, 0, extent_of(bytes, height, 1, row_pitch, 0),
-                                &address, &pageable);
+                                reserved, &address, &pageable);
         error != CUDA_SUCCESS)
         return error;
     out->dst_ = address;

@@ -10,13 +10,15 @@
 
 #include <cstddef>
 
+#include "../objects/memory.hpp"
+
 namespace cgh {
 
 class Copy {
   public:
     Copy() = default;
     // cuMemcpy3D and graph nodes.
-    static CUresult make(const CUDA_MEMCPY3D& params, Copy* out);
+    static CUresult make(const CUDA_MEMCPY3D& params, Copy* out, Reserved reserved = Reserved::kNot);
     static CUresult make(const CUDA_MEMCPY2D& params, Copy* out);
     // One dimension; a side that is `CU_MEMORYTYPE_UNIFIED` may be any memory.
     static CUresult make(CUmemorytype dst_type, void* dst, CUmemorytype src_type, const void* src, std::size_t bytes,
@@ -47,7 +49,7 @@ class Fill {
     Fill() = default;
     // `width` elements of `element_size` (1, 2 or 4) bytes, `height` rows `pitch` bytes apart.
     static CUresult make(CUdeviceptr dst, std::size_t pitch, unsigned value, unsigned element_size, std::size_t width,
-                         std::size_t height, Fill* out);
+                         std::size_t height, Fill* out, Reserved reserved = Reserved::kNot);
     void run() const;
 
   private:

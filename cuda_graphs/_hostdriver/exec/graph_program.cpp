@@ -242,11 +242,11 @@ CUresult check_device_launch(const Graph& graph, Refusal* why) {
         for (Node* node = inner.first_node(); node != nullptr; node = node->next) {
             why->node = to_handle(node);
             why->result = CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
-            REQUIRE(node->kind->device_launch, CUDA_ERROR_NOT_SUPPORTED);
+            REQUIRE(node->kind->device_launch, CUDA_ERROR_INVALID_VALUE);
             const CUcontext its_context = context_of(*node);
             if (its_context == nullptr) continue;
             why->result = CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED;
-            REQUIRE(context == nullptr || context == its_context, CUDA_ERROR_NOT_SUPPORTED);
+            REQUIRE(context == nullptr || context == its_context, CUDA_ERROR_INVALID_VALUE);
             context = its_context;
         }
         return CUDA_SUCCESS;
@@ -257,14 +257,33 @@ CUresult check_device_launch(const Graph& graph, Refusal* why) {
 
 // "Handles not associated with a conditional node may cause graph instantiation to fail" (cuda.h).
 CUresult check_conditions(const Graph& graph, Refusal* why) {
-    return for_each_graph(graph, [&](const Graph& inner) -> CUresult {
-        for (const ConditionPtr& condition : inner.conditions()) {
-            if (condition->attached) continue;
-            why->result = CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED;
-            return CUDA_ERROR_INVALID_VALUE;
+    for (const ConditionPtr& condition : graph.root().conditions()) {
+        if (condition->attached) continue;
+        why->result = CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED;
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+}
+
+// Of a graph inside a conditional node: "Allowed node types are kernel nodes, empty nodes, child graphs, memsets,
+// memcopies, and conditionals. This applies recursively to child graphs and conditional bodies" (cuda.h). Pageable
+// memory belongs to no context.
+CUresult check_bodies(const Graph& graph, bool inside_body, Refusal* why) {
+    for (Node* node = graph.first_node(); node != nullptr; node = node->next) {
+        if (inside_body) {
+            why->node = to_handle(node);
+            why->result = CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
+            REQUIRE(node->kind->allowed_in_body, CUDA_ERROR_INVALID_VALUE);
+            const auto* const memcpy = std::get_if<MemcpyParams>(&node->params);
+            why->result = CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED;
+            REQUIRE(memcpy == nullptr || (!memcpy->copy.from_pageable() && !memcpy->copy.to_pageable()), CUDA_ERROR_INVALID_VALUE);
         }
-        return CUDA_SUCCESS;
-    });
+        const bool conditional = node->kind->type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
+        for (const Graph* inner : node->kind->embedded(*node))
+            TRY(check_bodies(*inner, inside_body || conditional, why));
+    }
+    *why = {};
+    return CUDA_SUCCESS;
 }
 
 }  // namespace
@@ -304,6 +323,7 @@ ExecParams to_exec_params(NodeParams&& params, const ExecParams& before) {
 
 CUresult Program::compile(const Graph& graph, cuuint64_t flags, std::shared_ptr<Program>* out, Refusal* why) {
     TRY(check_conditions(graph, why));
+    if (graph.has_conditional_nodes()) TRY(check_bodies(graph, false, why));
     if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0) TRY(check_device_launch(graph, why));
     auto program = std::make_shared<Program>();
     TRY(SectionCompiler().compile(graph, &program->main, why));
@@ -315,13 +335,9 @@ CUresult Program::compile(const Graph& graph, cuuint64_t flags, std::shared_ptr<
 }
 
 void Program::adopt_possessions(const Graph& graph) {
-    conditions.clear();
+    conditions = graph.root().conditions();
     user_objects = UserObjectRefs();
     add_user_objects(graph);
-    for_each_graph(graph, [&](const Graph& inner) {
-        conditions.insert(conditions.end(), inner.conditions().begin(), inner.conditions().end());
-        return CUDA_SUCCESS;
-    });
 }
 
 void Program::add_user_objects(const Graph& graph) {

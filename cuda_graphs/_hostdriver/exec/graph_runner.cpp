@@ -8,7 +8,6 @@
 #include <mutex>
 
 #include "../objects/context.hpp"
-#include "../objects/graph_memory.hpp"
 #include "../objects/stream.hpp"
 #include "clock.hpp"
 #include "scheduler.hpp"
@@ -26,7 +25,7 @@ const T& params_of(const ExecNode& node) {
 }
 
 CUresult run_kernel(const ExecNode& node, LaunchState& launch) {
-    return params_of<KernelParams>(node).launch.run(launch.stream);
+    return params_of<KernelParams>(node).launch.run(launch.stream, &launch);
 }
 
 CUresult run_memcpy(const ExecNode& node, LaunchState&) {
@@ -54,17 +53,6 @@ CUresult run_record(const ExecNode& node, LaunchState& launch) {
 CUresult run_wait(const ExecNode& node, LaunchState& launch) {
     const Ref<Milestone>& milestone = launch.waits[params_of<WaitRun>(node).slot];
     if (milestone) milestone->wait();
-    return CUDA_SUCCESS;
-}
-
-CUresult run_alloc(const ExecNode& node, LaunchState&) {
-    params_of<AllocRun>(node).memory->mark_used();
-    return CUDA_SUCCESS;
-}
-
-CUresult run_free(const ExecNode& node, LaunchState&) {
-    const auto& memory = params_of<FreeRun>(node).memory;
-    memory->free(memory->address());
     return CUDA_SUCCESS;
 }
 
@@ -280,14 +268,10 @@ RunNode run_function(CUgraphNodeType type) {
             return run_wait;
         case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
             return run_record;
-        case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-            return run_alloc;
-        case CU_GRAPH_NODE_TYPE_MEM_FREE:
-            return run_free;
         case CU_GRAPH_NODE_TYPE_CONDITIONAL:
             return run_conditional;
         default:
-            return run_nothing;  // empty nodes, and the start of a child graph
+            return run_nothing;  // memory changes hands when the graph is launched (objects/graph_memory.hpp)
     }
 }
 

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "../exec/thread_state.hpp"
 #include "../loader/services.hpp"
 
 namespace cgh {
@@ -58,7 +59,8 @@ uint32_t generation_of(CUgraphConditionalHandle handle) {
 
 }  // namespace
 
-std::shared_ptr<Condition> Condition::create(CUcontext context, uint32_t default_value, bool assigns_default) {
+std::shared_ptr<Condition> Condition::create(CUcontext context, uint32_t default_value, bool assigns_default,
+                                             uint64_t graph_uid) {
     // Before the first handle exists, no kernel can set one.
     static const bool hooked = (set_conditional_hook(&set_condition), true);
     static_cast<void>(hooked);
@@ -70,7 +72,11 @@ std::shared_ptr<Condition> Condition::create(CUcontext context, uint32_t default
     const uint32_t generation = cell->generation.load(std::memory_order_relaxed) + 1;
     cell->generation.store(generation, std::memory_order_release);
     const auto handle = static_cast<CUgraphConditionalHandle>(uint64_t{generation} << 32 | (uint64_t{index} + 1));
-    return std::shared_ptr<Condition>(new Condition(cell, handle, context, default_value, assigns_default));
+    std::shared_ptr<Condition> condition(
+        new Condition(cell, handle, context, default_value, assigns_default, graph_uid));
+    std::lock_guard<std::mutex> lock(slab().mutex);
+    cell->condition = condition;
+    return condition;
 }
 
 Condition::~Condition() {
@@ -80,7 +86,15 @@ Condition::~Condition() {
     s.free.push_back(index_of(handle_));
 }
 
+std::shared_ptr<Condition> Condition::find(CUgraphConditionalHandle handle) {
+    ConditionCell* cell = slab().cell(index_of(handle));
+    if (cell == nullptr || generation_of(handle) % 2 == 0) return nullptr;
+    std::lock_guard<std::mutex> lock(slab().mutex);
+    return cell->generation.load() == generation_of(handle) ? cell->condition.lock() : nullptr;
+}
+
 bool set_condition(CUgraphConditionalHandle handle, uint32_t value) {
+    if (thread_state.run_context == nullptr) return false;
     ConditionCell* cell = slab().cell(index_of(handle));
     if (cell == nullptr || generation_of(handle) % 2 == 0) return false;
     if (cell->generation.load(std::memory_order_acquire) != generation_of(handle)) return false;

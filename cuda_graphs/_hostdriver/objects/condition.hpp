@@ -21,22 +21,30 @@
 
 namespace cgh {
 
+class Condition;
+
 struct ConditionCell {
     std::atomic<uint32_t> generation{0};  // odd while a handle uses the cell
     std::atomic<uint32_t> value{0};
+    std::weak_ptr<Condition> condition;  // guarded by the slab's mutex
 };
 
 // One conditional handle. Shared by the graph that made it and by the programs that read it; the handle goes stale when
 // the last of them is gone.
 class Condition {
   public:
-    static std::shared_ptr<Condition> create(CUcontext context, uint32_t default_value, bool assigns_default);
+    // `graph_uid`: of the root of the hierarchy that it may be used in.
+    static std::shared_ptr<Condition> create(CUcontext context, uint32_t default_value, bool assigns_default,
+                                             uint64_t graph_uid);
+    // Null when no live handle has this value.
+    static std::shared_ptr<Condition> find(CUgraphConditionalHandle handle);
     ~Condition();
     Condition(const Condition&) = delete;
     Condition& operator=(const Condition&) = delete;
 
     CUgraphConditionalHandle handle() const { return handle_; }
     CUcontext context() const { return context_; }
+    uint64_t graph_uid() const { return graph_uid_; }
     uint32_t default_value() const { return default_value_; }
     bool assigns_default() const { return assigns_default_; }
 
@@ -53,23 +61,26 @@ class Condition {
 
   private:
     Condition(ConditionCell* cell, CUgraphConditionalHandle handle, CUcontext context, uint32_t default_value,
-              bool assigns_default)
+              bool assigns_default, uint64_t graph_uid)
         : cell_(cell),
           handle_(handle),
           context_(context),
           default_value_(default_value),
-          assigns_default_(assigns_default) {}
+          assigns_default_(assigns_default),
+          graph_uid_(graph_uid) {}
 
     ConditionCell* cell_;
     CUgraphConditionalHandle handle_;
     CUcontext context_;
     uint32_t default_value_;
     bool assigns_default_;
+    uint64_t graph_uid_;
 };
 
 using ConditionPtr = std::shared_ptr<Condition>;
 
-// cudaGraphSetConditional. False when no live handle has this value.
+// cudaGraphSetConditional by the kernel that runs on the calling thread. False when no live handle has this value, or
+// the kernel does not run in a graph: an H200 answers both with CUDA_ERROR_ILLEGAL_ADDRESS.
 bool set_condition(CUgraphConditionalHandle handle, uint32_t value);
 
 }  // namespace cgh

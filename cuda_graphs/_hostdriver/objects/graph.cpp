@@ -75,13 +75,18 @@ bool Graph::inside_conditional_body() const {
     }
 }
 
+CUresult Graph::create_condition(CUcontext context, uint32_t default_value, bool assigns_default,
+                                 CUgraphConditionalHandle* out) {
+    ConditionPtr condition = Condition::create(context, default_value, assigns_default, uid_);
+    REQUIRE(condition != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
+    conditions_.push_back(condition);
+    *out = condition->handle();
+    return CUDA_SUCCESS;
+}
+
 ConditionPtr Graph::find_condition(CUgraphConditionalHandle handle) const {
-    for (const Graph* graph = this;; graph = graph->owner_node_->graph) {
-        for (const ConditionPtr& condition : graph->conditions_) {
-            if (condition->handle() == handle) return condition;
-        }
-        if (graph->owner_node_ == nullptr) return nullptr;
-    }
+    ConditionPtr condition = Condition::find(handle);
+    return condition != nullptr && condition->graph_uid() == root().uid() ? condition : nullptr;
 }
 
 void Graph::add_counts(int64_t memory_nodes, int64_t conditional_nodes) {
@@ -171,9 +176,6 @@ CUresult Graph::add_node(Node** out, const CUgraphNode* dependencies, const CUgr
 }
 
 CUresult Graph::check_place(const NodeKind& kind) const {
-    // "Allowed node types are kernel nodes, empty nodes, child graphs, memsets, memcopies, and conditionals. This
-    // applies recursively to child graphs and conditional bodies" (cuda.h, CUDA_CONDITIONAL_NODE_PARAMS).
-    REQUIRE(kind.allowed_in_body || !inside_conditional_body(), kPlaceRefused);
     for (const Graph* graph = this; graph->owner_node_ != nullptr; graph = graph->owner_node_->graph) {
         if (graph->owner_ == GraphOwner::kConditional) continue;
         // "Allocation and free nodes cannot be added to the returned graph" (cuGraphChildGraphNodeGetGraph); "The graph
@@ -242,12 +244,8 @@ CUresult Graph::add_dependencies(const CUgraphNode* from, const CUgraphNode* to,
         connect(a, b, data == nullptr ? kDefaultEdge : data[i]);
         return CUDA_SUCCESS;
     };
-    for (size_t i = 0; i < count; ++i) {
-        const CUresult refused = add(i);
-        if (refused == CUDA_SUCCESS) continue;
-        while (i-- > 0) disconnect(*cast<Node>(from[i]), *cast<Node>(to[i]));
-        return refused;
-    }
+    // Those before a refused one stay, as on an H200.
+    for (size_t i = 0; i < count; ++i) TRY(add(i));
     return CUDA_SUCCESS;
 }
 
@@ -262,10 +260,11 @@ CUresult Graph::remove_dependencies(const CUgraphNode* from, const CUgraphNode* 
     edges.reserve(count);
     for (size_t i = 0; i < count; ++i) {
         TRY(check_ends(from[i], to[i]));
-        // "Specifying an edge that does not exist in the graph, with data matching edgeData, results in an error.
-        // edgeData is nullable, which is equivalent to passing default (zeroed) data for each edge" (cuda.h).
+        // "Specifying an edge that does not exist in the graph, with data matching edgeData, results in an error"
+        // (cuda.h). Without edgeData an H200 removes an edge with any data, although cuda.h says that it means default
+        // data.
         const CUgraphEdgeData* const found = find_edge(*cast<Node>(from[i]), *cast<Node>(to[i]));
-        REQUIRE(found != nullptr && *found == (data == nullptr ? kDefaultEdge : data[i]), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(found != nullptr && (data == nullptr || *found == data[i]), CUDA_ERROR_INVALID_VALUE);
         edges.emplace_back(from[i], to[i]);
     }
     std::sort(edges.begin(), edges.end());
@@ -279,7 +278,7 @@ CUresult Graph::remove_dependencies(const CUgraphNode* from, const CUgraphNode* 
 CUresult Graph::clone(GraphPtr* out, Node* owner_node, GraphOwner owner) const {
     // "Cloning is not supported for graphs which contain memory allocation nodes, memory free nodes, or conditional
     // nodes" (cuda.h, cuGraphClone).
-    REQUIRE(!has_memory_nodes() && !has_conditional_nodes(), kCloneRefused);
+    REQUIRE(!has_memory_nodes() && !has_conditional_nodes() && !inside_conditional_body(), kCloneRefused);
 
     GraphPtr copy = create(owner_node, owner);
     copy->cloned_from_ = uid_;

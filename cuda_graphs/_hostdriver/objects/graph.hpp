@@ -33,11 +33,12 @@ enum class GraphOwner : uint8_t {
     kConditional,  // a body
 };
 
-// What the driver answers where cuda.h only says that a call "will return an error".
+// What an H200 answers where cuda.h only says that a call "will return an error" (tests/conformance/driver/h200.json).
 constexpr CUresult kMemoryGraphRefused = CUDA_ERROR_NOT_SUPPORTED;  // edit of a graph with allocation or free nodes
-constexpr CUresult kCloneRefused = CUDA_ERROR_NOT_SUPPORTED;        // clone of one, or of one with conditional nodes
-constexpr CUresult kPlaceRefused = CUDA_ERROR_NOT_SUPPORTED;        // a node kind that may not be where it is put
-constexpr CUresult kSecondExecRefused = CUDA_ERROR_NOT_SUPPORTED;   // a second live executable
+constexpr CUresult kCloneRefused = CUDA_ERROR_NOT_SUPPORTED;  // clone of one, of one with conditional nodes, of a body
+constexpr CUresult kPlaceRefused = CUDA_ERROR_NOT_SUPPORTED;  // a node kind that may not be where it is put
+constexpr CUresult kInnerExecRefused = CUDA_ERROR_NOT_SUPPORTED;   // an executable of a body or a moved child
+constexpr CUresult kSecondExecRefused = CUDA_ERROR_NOT_SUPPORTED;  // a second live executable
 
 class Graph {
   public:
@@ -62,6 +63,7 @@ class Graph {
     void adopt_into(Node& owner_node);
 
     Node* first_node() const { return first_; }
+    Node* last_node() const { return last_; }
     size_t node_count() const { return node_count_; }
     size_t edge_count() const { return edge_count_; }
     uint32_t id_limit() const { return next_local_id_; }  // all local ids are smaller
@@ -69,19 +71,25 @@ class Graph {
     GraphOwner owner() const { return owner_; }
     Node* owner_node() const { return owner_node_; }
     const Graph& root() const;
+    Graph& root() { return const_cast<Graph&>(static_cast<const Graph*>(this)->root()); }
 
     // Counted over the graph and everything embedded in it.
     bool has_memory_nodes() const { return memory_nodes_ != 0; }
-    bool has_conditional_nodes() const { return conditional_nodes_ != 0; }
+    bool has_conditional_nodes() const {
+        return conditional_nodes_ != 0 || !conditions_.empty();
+    }  // or handles for them
     bool inside_conditional_body() const;
 
     // "Only one instantiation of the graph may exist at any point in time" where it has memory or conditional nodes.
     // Shared with the executables, which may outlive the graph.
     const std::shared_ptr<std::atomic<int>>& live_executables() const { return live_executables_; }
 
-    std::vector<ConditionPtr>& conditions() { return conditions_; }
+    // Of a root: the handles of the hierarchy. A handle serves any graph of the hierarchy, wherever in it it was
+    // created.
     const std::vector<ConditionPtr>& conditions() const { return conditions_; }
-    // The live condition of this graph or of one that it is embedded in; null for any other handle.
+    CUresult create_condition(CUcontext context, uint32_t default_value, bool assigns_default,
+                              CUgraphConditionalHandle* out);
+    // The live condition of this hierarchy; null for any other handle.
     ConditionPtr find_condition(CUgraphConditionalHandle handle) const;
 
     uint32_t body_index = 0;  // which body of its conditional node

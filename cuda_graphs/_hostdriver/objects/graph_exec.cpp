@@ -43,6 +43,7 @@ class LaunchOperation final : public Operation {
             if (!record->done()) record->reach();
         }
         for (const auto& memory : program_->memory) memory->end_use();
+        for (const auto& memory : program_->taken_over) memory->free(memory->address());
         program_->in_flight.count.fetch_sub(1, std::memory_order_release);
         delete this;  // with the program, and its user objects, if the executable is gone
     }
@@ -77,9 +78,10 @@ CUresult GraphExec::instantiate(Graph& graph, cuuint64_t flags, GraphExec** out,
     REQUIRE((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) == 0 ||
                 (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) == 0,
             CUDA_ERROR_INVALID_VALUE);
-    // A moved child "cannot be independently instantiated" (cuda.h, CUgraphChildGraphNodeOwnership); a body is only
-    // half a graph: its handles may belong to the graph around it.
-    REQUIRE(graph.owner() != GraphOwner::kMovedToNode && !graph.inside_conditional_body(), CUDA_ERROR_INVALID_VALUE);
+    // A moved child "cannot be independently instantiated" (cuda.h, CUgraphChildGraphNodeOwnership); nor can a body.
+    REQUIRE(graph.owner() != GraphOwner::kMovedToNode && !graph.inside_conditional_body(), kInnerExecRefused);
+    Context* context = nullptr;
+    if (any_current_context(&context) == CUDA_SUCCESS) TRY(context->status());
 
     std::shared_ptr<Program> program;
     TRY(Program::compile(graph, flags, &program, why));
@@ -103,11 +105,11 @@ void GraphExec::destroy() {
 // with CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH, the launch will fail with CUDA_ERROR_INVALID_VALUE" (cuda.h).
 CUresult GraphExec::claim_memory(const Program& program) {
     if ((flags_ & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) == 0) {
-        for (const auto& memory : program.left_behind) REQUIRE(!memory->allocated(), CUDA_ERROR_INVALID_VALUE);
+        for (const auto& memory : program.left_behind) REQUIRE(!memory->is_allocated(), CUDA_ERROR_INVALID_VALUE);
     }
-    for (const auto& memory : program.taken_over) REQUIRE(memory->allocated(), CUDA_ERROR_INVALID_VALUE);
-    for (const auto& memory : program.taken_over) memory->set_free();
-    for (const auto& memory : program.left_behind) memory->set_allocated();
+    for (const auto& memory : program.taken_over) REQUIRE(memory->is_allocated(), CUDA_ERROR_INVALID_VALUE);
+    for (const auto& memory : program.taken_over) TRY(memory->check_free(memory->address()));
+    for (const auto& memory : program.left_behind) memory->allocate();
     for (const auto& memory : program.memory) memory->begin_use();
     return CUDA_SUCCESS;
 }
@@ -159,7 +161,7 @@ Program& GraphExec::writable(std::shared_ptr<Program>* retired) {
 CUresult GraphExec::set_params(const Node& node, CUgraphNodeParams& params) {
     REQUIRE(node.kind->type == params.type, CUDA_ERROR_INVALID_VALUE);
     if (params.type == CU_GRAPH_NODE_TYPE_GRAPH) return set_child_params(node, params);
-    REQUIRE(node.kind->parse != nullptr, CUDA_ERROR_NOT_SUPPORTED);
+    TRY(node.kind->exec_set_refused);
 
     std::shared_ptr<Program> retired;
     std::lock_guard<std::mutex> lock(mutex_);

@@ -31,7 +31,10 @@ class GraphExec {
     static CUresult instantiate(Graph& graph, cuuint64_t flags, GraphExec** out, Refusal* why);
     void destroy();
 
-    cuuint64_t flags() const { return flags_; }
+    // What an H200 reports of the flags; upload and priorities are done with.
+    cuuint64_t reported_flags() const {
+        return flags_ & (CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH);
+    }
 
     CUresult launch(Stream& stream);
     CUresult upload();

@@ -21,22 +21,27 @@ std::size_t whole_pages(std::size_t bytes) {
     return (bytes + kPage - 1) / kPage * kPage;
 }
 
-// An amount and its high watermark.
-struct Gauge {
-    std::atomic<uint64_t> current{0};
-    std::atomic<uint64_t> high{0};
-
-    void add(uint64_t bytes) {
-        const uint64_t now = current.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-        uint64_t seen = high.load(std::memory_order_relaxed);
-        while (seen < now && !high.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
-        }
-    }
-    void subtract(uint64_t bytes) { current.fetch_sub(bytes, std::memory_order_relaxed); }
-};
-
+// The bytes that graphs hold on a device, and their high watermarks.
 struct Account {
-    Gauge used, reserved;
+    std::mutex mutex;  // guards the rest
+    uint64_t bytes = 0;
+    uint64_t used_high = 0;
+    uint64_t reserved_high = 0;
+
+    // An H200 gives memory to graphs in pieces of 32 MiB.
+    static constexpr uint64_t kPiece = uint64_t{32} << 20;
+    uint64_t reported() const { return (bytes + kPiece - 1) / kPiece * kPiece; }
+
+    void add(uint64_t more) {
+        std::lock_guard<std::mutex> lock(mutex);
+        bytes += more;
+        used_high = std::max(used_high, reported());
+        reserved_high = std::max(reserved_high, reported());
+    }
+    void subtract(uint64_t less) {
+        std::lock_guard<std::mutex> lock(mutex);
+        bytes -= less;
+    }
 };
 
 Account& account(CUdevice device) {
@@ -86,8 +91,7 @@ GraphAllocation::~GraphAllocation() {
         registry().all.erase(this);
     }
     AddressMap::get().remove(address_);
-    mark_unused();
-    if (reserved_) account(device()).reserved.subtract(whole_pages(bytes_));
+    if (reserved_) account(device()).subtract(whole_pages(bytes_));
     munmap(reinterpret_cast<void*>(address_), whole_pages(bytes_));
 }
 
@@ -96,7 +100,7 @@ CUdevice GraphAllocation::device() const {
 }
 
 std::shared_ptr<GraphAllocation> GraphAllocation::find(CUdeviceptr address) {
-    const std::optional<Allocation> found = AddressMap::get().find(address);
+    const std::optional<Allocation> found = AddressMap::get().find(address, Reserved::kToo);
     if (!found || found->kind != MemoryKind::kGraph || found->base != address) return nullptr;
     return static_cast<GraphAllocation*>(found->owner)->weak_from_this().lock();
 }
@@ -134,34 +138,27 @@ FreeClaim::~FreeClaim() {
 
 // ---- allocated: in the order of the calls ---------------------------------------------------------------------------
 
-void GraphAllocation::set_allocated() {
+void GraphAllocation::allocate() {
     std::lock_guard<std::mutex> lock(mutex_);
-    allocated_.store(true, std::memory_order_release);
+    if (allocated_.exchange(true, std::memory_order_acq_rel)) return;
+    ++holds_;
     if (keep_ == nullptr) keep_ = shared_from_this();
-}
-
-bool GraphAllocation::set_free() {
-    return allocated_.exchange(false, std::memory_order_acq_rel);
-}
-
-void GraphAllocation::drop_self() {
-    std::shared_ptr<GraphAllocation> last;  // released after the lock
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (!allocated()) last = std::move(keep_);
 }
 
 CUresult GraphAllocation::check_free(CUdeviceptr address) {
     // "If the allocation is freed in the same graph [...] these allocations cannot be freed outside the owning graph"
     // (cuda.h, cuGraphAddMemAllocNode); such an allocation is never in the state allocated between launches.
-    return address == address_ && set_free() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    const bool freed = address == address_ && allocated_.exchange(false, std::memory_order_acq_rel);
+    return freed ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 void GraphAllocation::free(CUdeviceptr) {
-    mark_unused();
-    drop_self();
+    std::shared_ptr<GraphAllocation> last;  // released after the lock
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (--holds_ == 0) last = std::move(keep_);
 }
 
-// ---- used and reserved ----------------------------------------------------------------------------------------------
+// ---- reserved -------------------------------------------------------------------------------------------------------
 
 void GraphAllocation::begin_use() {
     launches_.fetch_add(1, std::memory_order_relaxed);
@@ -172,28 +169,20 @@ void GraphAllocation::end_use() {
     launches_.fetch_sub(1, std::memory_order_release);
 }
 
-void GraphAllocation::mark_used() {
-    if (!used_.exchange(true, std::memory_order_relaxed)) account(device()).used.add(whole_pages(bytes_));
-}
-
-void GraphAllocation::mark_unused() {
-    if (used_.exchange(false, std::memory_order_relaxed)) account(device()).used.subtract(whole_pages(bytes_));
-}
-
 void GraphAllocation::reserve() {
     std::lock_guard<std::mutex> lock(mutex_);
     if (reserved_) return;
     reserved_ = true;
-    account(device()).reserved.add(whole_pages(bytes_));
+    account(device()).add(whole_pages(bytes_));
 }
 
 void GraphAllocation::unreserve() {
     std::lock_guard<std::mutex> lock(mutex_);
     // "Blocks which are not in use by a graph that is either currently executing or scheduled to execute are freed back
     // to the operating system" (cuda.h, cuDeviceGraphMemTrim).
-    if (!reserved_ || allocated() || used_.load() || launches_.load(std::memory_order_acquire) != 0) return;
+    if (!reserved_ || holds_ != 0 || launches_.load(std::memory_order_acquire) != 0) return;
     reserved_ = false;
-    account(device()).reserved.subtract(whole_pages(bytes_));
+    account(device()).subtract(whole_pages(bytes_));
     madvise(reinterpret_cast<void*>(address_), whole_pages(bytes_), MADV_DONTNEED);
 }
 
@@ -212,18 +201,17 @@ void GraphAllocation::trim(CUdevice device) {
 
 CUresult GraphAllocation::get_attribute(CUdevice device, CUgraphMem_attribute attribute, cuuint64_t* value) {
     Account& of_device = account(device);
+    std::lock_guard<std::mutex> lock(of_device.mutex);
     switch (attribute) {
         case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
-            *value = of_device.used.current;
+        case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
+            *value = of_device.reported();
             return CUDA_SUCCESS;
         case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
-            *value = of_device.used.high;
-            return CUDA_SUCCESS;
-        case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
-            *value = of_device.reserved.current;
+            *value = of_device.used_high;
             return CUDA_SUCCESS;
         case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
-            *value = of_device.reserved.high;
+            *value = of_device.reserved_high;
             return CUDA_SUCCESS;
     }
     return CUDA_ERROR_INVALID_VALUE;
@@ -232,11 +220,14 @@ CUresult GraphAllocation::get_attribute(CUdevice device, CUgraphMem_attribute at
 CUresult GraphAllocation::reset_attribute(CUdevice device, CUgraphMem_attribute attribute) {
     // "High watermark can only be reset to zero" (cuda.h); it then begins again from what is there.
     Account& of_device = account(device);
-    Gauge* gauge = nullptr;
-    if (attribute == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH) gauge = &of_device.used;
-    if (attribute == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH) gauge = &of_device.reserved;
-    REQUIRE(gauge != nullptr, CUDA_ERROR_INVALID_VALUE);
-    gauge->high = gauge->current.load();
+    std::lock_guard<std::mutex> lock(of_device.mutex);
+    if (attribute == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH) {
+        of_device.used_high = of_device.reported();
+    } else if (attribute == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH) {
+        of_device.reserved_high = of_device.reported();
+    } else {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
     return CUDA_SUCCESS;
 }
 

@@ -6,9 +6,10 @@
 // appear on first use. A launch does not allocate: it changes states.
 //
 //     allocated   from the launch of the graph to the free, in the order of the API calls. This is what decides whether
-//                 a launch or a free is legal, and it keeps the memory alive.
-//     used        from the allocation node to the free, in the order of execution. This is what the used attributes
-//     count. reserved    from the first launch or upload to a trim. This is what the reserved attributes count.
+//                 a launch or a free is legal, and it keeps the memory alive. In between the address is unknown to all
+//                 but graph nodes.
+//     reserved    from the first launch to a trim that finds it free. This is what the attributes count, "used" and
+//                 "reserved" alike: on an H200 the two differ only in that their high watermarks are reset one by one.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_GRAPH_MEMORY_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_GRAPH_MEMORY_HPP
 
@@ -50,21 +51,15 @@ class GraphAllocation : public Allocation::Owner, public std::enable_shared_from
     CUresult claim_free(uint64_t graph_uid, bool inside);
     void drop_claim(uint64_t graph_uid);
 
-    // Launches, at the time of the call.
-    bool allocated() const { return allocated_.load(std::memory_order_acquire); }
-    void set_allocated();
-    bool set_free();  // false: it was not allocated
+    // Launches, at the time of the call. What was allocated before and not freed is allocated anew.
+    void allocate();
     void begin_use();
     void end_use();
-
-    // Nodes, when they run.
-    void mark_used();
-    void mark_unused();
-
-    // Takes physical memory from the device's account, once until it is trimmed.
     void reserve();
 
-    // cuMemFree and cuMemFreeAsync.
+    // Of cuMemFree, cuMemFreeAsync and launches that free it for another graph: at the time of the call, and when the
+    // free takes effect.
+    bool is_allocated() const override { return allocated_.load(std::memory_order_acquire); }
     CUresult check_free(CUdeviceptr address) override;
     void free(CUdeviceptr address) override;
 
@@ -75,21 +70,20 @@ class GraphAllocation : public Allocation::Owner, public std::enable_shared_from
   private:
     GraphAllocation(Context& context, void* memory, std::size_t bytes);
     void unreserve();
-    void drop_self();
 
     Context& context_;
     const CUdeviceptr address_;
     const std::size_t bytes_;
 
     std::atomic<bool> allocated_{false};
-    std::atomic<bool> used_{false};
     std::atomic<uint32_t> launches_{0};  // enqueued and not finished
 
-    mutable std::mutex mutex_;  // guards the four below
+    std::mutex mutex_;  // guards the five below
     bool reserved_ = false;
     bool freed_inside_ = false;
     std::vector<uint64_t> claims_;           // graphs with a free node for it
-    std::shared_ptr<GraphAllocation> keep_;  // itself, as long as it is allocated
+    uint32_t holds_ = 0;                     // allocations whose free has not taken effect
+    std::shared_ptr<GraphAllocation> keep_;  // itself, as long as there are any
 };
 
 }  // namespace cgh

@@ -119,10 +119,12 @@ bool GraphUpdate::pair_nodes(const GraphShape& shape, const Graph& graph, std::v
     };
 
     uint32_t exit = 0;
+    Node* first_exit = nullptr;
     for (Node* node = graph.first_node(); node != nullptr; node = node->next) {
         if (!node->dependents.empty()) continue;
+        if (first_exit == nullptr) first_exit = node;
         while (exit < count && has_dependents[exit]) ++exit;
-        if (exit == count) return refuse(changed, node);
+        if (exit == count) return refuse(changed, first_exit);
         pair(exit++, node);
     }
     while (exit < count && has_dependents[exit]) ++exit;
@@ -173,7 +175,7 @@ bool GraphUpdate::apply_node(Section& section, ExecNode& target, Node& source) {
         // values are updated as part of the graph update" (cuda.h). The kernels of the graph set its own handle, so the
         // node listens to that from now on.
         if (conditional->type != after.type || conditional->bodies.size() != after.bodies.size()) {
-            return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, &source);
+            return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED, &source);
         }
         conditional->condition = after.condition;
         for (size_t i = 0; i < after.bodies.size(); ++i) {

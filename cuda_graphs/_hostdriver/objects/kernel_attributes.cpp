@@ -3,9 +3,11 @@
 //
 // Attributes of kernel nodes. Those that change how the kernel runs here (cluster, cooperative) go into its launch; the
 // others are kept for whoever asks.
+#include <algorithm>
 #include <utility>
 
 #include "../api/entry.hpp"
+#include "device.hpp"
 #include "node_kinds.hpp"
 
 namespace cgh {
@@ -56,7 +58,10 @@ CUresult set_attribute(KernelParams& params, CUlaunchAttributeID id, const CUlau
         CUDA_ERROR_NOT_SUPPORTED);
     auto changed = std::make_shared<KernelAttributes>(attributes_of(params));
     changed->values[static_cast<size_t>(id)] = value;
-    changed->set |= bit(id);
+    if (id == CU_LAUNCH_ATTRIBUTE_PRIORITY) {
+        int& priority = changed->values[static_cast<size_t>(id)].priority;
+        priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
+    }
 
     const LaunchShape before = params.launch.shape();
     apply(params.launch.shape(), id, value);

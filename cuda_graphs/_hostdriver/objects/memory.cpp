@@ -49,12 +49,15 @@ std::optional<Allocation> AddressMap::remove(CUdeviceptr base) {
     return allocation;
 }
 
-std::optional<Allocation> AddressMap::find(CUdeviceptr address) const {
+std::optional<Allocation> AddressMap::find(CUdeviceptr address, Reserved reserved) const {
     std::shared_lock<std::shared_mutex> lock(mutex_);
     auto after = by_base_.upper_bound(address);
     if (after == by_base_.begin()) return std::nullopt;
     const Allocation& allocation = std::prev(after)->second;
     if (!allocation.holds(address, 1)) return std::nullopt;
+    // An owner takes itself out of the map before it goes, so that it is there as long as the lock is held.
+    if (reserved == Reserved::kNot && allocation.owner != nullptr && !allocation.owner->is_allocated())
+        return std::nullopt;
     return allocation;
 }
 

@@ -43,6 +43,8 @@ struct Allocation {
     struct Owner {
         virtual ~Owner() = default;
         virtual CUresult check_free(CUdeviceptr address) = 0;
+        // Is there memory behind the address just now? If not, only graph nodes may name it.
+        virtual bool is_allocated() const = 0;
         virtual void free(CUdeviceptr address) = 0;
     };
     Owner* owner = nullptr;
@@ -54,6 +56,10 @@ struct Allocation {
     }
 };
 
+// Whether an address may be one that is only reserved: memory of an allocation node that no launch has allocated, or
+// that was freed again. On an H200 such an address is unknown to everything but graph nodes.
+enum class Reserved : std::uint8_t { kNot, kToo };
+
 class AddressMap {
   public:
     static AddressMap& get();
@@ -62,7 +68,7 @@ class AddressMap {
     bool add_apart(Allocation allocation);
     // Takes out the allocation that begins at `base`; empty when there is none.
     std::optional<Allocation> remove(CUdeviceptr base);
-    std::optional<Allocation> find(CUdeviceptr address) const;
+    std::optional<Allocation> find(CUdeviceptr address, Reserved reserved = Reserved::kNot) const;
     std::optional<Allocation> find(const void* address) const { return find(reinterpret_cast<CUdeviceptr>(address)); }
 
   private:

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node_kinds.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "../api/entry.hpp"
@@ -36,13 +38,11 @@ struct ValueKind {
     }
 };
 
-struct EmptyKind : ValueKind<EmptyKind> {
-    using Params = EmptyParams;
-    static CUresult parse(CUgraphNodeParams&, const KernelParams*, NodeParams* out) {
-        out->emplace<EmptyParams>();
-        return CUDA_SUCCESS;
-    }
+struct EmptyKind {
+    static CUresult create(Node&, CUgraphNodeParams&) { return CUDA_SUCCESS; }
+    static CUresult set(Node&, CUgraphNodeParams&) { return CUDA_ERROR_INVALID_VALUE; }
     static void get(Node&, CUgraphNodeParams&) {}
+    static CUresult copy(const Node&, Node&) { return CUDA_SUCCESS; }
 };
 
 struct KernelKind : ValueKind<KernelKind> {
@@ -55,7 +55,6 @@ struct KernelKind : ValueKind<KernelKind> {
         const bool by_function = in.func != nullptr;
         const void* const handle = by_function ? static_cast<const void*>(in.func) : static_cast<const void*>(in.kern);
         Kernel* const kernel = find_kernel(handle);
-        REQUIRE(handle != nullptr, CUDA_ERROR_INVALID_VALUE);
         REQUIRE(kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
         Context* context = nullptr;
         TRY(find_context(by_function ? nullptr : in.ctx, &context));
@@ -79,7 +78,6 @@ struct KernelKind : ValueKind<KernelKind> {
         fresh.launch = std::move(launch);
         fresh.context = context->handle();
         fresh.attributes = std::move(attributes);
-        fresh.by_function = by_function;
         fresh.by_extra = in.extra != nullptr;
         return CUDA_SUCCESS;
     }
@@ -88,9 +86,10 @@ struct KernelKind : ValueKind<KernelKind> {
         const auto& kernel = std::get<KernelParams>(node.params);
         const cgh_launch& dims = kernel.launch.shape().dims;
         CUDA_KERNEL_NODE_PARAMS_v3& out = params.kernel;
-        out.func = kernel.by_function ? kernel.launch.kernel()->function() : nullptr;
-        out.kern = kernel.by_function ? nullptr : kernel.launch.kernel()->handle();
-        out.ctx = kernel.by_function ? nullptr : kernel.context;
+        // However it was given; an H200 fills in all three too.
+        out.func = kernel.launch.kernel()->function();
+        out.kern = kernel.launch.kernel()->handle();
+        out.ctx = kernel.context;
         out.gridDimX = dims.grid[0];
         out.gridDimY = dims.grid[1];
         out.gridDimZ = dims.grid[2];
@@ -134,7 +133,7 @@ struct KernelKind : ValueKind<KernelKind> {
 };
 
 MemoryPlace place_of(CUmemorytype type, CUdeviceptr address, const Context& context) {
-    const std::optional<Allocation> found = AddressMap::get().find(address);
+    const std::optional<Allocation> found = AddressMap::get().find(address, Reserved::kToo);
     if (!found) return {type != CU_MEMORYTYPE_DEVICE, context.device()};
     const bool on_host = type == CU_MEMORYTYPE_HOST || (type == CU_MEMORYTYPE_UNIFIED && found->on_host());
     return {on_host, on_host ? context.device() : found->context->device()};
@@ -157,8 +156,11 @@ struct MemcpyKind : ValueKind<MemcpyKind> {
         REQUIRE(params.memcpy.flags == 0 && params.memcpy.reserved == 0, CUDA_ERROR_INVALID_VALUE);
         Context* context = nullptr;
         TRY(find_context(params.memcpy.copyCtx, &context));
+        CUDA_MEMCPY3D copy = params.memcpy.copyParams;
+        REQUIRE(copy.WidthInBytes != 0 && copy.Height != 0 && copy.Depth != 0, CUDA_ERROR_INVALID_VALUE);
+        copy.srcLOD = copy.dstLOD = 0;  // an H200 does not look at them in nodes
         MemcpyParams fresh;
-        TRY(Copy::make(params.memcpy.copyParams, &fresh.copy));
+        TRY(Copy::make(copy, &fresh.copy, Reserved::kToo));
         fresh.described = std::make_shared<const CUDA_MEMCPY3D>(params.memcpy.copyParams);
         fresh.source = source_of(params.memcpy.copyParams, *context);
         fresh.destination = destination_of(params.memcpy.copyParams, *context);
@@ -179,8 +181,9 @@ struct MemsetKind : ValueKind<MemsetKind> {
         const CUDA_MEMSET_NODE_PARAMS_v2& in = params.memset;
         Context* context = nullptr;
         TRY(find_context(in.ctx, &context));
+        REQUIRE(in.width != 0 && in.height != 0, CUDA_ERROR_INVALID_VALUE);
         MemsetParams fresh;
-        TRY(Fill::make(in.dst, in.pitch, in.value, in.elementSize, in.width, in.height, &fresh.fill));
+        TRY(Fill::make(in.dst, in.pitch, in.value, in.elementSize, in.width, in.height, &fresh.fill, Reserved::kToo));
         fresh.destination = place_of(CU_MEMORYTYPE_DEVICE, in.dst, *context);
         fresh.described = in;
         fresh.described.ctx = context->handle();
@@ -238,18 +241,6 @@ void write_wait(CUgraphNodeParams& params, CUevent event) {
 using RecordKind = EventKind<read_record, write_record>;
 using WaitKind = EventKind<read_wait, write_wait>;
 
-// "Allowed node types are kernel nodes, empty nodes, child graphs, memsets, memcopies, and conditionals. This applies
-// recursively to child graphs and conditional bodies" (cuda.h).
-bool allowed_in_body(const Graph& graph) {
-    for (const Node* node = graph.first_node(); node != nullptr; node = node->next) {
-        if (!node->kind->allowed_in_body) return false;
-        for (const Graph* inner : node->kind->embedded(*node)) {
-            if (!allowed_in_body(*inner)) return false;
-        }
-    }
-    return true;
-}
-
 struct ChildKind {
     // "The child graph is cloned in this call. [...] If childGraph contains allocation nodes, free nodes, or
     // conditional nodes, this call will return an error" (cuda.h, cuGraphAddChildGraphNode).
@@ -257,9 +248,8 @@ struct ChildKind {
         Graph* const child = cast<Graph>(params.graph.graph);
         REQUIRE(child != nullptr, CUDA_ERROR_INVALID_VALUE);
         REQUIRE(&child->root() != &node.graph->root(), CUDA_ERROR_INVALID_VALUE);
-        REQUIRE(!node.graph->inside_conditional_body() || allowed_in_body(*child), kPlaceRefused);
         if (params.graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE) return move(node, *child);
-        REQUIRE(params.graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(params.graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE, CUDA_ERROR_NOT_SUPPORTED);
         GraphPtr copy;
         TRY(child->clone(&copy, &node, GraphOwner::kChildNode));
         node.params.emplace<ChildParams>(ChildParams{std::move(copy)});
@@ -309,8 +299,12 @@ struct AllocKind {
         CUDA_MEM_ALLOC_NODE_PARAMS_v2& in = params.alloc;
         REQUIRE(in.bytesize != 0, CUDA_ERROR_INVALID_VALUE);
         // "handleTypes must be CU_MEM_HANDLE_TYPE_NONE. IPC is not supported" (cuda.h).
-        REQUIRE(in.poolProps.handleTypes == CU_MEM_HANDLE_TYPE_NONE, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(in.poolProps.handleTypes == CU_MEM_HANDLE_TYPE_NONE, CUDA_ERROR_NOT_SUPPORTED);
         REQUIRE(in.accessDescCount == 0 || in.accessDescs != nullptr, CUDA_ERROR_INVALID_VALUE);
+        for (size_t i = 0; i < in.accessDescCount; ++i) {
+            Device* peer = nullptr;
+            TRY(find_device(in.accessDescs[i].location.id, &peer));
+        }
         Context* context = nullptr;
         TRY(find_memory_context(in.poolProps, &context));
         std::shared_ptr<GraphAllocation> memory = GraphAllocation::create(*context, in.bytesize);
@@ -344,15 +338,15 @@ struct AllocKind {
         switch (properties.location.type) {
             case CU_MEM_LOCATION_TYPE_DEVICE: {
                 Device* device = nullptr;
-                TRY(find_device(properties.location.id, &device));
+                REQUIRE(find_device(properties.location.id, &device) == CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE);
                 *out = &device->context();
                 return (*out)->status();
             }
-            // The current context stands for the host: all memory is host memory here.
+            // So says an H200 with CUDA 13.0.
             case CU_MEM_LOCATION_TYPE_HOST:
             case CU_MEM_LOCATION_TYPE_HOST_NUMA:
             case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
-                return find_context(nullptr, out);
+                return CUDA_ERROR_NOT_SUPPORTED;
             default:
                 return CUDA_ERROR_INVALID_VALUE;
         }
@@ -386,14 +380,13 @@ struct ConditionalKind {
         ConditionPtr condition = node.graph->find_condition(in.handle);
         REQUIRE(condition != nullptr && !condition->attached, CUDA_ERROR_INVALID_VALUE);
         REQUIRE(is_size(in.type, in.size), CUDA_ERROR_INVALID_VALUE);
-        Context* context = nullptr;
-        TRY(find_context(in.ctx, &context));
         // "ctx: Must match context used to create the handle and all body nodes" (cuda.h).
-        REQUIRE(context->handle() == condition->context(), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(cast<Context>(in.ctx) != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+        REQUIRE(in.ctx == condition->context(), CUDA_ERROR_INVALID_VALUE);
 
         ConditionalParams fresh;
         fresh.type = in.type;
-        fresh.context = context->handle();
+        fresh.context = in.ctx;
         for (unsigned i = 0; i < in.size; ++i) {
             fresh.bodies.push_back(Graph::create(&node, GraphOwner::kConditional));
             fresh.bodies.back()->body_index = i;
@@ -403,7 +396,6 @@ struct ConditionalKind {
         fresh.condition = std::move(condition);
         // "CUDA-owned array populated with conditional node child graphs during creation of the node" (cuda.h).
         in.phGraph_out = fresh.handles.data();
-        in.ctx = context->handle();
         node.params.emplace<ConditionalParams>(std::move(fresh));
         return CUDA_SUCCESS;
     }
@@ -444,31 +436,45 @@ struct ConditionalKind {
     }
 };
 
+// How many bytes of CUgraphNodeParams a kind uses in CUDA 13.0; newer headers have added fields that must be zero here.
+constexpr size_t kHostBytes = 2 * sizeof(void*);
+constexpr size_t kEventBytes = sizeof(CUevent);
+
 template <class Kind>
-constexpr NodeKind value_row(CUgraphNodeType type, const char* name, bool body, bool device, bool disable) {
-    return {type,         name,      body,      device,     disable,         Kind::parse,
-            Kind::create, Kind::set, Kind::get, Kind::copy, nothing_embedded};
+constexpr NodeKind value_row(CUgraphNodeType type, const char* name, size_t bytes, bool body, bool device,
+                             bool disable) {
+    return {type,         name,      bytes,     body,       device,           disable,     Kind::parse,
+            Kind::create, Kind::set, Kind::get, Kind::copy, nothing_embedded, CUDA_SUCCESS};
 }
 
-//                                                                            in a   device  can be
-//                                                                            body   launch  disabled
+// clang-format off
+//                                                                                             in a   device  can be
+//                                                                                             body   launch  disabled
 constexpr NodeKind kKinds[] = {
-    value_row<KernelKind>(CU_GRAPH_NODE_TYPE_KERNEL, "KERNEL", true, true, true),
-    value_row<MemcpyKind>(CU_GRAPH_NODE_TYPE_MEMCPY, "MEMCPY", true, true, true),
-    value_row<MemsetKind>(CU_GRAPH_NODE_TYPE_MEMSET, "MEMSET", true, true, true),
-    value_row<HostKind>(CU_GRAPH_NODE_TYPE_HOST, "HOST", false, false, false),
-    {CU_GRAPH_NODE_TYPE_GRAPH, "GRAPH", true, true, false, nullptr, ChildKind::create, ChildKind::set, ChildKind::get,
-     ChildKind::copy, ChildKind::embedded},
-    value_row<EmptyKind>(CU_GRAPH_NODE_TYPE_EMPTY, "EMPTY", true, false, false),
-    value_row<WaitKind>(CU_GRAPH_NODE_TYPE_WAIT_EVENT, "EVENT_WAIT", false, false, false),
-    value_row<RecordKind>(CU_GRAPH_NODE_TYPE_EVENT_RECORD, "EVENT_RECORD", false, false, false),
-    {CU_GRAPH_NODE_TYPE_MEM_ALLOC, "MEM_ALLOC", false, false, false, nullptr, AllocKind::create, AllocKind::set,
-     AllocKind::get, nullptr, nothing_embedded},
-    {CU_GRAPH_NODE_TYPE_MEM_FREE, "MEM_FREE", false, false, false, nullptr, FreeKind::create, FreeKind::set,
-     FreeKind::get, nullptr, nothing_embedded},
-    {CU_GRAPH_NODE_TYPE_CONDITIONAL, "CONDITIONAL", true, false, false, nullptr, ConditionalKind::create,
-     ConditionalKind::set, ConditionalKind::get, nullptr, ConditionalKind::embedded},
+    value_row<KernelKind>(CU_GRAPH_NODE_TYPE_KERNEL, "KERNEL", sizeof(CUDA_KERNEL_NODE_PARAMS_v3), true, true, true),
+    value_row<MemcpyKind>(CU_GRAPH_NODE_TYPE_MEMCPY, "MEMCPY", sizeof(CUDA_MEMCPY_NODE_PARAMS), true, true, true),
+    value_row<MemsetKind>(CU_GRAPH_NODE_TYPE_MEMSET, "MEMSET", sizeof(CUDA_MEMSET_NODE_PARAMS_v2), true, true, true),
+    value_row<HostKind>(CU_GRAPH_NODE_TYPE_HOST, "HOST", kHostBytes, false, false, false),
+    value_row<WaitKind>(CU_GRAPH_NODE_TYPE_WAIT_EVENT, "EVENT_WAIT", kEventBytes, false, false, false),
+    value_row<RecordKind>(CU_GRAPH_NODE_TYPE_EVENT_RECORD, "EVENT_RECORD", kEventBytes, false, false, false),
+    // Kinds that are more than a value have no parser; the last column says how an executable refuses to set them.
+    {CU_GRAPH_NODE_TYPE_EMPTY, "EMPTY", 0, true, false, false,
+     nullptr, EmptyKind::create, EmptyKind::set, EmptyKind::get, EmptyKind::copy, nothing_embedded,
+     CUDA_ERROR_INVALID_VALUE},
+    {CU_GRAPH_NODE_TYPE_GRAPH, "GRAPH", sizeof(CUDA_CHILD_GRAPH_NODE_PARAMS), true, true, false,
+     nullptr, ChildKind::create, ChildKind::set, ChildKind::get, ChildKind::copy, ChildKind::embedded,
+     CUDA_SUCCESS},
+    {CU_GRAPH_NODE_TYPE_MEM_ALLOC, "MEM_ALLOC", sizeof(CUDA_MEM_ALLOC_NODE_PARAMS_v2), false, false, false,
+     nullptr, AllocKind::create, AllocKind::set, AllocKind::get, nullptr, nothing_embedded,
+     CUDA_ERROR_NOT_SUPPORTED},
+    {CU_GRAPH_NODE_TYPE_MEM_FREE, "MEM_FREE", sizeof(CUDA_MEM_FREE_NODE_PARAMS), false, false, false,
+     nullptr, FreeKind::create, FreeKind::set, FreeKind::get, nullptr, nothing_embedded,
+     CUDA_ERROR_NOT_SUPPORTED},
+    {CU_GRAPH_NODE_TYPE_CONDITIONAL, "CONDITIONAL", sizeof(CUDA_CONDITIONAL_NODE_PARAMS), true, false, false,
+     nullptr, ConditionalKind::create, ConditionalKind::set, ConditionalKind::get, nullptr, ConditionalKind::embedded,
+     CUDA_ERROR_NOT_SUPPORTED},
 };
+// clang-format on
 
 }  // namespace
 
@@ -477,6 +483,17 @@ const NodeKind* find_kind(CUgraphNodeType type) {
         if (kind.type == type) return &kind;
     }
     return nullptr;
+}
+
+// "All unused bytes - that is, reserved0 and all bytes past the utilized union member - must be set to zero" (cuda.h,
+// cuGraphAddNode).
+bool has_clean_rest(const CUgraphNodeParams& params) {
+    const NodeKind* const kind = find_kind(params.type);
+    if (kind == nullptr) return false;
+    const auto* const bytes = reinterpret_cast<const char*>(params.reserved1);
+    const auto is_zero = [](char byte) { return byte == 0; };
+    return std::all_of(std::begin(params.reserved0), std::end(params.reserved0), [](int word) { return word == 0; }) &&
+           std::all_of(bytes + kind->bytes, bytes + sizeof(params.reserved1), is_zero) && params.reserved2 == 0;
 }
 
 CUresult find_context(CUcontext handle, Context** out) {

@@ -20,6 +20,7 @@ class Context;
 struct NodeKind {
     CUgraphNodeType type;
     const char* name;
+    size_t bytes;          // of the union in CUgraphNodeParams
     bool allowed_in_body;  // of a conditional node
     bool device_launch;    // in a graph for launch from the device
     bool can_be_disabled;  // cuGraphNodeSetEnabled
@@ -36,10 +37,14 @@ struct NodeKind {
     CUresult (*copy)(const Node& from, Node& to);
     // The graphs inside the node.
     std::vector<Graph*> (*embedded)(const Node& node);
+    // What cuGraphExecNodeSetParams answers where there is no `parse`; CUDA_SUCCESS: it has its own way.
+    CUresult exec_set_refused;
 };
 
 // The row of a type, or null for a type that the host driver does not offer.
 const NodeKind* find_kind(CUgraphNodeType type);
+// Whether all that the type does not use is zero.
+bool has_clean_rest(const CUgraphNodeParams& params);
 
 // What was set on a kernel node; all zero where nothing was.
 const KernelAttributes& attributes_of(const KernelParams& params);

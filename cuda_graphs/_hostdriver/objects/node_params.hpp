@@ -38,14 +38,12 @@ struct EmptyParams {};
 struct KernelAttributes {
     static constexpr unsigned kCount = 17;
     std::array<CUlaunchAttributeValue, kCount> values{};
-    uint32_t set = 0;  // bit i: values[i] was set
 };
 
 struct KernelParams {
     KernelLaunch launch;
     CUcontext context = nullptr;
     std::shared_ptr<const KernelAttributes> attributes;  // null: none was ever set
-    bool by_function = true;                             // given as CUfunction, not as CUkernel
     bool by_extra = false;                               // arguments given packed, not as an array of addresses
 };
 

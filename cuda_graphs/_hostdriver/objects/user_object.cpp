@@ -30,11 +30,7 @@ UserObjectRefs::~UserObjectRefs() {
     for (const Entry& entry : entries_) entry.object->release(entry.count);
 }
 
-bool UserObjectRefs::release(UserObject* object, uint32_t count) {
-    uint64_t held = 0;
-    for (const Entry& entry : entries_) held += entry.object == object ? entry.count : 0;
-    if (held < count) return false;
-
+void UserObjectRefs::release(UserObject* object, uint32_t count) {
     uint32_t left = count;
     for (size_t i = entries_.size(); i-- > 0 && left > 0;) {
         if (entries_[i].object != object) continue;
@@ -43,7 +39,7 @@ bool UserObjectRefs::release(UserObject* object, uint32_t count) {
         entries_[i].count -= taken;
         if (entries_[i].count == 0) entries_.erase(entries_.begin() + static_cast<ptrdiff_t>(i));
     }
-    return object->release(count);
+    if (count != left) object->release(count - left);
 }
 
 void UserObjectRefs::add(const UserObjectRefs& other) {

@@ -21,10 +21,6 @@ namespace cgh {
 
 class UserObject {
   public:
-    // "count: typically 1. Must be nonzero and not larger than INT_MAX" (cuda.h, cuUserObjectRetain).
-    static constexpr uint32_t kMaxCount = 0x7fffffff;
-    static bool is_count(uint32_t count) { return count != 0 && count <= kMaxCount; }
-
     UserObject(void* payload, CUhostFn destructor, uint32_t references)
         : payload_(payload), destructor_(destructor), references_(references) {}
 
@@ -54,8 +50,9 @@ class UserObjectRefs {
     // Takes over `count` references, which the caller must own.
     void adopt(UserObject* object, uint32_t count) { entries_.push_back({object, count}); }
 
-    // Gives back `count` references of those held; false, and nothing done, when fewer are held.
-    bool release(UserObject* object, uint32_t count);
+    // Gives back `count` references, or as many as are held: "It is undefined behavior to release references not owned
+    // by the caller" (cuda.h); an H200 answers CUDA_SUCCESS.
+    void release(UserObject* object, uint32_t count);
 
     // Further references to everything that `other` holds.
     void add(const UserObjectRefs& other);
