@@ -27,11 +27,14 @@ bool is_valid_edge(const CUgraphEdgeData& data, CUgraphNodeType from, CUgraphNod
     if (std::any_of(std::begin(data.reserved), std::end(data.reserved), [](unsigned char c) { return c != 0; })) {
         return false;
     }
-    if (data.type == CU_GRAPH_DEPENDENCY_TYPE_DEFAULT) return data.from_port == CU_GRAPH_KERNEL_NODE_PORT_DEFAULT;
-    return data.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC && from == CU_GRAPH_NODE_TYPE_KERNEL &&
-           to == CU_GRAPH_NODE_TYPE_KERNEL &&
-           (data.from_port == CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC ||
-            data.from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER);
+    if (data.type == CU_GRAPH_DEPENDENCY_TYPE_DEFAULT && data.from_port == CU_GRAPH_KERNEL_NODE_PORT_DEFAULT)
+        return true;
+    if (from != CU_GRAPH_NODE_TYPE_KERNEL || to != CU_GRAPH_NODE_TYPE_KERNEL) return false;
+    // An H200 takes the launch-order port with a default dependency too.
+    if (data.from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER)
+        return data.type <= CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+    return data.from_port == CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC &&
+           data.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
 }
 
 constexpr CUgraphEdgeData kDefaultEdge = {};
@@ -66,6 +69,13 @@ const Graph& Graph::root() const {
     const Graph* graph = this;
     while (graph->owner_node_ != nullptr) graph = graph->owner_node_->graph;
     return *graph;
+}
+
+bool Graph::is_or_is_inside(const Graph& other) const {
+    for (const Graph* graph = this;; graph = graph->owner_node_->graph) {
+        if (graph == &other) return true;
+        if (graph->owner_node_ == nullptr) return false;
+    }
 }
 
 bool Graph::inside_conditional_body() const {

@@ -79,6 +79,7 @@ class Graph {
         return conditional_nodes_ != 0 || !conditions_.empty();
     }  // or handles for them
     bool inside_conditional_body() const;
+    bool is_or_is_inside(const Graph& other) const;
 
     // "Only one instantiation of the graph may exist at any point in time" where it has memory or conditional nodes.
     // Shared with the executables, which may outlive the graph.

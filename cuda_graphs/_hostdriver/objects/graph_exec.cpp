@@ -81,7 +81,7 @@ CUresult GraphExec::instantiate(Graph& graph, cuuint64_t flags, GraphExec** out,
     // A moved child "cannot be independently instantiated" (cuda.h, CUgraphChildGraphNodeOwnership); nor can a body.
     REQUIRE(graph.owner() != GraphOwner::kMovedToNode && !graph.inside_conditional_body(), kInnerExecRefused);
     Context* context = nullptr;
-    if (any_current_context(&context) == CUDA_SUCCESS) TRY(context->status());
+    TRY(current_context(&context));
 
     std::shared_ptr<Program> program;
     TRY(Program::compile(graph, flags, &program, why));

@@ -149,9 +149,15 @@ MemoryPlace destination_of(const CUDA_MEMCPY3D& copy, const Context& context) {
     return place_of(copy.dstMemoryType, host ? reinterpret_cast<CUdeviceptr>(copy.dstHost) : copy.dstDevice, context);
 }
 
+bool is_null_array(const CUDA_MEMCPY3D& copy) {
+    return (copy.srcMemoryType == CU_MEMORYTYPE_ARRAY && copy.srcArray == nullptr) ||
+           (copy.dstMemoryType == CU_MEMORYTYPE_ARRAY && copy.dstArray == nullptr);
+}
+
 struct MemcpyKind : ValueKind<MemcpyKind> {
     using Params = MemcpyParams;
     static CUresult parse(CUgraphNodeParams& params, const KernelParams*, NodeParams* out) {
+        REQUIRE(!is_null_array(params.memcpy.copyParams), CUDA_ERROR_INVALID_VALUE);
         // "flags: Must be zero. reserved: Must be zero" (cuda.h, CUDA_MEMCPY_NODE_PARAMS).
         REQUIRE(params.memcpy.flags == 0 && params.memcpy.reserved == 0, CUDA_ERROR_INVALID_VALUE);
         Context* context = nullptr;
@@ -247,9 +253,12 @@ struct ChildKind {
     static CUresult create(Node& node, CUgraphNodeParams& params) {
         Graph* const child = cast<Graph>(params.graph.graph);
         REQUIRE(child != nullptr, CUDA_ERROR_INVALID_VALUE);
-        REQUIRE(&child->root() != &node.graph->root(), CUDA_ERROR_INVALID_VALUE);
-        if (params.graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE) return move(node, *child);
-        REQUIRE(params.graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE, CUDA_ERROR_NOT_SUPPORTED);
+        const CUgraphChildGraphNodeOwnership ownership = params.graph.ownership;
+        REQUIRE(ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE || ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE,
+                CUDA_ERROR_NOT_SUPPORTED);
+        // A graph inside itself, or inside a graph that is inside it.
+        REQUIRE(!node.graph->is_or_is_inside(*child), CUDA_ERROR_INVALID_VALUE);
+        if (ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE) return move(node, *child);
         GraphPtr copy;
         TRY(child->clone(&copy, &node, GraphOwner::kChildNode));
         node.params.emplace<ChildParams>(ChildParams{std::move(copy)});
