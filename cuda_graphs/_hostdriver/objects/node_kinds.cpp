@@ -276,8 +276,8 @@ struct ChildKind {
     static void get(Node& node, CUgraphNodeParams& params) {
         params.graph.graph = to_handle(std::get<ChildParams>(node.params).graph.get());
         // "Invalid ownership flag. Set when params are queried to prevent accidentally reusing the driver-owned graph
-        // object" (cuda.h).
-        params.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_INVALID;
+        // object" (cuda.h, which names the value -1 only since 13.1).
+        params.graph.ownership = static_cast<CUgraphChildGraphNodeOwnership>(-1);
     }
 
     static CUresult copy(const Node& from, Node& to) {
