@@ -17,7 +17,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from timing import Figures, from_idle, measure, per_call, show, write
+from timing import Figures, measure, per_call, show, write
 
 import cuda_graphs as cg
 
@@ -117,9 +117,9 @@ def instantiate(rig: Rig, n: int) -> Callable[[], float]:
 
 
 def launch(rig: Rig, n: int) -> Callable[[], float]:
-    """Host time of a launch call, the stream idle before it."""
+    """Host time of a launch call, 20 in a row."""
     graph = rig.instantiate(rig.chain(n))
-    return from_idle(partial(graph.launch, rig.stream), rig.sync)
+    return per_call(partial(graph.launch, rig.stream), 20, rig.sync)
 
 
 def launch_and_sync(rig: Rig, n: int) -> Callable[[], float]:

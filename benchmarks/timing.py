@@ -50,32 +50,6 @@ def per_call(
     return run
 
 
-def from_idle(
-    call: Callable[[], object], settle: Callable[[], object], calls: int = 100
-) -> Callable[[], float]:
-    """A contestant: microseconds of one call that finds the device idle; `settle` runs unmeasured after each.
-
-    What reading the clock costs is taken off: it is of the size of what is measured.
-    """
-
-    def once(measured: Callable[[], object]) -> int:
-        start = time.perf_counter_ns()
-        measured()
-        return time.perf_counter_ns() - start
-
-    def nothing() -> None:
-        pass
-
-    def run() -> float:
-        samples = []
-        for _ in range(calls):
-            samples.append(once(call) - once(nothing))
-            settle()
-        return statistics.median(samples) / 1e3
-
-    return run
-
-
 def show(title: str, figures: Figures) -> None:
     """Print a table: a line a row, a column a contestant, and the ratio of the first two columns."""
     columns = list(next(iter(figures.values())))
