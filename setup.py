@@ -29,7 +29,9 @@ def cuda_include() -> str:
 
     folder = pathfinder.find_nvidia_header_directory("cudart")
     if folder is None or not Path(folder, "cuda.h").exists():
-        raise SystemExit("cuda.h not found: install the wheel nvidia-cuda-runtime, or set CUDA_HOME to a CUDA toolkit")
+        raise SystemExit(
+            "cuda.h not found: install the wheel nvidia-cuda-runtime, or set CUDA_HOME to a CUDA toolkit"
+        )
     return folder
 
 
@@ -41,7 +43,9 @@ COMMON = ["-std=c++17", "-O2", "-g0", *shlex.split(os.environ.get("CUDA_GRAPHS_C
 
 
 def sources(*folders: str) -> list[str]:
-    return sorted(str(path.relative_to(ROOT)) for folder in folders for path in (ROOT / folder).rglob("*.cpp"))
+    return sorted(
+        str(path.relative_to(ROOT)) for folder in folders for path in (ROOT / folder).rglob("*.cpp")
+    )
 
 
 class SharedLibrary(Extension):
@@ -50,7 +54,12 @@ class SharedLibrary(Extension):
 
 LIBRARIES = [
     # name, folders of its sources, compile flags, link flags
-    ("cuda_graphs._handles.libcuda_graphs_handles", ["cuda_graphs/_driver", "cuda_graphs/_handles"], [], ["-ldl"]),
+    (
+        "cuda_graphs._handles.libcuda_graphs_handles",
+        ["cuda_graphs/_driver", "cuda_graphs/_handles"],
+        [],
+        ["-ldl"],
+    ),
     (
         "cuda_graphs._hostdriver.libcuda_graphs_hostdriver",
         ["cuda_graphs/_hostdriver"],
@@ -69,11 +78,12 @@ def shared_libraries(include: str) -> list[SharedLibrary]:
             name,
             sources(*folders),
             include_dirs=["cuda_graphs", include],
-            extra_compile_args=[*COMMON, *OURS, *compile],
+            extra_compile_args=[*COMMON, *OURS, *flags],
             extra_link_args=[*link, f"-Wl,-soname,{name.rpartition('.')[2]}.so"],
             language="c++",
         )
-        for name, folders, compile, link in LIBRARIES if sources(*folders)
+        for name, folders, flags, link in LIBRARIES
+        if sources(*folders)
     ]
 
 
@@ -101,7 +111,11 @@ class BuildExt(build_ext):
 
     def get_ext_filename(self, fullname: str) -> str:
         name = fullname.rpartition(".")[2]
-        return fullname.replace(".", "/") + ".so" if name.startswith("lib") else super().get_ext_filename(fullname)
+        return (
+            fullname.replace(".", "/") + ".so"
+            if name.startswith("lib")
+            else super().get_ext_filename(fullname)
+        )
 
     def build_extensions(self) -> None:
         libraries = [e for e in self.extensions if isinstance(e, SharedLibrary)]
@@ -137,7 +151,11 @@ class BuildExt(build_ext):
             return
         Path(target).parent.mkdir(parents=True, exist_ok=True)
         self.compiler.link_shared_object(
-            objects, target, extra_postargs=library.extra_link_args, target_lang="c++", build_temp=self.build_temp
+            objects,
+            target,
+            extra_postargs=library.extra_link_args,
+            target_lang="c++",
+            build_temp=self.build_temp,
         )
 
 

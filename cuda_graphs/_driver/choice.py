@@ -56,8 +56,8 @@ def use_driver(kind: str) -> None:
     with _lock:
         if _chosen is not None and kind not in ("auto", _chosen.kind):
             raise RuntimeError(
-                f"use_driver({kind!r}) came after the first device call: the {_chosen.kind} driver runs in this process "
-                f"({_chosen.reason}). Call it first thing, or set {VARIABLE}={kind}."
+                f"use_driver({kind!r}) came after the first device call: the {_chosen.kind} driver runs in this "
+                f"process ({_chosen.reason}). Call it first thing, or set {VARIABLE}={kind}."
             )
         _wanted = (kind, f"use_driver({kind!r})")
 
@@ -131,7 +131,9 @@ def _load_host(reason: str) -> DriverInfo:
 
     problem = seam.load(str(HOST_LIBRARY))
     if problem:
-        raise DriverNotFoundError(f"The host driver {HOST_LIBRARY} cannot be loaded: {problem}. Reinstall cuda_graphs.")
+        raise DriverNotFoundError(
+            f"The host driver {HOST_LIBRARY} cannot be loaded: {problem}. Reinstall cuda_graphs."
+        )
     seam.plug_image_loader()
     return _info("host", str(HOST_LIBRARY), reason)
 

@@ -144,7 +144,6 @@ cdef CUresult load_image(
 
 
 cdef CUresult load_image_python(bytes image, cgh_image* out, char* log, size_t log_size) noexcept:
-    cdef bytes message
     cdef GetServices services = <GetServices>driver_symbol(b"cghGetServices")
     try:
         from cuda_graphs._ptx.errors import ImageError

@@ -29,15 +29,14 @@ void* resolve(GetProcAddress get, const char* name, int version) {
 
 std::string fill(GetProcAddress get, DriverTable& table) {
     void* address = nullptr;
-#define CG_REQUIRED(name, symbol, version)                                                                     \
-    address = resolve(get, #name, version);                                                                    \
-    if (address == nullptr) return "it has no " #symbol ", which CUDA has had since version code " #version;   \
+#define CG_REQUIRED(name, symbol, version)                                                                   \
+    address = resolve(get, #name, version);                                                                  \
+    if (address == nullptr) return "it has no " #symbol ", which CUDA has had since version code " #version; \
     table.name = reinterpret_cast<decltype(table.name)>(address);
-#define CG_OPTIONAL(name, symbol, version)      \
-    address = resolve(get, #name, version);     \
-    table.name = address == nullptr             \
-                     ? refusal<CUDA_ERROR_NOT_SUPPORTED>(static_cast<decltype(table.name)>(nullptr)) \
-                     : reinterpret_cast<decltype(table.name)>(address);
+#define CG_OPTIONAL(name, symbol, version)                                                                          \
+    address = resolve(get, #name, version);                                                                         \
+    table.name = address == nullptr ? refusal<CUDA_ERROR_NOT_SUPPORTED>(static_cast<decltype(table.name)>(nullptr)) \
+                                    : reinterpret_cast<decltype(table.name)>(address);
 #include "functions.def"
     return {};
 }
@@ -56,13 +55,15 @@ std::string load_driver(const char* path) {
     if (opened == nullptr) return std::string("it cannot be opened: ") + dlerror();
     const auto get = reinterpret_cast<GetProcAddress>(dlsym(opened, "cuGetProcAddress_v2"));
     DriverTable filled;
-    std::string problem = get == nullptr ? "it exports no cuGetProcAddress_v2 (CUDA 12 or newer is needed)" : fill(get, filled);
+    std::string problem =
+        get == nullptr ? "it exports no cuGetProcAddress_v2 (CUDA 12 or newer is needed)" : fill(get, filled);
     if (problem.empty()) {
         const CUresult status = filled.cuInit(0);
         if (status != CUDA_SUCCESS) problem = "its cuInit answers " + describe(filled, status);
     }
     int count = 0;
-    if (problem.empty() && (filled.cuDeviceGetCount(&count) != CUDA_SUCCESS || count == 0)) problem = "it has no device";
+    if (problem.empty() && (filled.cuDeviceGetCount(&count) != CUDA_SUCCESS || count == 0))
+        problem = "it has no device";
     if (!problem.empty()) {
         dlclose(opened);
         return problem;
@@ -72,9 +73,13 @@ std::string load_driver(const char* path) {
     return {};
 }
 
-void* driver_symbol(const char* name) noexcept { return library == nullptr ? nullptr : dlsym(library, name); }
+void* driver_symbol(const char* name) noexcept {
+    return library == nullptr ? nullptr : dlsym(library, name);
+}
 
-bool driver_is_loaded() noexcept { return library != nullptr; }
+bool driver_is_loaded() noexcept {
+    return library != nullptr;
+}
 
 bool driver_has(const char* name) noexcept {
     if (library == nullptr) return false;

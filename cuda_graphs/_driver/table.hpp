@@ -37,7 +37,9 @@ namespace detail {
 extern DriverTable table;
 }
 
-inline const DriverTable& driver() noexcept { return detail::table; }
+inline const DriverTable& driver() noexcept {
+    return detail::table;
+}
 
 // Opens the driver library at `path`, fills the table by cuGetProcAddress and calls cuInit. Returns "" or what went
 // wrong; after a failure the table is as it was. Loading a second driver into a process is refused. Not thread safe:

@@ -54,8 +54,12 @@ DLManagedTensorVersioned* export_bytes_versioned(const PointerHandle& memory, st
     return tensor;
 }
 
-void drop_export(DLManagedTensor* tensor) noexcept { drop(tensor); }
+void drop_export(DLManagedTensor* tensor) noexcept {
+    drop(tensor);
+}
 
-void drop_export_versioned(DLManagedTensorVersioned* tensor) noexcept { drop(tensor); }
+void drop_export_versioned(DLManagedTensorVersioned* tensor) noexcept {
+    drop(tensor);
+}
 
 }  // namespace cg

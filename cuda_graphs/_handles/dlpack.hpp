@@ -7,10 +7,10 @@
 #ifndef CUDA_GRAPHS_HANDLES_DLPACK_HPP
 #define CUDA_GRAPHS_HANDLES_DLPACK_HPP
 
-#include "memory.hpp"
-
 #include <cstddef>
 #include <cstdint>
+
+#include "memory.hpp"
 
 namespace cg {
 

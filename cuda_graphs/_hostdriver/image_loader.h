@@ -9,10 +9,9 @@
 #ifndef CUDA_GRAPHS_HOSTDRIVER_IMAGE_LOADER_H
 #define CUDA_GRAPHS_HOSTDRIVER_IMAGE_LOADER_H
 
+#include <cuda.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cuda.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,7 +21,7 @@ extern "C" {
 typedef struct cgh_launch {
     uint32_t grid[3];
     uint32_t block[3];
-    uint32_t cluster[3];            // 1, 1, 1 without clusters
+    uint32_t cluster[3];  // 1, 1, 1 without clusters
     uint32_t dynamic_shared_bytes;
 } cgh_launch;
 
@@ -34,28 +33,28 @@ typedef struct cgh_launch {
 typedef void (*cgh_entry)(const cgh_launch* launch, const void* params, void* shared, uint64_t first, uint64_t end);
 
 typedef struct cgh_param {
-    uint32_t offset;                // in the parameter block
-    uint32_t size;                  // bytes
+    uint32_t offset;  // in the parameter block
+    uint32_t size;    // bytes
 } cgh_param;
 
 typedef struct cgh_kernel {
-    const char* name;               // as in the image, mangled if the image mangles
+    const char* name;  // as in the image, mangled if the image mangles
     cgh_entry entry;
     const cgh_param* params;
     uint32_t param_count;
-    uint32_t param_bytes;           // of the whole parameter block
+    uint32_t param_bytes;  // of the whole parameter block
     uint32_t static_shared_bytes;
-    uint32_t local_bytes;           // a thread
+    uint32_t local_bytes;  // a thread
     uint32_t const_bytes;
-    uint32_t registers;             // an estimate; 0 is not allowed (cuKernelGetAttribute NUM_REGS)
-    uint32_t max_threads_per_block; // 1024 unless .maxntid / .reqntid says less
-    uint32_t required_block[3];     // .reqntid, or 0, 0, 0
-    uint32_t uses_barrier;          // 1 when threads of a block wait for each other
-    uint32_t ptx_version;           // e.g. 90
-    uint32_t binary_version;        // e.g. 90
+    uint32_t registers;              // an estimate; 0 is not allowed (cuKernelGetAttribute NUM_REGS)
+    uint32_t max_threads_per_block;  // 1024 unless .maxntid / .reqntid says less
+    uint32_t required_block[3];      // .reqntid, or 0, 0, 0
+    uint32_t uses_barrier;           // 1 when threads of a block wait for each other
+    uint32_t ptx_version;            // e.g. 90
+    uint32_t binary_version;         // e.g. 90
 } cgh_kernel;
 
-typedef struct cgh_global {         // a .global or .const variable
+typedef struct cgh_global {  // a .global or .const variable
     const char* name;
     void* address;
     uint64_t bytes;
@@ -67,7 +66,7 @@ typedef struct cgh_image {
     const cgh_global* globals;
     uint32_t kernel_count;
     uint32_t global_count;
-    void* owner;                    // the loader's own
+    void* owner;  // the loader's own
 } cgh_image;
 
 typedef struct cgh_loader {

@@ -8,6 +8,7 @@ used before it is known keeps the scopes it may be in.
 
 import re
 
+from .datatypes import TYPES, Type
 from .lexer import Token
 from .parser import LINKAGE, Parser
 from .syntax import (
@@ -26,7 +27,6 @@ from .syntax import (
     Variable,
     Vector,
 )
-from .datatypes import TYPES, Type
 
 _NUMBERED = re.compile(r"(.*?)(\d+)$", re.DOTALL)
 
@@ -177,13 +177,15 @@ class BodyParser:
 
     def _instruction(self) -> Instruction:
         cursor = self.cursor
-        guard, negated = None, False
+        guard: Register | None = None
+        negated = False
         if cursor.accept("@"):
             negated = bool(cursor.accept("!"))
             token = cursor.token
-            guard = self._name(cursor.word())
-            if not isinstance(guard, Register) or guard.type.kind != "pred":
+            name = self._name(cursor.word())
+            if not isinstance(name, Register) or name.type.kind != "pred":
                 raise cursor.fail("the guard is not a predicate register", token)
+            guard = name
         token = cursor.next()
         if token.kind != "word":
             raise cursor.fail("expected an instruction", token)

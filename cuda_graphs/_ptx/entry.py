@@ -121,7 +121,9 @@ def _loop_metadata(f: FunctionLowering) -> str:
 
 def _entry_head(function: Function, size: int, *, shared_noalias: bool) -> str:
     known = "noalias " if shared_noalias else ""
-    return f"""define void @"k.{function.name}"({_pointer("launch", LAUNCH_BYTES)}, {_pointer("params", size)}, ptr {known}%shared, i64 %first, i64 %end) nounwind {{
+    given = f"{_pointer('launch', LAUNCH_BYTES)}, {_pointer('params', size)}"
+    blocks = f"ptr {known}%shared, i64 %first, i64 %end"
+    return f"""define void @"k.{function.name}"({given}, {blocks}) nounwind {{
 entry:
   %block = alloca [{BLOCK_BYTES} x i8], align 16
   %frame = call ptr @llvm.frameaddress.p0(i32 0)
@@ -190,8 +192,9 @@ def resumable_kernel(
         f.module.declare(name, result, args)
     thread = f'@"t.{function.name}"'
     dyn = f.module.layout.dynamic_offset(function)
+    index = "i32 %tid.x, i32 %tid.y, i32 %tid.z, i64 %linear"
     return f"""
-define internal ptr {thread}(ptr %block, i32 %tid.x, i32 %tid.y, i32 %tid.z, i64 %linear) presplitcoroutine noinline nounwind {{
+define internal ptr {thread}(ptr %block, {index}) presplitcoroutine noinline nounwind {{
 entry:
 {f.text_of(f.allocas)}
   %id = call token @llvm.coro.id(i32 64, ptr null, ptr null, ptr null)

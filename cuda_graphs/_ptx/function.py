@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from . import pointers
 from .abi import BLOCK
+from .datatypes import LLVM_BITS, Type
 from .errors import ImageError, invalid_ptx
 from .syntax import (
     SINK,
@@ -32,7 +33,6 @@ from .syntax import (
     Variable,
 )
 from .table import SPECIAL, Refused, decode
-from .datatypes import LLVM_BITS, Type
 
 if TYPE_CHECKING:
     from .module import ModuleLowering

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 
 from . import entry, facts, parallel
-from .errors import ImageError, invalid_ptx
 from .abi import HIDDEN_SIGNATURE, METADATA
+from .errors import ImageError, invalid_ptx
 from .function import FunctionLowering
 from .layout import Layout
 from .ops import load_all
@@ -163,9 +163,7 @@ class ModuleLowering:
         lowering.parallel_generic = lowering.parallel and no_local
         build = entry.resumable_kernel if resumable else entry.plain_kernel
         text = build(lowering, function, params, param_bytes)
-        required = (tuple(function.limits.get("reqntid", ())) + (1, 1, 1))[:3]
-        if "reqntid" not in function.limits:
-            required = (0, 0, 0)
+        x, y, z = (*function.limits["reqntid"], 1, 1)[:3] if "reqntid" in function.limits else (0, 0, 0)
         info = KernelInfo(
             name=function.name,
             symbol=f"k.{function.name}",
@@ -176,7 +174,7 @@ class ModuleLowering:
             const_bytes=sum(v.bytes for v in self.module.variables.values() if v.space == "const"),
             registers=max(8, min(255, 8 + function.register_bits // 128)),
             max_threads_per_block=_max_threads(function),
-            required_block=required,
+            required_block=(x, y, z),
             uses_barrier=int(resumable),
             ptx_version=architecture(self.module),
             binary_version=DEVICE_ARCHITECTURE,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from functools import cache
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import trace
 from .errors import invalid_ptx
@@ -21,7 +21,7 @@ _numbers = count()
 
 
 @cache
-def _binding():
+def _binding() -> Any:
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()

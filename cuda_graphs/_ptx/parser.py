@@ -8,10 +8,10 @@ line, never skipped.
 
 from collections.abc import Callable
 
-from .errors import ImageError, UNSUPPORTED_PTX_VERSION, invalid_ptx
+from .datatypes import TYPES, Type
+from .errors import UNSUPPORTED_PTX_VERSION, ImageError, invalid_ptx
 from .lexer import Token, tokenize
 from .syntax import FloatImmediate, Function, Immediate, Module, Symbol, Variable
-from .datatypes import TYPES, Type
 
 # The newest PTX that is read; NVRTC 13.5 writes 9.5.
 NEWEST_VERSION = (9, 9)

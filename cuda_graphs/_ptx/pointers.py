@@ -7,6 +7,8 @@ getelementptr, which LLVM's alias and loop analyses understand. Sure signs are c
 being the base of an access; they spread through mov, selp, add and mad.
 """
 
+from typing import TypeGuard
+
 from .syntax import Address, Function, Instruction, Register, Symbol
 
 _ACCESSES = ("ld", "st", "ldu", "atom", "red", "prefetch", "prefetchu")
@@ -56,7 +58,7 @@ class _Uses:
             self.definitions.setdefault(target, []).append((name, ins.operands[1:]))
 
 
-def _is_wide(operand: object) -> bool:
+def _is_wide(operand: object) -> TypeGuard[Register]:
     return isinstance(operand, Register) and operand.type.storage == "i64"
 
 

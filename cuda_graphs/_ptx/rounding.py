@@ -9,6 +9,7 @@ lies on the other side. For double the machine's mode is set around the operatio
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from .datatypes import FLOATS, LLVM_BITS, Type
@@ -92,7 +93,7 @@ def to_float(f: FunctionLowering, exact: Exact, mode: str) -> str:
     return step(f, near, "float", mode, beyond)
 
 
-def step(f: FunctionLowering, near: str, kind: str, mode: str, beyond) -> str:
+def step(f: FunctionLowering, near: str, kind: str, mode: str, beyond: Callable[[str], str]) -> str:
     """Moves the nearest value by one place if the exact one is `beyond("ogt")` or `beyond("olt")` it.
 
     Neighbours of a float are neighbours as integers: towards zero is -1, away from it +1.

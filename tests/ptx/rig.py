@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs PTX through the loader as the host driver does, but from Python: services made of ctypes callbacks, entries called
-by address. Guard words round the shared memory catch writes outside."""
+"""Runs PTX through the loader as the host driver does, but from Python: services made of ctypes callbacks, entries
+called by address. Guard words round the shared memory catch writes outside."""
 
 import ctypes
 from dataclasses import dataclass, field

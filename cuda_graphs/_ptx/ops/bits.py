@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Logic, shifts and bit fields."""
 
-from ..function import FunctionLowering
-from ..table import Op, row
 from ..datatypes import TYPES
+from ..function import FunctionLowering
 from ..syntax import Immediate
+from ..table import Op, row
 
 LOGIC = "pred b16 b32 b64"
 

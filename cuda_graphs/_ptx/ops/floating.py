@@ -3,11 +3,16 @@
 """Floating point arithmetic. f16 and bf16 are computed in f32 (in double for fma) and rounded once more, which is exact
 because their significands are less than half as long."""
 
+from collections.abc import Callable
+
 from ..datatypes import Type
 from ..function import FunctionLowering
 from ..rounding import MODES, arithmetic, flush, narrow, saturate, to_odd_float, widen
 from ..table import Op, row
 from .packed import apply
+
+# (LLVM type, operands widened to it) -> the value.
+Compute = Callable[[str, list[str]], str]
 
 ROUNDING = "rn rz rm rp"
 NARROW = "f16 bf16 f16x2 bf16x2"
@@ -44,7 +49,7 @@ def _rounded(f: FunctionLowering, op: Op, kind: Type, *values: str, name: str = 
     return _around(f, op, kind, values, lambda t, wide: arithmetic(f, name or op.name, mode, t, *wide))
 
 
-def _around(f: FunctionLowering, op: Op, kind: Type, values: tuple, compute) -> str:
+def _around(f: FunctionLowering, op: Op, kind: Type, values: tuple, compute: Compute) -> str:
     """flush -> widen -> compute -> saturate -> narrow -> flush, each where asked for."""
     wide = [widen(f, value, kind)[0] for value in values]
     t = kind.value if kind.bits > 16 else "float"

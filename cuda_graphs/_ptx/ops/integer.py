@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Integer arithmetic."""
 
+from ..datatypes import TYPES, Type
 from ..function import FunctionLowering
 from ..syntax import Register
 from ..table import Op, row
-from ..datatypes import TYPES, Type
 from .packed import apply
 
 INTEGERS = "u16 s16 u32 s32 u64 s64"
@@ -53,7 +53,7 @@ def add_with_carry(f: FunctionLowering, op: Op, operands: tuple) -> None:
     kind = op.type.value
     values = [f.read(source, kind) for source in sources]
     verb = "sub" if op.name.startswith("sub") else "add"
-    _sum(f, op, target, values, verb, takes="c" == op.name[-1])
+    _sum(f, op, target, values, verb, takes=op.name[-1] == "c")
 
 
 def _sum(f: FunctionLowering, op: Op, target: object, values: list[str], verb: str, *, takes: bool) -> None:

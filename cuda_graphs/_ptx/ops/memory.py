@@ -6,8 +6,8 @@ Volatile, relaxed, acquire and release accesses are LLVM atomics, so that a flag
 seen. Ordinary accesses carry metadata: members of the parallel access group, read-only data that no store can change.
 """
 
-from ..datatypes import Type
 from ..abi import ACCESS_GROUP, INVARIANT, NOT_READ_ONLY, READ_ONLY_SCOPE
+from ..datatypes import Type
 from ..function import FunctionLowering
 from ..syntax import Address, Immediate, Register, Symbol, Vector
 from ..table import Op, row

@@ -4,9 +4,9 @@
 
 from collections.abc import Callable
 
+from ..datatypes import Type
 from ..function import FunctionLowering
 from ..table import Op
-from ..datatypes import Type
 
 
 def apply(f: FunctionLowering, op: Op, operands: tuple, scalar: Callable, kind: Type | None = None) -> None:
