@@ -45,7 +45,7 @@ void fault(Record& r, const char* name, void** arguments) {
     plain_kernel_node(graph);
     const Exec exec = new_exec(graph);
     r("launch", drv.cuLaunchKernel(kernel(name), 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr));
-    must(drv.cuEventRecord(event, stream), "record");
+    drv.cuEventRecord(event, stream);  // no question: the fault may or may not have happened by now
     r("stream synchronize", drv.cuStreamSynchronize(stream));
     r("stream query", drv.cuStreamQuery(stream));
     r("event query", drv.cuEventQuery(event));
