@@ -2,8 +2,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# run.sh <library> <out.json>: builds the program of this folder (into $BUILD, default build/driver_cases) and asks the
-# driver at <library>. cuda.h is taken from CUDA_HOME, CUDA_PATH, the wheel, or /usr/local/cuda.
+# run.sh <library> <out.json>: builds what changed of the program of this folder (into $BUILD, default
+# build/driver_cases) and asks the driver at <library>. cuda.h is taken from CUDA_HOME, CUDA_PATH, the wheel, or
+# /usr/local/cuda.
 set -eu
 [ $# -eq 2 ] || { echo "usage: $0 <library> <out.json>" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
@@ -18,7 +19,19 @@ fi
 mkdir -p "$build"
 command -v ccache >/dev/null && compiler="ccache g++" || compiler=g++
 export compiler include build
-ls "$here"/*.cpp | xargs -P "$(nproc)" -I FILE sh -c \
-    '$compiler -std=c++17 -O1 -Wall -Wextra -Werror -Wsign-conversion -I"$include" -c FILE -o "$build/$(basename FILE .cpp).o"'
-g++ "$build"/*.o -ldl -lpthread -o "$build/driver_cases"
-"$build/driver_cases" "$1" > "$2"
+
+program=$build/driver_cases
+headers="$here/*.hpp $here/../../../cuda_graphs/_driver/functions.def $here/../../../cuda_graphs/_hostdriver/image_loader.h"
+changed() {  # the sources whose object is older than they or any header
+    for source in "$here"/*.cpp; do
+        object=$build/$(basename "$source" .cpp).o
+        [ -e "$object" ] && [ -z "$(find "$source" $headers -newer "$object")" ] || echo "$source"
+    done
+}
+todo=$(changed)
+if [ -n "$todo" ] || [ ! -e "$program" ]; then
+    echo "$todo" | xargs -P "$(nproc)" -I FILE sh -c \
+        '$compiler -std=c++17 -O1 -Wall -Wextra -Werror -Wsign-conversion -I"$include" -c FILE -o "$build/$(basename FILE .cpp).o"'
+    g++ $(for source in "$here"/*.cpp; do echo "$build/$(basename "$source" .cpp).o"; done) -ldl -lpthread -o "$program"
+fi
+"$program" "$1" > "$2"
