@@ -53,8 +53,8 @@ struct KernelKind : ValueKind<KernelKind> {
     static CUresult parse(CUgraphNodeParams& params, const KernelParams* old, NodeParams* out) {
         const CUDA_KERNEL_NODE_PARAMS_v3& in = params.kernel;
         const bool by_function = in.func != nullptr;
-        const void* const handle = by_function ? static_cast<const void*>(in.func) : static_cast<const void*>(in.kern);
-        Kernel* const kernel = find_kernel(handle);
+        // Unlike a launch, a node takes no CUkernel in the place of a CUfunction (seen on the H200).
+        Kernel* const kernel = by_function ? find_function(in.func) : cast<Kernel>(in.kern);
         REQUIRE(kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
         Context* context = nullptr;
         TRY(find_context(by_function ? nullptr : in.ctx, &context));

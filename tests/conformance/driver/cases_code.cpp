@@ -314,7 +314,8 @@ void add_launch_cases(Cases& cases) {
     });
     cases.add("occupancy/answers", [](Record& r) {
         const CUfunction f = kernel("empty");
-        int blocks = 99, grid = 99, block = 99;
+        int blocks = 99, grid = 99, block = 99, processors = 1;
+        must(drv.cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device()), "processors");
         r("blocks of 1024", drv.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 1024, 0));
         r("value", blocks);
         r("blocks of 32", drv.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 32, 0));
@@ -334,12 +335,12 @@ void add_launch_cases(Cases& cases) {
         r("flags 1", drv.cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, f, 32, 0, 1));
         r("flags 8", drv.cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, f, 32, 0, 8));
         r("potential", drv.cuOccupancyMaxPotentialBlockSize(&grid, &block, f, nullptr, 0, 0));
-        r("values", std::to_string(grid) + " x " + std::to_string(block));
+        r("grid a multiprocessor x block", std::to_string(grid / processors) + " x " + std::to_string(block));
         r("potential limit 100", drv.cuOccupancyMaxPotentialBlockSize(&grid, &block, f, nullptr, 0, 100));
-        r("values", std::to_string(grid) + " x " + std::to_string(block));
+        r("grid a multiprocessor x block", std::to_string(grid / processors) + " x " + std::to_string(block));
         r("potential of at most 64",
           drv.cuOccupancyMaxPotentialBlockSize(&grid, &block, kernel("at_most_64"), nullptr, 0, 0));
-        r("values", std::to_string(grid) + " x " + std::to_string(block));
+        r("grid a multiprocessor x block", std::to_string(grid / processors) + " x " + std::to_string(block));
         r("potential null", drv.cuOccupancyMaxPotentialBlockSize(nullptr, &block, f, nullptr, 0, 0));
         size_t bytes = 99;
         r("available 1 block of 32", drv.cuOccupancyAvailableDynamicSMemPerBlock(&bytes, f, 1, 32));

@@ -85,6 +85,16 @@ void add_handle_cases(Cases& cases) {
         const Conditional first = conditional_node(graph, handle, kWhile, 1);
         r("again in its own body", add_conditional(first.bodies[0], handle, kIf, 1));
     });
+    cases.add("condition/of_a_destroyed_node", [](Record& r) {
+        const Graph graph = new_graph();
+        const CUgraphConditionalHandle handle = new_handle(graph, 1);
+        const Conditional first = conditional_node(graph, handle, kIf, 1);
+        r("destroy", drv.cuGraphDestroyNode(first.node));
+        ask_instantiate(r, "instantiate", graph);
+        r("use again", add_conditional(graph, handle, kIf, 1));
+        ask_instantiate(r, "instantiate again", graph);
+        r("second time", add_conditional(graph, handle, kIf, 1));
+    });
     cases.add("condition/garbage_handle", [](Record& r) {
         const Graph graph = new_graph();
         r("0", add_conditional(graph, 0, kIf, 1));
@@ -412,6 +422,22 @@ void add_running_cases(Cases& cases) {
         r("result", info.result);
         run(exec);
         r("after", out.get());
+    });
+    cases.add("conditional_run/update_changes_the_body", [](Record& r) {
+        Ints out;
+        const auto build = [&](CUgraph graph, int value) {
+            const Conditional node = conditional_node(graph, new_handle(graph, 1), kIf, 1);
+            set_int_node(node.bodies[0], out, value);
+        };
+        const Graph graph = new_graph(), other = new_graph();
+        build(graph, 1);
+        build(other, 2);
+        const Exec exec = new_exec(graph);
+        CUgraphExecUpdateResultInfo info{};
+        r("update", drv.cuGraphExecUpdate(exec, other, &info));
+        r("result", info.result);
+        run(exec);
+        r("out", out.get());
     });
     cases.add("conditional_run/update_of_other_shapes", [](Record& r) {
         const Graph graph = new_graph();

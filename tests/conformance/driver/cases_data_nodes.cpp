@@ -124,7 +124,7 @@ void add_memcpy_cases(Cases& cases) {
         params.srcPitch = 128;
         params.reserved0 = nullptr;
         CUgraphNode node = nullptr;
-        r("add", drv.cuGraphAddMemcpyNode(&node, graph, nullptr, 0, &params, context()));
+        r("add with a pitch", drv.cuGraphAddMemcpyNode(&node, graph, nullptr, 0, &params, context()));
         CUDA_MEMCPY3D back{};
         r("get", drv.cuGraphMemcpyNodeGetParams(node, &back));
         r("srcMemoryType", back.srcMemoryType);

@@ -188,6 +188,34 @@ void add_kernel_cases(Cases& cases) {
         r("null node", drv.cuGraphKernelNodeSetParams(nullptr, &params));
         r("of an empty node", drv.cuGraphKernelNodeSetParams(empty_node(graph), &params));
     });
+    cases.add("kernel_node/attributes_that_do_not_fit", [](Record& r) {
+        const Graph graph = new_graph();
+        CUDA_KERNEL_NODE_PARAMS params = kernel_params(kernel("empty"), nullptr, 8);
+        CUgraphNode node = nullptr;
+        must(drv.cuGraphAddKernelNode(&node, graph, nullptr, 0, &params), "add");
+        const auto cluster = [&](unsigned size) {
+            CUkernelNodeAttrValue value{};
+            value.clusterDim.x = size;
+            value.clusterDim.y = value.clusterDim.z = 1;
+            return drv.cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value);
+        };
+        r("cluster 2", cluster(2));
+        ask_instantiate(r, "instantiate 2", graph);
+        r("cluster 3 of grid 8", cluster(3));
+        r("cluster 16", cluster(16));
+        r("cluster 0", cluster(0));
+        CUkernelNodeAttrValue back{};
+        must(drv.cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &back), "get");
+        r("cluster now", back.clusterDim.x);
+        ask_instantiate(r, "instantiate at last", graph);
+        const Graph large = new_graph();
+        params = kernel_params(kernel("empty"), nullptr, 1u << 20, 1024);
+        must(drv.cuGraphAddKernelNode(&node, large, nullptr, 0, &params), "add");
+        CUkernelNodeAttrValue value{};
+        value.cooperative = 1;
+        r("cooperative too large", drv.cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value));
+        ask_instantiate(r, "instantiate too large", large);
+    });
     cases.add("kernel_node/attributes", [](Record& r) {
         const Graph graph = new_graph();
         const CUgraphNode node = plain_kernel_node(graph), other = plain_kernel_node(graph);

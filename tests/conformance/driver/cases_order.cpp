@@ -96,8 +96,12 @@ void add_graph_order_cases(Cases& cases) {
         CUgraphEdgeData data{};
         data.from_port = CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER;
         r("add", drv.cuGraphAddDependencies(graph, &a, &b, &data, 1));
+        const CUgraphNode c = plain_kernel_node(graph), e = empty_node(graph);
         data.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
-        r("add programmatic", drv.cuGraphAddDependencies(graph, &a, &b, &data, 1));
+        r("add programmatic", drv.cuGraphAddDependencies(graph, &b, &c, &data, 1));
+        data.type = CU_GRAPH_DEPENDENCY_TYPE_DEFAULT;
+        r("to an empty node", drv.cuGraphAddDependencies(graph, &c, &e, &data, 1));
+        r("from an empty node", drv.cuGraphAddDependencies(graph, &e, &a, &data, 1));
         ask_instantiate(r, "instantiate", graph);
     });
     cases.add("order/kernel_geometry", [](Record& r) {

@@ -120,6 +120,31 @@ void add_query_cases(Cases& cases) {
         r("count after zero", count);
         r("null count", drv.cuGraphGetNodes(graph, few, nullptr));
     });
+    cases.add("nodes/arrays_without_room", [](Record& r) {
+        const Graph graph = new_graph();
+        const CUgraphNode a = empty_node(graph), b = empty_node(graph, {a});
+        CUgraphNode one = nullptr, two = nullptr;
+        size_t count = 0;
+        r("roots", drv.cuGraphGetRootNodes(graph, &one, &count));
+        r("roots count", count);
+        count = 0;
+        r("edges", drv.cuGraphGetEdges(graph, &one, &two, nullptr, &count));
+        r("edges count", count);
+        count = 0;
+        r("pred", drv.cuGraphNodeGetDependencies(b, &one, nullptr, &count));
+        r("pred count", count);
+        count = 0;
+        r("succ", drv.cuGraphNodeGetDependentNodes(a, &one, nullptr, &count));
+        r("succ count", count);
+        const Graph nothing = new_graph();
+        count = 0;
+        r("nodes of an empty graph", drv.cuGraphGetNodes(nothing, &one, &count));
+        count = 5;
+        CUgraphNode five[5] = {a, a, a, a, a};
+        r("pred of a root", drv.cuGraphNodeGetDependencies(a, five, nullptr, &count));
+        r("its count", count);
+        r("array is cleared", five[4] == nullptr);
+    });
     cases.add("nodes/empty_graph", [](Record& r) {
         const Graph graph = new_graph();
         size_t count = 99;
