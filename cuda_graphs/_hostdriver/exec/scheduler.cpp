@@ -113,18 +113,41 @@ bool Scheduler::help(const Stream* stream) {
     return false;
 }
 
+bool Scheduler::job_wanted(unsigned index, const Stream* stream) {
+    Slot& slot = slots_[index];
+    if (slot.job.load(std::memory_order_seq_cst) == nullptr) return false;
+    slot.helpers.fetch_add(1, std::memory_order_seq_cst);
+    Job* job = slot.job.load(std::memory_order_seq_cst);
+    const bool ours = stream == nullptr || slot.stream.load(std::memory_order_relaxed) == stream;
+    const bool wanted = job != nullptr && ours && job->wanted();
+    slot.helpers.fetch_sub(1, std::memory_order_seq_cst);
+    return wanted;
+}
+
 bool Scheduler::help_wanted(const Stream* stream) {
-    for (auto mask = taken_.load(std::memory_order_seq_cst); mask != 0; mask &= mask - 1) {
-        Slot& slot = slots_[static_cast<unsigned>(__builtin_ctzll(mask))];
-        if (slot.job.load(std::memory_order_seq_cst) == nullptr) continue;
-        slot.helpers.fetch_add(1, std::memory_order_seq_cst);
-        Job* job = slot.job.load(std::memory_order_seq_cst);
-        const bool ours = stream == nullptr || slot.stream.load(std::memory_order_relaxed) == stream;
-        const bool wanted = job != nullptr && ours && job->wanted();
-        slot.helpers.fetch_sub(1, std::memory_order_seq_cst);
-        if (wanted) return true;
-    }
+    for (auto mask = taken_.load(std::memory_order_seq_cst); mask != 0; mask &= mask - 1)
+        if (job_wanted(static_cast<unsigned>(__builtin_ctzll(mask)), stream)) return true;
     return false;
+}
+
+// Called by the watcher only.
+bool Scheduler::anything_overdue() {
+    if (process_exits.load(std::memory_order_relaxed)) return false;
+    bool overdue = false;
+    for (auto mask = taken_.load(std::memory_order_seq_cst); mask != 0; mask &= mask - 1) {
+        const auto index = static_cast<unsigned>(__builtin_ctzll(mask));
+        const std::uint32_t generation = slots_[index].generation.load(std::memory_order_relaxed);
+        overdue = overdue || (seen_[index] == generation && job_wanted(index, nullptr));
+        seen_[index] = generation;
+    }
+    std::lock_guard<std::mutex> lock(list_mutex_);
+    for (Stream* stream : listed_) {
+        const std::uint64_t completed = stream->completed_.load(std::memory_order_relaxed);
+        const bool waits = stream->runnable();
+        overdue = overdue || (waits && stream->seen_ == completed);
+        stream->seen_ = waits ? completed : UINT64_MAX;
+    }
+    return overdue;
 }
 
 SharedJob::SharedJob(Job& job, const Stream* stream) : scheduler_(Scheduler::get()), slot_(-1) {
@@ -135,6 +158,7 @@ SharedJob::SharedJob(Job& job, const Stream* stream) : scheduler_(Scheduler::get
         slot_ = free;
         auto& slot = scheduler_.slots_[static_cast<unsigned>(free)];
         slot.stream.store(stream, std::memory_order_relaxed);
+        slot.generation.fetch_add(1, std::memory_order_relaxed);
         slot.job.store(&job, std::memory_order_seq_cst);
         return;
     }
@@ -165,7 +189,7 @@ bool Scheduler::watch() {
         active_.store(false, std::memory_order_relaxed);
         const std::uint32_t length = silence < kWatchTime ? kShortNap : kLongNap;
         const bool woken = nap(length);
-        if (woken || anything_runnable()) {
+        if (woken || anything_overdue()) {
             watching_.store(false, std::memory_order_seq_cst);
             return true;
         }

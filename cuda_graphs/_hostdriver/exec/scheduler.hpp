@@ -5,8 +5,9 @@
 // one, else by a worker.
 //
 // A launch must not pay for waking a worker. So one worker watches: as long as there was activity lately it sleeps in
-// naps of some tens of microseconds and looks for work that nobody runs. Only when nobody watches (silence for some
-// milliseconds) does the next launch wake a worker by a system call.
+// naps of some tens of microseconds and looks for work that nobody runs. It takes what it saw at its last look, too:
+// who launches and synchronises at once is not disturbed. Only when nobody watches (silence for some milliseconds) does
+// the next launch wake a worker by a system call.
 //
 // Work of one stream that several threads can share (the blocks of a kernel, the ready nodes of a graph) is a Job,
 // published in a help slot for as long as it lasts. Publishing is a store; whoever has nothing to do finds it there.
@@ -66,6 +67,7 @@ class Scheduler {
         std::atomic<Job*> job{nullptr};
         std::atomic<const Stream*> stream{nullptr};
         std::atomic<std::uint32_t> helpers{0};
+        std::atomic<std::uint32_t> generation{0};  // counts the jobs that were published here
     };
 
     Scheduler();
@@ -75,9 +77,11 @@ class Scheduler {
     void sleep_deeply();
     bool run_something();  // one stream or one job; false when there was nothing
     bool anything_runnable();
+    bool anything_overdue();  // has waited since the last look: nobody else is about to run it
     bool anything_pending();  // also work that is blocked or that another thread runs
     void wake_one();
     bool nap(std::uint32_t microseconds);
+    bool job_wanted(unsigned slot, const Stream* stream);
 
     const unsigned workers_;
     std::atomic<bool> started_{false};
@@ -87,6 +91,7 @@ class Scheduler {
 
     std::atomic<std::uint64_t> taken_{0};  // bit i: slots_[i] is in use
     std::array<Slot, kSlots> slots_;
+    std::array<std::uint32_t, kSlots> seen_{};  // their generations when the watcher last looked; the watcher's own
 
     std::mutex list_mutex_;        // guards listed_
     std::vector<Stream*> listed_;  // streams that may have work; holds a reference to each

@@ -133,10 +133,12 @@ CUresult Kernel::param_info(std::size_t index, std::size_t* offset, std::size_t*
     return CUDA_SUCCESS;
 }
 
+// A launch that lost its processor for a while looks a thousand times as dear as it is. So a measurement counts for at
+// most twice what is known; a cost that really grew is learned within a few launches.
 void Kernel::note_cost(float ticks_per_thread) {
     const float known = ticks_per_thread_.load(std::memory_order_relaxed);
-    ticks_per_thread_.store(known == 0 ? ticks_per_thread : 0.75f * known + 0.25f * ticks_per_thread,
-                            std::memory_order_relaxed);
+    const float counted = known == 0 ? ticks_per_thread : 0.5f * (known + std::min(ticks_per_thread, 2 * known));
+    ticks_per_thread_.store(counted, std::memory_order_relaxed);
 }
 
 Kernel* find_kernel(const void* handle) {

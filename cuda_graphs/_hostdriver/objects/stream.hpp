@@ -112,6 +112,7 @@ class Stream : public Counted {
     Operation* parked_ = nullptr;  // the first operation, when it was not ready and nobody runs the stream
     std::atomic<std::uint64_t> pushed_{0};
     std::atomic<bool> listed_{false};  // in the scheduler's list
+    std::uint64_t seen_ = UINT64_MAX;  // completed_ when the watcher last saw it wait; guarded by the scheduler's list
 
     alignas(64) std::atomic<bool> claimed_{false};
     Operation* batch_ = nullptr;  // taken from incoming_; by the claimer only
