@@ -55,8 +55,7 @@ CUresult Copy::make(const CUDA_MEMCPY3D& params, Copy* out, Reserved reserved) {
     copy.height_ = params.Height;
     copy.depth_ = params.Depth;
     if (copy.width_ == 0 || copy.height_ == 0 || copy.depth_ == 0) return CUDA_SUCCESS;  // nothing to move
-    // cuda.h, cuMemcpy3D: "srcLOD and dstLOD members of the CUDA_MEMCPY3D structure must be set to 0."
-    if (params.srcLOD != 0 || params.dstLOD != 0) return CUDA_ERROR_INVALID_VALUE;
+    // cuda.h asks for srcLOD and dstLOD of 0; libcuda does not look at them where no side is a mipmapped array.
     struct {
         Side* side;
         bool* pageable;
