@@ -27,8 +27,9 @@ struct EntryPoint {
 #define CG_OPTIONAL(base, symbol, version) CG_REQUIRED(base, symbol, version)
 #include "../../_driver/functions.def"
 
+// Both spelled out: passed on from one macro to the other, `base` would be replaced by what cuda.h defines it to be.
 #define CG_REQUIRED(base, symbol, version) {#base, version, reinterpret_cast<void*>(&symbol)},
-#define CG_OPTIONAL(base, symbol, version) CG_REQUIRED(base, symbol, version)
+#define CG_OPTIONAL(base, symbol, version) {#base, version, reinterpret_cast<void*>(&symbol)},
 const EntryPoint kEntryPoints[] = {
 #include "../../_driver/functions.def"
     {"cuGetProcAddress", 12000, reinterpret_cast<void*>(&cuGetProcAddress_v2)},
