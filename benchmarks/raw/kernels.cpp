@@ -4,6 +4,7 @@
 // The kernels that are timed: PTX for a GPU, native C++ for the host driver.
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -57,8 +58,9 @@ struct CountDown {
 
 void add_one(const cgh_launch* launch, const void* params, void*, uint64_t first, uint64_t end) {
     const auto* p = static_cast<const AddOne*>(params);
-    const uint64_t stop = end * launch->block[0];
-    for (uint64_t i = first * launch->block[0]; i < stop && i < p->count; ++i) p->data[i] += 1.0f;
+    float* const data = p->data;
+    const uint64_t stop = std::min<uint64_t>(end * launch->block[0], p->count);
+    for (uint64_t i = first * launch->block[0]; i < stop; ++i) data[i] += 1.0f;
 }
 
 void count_down(const cgh_launch*, const void* params, void*, uint64_t, uint64_t) {

@@ -17,7 +17,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PROGRAM = ROOT / "build" / "raw" / "raw"
-FLAGS = ["-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-Wsign-conversion"]
+FLAGS = ["-std=c++17", "-O3", "-Wall", "-Wextra", "-Werror", "-Wsign-conversion"]
 # Besides this folder's own files.
 SEEN = [
     ROOT / "cuda_graphs/_driver/functions.def",

@@ -104,7 +104,8 @@ CGH_API CUresult cuCtxGetFlags(unsigned int* flags) {
         REQUIRE(flags != nullptr, CUDA_ERROR_INVALID_VALUE);
         Context* context = nullptr;
         TRY(any_current_context(&context));
-        *flags = device_of(*context).primary_flags();
+        // Host memory can always be mapped, with or without the flag; libcuda says so too.
+        *flags = device_of(*context).primary_flags() | CU_CTX_MAP_HOST;
         return CUDA_SUCCESS;
     });
 }

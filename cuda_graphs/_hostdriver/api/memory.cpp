@@ -93,13 +93,12 @@ CGH_API CUresult cuMemFree_v2(CUdeviceptr dptr) {
 
 CGH_API CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
     return entry("cuMemGetInfo", [&]() -> CUresult {
-        REQUIRE(free != nullptr && total != nullptr, CUDA_ERROR_INVALID_VALUE);
         Context* context = nullptr;
         TRY(current_context(&context));
         struct sysinfo info{};
         REQUIRE(sysinfo(&info) == 0, CUDA_ERROR_OPERATING_SYSTEM);
-        *free = (info.freeram + info.bufferram) * info.mem_unit;
-        *total = machine_memory();
+        if (free != nullptr) *free = (info.freeram + info.bufferram) * info.mem_unit;
+        if (total != nullptr) *total = machine_memory();
         return CUDA_SUCCESS;
     });
 }
@@ -167,7 +166,7 @@ CGH_API CUresult cuMemHostGetFlags(unsigned int* pFlags, void* p) {
     return entry("cuMemHostGetFlags", [&]() -> CUresult {
         REQUIRE(pFlags != nullptr, CUDA_ERROR_INVALID_VALUE);
         const auto found = AddressMap::get().find(p);
-        REQUIRE(found && found->kind == MemoryKind::kPinned, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(found && found->on_host(), CUDA_ERROR_INVALID_VALUE);
         *pFlags = found->flags | CU_MEMHOSTALLOC_DEVICEMAP;  // with unified addressing every one is mapped
         return CUDA_SUCCESS;
     });
