@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""What every test may ask for: the driver of this process, a device made current, kernels, a child process.
+
+The driver is that of CUDA_GRAPHS_DRIVER, one a process; the suite runs once for each. And one law that every test is held
+to: it leaves no box of the handle layer behind.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import cuda_graphs as cg
+from cuda_graphs._handles import boxes
+
+ROOT = Path(__file__).resolve().parent.parent
+FAILED = pytest.StashKey[bool]()
+# Primary contexts stay until the process ends (context.hpp).
+KEPT = {"context"}
+PATIENCE_S = 5.0
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
+    report = yield
+    if report.failed:
+        item.stash[FAILED] = True
+    return report
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("cuda") and cg.driver_info().kind != "cuda":
+        pytest.skip("needs a CUDA device")
+
+
+def wait_until(done: Callable[[], bool], seconds: float = PATIENCE_S) -> bool:
+    """Whether `done()` comes true in time; collects garbage and drains what drivers handed back meanwhile."""
+    end = time.monotonic() + seconds
+    while not done():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.001)
+        gc.collect()
+        boxes.drain()
+    return True
+
+
+def levels() -> dict[str, int]:
+    return {kind: count for kind, count in boxes.live().items() if kind not in KEPT}
+
+
+@pytest.fixture(autouse=True)
+def no_box_is_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
+    gc.collect()
+    boxes.drain()
+    before = levels()
+    yield
+    if request.node.stash.get(FAILED, False):
+        return  # its traceback keeps objects alive, and one report is enough
+    gc.collect()
+    boxes.drain()
+    assert wait_until(lambda: levels() == before), f"live boxes before: {before}, after: {levels()}"
+
+
+@pytest.fixture(scope="session")
+def driver() -> cg.DriverInfo:
+    """The driver of this process."""
+    return cg.driver_info()
+
+
+@pytest.fixture(scope="session")
+def session_device() -> cg.Device:
+    device = cg.Device()
+    device.set_current()
+    assert device.memory_resource.device_id == device.device_id  # its pool lives as long as the session
+    return device
+
+
+@pytest.fixture
+def device(session_device: cg.Device) -> cg.Device:
+    """Device 0, current on this thread."""
+    session_device.set_current()
+    return session_device
+
+
+@pytest.fixture
+def init_cuda(device: cg.Device) -> None:
+    """A device is current."""
+
+
+@pytest.fixture
+def stream(device: cg.Device) -> cg.Stream:
+    """A new stream."""
+    return device.create_stream()
+
+
+@pytest.fixture
+def run_child(driver: cg.DriverInfo) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs Python code in a process of its own, on the same driver."""
+
+    def run(code: str, timeout: float = 120, **environment: str) -> subprocess.CompletedProcess[str]:
+        path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+        return subprocess.run(
+            [sys.executable, "-W", "error", "-c", code],
+            env={**os.environ, "CUDA_GRAPHS_DRIVER": driver.kind, "PYTHONPATH": path, **environment},
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    return run
