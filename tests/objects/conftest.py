@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from kernels import SOURCE, TYPES
+from tests.objects.kernels import SOURCE, TYPES
 
 import cuda_graphs as cg
 

@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: a memory resource makes Buffers, says where their memory can be used, and outlives nothing that it need not."""
+
+import gc
+
+import pytest
+
+import cuda_graphs as cg
+
+RESOURCES = {
+    "device pool": (lambda d: cg.DeviceMemoryResource(d), True, False),
+    "own pool": (lambda d: cg.DeviceMemoryResource(d, {"max_size": 1 << 26}), True, False),
+    "synchronous": (lambda d: cg.SynchronousMemoryResource(d), True, False),
+    "pinned": (lambda d: cg.PinnedMemoryResource(), True, True),
+}
+
+
+@pytest.mark.parametrize("name", RESOURCES)
+def test_its_buffers_are_usable_where_it_says(device, stream, name):
+    make, on_device, on_host = RESOURCES[name]
+    resource = make(device)
+    buffer = resource.allocate(256, stream=stream)
+    assert buffer.size == 256
+    assert buffer.handle % 256 == 0 or on_host
+    assert buffer.memory_resource is resource
+    for thing in (resource, buffer):
+        assert thing.is_device_accessible is on_device
+        assert thing.is_host_accessible is on_host
+    borrowed = cg.Buffer.from_handle(buffer.handle, 256)  # what the driver itself says
+    assert borrowed.is_device_accessible is on_device
+    assert borrowed.is_host_accessible is on_host
+    assert borrowed.is_managed is False
+
+
+@pytest.mark.parametrize("name", RESOURCES)
+def test_its_buffers_outlive_it(device, stream, name):
+    buffer = RESOURCES[name][0](device).allocate(64, stream=stream)
+    gc.collect()
+    buffer.fill(1, stream=stream)
+    stream.sync()
+
+
+@pytest.mark.parametrize("name", RESOURCES)
+def test_its_buffers_give_themselves_back(device, name):
+    with pytest.raises(TypeError, match="give themselves back"):
+        RESOURCES[name][0](device).deallocate(0, 0, stream=device.default_stream)
+
+
+@pytest.mark.parametrize("name", RESOURCES)
+def test_a_wrong_stream_is_refused(device, name):
+    with pytest.raises(TypeError, match="Stream or GraphBuilder expected, got int"):
+        RESOURCES[name][0](device).allocate(16, stream=7)
+
+
+def test_without_a_stream_the_default_stream_is_meant(device):
+    buffer = device.allocate(16)
+    buffer.fill(0, stream=device.default_stream)
+    device.default_stream.sync()
+
+
+def test_the_resource_of_a_device_is_its_pool(device):
+    resource = device.memory_resource
+    assert isinstance(resource, cg.DeviceMemoryResource)
+    assert resource.device_id == device.device_id
+    assert resource.handle == cg.DeviceMemoryResource(device.device_id).handle
+    assert cg.DeviceMemoryResource(device, {}).handle != resource.handle
+    assert repr(resource) == f"<DeviceMemoryResource device={device.device_id} handle={resource.handle:#x}>"
+
+
+def test_a_pool_of_its_own_has_a_limit(device, stream):
+    resource = cg.DeviceMemoryResource(device, cg.DeviceMemoryResourceOptions(max_size=1 << 26))
+    with pytest.raises(cg.CUDAOutOfMemoryError):
+        resource.allocate(1 << 28, stream=stream)
+
+
+def test_pinned_memory_is_of_no_device():
+    with pytest.raises(RuntimeError, match="not bound to any GPU"):
+        _ = cg.PinnedMemoryResource().device_id
+
+
+def test_pinned_memory_needs_a_current_device(run_child):
+    child = run_child("import cuda_graphs as cg; cg.PinnedMemoryResource().allocate(4)")
+    assert "is not yet initialized, perhaps you forgot to call .set_current() first?" in child.stderr
+
+
+@pytest.mark.parametrize("name", ["allocate", "deallocate", "is_device_accessible", "is_host_accessible", "device_id"])
+def test_the_base_class_is_abstract(name):
+    resource = cg.MemoryResource()
+    with pytest.raises(TypeError, match=f"MemoryResource.{name} is abstract"):
+        member = getattr(resource, name)
+        member(16) if name == "allocate" else member(0, 0, stream=None)
