@@ -2,7 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests see of the handle layer: how many boxes of each kind live, and the queue of deferred destructors."""
 
-from cuda_graphs._handles.handles cimport Kind, drain_deferred, kind_name, live_boxes
+from cpython.object cimport PyObject
+
+from cuda_graphs._handles.handles cimport Kind, Opaque, drain_deferred, hold_python, kind_name, live_boxes
+
+cdef extern from "_handles/deferred.hpp" namespace "cg" nogil:
+    void defer_owner(Opaque owner) except +
 
 
 def live() -> dict[str, int]:
@@ -14,3 +19,10 @@ def drain() -> None:
     """Destroy what user objects of the driver have handed back so far."""
     with nogil:
         drain_deferred()
+
+
+def defer(obj) -> None:
+    """Give up one reference to `obj` as the destructor of a user object would: later, on an ordinary thread."""
+    cdef Opaque owner = hold_python(<PyObject*>obj)
+    with nogil:
+        defer_owner(owner)

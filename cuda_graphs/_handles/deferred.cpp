@@ -14,6 +14,14 @@ namespace {
 std::atomic<Deferred*> head{nullptr};
 std::atomic<bool> scheduled{false};  // a pending call is on its way, so that many payloads cost one
 
+class DeferredOwner final : public Deferred {
+  public:
+    explicit DeferredOwner(std::shared_ptr<const void> owner) noexcept : owner_(std::move(owner)) {}
+
+  private:
+    std::shared_ptr<const void> owner_;
+};
+
 int drain_pending(void*) noexcept {
     scheduled.store(false);
     drain_deferred();
@@ -28,6 +36,10 @@ void defer(Deferred* payload) noexcept {
     }
     // Where the interpreter's queue is full, the next payload or the next drain takes this one along.
     if (!scheduled.exchange(true) && !call_on_main_thread(drain_pending)) scheduled.store(false);
+}
+
+void defer_owner(std::shared_ptr<const void> owner) {
+    defer(new DeferredOwner(std::move(owner)));
 }
 
 void drain_deferred() noexcept {

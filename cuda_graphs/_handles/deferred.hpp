@@ -8,6 +8,8 @@
 #ifndef CUDA_GRAPHS_HANDLES_DEFERRED_HPP
 #define CUDA_GRAPHS_HANDLES_DEFERRED_HPP
 
+#include <memory>
+
 namespace cg {
 
 // Derive from it; the derived destructor may call the driver and release Python objects.
@@ -26,6 +28,9 @@ class Deferred {
 
 // Takes ownership. Any thread, any time; no lock, no driver call, no GIL.
 void defer(Deferred* payload) noexcept;
+
+// The same for an owner of anything.
+void defer_owner(std::shared_ptr<const void> owner);
 
 // Destroys what was deferred so far. Ordinary threads only, with or without the GIL. Cheap when there is nothing.
 // After close_python it does nothing: the payloads are leaked on purpose.

@@ -110,7 +110,7 @@ cdef int append_int(ArgumentPack& pack, Kernel kernel, size_t index, size_t size
     cdef unsigned long long large
     cdef int bits
     if size == 8:
-        if overflow > 0:
+        if overflow > 0 and arg < 1 << 64:
             large = PyLong_AsUnsignedLongLong(arg)
             pack.append_copy(&large, 8)
             return 0

@@ -3,7 +3,7 @@
 """Buffers: pieces of memory that copy, fill, and show themselves to other libraries as arrays of bytes."""
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
-from cpython.exc cimport PyErr_Fetch, PyErr_Restore, PyErr_WriteUnraisable
+from cpython.exc cimport PyErr_Fetch, PyErr_Restore
 from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New
 from libc.stddef cimport size_t
@@ -384,9 +384,11 @@ cdef void give_back_to(resource, CUdeviceptr address, size_t size, const StreamH
     cdef PyObject* value
     cdef PyObject* traceback
     PyErr_Fetch(&kind, &value, &traceback)  # an exception may be on its way, which is not ours to see
-    try:
-        on = Stream._from_handle(stream) if stream else default_stream()
-        resource.deallocate(address, size, stream=on)
-    except BaseException:
-        PyErr_WriteUnraisable(resource)
+    call_deallocate(resource, address, size, stream)
     PyErr_Restore(kind, value, traceback)
+
+
+# noexcept: an exception goes to sys.unraisablehook, since whoever dropped the last reference cannot take it.
+cdef void call_deallocate(resource, CUdeviceptr address, size_t size, const StreamHandle& stream) noexcept:
+    on = Stream._from_handle(stream) if stream else default_stream()
+    resource.deallocate(address, size, stream=on)
