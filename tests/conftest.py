@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every test may ask for: the driver of this process, a device made current, kernels, a child process.
 
-The driver is that of CUDA_GRAPHS_DRIVER, one a process; the suite runs once for each. And one law that every test is held
-to: it leaves no box of the handle layer behind.
+The driver is that of CUDA_GRAPHS_DRIVER, one a process; the suite runs once for each. And one law that every test is
+held to: it leaves no box of the handle layer behind.
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ from cuda_graphs._handles.handles cimport (
     raw_of,
 )
 from cuda_graphs._objects.context cimport Context
+from cuda_graphs._objects.options import accept_options
 
 
 @dataclass
@@ -177,8 +178,6 @@ cdef float elapsed(Event start, Event end) except? -1:
 
 def make_event(Context context not None, options) -> Event:
     """A new event of a context; `options` is EventOptions, a dict of its fields, or None."""
-    from cuda_graphs._objects.options import accept_options
-
     options = accept_options(EventOptions, options, "event options")
     cdef bint timing = options.timing_enabled, blocking = options.blocking_sync
     cdef EventHandle h

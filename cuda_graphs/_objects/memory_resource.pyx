@@ -29,6 +29,7 @@ from cuda_graphs._handles.handles cimport (
 from cuda_graphs._objects.buffer cimport Buffer
 from cuda_graphs._objects.context cimport Context
 from cuda_graphs._objects.device import Device
+from cuda_graphs._objects.options import accept_options
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 from cuda_graphs._objects.stream import default_stream
 
@@ -82,8 +83,6 @@ class DeviceMemoryResource(MemoryResource):
     """
 
     def __init__(self, device, options=None):
-        from cuda_graphs._objects.options import accept_options
-
         self._device = Device(device)
         own = None if options is None else accept_options(DeviceMemoryResourceOptions, options, "memory resource options")
         self._pool = make_pool(self._device.device_id, own)

@@ -35,6 +35,8 @@ from cuda_graphs._handles.handles cimport (
 )
 from cuda_graphs._objects.context cimport Context
 from cuda_graphs._objects.event cimport Event
+from cuda_graphs._objects.event import make_event
+from cuda_graphs._objects.options import accept_options
 
 
 @dataclass
@@ -123,8 +125,6 @@ cdef class Stream:
         Returns:
             The event.
         """
-        from cuda_graphs._objects.event import make_event
-
         self._check_open()
         if event is None:
             event = make_event(self._context(), options)
@@ -294,8 +294,6 @@ def from_protocol(obj) -> Stream:
 
 def make_stream(Context context not None, options) -> Stream:
     """A new stream of a context; `options` is StreamOptions, a dict of its fields, or None."""
-    from cuda_graphs._objects.options import accept_options
-
     options = accept_options(StreamOptions, options, "stream options")
     cdef int priority = check_priority(options.priority)
     cdef unsigned int flags = CU_STREAM_NON_BLOCKING if options.nonblocking else CU_STREAM_DEFAULT

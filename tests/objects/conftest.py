@@ -4,9 +4,9 @@
 
 import numpy as np
 import pytest
-from tests.objects.kernels import SOURCE, TYPES
 
 import cuda_graphs as cg
+from tests.objects.kernels import SOURCE, TYPES
 
 
 @pytest.fixture(scope="session")

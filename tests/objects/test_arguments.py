@@ -39,8 +39,16 @@ def echo(module, stream, pinned):
 
 TAKEN = [
     # a Python number takes the width of the parameter
-    *((kind, value, value) for kind in ("i1", "i2", "i4", "i8") for value in (-1, 0, 7, True, Size.SMALL, MyInt(5))),
-    *((f"i{n}", value, value) for n in (1, 2, 4, 8) for value in (-(1 << (8 * n - 1)), (1 << (8 * n - 1)) - 1)),
+    *(
+        (kind, value, value)
+        for kind in ("i1", "i2", "i4", "i8")
+        for value in (-1, 0, 7, True, Size.SMALL, MyInt(5))
+    ),
+    *(
+        (f"i{n}", value, value)
+        for n in (1, 2, 4, 8)
+        for value in (-(1 << (8 * n - 1)), (1 << (8 * n - 1)) - 1)
+    ),
     *((f"u{n}", (1 << 8 * n) - 1, (1 << 8 * n) - 1) for n in (1, 2, 4, 8)),
     ("u4", -1, 0xFFFFFFFF),
     ("i4", 0xFFFFFFFF, -1),
@@ -124,7 +132,9 @@ def test_a_closed_buffer_is_refused(echo, device, stream):
 
 
 @pytest.mark.parametrize(
-    "value", ["text", None, [1], (1,), {}, object(), b"12345678", np.zeros(2, np.int32), (ctypes.c_int * 2)()], ids=repr
+    "value",
+    ["text", None, [1], (1,), {}, object(), b"12345678", np.zeros(2, np.int32), (ctypes.c_int * 2)()],
+    ids=lambda value: type(value).__name__,
 )
 def test_other_types_are_refused_by_name(echo, value):
     with pytest.raises(TypeError, match=re.escape(f"the argument is of unsupported type: {type(value)}")):

@@ -109,7 +109,11 @@ def test_a_fill_that_does_not_divide_the_size_is_refused(device, stream):
 
 def test_a_stream_is_required(device, stream):
     a, b = device.allocate(16, stream=stream), device.allocate(16, stream=stream)
-    for call in (lambda: a.copy_to(b, stream=None), lambda: a.copy_from(b, stream=None), lambda: a.fill(0, stream=None)):
+    for call in (
+        lambda: a.copy_to(b, stream=None),
+        lambda: a.copy_from(b, stream=None),
+        lambda: a.fill(0, stream=None),
+    ):
         with pytest.raises(TypeError, match="stream is required and must not be None"):
             call()
 

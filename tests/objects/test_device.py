@@ -58,7 +58,14 @@ def test_numbers_out_of_range_are_refused(driver):
 def test_asking_needs_no_context(device):
     def ask():
         device = cg.Device(0)
-        return device.name, device.uuid, device.pci_bus_id, device.compute_capability, device.arch, device.total_memory
+        return (
+            device.name,
+            device.uuid,
+            device.pci_bus_id,
+            device.compute_capability,
+            device.arch,
+            device.total_memory,
+        )
 
     name, uuid, bus, capability, arch, memory = on_a_new_thread(ask)
     assert name
@@ -80,7 +87,9 @@ MAKING = {
 
 @pytest.mark.parametrize("name", MAKING)
 def test_making_without_set_current_says_what_is_missing(driver, name):
-    with pytest.raises(cg.CUDAError, match=r"Device 0 is not yet initialized, perhaps you forgot to call .set_current"):
+    with pytest.raises(
+        cg.CUDAError, match=r"Device 0 is not yet initialized, perhaps you forgot to call .set_current"
+    ):
         on_a_new_thread(lambda: MAKING[name](cg.Device(0)))
 
 

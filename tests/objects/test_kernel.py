@@ -9,7 +9,9 @@ import pytest
 import cuda_graphs as cg
 from cuda_graphs._handles import boxes
 
-SOURCE = 'extern "C" __global__ void f(char a, double b, float2 c, void* d) {} extern "C" __global__ void g() {}'
+SOURCE = (
+    'extern "C" __global__ void f(char a, double b, float2 c, void* d) {} extern "C" __global__ void g() {}'
+)
 
 
 @pytest.fixture

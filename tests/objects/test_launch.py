@@ -24,7 +24,14 @@ def test_the_kernel_sees_the_shape(module, stream, pinned, grid, block):
 @pytest.mark.parametrize("n", [1, 255, 256, 257, 100_003])
 def test_every_thread_runs(module, stream, pinned, n):
     x = pinned(n)
-    cg.launch(stream, cg.LaunchConfig(grid=(n + 255) // 256, block=256), module.get_kernel("fill"), x.ctypes.data, n, 7)
+    cg.launch(
+        stream,
+        cg.LaunchConfig(grid=(n + 255) // 256, block=256),
+        module.get_kernel("fill"),
+        x.ctypes.data,
+        n,
+        7,
+    )
     stream.sync()
     assert (x == 7).all()
 
@@ -79,7 +86,10 @@ def test_syncing_leaves_the_interpreter_to_other_threads(module, stream, pinned)
 
 WRONG = {
     "kernel None": (lambda s, k: (s, ONE, None), "kernel must be a Kernel, got NoneType"),
-    "config None": (lambda s, k: (s, None, k), "config must be a LaunchConfig or a dict of its fields, got NoneType"),
+    "config None": (
+        lambda s, k: (s, None, k),
+        "config must be a LaunchConfig or a dict of its fields, got NoneType",
+    ),
     "swapped": (lambda s, k: (s, k, ONE), "config must be a LaunchConfig"),
     "stream last": (lambda s, k: (ONE, s, k), "Stream or GraphBuilder expected, got LaunchConfig"),
 }
@@ -115,7 +125,9 @@ def test_a_cooperative_launch_runs_when_it_fits(module, stream, pinned):
 
 def test_a_cooperative_launch_that_cannot_fit_is_refused(module, stream, pinned):
     config = cg.LaunchConfig(grid=(1 << 20, 2, 1), block=32, is_cooperative=True)
-    with pytest.raises(ValueError, match=r"The specified grid size \(1048576 \* 2 \* 1\) exceeds the limit \(\d+\)"):
+    with pytest.raises(
+        ValueError, match=r"The specified grid size \(1048576 \* 2 \* 1\) exceeds the limit \(\d+\)"
+    ):
         cg.launch(stream, config, module.get_kernel("fill"), pinned(1).ctypes.data, 1, 3)
 
 
@@ -147,7 +159,14 @@ def test_threads_launch_side_by_side(module, device, pinned):
             cg.Device(0).set_current()
             stream = cg.Device(0).create_stream()
             for value in range(50):
-                cg.launch(stream, cg.LaunchConfig(grid=4, block=256), fill, arrays[i].ctypes.data, 1024, i * 1000 + value)
+                cg.launch(
+                    stream,
+                    cg.LaunchConfig(grid=4, block=256),
+                    fill,
+                    arrays[i].ctypes.data,
+                    1024,
+                    i * 1000 + value,
+                )
             stream.sync()
         except BaseException as error:
             failures.append(error)

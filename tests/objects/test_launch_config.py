@@ -9,7 +9,9 @@ import pytest
 import cuda_graphs as cg
 
 
-@pytest.mark.parametrize(("given", "seen"), [(5, (5, 1, 1)), ((5,), (5, 1, 1)), ((5, 6), (5, 6, 1)), ((5, 6, 7), (5, 6, 7))])
+@pytest.mark.parametrize(
+    ("given", "seen"), [(5, (5, 1, 1)), ((5,), (5, 1, 1)), ((5, 6), (5, 6, 1)), ((5, 6, 7), (5, 6, 7))]
+)
 def test_an_int_or_a_short_tuple_is_padded_with_ones(given, seen):
     config = cg.LaunchConfig(grid=given, block=given)
     assert config.grid == config.block == seen
@@ -80,7 +82,9 @@ def test_clusters_need_compute_capability_9(device, monkeypatch):
         compute_capability = (8, 6)
 
     monkeypatch.setattr(module, "Device", Old)
-    with pytest.raises(cg.CUDAError, match=r"clusters are not supported .* compute capability < 9.0 \(got 8.6\)"):
+    with pytest.raises(
+        cg.CUDAError, match=r"clusters are not supported .* compute capability < 9.0 \(got 8.6\)"
+    ):
         cg.LaunchConfig(grid=1, cluster=2, block=32)
 
 

@@ -4,8 +4,9 @@
 
 import re
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any
 
 import pytest
 
@@ -39,9 +40,14 @@ def kernels(device):
 HEX = "0x[0-9a-f]+"
 CASES = {
     "Device": Case(
-        lambda d: (d, object()), r"<Device 0 \(.+\)>", factory_only=False, again=lambda d: cg.Device(d.device_id)
+        lambda d: (d, object()),
+        r"<Device 0 \(.+\)>",
+        factory_only=False,
+        again=lambda d: cg.Device(d.device_id),
     ),
-    "Context": Case(lambda d: (d.context, object()), rf"<Context handle={HEX} device=0>", again=lambda c: c.device.context),
+    "Context": Case(
+        lambda d: (d.context, object()), rf"<Context handle={HEX} device=0>", again=lambda c: c.device.context
+    ),
     "Stream": Case(
         lambda d: (d.create_stream(), d.create_stream()),
         rf"<Stream handle={HEX} context={HEX}>",

@@ -12,7 +12,9 @@ def test_the_usual_stream_is_nonblocking_and_of_least_priority(stream):
     assert stream.priority == 0
 
 
-@pytest.mark.parametrize("options", [cg.StreamOptions(nonblocking=False, priority=-1), {"nonblocking": False, "priority": -1}])
+@pytest.mark.parametrize(
+    "options", [cg.StreamOptions(nonblocking=False, priority=-1), {"nonblocking": False, "priority": -1}]
+)
 def test_options_are_taken_as_dataclass_or_dict(device, options):
     stream = device.create_stream(options=options)
     assert stream.is_nonblocking is False
@@ -127,7 +129,9 @@ def test_waiting_for_an_event_or_a_stream_orders_work(device, pinned, module):
 
 
 def test_waiting_for_anything_else_is_refused(stream):
-    with pytest.raises(ValueError, match="only an Event, Stream, or object supporting __cuda_stream__ can be waited, got int"):
+    with pytest.raises(
+        ValueError, match="only an Event, Stream, or object supporting __cuda_stream__ can be waited, got int"
+    ):
         stream.wait(3)
 
 
@@ -138,7 +142,10 @@ def test_recording_anything_but_an_event_is_refused(stream):
         stream.record(stream.record(), {"timing_enabled": True})
 
 
-NOT_STREAMS = {"None": (None, "stream is required and must not be None"), "int": (1, "Stream or GraphBuilder expected, got int")}
+NOT_STREAMS = {
+    "None": (None, "stream is required and must not be None"),
+    "int": (1, "Stream or GraphBuilder expected, got int"),
+}
 
 
 @pytest.mark.parametrize("name", NOT_STREAMS)
