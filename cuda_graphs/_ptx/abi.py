@@ -57,4 +57,5 @@ METADATA = (
     '!3 = distinct !{!3, !2, !"read only for the launch"}',
     "!4 = !{!3}",
     '!5 = !{!"llvm.loop.parallel_accesses", !1}',
+    '!6 = !{!"llvm.loop.unroll.disable"}',
 )

@@ -237,8 +237,8 @@ class BodyParser:
         offset = 0
         if cursor.text in ("+", "-"):
             offset = cursor.integer()
-        if cursor.text == ",":
-            raise cursor.fail("tensor addresses are not supported")
+        if cursor.accept(","):  # of a texture or tensor; no instruction that is supported takes one
+            return Vector((Address(base, offset), *cursor.list_of(self._operand, "]")))
         cursor.expect("]")
         return Address(base, offset)
 

@@ -112,10 +112,10 @@ end.y:
 
 
 def _loop_metadata(f: FunctionLowering) -> str:
-    if not f.parallel:
-        return ""
+    """Unrolling the remainders of vectorised loops costs code and time and brings nothing for blocks of 2^n threads."""
     number = 100 + len(f.module.metadata)
-    f.module.metadata.append(f"!{number} = distinct !{{!{number}, !5}}")
+    parallel = ", !5" if f.parallel else ""
+    f.module.metadata.append(f"!{number} = distinct !{{!{number}, !6{parallel}}}")
     return f", !llvm.loop !{number}"
 
 

@@ -77,10 +77,17 @@ class LoadedImage:
         out.params = params
         out.param_count = len(params)
         out.required_block = (ctypes.c_uint32 * 3)(*kernel["required_block"])
-        for field in (
-            "param_bytes static_shared_bytes local_bytes const_bytes registers max_threads_per_block "
-            "uses_barrier ptx_version binary_version"
-        ).split():
+        for field in [
+            "param_bytes",
+            "static_shared_bytes",
+            "local_bytes",
+            "const_bytes",
+            "registers",
+            "max_threads_per_block",
+            "uses_barrier",
+            "ptx_version",
+            "binary_version",
+        ]:
             setattr(out, field, kernel[field])
 
 

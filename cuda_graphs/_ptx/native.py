@@ -5,6 +5,7 @@ shares one LLVM context."""
 
 from __future__ import annotations
 
+import sys
 import threading
 from functools import cache
 from itertools import count
@@ -113,3 +114,8 @@ class Code:
     def close(self) -> None:
         with LOCK:
             self.tracker.close()
+
+    def __del__(self) -> None:
+        # At exit the process takes the code with it, and LLVM may be gone already. No tracker: linking failed.
+        if hasattr(self, "tracker") and not sys.is_finalizing():
+            self.close()

@@ -18,10 +18,17 @@ NEWEST_VERSION = (9, 9)
 
 LINKAGE = (".extern", ".visible", ".weak", ".common")
 SPACES = (".global", ".const", ".shared", ".local", ".param")
-LIMITS = (
-    ".maxntid .reqntid .minnctapersm .maxnreg .maxnctapersm .reqnctapercluster .maxclusterrank "
-    ".explicitcluster .blocksareclusters"
-).split()
+LIMITS = [
+    ".maxntid",
+    ".reqntid",
+    ".minnctapersm",
+    ".maxnreg",
+    ".maxnctapersm",
+    ".reqnctapercluster",
+    ".maxclusterrank",
+    ".explicitcluster",
+    ".blocksareclusters",
+]
 
 
 class Cursor:
@@ -237,7 +244,10 @@ class Parser(Cursor):
         function = self.signature(linkage)
         while not self.accept(";"):
             if self.accept("{"):
-                body_parser(self, function).parse()
+                try:
+                    body_parser(self, function).parse()
+                except ImageError as error:
+                    raise invalid_ptx(f"{error}, in `{function.name}`") from None
                 break
             self._function_directive(function)
         known = self.module.functions.get(function.name)

@@ -182,13 +182,24 @@ def _to_bfloat(f: FunctionLowering, value: str, mode: str) -> str:
     return f.v(f"select i1 {is_nan}, i16 32767, i16 {upper}")
 
 
-def to_odd_float(f: FunctionLowering, value: str) -> str:
-    """A double as float, truncated, with the last bit set if anything was lost: a later rounding to a format with at
-    least two bits less is then the same as rounding the double at once."""
-    exact = Exact(value)
-    low = to_float(f, exact, "rz")
-    lost = f.v(f"fcmp one double {f.v(f'fpext float {low} to double')}, {value}")
+def to_odd_float(f: FunctionLowering, value: str, rest: str = "0.0") -> str:
+    """value + rest as float, truncated, with the last bit set if anything was lost: a later rounding to a format with
+    at least two bits less is then the same as rounding the exact number at once."""
+    low = to_float(f, Exact(value, rest), "rz")
+    cut = f.v(f"fcmp one double {f.v(f'fpext float {low} to double')}, {value}")
+    lost = f.v(f"or i1 {cut}, {f.v(f'fcmp one double {rest}, 0.0')}")
     word = f.v(f"or i32 {f.v(f'bitcast float {low} to i32')}, {f.v(f'zext i1 {lost} to i32')}")
     odd = f.v(f"bitcast i32 {word} to float")
     is_nan = f.v(f"fcmp uno double {value}, {value}")
     return f.v(f"select i1 {is_nan}, float {low}, float {odd}")
+
+
+def fused_to_odd(f: FunctionLowering, a: str, b: str, c: str) -> str:
+    """a * b + c of floats that are 16-bit values, rounded to odd."""
+    wide = [f.v(f"fpext float {value} to double") for value in (a, b, c)]
+    exact = _exact(f, "fma", "rn", wide)
+    infinite = f.v(
+        f"fcmp oeq double {f.call('double', 'llvm.fabs.f64', ('double', exact.value))}, 0x7FF0000000000000"
+    )
+    rest = f.v(f"select i1 {infinite}, double 0.0, double {exact.rest}")
+    return to_odd_float(f, exact.value, rest)

@@ -126,7 +126,7 @@ class Program:
         self, name, grid, block, *args, shared: int = 0, first: int = 0, end: int | None = None
     ) -> None:
         kernel = self.kernels[name]
-        grid, block = (tuple(np.atleast_1d(size)) + (1, 1, 1) for size in (grid, block))
+        grid, block = ((*(int(n) for n in np.atleast_1d(size)), 1, 1, 1) for size in (grid, block))
         launch = Launch(grid[:3], block[:3], (1, 1, 1), shared)
         params = self.param_block(kernel, args)
         size = -(-kernel.static_shared_bytes // 16) * 16 + shared

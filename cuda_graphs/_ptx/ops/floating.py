@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Floating point arithmetic. f16 and bf16 are computed in f32 (in double for fma) and rounded once more, which is exact
-because their significands are less than half as long."""
+"""Floating point arithmetic. f16 and bf16 are computed in f32 and rounded once more, which is exact
+because their significands are less than half as long; fma is rounded to odd first."""
 
 from collections.abc import Callable
 
 from ..datatypes import Type
 from ..function import FunctionLowering
-from ..rounding import MODES, arithmetic, flush, narrow, saturate, to_odd_float, widen
+from ..rounding import MODES, arithmetic, flush, fused_to_odd, narrow, saturate, widen
 from ..table import Op, row
 from .packed import apply
 
@@ -76,8 +76,7 @@ def _fused(f: FunctionLowering, op: Op, kind: Type, a: str, b: str, c: str) -> s
     def compute(t: str, values: list[str]) -> str:
         if kind.bits > 16:
             return arithmetic(f, "fma", mode, t, *values)
-        wide = [f.v(f"fpext float {value} to double") for value in values]
-        return to_odd_float(f, arithmetic(f, "fma", "rn", "double", *wide))
+        return fused_to_odd(f, *values)
 
     if "relu" not in op:
         return _around(f, op, kind, (a, b, c), compute)

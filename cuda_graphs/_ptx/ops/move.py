@@ -128,9 +128,15 @@ def _in_param(f: FunctionLowering, address: str) -> str:
     return _within(f, address, "%params", str(param_offsets(f.kernel)[1]))
 
 
+RED_ZONE = 128  # a leaf function of the x86-64 ABI may keep its variables this far below the stack pointer
+
+
 def _in_local(f: FunctionLowering, address: str) -> str:
     """On the stack between here and the entry, or in the frames of the block's resumable threads."""
-    here = f.v(f"ptrtoint ptr {f.call('ptr', 'llvm.stacksave.p0')} to i64")
+    # LLVM takes comparisons of a variable's address with the stack pointer as undecided; hide where it comes from.
+    address = f.v(f'call i64 asm sideeffect "", "=r,0"(i64 {address})')
+    pointer = f.v(f"ptrtoint ptr {f.call('ptr', 'llvm.stacksave.p0')} to i64")
+    here = f.v(f"sub i64 {pointer}, {RED_ZONE}")
     entry = f.v(f"ptrtoint ptr {f.block_field('frame')} to i64")
     above, below = f.v(f"icmp uge i64 {address}, {here}"), f.v(f"icmp ult i64 {address}, {entry}")
     total = f.v(f"mul i64 {f.block_field('threads')}, {f.block_field('stride')}")

@@ -1,0 +1,124 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""What cannot be run is refused at load, naming instruction, line and kernel; nothing is ever half understood."""
+
+import pytest
+
+from cuda_graphs._ptx.errors import (
+    INVALID_IMAGE,
+    INVALID_PTX,
+    NO_BINARY_FOR_GPU,
+    UNSUPPORTED_PTX_VERSION,
+    ImageError,
+)
+from tests.ptx.rig import HEADER, load
+
+KERNEL = (
+    HEADER
+    + """.visible .entry victim(.param .u64 p) {{
+ .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred %p; .reg .f32 %f<3>;
+ {code}
+ ret;
+}}
+"""
+)
+
+
+def refusal(image) -> ImageError:
+    with pytest.raises(ImageError) as caught:
+        load(image)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("code", "word"),
+    [
+        ("frobnicate.u32 %r1, %r2;", "frobnicate.u32"),
+        ("add.u32.strange %r1, %r2, %r3;", "strange"),
+        ("add.b32 %r1, %r2, %r3;", "b32"),
+        ("add.u32 %r1, %r2;", "operands"),
+        ("shfl.sync.bfly.b32 %r1, %r2, 1, 31, -1;", "shfl.sync"),
+        ("vote.sync.any.pred %p, %p, -1;", "vote.sync"),
+        ("activemask.b32 %r1;", "activemask"),
+        ("redux.sync.add.u32 %r1, %r2, -1;", "redux.sync"),
+        ("bar.red.popc.u32 %r1, 0, %p;", "bar.red"),
+        ("bar.sync 0, 32;", "part of the block"),
+        ("bar.warp.sync -1;", "warp"),
+        ("bar.arrive 0, 32;", "arrive"),
+        ("tex.2d.v4.f32.f32 {%f0, %f1, %f0, %f1}, [p, {%f0, %f1}];", "tex"),
+        ("mov.u32 %r1, %envreg3;", "%envreg3"),
+        ("mov.u32 %r1, nothing;", "nothing"),
+        ("call malloc, ();", "malloc"),
+        ("bra nowhere;", "nowhere"),
+        ("add.u64 %rd1, %r1, %rd2;", "narrower"),
+        ("ld.global.f32 %f1, %rd1;", "brackets"),
+        ("cvt.f32.f64 %f1, 1;", "integer"),
+        ("setp.lt.s32 %p, %r1;", "operands"),
+        ("mul.rn.s32 %r1, %r2, %r3;", "rn"),
+        ("@%r1 add.u32 %r1, %r2, %r3;", "predicate"),
+        ("cvt.rna.tf32.f32 %r1, %f1;", "rna"),
+        ("wgmma.fence.sync.aligned;", "wgmma"),
+    ],
+)
+def test_an_unsupported_instruction_is_named_with_its_line_and_kernel(code, word):
+    error = refusal(KERNEL.format(code=code))
+    assert error.code == INVALID_PTX
+    assert word in str(error)
+    assert "line 6" in str(error)
+    assert "`victim`" in str(error)
+    if not code.startswith("@"):
+        assert f"`{code.replace(';', ' ').split()[0]}`" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("image", "code"),
+    [
+        (b"\x00\x01garbage", INVALID_IMAGE),
+        (b"", INVALID_IMAGE),
+        (b"hello world", INVALID_IMAGE),
+        (b"\x7fELF" + bytes(60), NO_BINARY_FOR_GPU),
+        (b"\x50\xed\x55\xba" + bytes(60), NO_BINARY_FOR_GPU),
+        (b".version 12.0\n.target sm_90\n.address_size 64\n", UNSUPPORTED_PTX_VERSION),
+        (b".version 9.0\n.target sm_90\n.address_size 32\n", INVALID_PTX),
+        (b".version 9.0\n.target\n", INVALID_PTX),
+        (b".version 9.0\n.target sm_90\n.visible .entry k() { add.u32 \xff }", INVALID_PTX),
+        (b"// only a comment", INVALID_PTX),
+        (b".version 9.0\n.target sm_90\n.visible .entry k() { ret;", INVALID_PTX),
+        (b".version 9.0\n.target sm_90\n.visible .entry k() { ret; }}", INVALID_PTX),
+        (b".version 9.0\n.target sm_90\n.global .u32 x = {1, 2};", INVALID_PTX),
+        (b".version 9.0\n.target sm_90\n.global .u32 x[2] = {1, 2, 3};", INVALID_PTX),
+        (b".version 9.0\n.target sm_90\n.global .texref t;", INVALID_PTX),
+        (b".version 9.0\n.target sm_90\n.global .u64 x = nothing;", INVALID_PTX),
+        (b".version 9.0\n.target sm_90\n.strange directive;", INVALID_PTX),
+        (b".version 9.0\n.target sm_90\n.visible .entry k(.param .u32 a { ret; }", INVALID_PTX),
+    ],
+)
+def test_an_image_that_is_none_gets_the_code_of_the_driver(image, code):
+    assert refusal(image).code == code
+
+
+def test_trailing_zeros_and_leading_space_do_not_matter():
+    program = load(b"\n  " + KERNEL.format(code="").encode() + b"\0\0")
+    assert list(program.kernels) == ["victim"]
+
+
+def test_a_recursive_function_with_a_barrier_is_refused():
+    text = (
+        HEADER
+        + """
+.func turn() { bar.sync 0; call turn, (); ret; }
+.visible .entry k() { call turn, (); ret; }
+"""
+    )
+    assert "calls itself" in str(refusal(text))
+
+
+def test_a_pointer_to_a_function_with_a_barrier_is_refused():
+    text = (
+        HEADER
+        + """
+.func wait() { bar.sync 0; ret; }
+.visible .entry k(.param .u64 p) { .reg .b64 %rd; mov.u64 %rd, wait; ret; }
+"""
+    )
+    assert "`wait`" in str(refusal(text))
