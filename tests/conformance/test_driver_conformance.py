@@ -28,9 +28,12 @@ H200 = json.loads((HERE / "h200.json").read_text())
 DIFFERENCES = json.loads((HERE / "differences.json").read_text())
 
 
-def ask(library: str, out: Path) -> dict:
+def ask(library: str, out: Path, **variables: str) -> dict:
     """Build the program where it changed, ask the driver, and give what it wrote."""
-    result = subprocess.run([HERE / "run.sh", library, out], capture_output=True, text=True, check=False)
+    command = [HERE / "run.sh", library, out]
+    result = subprocess.run(
+        command, capture_output=True, text=True, check=False, env={**os.environ, **variables}
+    )
     assert result.returncode == 0, result.stderr[-4000:]
     return json.loads(out.read_text())
 
@@ -130,6 +133,15 @@ def test_device_attributes_are_those_of_the_h200_but_for_the_listed_ones(host: d
 def test_versions_and_priorities_are_those_of_the_h200(host: dict) -> None:
     for fact in ("driver_version", "stream_priorities"):
         assert host["facts"][fact] == H200["facts"][fact]
+
+
+# Not with 0: then whoever queries runs the work, so that what a kernel waits for decides the answer.
+@pytest.mark.parametrize("threads", ["1", "8"])
+def test_the_answers_do_not_depend_on_the_number_of_worker_threads(
+    host: dict, threads: str, tmp_path: Path
+) -> None:
+    answers = ask(str(HOST_DRIVER), tmp_path / "answers.json", CUDA_GRAPHS_HOST_THREADS=threads)
+    assert {name: lines for name, lines in answers["cases"].items() if host["cases"][name] != lines} == {}
 
 
 @pytest.mark.cuda
