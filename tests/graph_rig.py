@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from cuda_graphs._handles import boxes
 
 SOURCE = r"""
 extern "C" __device__ __cudart_builtin__ void CUDARTAPI
@@ -56,19 +57,20 @@ class Kernels:
 
 
 @pytest.fixture(scope="session")
-def code(device):
+def code(session_device):
     """SOURCE, compiled: a new module can be made of it in no time."""
     return cg.Program(SOURCE, code_type="c++").compile("cubin").code
 
 
 @pytest.fixture(scope="session")
 def kernels(code):
+    """The kernels of one module, loaded as long as the tests run."""
     return Kernels(cg.ObjectCode.from_cubin(code))
 
 
 @pytest.fixture
 def fresh_kernels(code):
-    """A module of its own: nobody else keeps it loaded."""
+    """Makes the kernels of a module of its own, which nobody else keeps loaded."""
     return lambda: Kernels(cg.ObjectCode.from_cubin(code))
 
 
@@ -109,6 +111,7 @@ def eventually():
         while not condition():
             assert time.monotonic() < until, "it did not happen"
             gc.collect()
+            boxes.drain()
             time.sleep(0.001)
 
     return eventually

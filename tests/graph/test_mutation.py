@@ -6,6 +6,7 @@ import pytest
 from graph_rig import ONE
 
 import cuda_graphs as cg
+from cuda_graphs._handles import boxes
 
 
 @pytest.fixture
@@ -125,10 +126,8 @@ def test_a_middle_node_can_be_taken_out_and_the_rest_joined_again(g, kernels, pi
 
 
 def test_records_of_destroyed_nodes_are_used_again(g):
-    from cuda_graphs._handles.boxes import live_boxes
-
     g.join().destroy()
-    before = live_boxes()["graph_node"]
+    before = boxes.live()["graph_node"]
     for _ in range(1000):
         g.join().destroy()
-    assert live_boxes()["graph_node"] == before
+    assert boxes.live()["graph_node"] == before

@@ -7,6 +7,7 @@ import re
 import weakref
 
 import pytest
+from graph_specs import SPECS
 
 import cuda_graphs as cg
 
@@ -95,8 +96,6 @@ def test_an_object_made_past_the_constructor_is_refused_and_does_not_crash(spec)
 
 
 def test_every_kind_has_a_specification():
-    from conftest import SPECS
-
     kinds = {
         cls
         for cls in vars(cg).values()

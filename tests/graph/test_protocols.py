@@ -7,7 +7,7 @@ import re
 import weakref
 
 import pytest
-from conftest import SPECS
+from graph_specs import SPECS
 
 import cuda_graphs as cg
 
