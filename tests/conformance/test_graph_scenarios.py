@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whole programs as one graph each, against the same arithmetic in NumPy: a relaxation that the host reads, a root finder
-with a guard, and a dispatch over five operations.
+"""Law: whole programs as one graph each give what the same arithmetic gives in NumPy.
+
+A relaxation that the host reads, a root finder with a guard, and a dispatch over five operations.
 """
 
 import numpy as np
@@ -49,7 +50,7 @@ extern "C" __global__ void square(int* x) { x[threadIdx.x] *= x[threadIdx.x]; }
 extern "C" __global__ void index(int* x) { x[threadIdx.x] += threadIdx.x; }
 """
 
-NAMES = "relax count_down side take_middle guard newton negate twice square index".split()
+NAMES = ["relax", "count_down", "side", "take_middle", "guard", "newton", "negate", "twice", "square", "index"]
 
 
 @pytest.fixture(scope="module")
