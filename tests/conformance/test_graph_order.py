@@ -9,9 +9,9 @@ import itertools
 import random
 
 import pytest
-from graph_rig import ONE
 
 import cuda_graphs as cg
+from tests.graph_rig import ONE
 
 MASK = 2**32
 

@@ -7,9 +7,9 @@ A relaxation that the host reads, a root finder with a guard, and a dispatch ove
 
 import numpy as np
 import pytest
-from graph_rig import ONE
 
 import cuda_graphs as cg
+from tests.graph_rig import ONE
 
 SOURCE = r"""
 extern "C" __device__ __cudart_builtin__ void CUDARTAPI
@@ -50,7 +50,18 @@ extern "C" __global__ void square(int* x) { x[threadIdx.x] *= x[threadIdx.x]; }
 extern "C" __global__ void index(int* x) { x[threadIdx.x] += threadIdx.x; }
 """
 
-NAMES = ["relax", "count_down", "side", "take_middle", "guard", "newton", "negate", "twice", "square", "index"]
+NAMES = [
+    "relax",
+    "count_down",
+    "side",
+    "take_middle",
+    "guard",
+    "newton",
+    "negate",
+    "twice",
+    "square",
+    "index",
+]
 
 
 @pytest.fixture(scope="module")

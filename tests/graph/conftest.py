@@ -4,10 +4,10 @@
 
 import numpy as np
 import pytest
-from graph_rig import ONE, code, eventually, fresh_kernels, kernels, pinned, run
-from graph_specs import SPECS, Needs
 
 import cuda_graphs as cg
+from tests.graph.graph_specs import SPECS, Needs
+from tests.graph_rig import ONE, code, eventually, fresh_kernels, kernels, pinned, run
 
 __all__ = ["code", "eventually", "fresh_kernels", "kernels", "pinned", "run"]
 

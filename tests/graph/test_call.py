@@ -3,9 +3,9 @@
 """Law: an object with __cuda_graph_emit__ adds its nodes where it is called and gives back the last of them."""
 
 import pytest
-from graph_rig import ONE
 
 import cuda_graphs as cg
+from tests.graph_rig import ONE
 
 
 class Twice:

@@ -7,9 +7,9 @@ import sys
 
 import numpy as np
 import pytest
-from graph_rig import ONE
 
 import cuda_graphs as cg
+from tests.graph_rig import ONE
 
 FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 

@@ -5,9 +5,9 @@
 import gc
 
 import pytest
-from graph_rig import ONE
 
 import cuda_graphs as cg
+from tests.graph_rig import ONE
 
 
 @pytest.fixture

@@ -3,10 +3,10 @@
 """Law: a definition can be changed until it is instantiated, and what was destroyed says so and keeps quiet."""
 
 import pytest
-from graph_rig import ONE
 
 import cuda_graphs as cg
 from cuda_graphs._handles import boxes
+from tests.graph_rig import ONE
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import re
 import weakref
 
 import pytest
-from graph_specs import SPECS
 
 import cuda_graphs as cg
+from tests.graph.graph_specs import SPECS
 
 
 def properties(node):

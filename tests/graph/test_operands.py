@@ -4,9 +4,9 @@
 
 import numpy as np
 import pytest
-from graph_rig import ONE
 
 import cuda_graphs as cg
+from tests.graph_rig import ONE
 
 
 @pytest.fixture

@@ -2,6 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of the lifetime tests."""
 
-from graph_rig import code, eventually, fresh_kernels, kernels, pinned, run
+from tests.graph_rig import code, eventually, fresh_kernels, kernels, pinned, run
 
 __all__ = ["code", "eventually", "fresh_kernels", "kernels", "pinned", "run"]

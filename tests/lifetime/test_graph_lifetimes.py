@@ -5,10 +5,10 @@
 import gc
 
 import pytest
-from graph_rig import ONE
 
 import cuda_graphs as cg
 from cuda_graphs._handles import boxes
+from tests.graph_rig import ONE
 
 CONDITIONALS = {
     "if": lambda g, c: g.if_then(c),

@@ -14,10 +14,10 @@ import weakref
 from pathlib import Path
 
 import pytest
-from graph_rig import ONE
 
 import cuda_graphs as cg
 from cuda_graphs._handles import boxes
+from tests.graph_rig import ONE
 
 FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
