@@ -30,6 +30,7 @@ cdef Opaque own_arguments(tuple args) except *
 # `options` is a GraphAllocOptions.
 cdef int fill_allocation(Allocation* what, size_t size, object options) except -1
 cdef CUmemorytype type_of(AllocKind kind) noexcept
+cdef str name_of(AllocKind kind)
 
 # An address given as a Buffer or an int; of a Buffer, the owner of the memory. `name` is that of the argument.
 cdef CUdeviceptr read_address(object value, str name, Opaque* owner) except? 0xBAD

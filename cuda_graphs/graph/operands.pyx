@@ -3,6 +3,7 @@
 """From what users pass to the methods that add nodes to what the driver takes, and who must live for it."""
 
 import ctypes
+import operator
 
 from cpython.object cimport PyObject
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
@@ -28,7 +29,7 @@ from cuda_graphs._objects.event cimport Event
 from cuda_graphs._objects.kernel cimport Kernel
 from cuda_graphs._objects.launch_config cimport LaunchConfig
 from cuda_graphs.graph.condition cimport Condition
-from cuda_graphs.graph.options import device_ordinal, memory_kind
+from cuda_graphs.graph.options import MEMORY_TYPES, device_ordinal, memory_kind
 
 
 cdef Kernel accept_kernel(object kernel):
@@ -101,10 +102,23 @@ cdef int fill_allocation(Allocation* what, size_t size, object options) except -
     return 0
 
 
+cdef str name_of(AllocKind kind):
+    return MEMORY_TYPES[<int>kind]
+
+
 cdef CUmemorytype type_of(AllocKind kind) noexcept:
     if kind == AllocKind.kHost:
         return CU_MEMORYTYPE_HOST
     return CU_MEMORYTYPE_DEVICE if kind == AllocKind.kDevice else CU_MEMORYTYPE_UNIFIED
+
+
+cdef bint is_int(object value) except -1:
+    # Not hasattr(value, "__index__"): an array of NumPy has that, and mostly raises when it is called.
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return True
 
 
 cdef CUdeviceptr read_address(object value, str name, Opaque* owner) except? 0xBAD:
@@ -115,7 +129,7 @@ cdef CUdeviceptr read_address(object value, str name, Opaque* owner) except? 0xB
             raise ValueError(f"{name} is a closed Buffer, which has no active allocation")
         owner[0] = as_owner(buffer._h)
         return buffer._h.get()[0]
-    if not hasattr(value, "__index__"):
+    if not is_int(value):
         raise TypeError(f"{name} must be an address (int) or a Buffer, got {type(value).__name__}")
     return value
 
@@ -170,7 +184,7 @@ cdef int read_c_function(object fn, object user_data, CUDA_HOST_NODE_PARAMS* par
     owners.first = hold_python(<PyObject*>fn)
     if user_data is None:
         params.userData = NULL
-    elif hasattr(user_data, "__index__"):
+    elif is_int(user_data):
         params.userData = <void*><uintptr_t>user_data
     else:
         owners.second = copy_of(user_data)

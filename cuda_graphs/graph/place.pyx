@@ -32,7 +32,7 @@ from cuda_graphs._objects.launch_config cimport LaunchConfig, LaunchConfig_accep
 from cuda_graphs.graph.condition cimport Condition
 from cuda_graphs.graph.operands cimport (
     accept_condition, accept_context, accept_event, accept_kernel, fill_allocation, fill_kernel, find_type,
-    own_arguments, read_address, read_callback, type_of,
+    name_of, own_arguments, read_address, read_callback, type_of,
 )
 from cuda_graphs.graph import options as graph_options
 
@@ -225,7 +225,7 @@ cdef class Place:
         with nogil:
             status = add_alloc(place_after(self._h), what, &raw)
         if status:
-            self._refused(status, slot, f"add an allocation of {size} bytes of {memory_type} memory")
+            self._refused(status, slot, f"add an allocation of {size} bytes of {name_of(what.kind)} memory")
         memory.get().record(what.address, size, type_of(what.kind))
         cdef Place node = self._added(raw, NodeKind.kAlloc, slot)
         return remember_device(node, what.device) if what.kind == AllocKind.kHost else node

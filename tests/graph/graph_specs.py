@@ -100,14 +100,6 @@ SPECS = [
         f"<AllocNode {HANDLE} dptr=0x[0-9a-f]+ size=512>",
     ),
     Spec(
-        "alloc_host",
-        cg.AllocNode,
-        "MEM_ALLOC",
-        lambda g, n: g.alloc(512, cg.GraphAllocOptions(device=0, memory_type="host")),
-        {"bytesize": 512, "memory_type": "host", "device_id": 0},
-        f"<AllocNode {HANDLE} dptr=0x[0-9a-f]+ size=512>",
-    ),
-    Spec(
         "free",
         cg.FreeNode,
         "MEM_FREE",

@@ -129,8 +129,8 @@ def test_a_launch_of_a_closed_stream_is_a_runtime_error(counter, device):
 )
 def test_options_are_keywords_or_the_dataclass(options, counter, stream):
     g, x = counter
-    if options.pop("upload", False):
-        options["upload_stream"] = stream
+    if "upload" in options:
+        options = {"upload_stream": stream}
     g.instantiate(**options).launch(stream)
     g.instantiate(cg.GraphCompleteOptions(**options)).launch(stream)
     g.instantiate(options).launch(stream)
