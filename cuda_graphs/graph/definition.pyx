@@ -16,7 +16,7 @@ from cuda_graphs._handles.graph_handles cimport (
 )
 from cuda_graphs.graph.condition cimport Condition
 from cuda_graphs.graph.exec cimport instantiate_graph
-from cuda_graphs.graph.operands cimport accept_context
+from cuda_graphs.graph.operands cimport accept_context, read_uint
 from cuda_graphs.graph.place cimport Place, register_class, wrap_node, wrap_raw
 from cuda_graphs.graph.options import GraphCompleteOptions, GraphDebugPrintOptions, accept
 
@@ -85,7 +85,7 @@ cdef class GraphDef(Place):
         The context that is current must be that of the node and of the kernels that set it.
         """
         cdef GraphBox* graph = self._open()
-        cdef unsigned int value = 0 if default_value is None else default_value
+        cdef unsigned int value = 0 if default_value is None else read_uint(default_value, "default_value")
         cdef unsigned int flags = 0 if default_value is None else CU_GRAPH_COND_ASSIGN_DEFAULT
         cdef CUcontext context = accept_context("condition")
         cdef CUgraphConditionalHandle handle = 0

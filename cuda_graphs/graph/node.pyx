@@ -17,12 +17,15 @@ from cuda_graphs.graph.place cimport Place, register_class, wrap_graph, wrap_raw
 from cuda_graphs.graph.adjacency import AdjacencySet
 from cuda_graphs.graph.node_type import GraphNodeType
 
+OWNERS = ("kernel", "event", "callback_fn", "child_graph", "branches")
+
 
 cdef class GraphNode(Place):
     """A node of a definition. Each kind has a class of its own; this one stands for kinds without, and the entry.
 
     The same node is the same object as long as one lives, wherever it comes from. A node keeps its definition, and
-    all definitions around that, alive. Properties are what the driver says now; of a destroyed node, what it said.
+    all definitions around that, alive. Properties are what the driver says now. A destroyed node still says what it
+    was, but for the objects that it released: asking for those is a RuntimeError.
     """
 
     @property
@@ -82,6 +85,9 @@ cdef class GraphNode(Place):
         status = destroy_node(record[0])
         if status:
             check_attempt(status, f"destroy {self!r}")
+        # Not what owns something: that is released now.
+        for name in OWNERS:
+            values.pop(name, None)
         record.make_facts().values = hold_python(<PyObject*>values)
 
     def _read(self):
@@ -92,9 +98,10 @@ cdef class GraphNode(Place):
         cdef NodeRecord* record = self._record()
         if record.raw != NULL:
             return self._read()[name]
-        if record.facts and record.facts.get().values:
-            return (<dict><PyObject*>record.facts.get().values.get())[name]
-        self._open()  # says why there is nothing to say
+        values = <object><PyObject*>record.facts.get().values.get() if record.facts and record.facts.get().values else {}
+        if name not in values:
+            self._open()  # says why there is nothing to say
+        return values[name]
 
     # What AdjacencySet is made of.
 

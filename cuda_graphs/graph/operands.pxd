@@ -35,6 +35,11 @@ cdef str name_of(AllocKind kind)
 # An address given as a Buffer or an int; of a Buffer, the owner of the memory. `name` is that of the argument.
 cdef CUdeviceptr read_address(object value, str name, Opaque* owner) except? 0xBAD
 
+# A count or size that fits 64 or 32 bits without a sign: TypeError or OverflowError before the driver is asked. Cython's
+# own conversion would take a float.
+cdef size_t read_size(object value, str name) except? 0xBAD
+cdef unsigned int read_uint(object value, str name) except? 0xBAD
+
 # What kind of memory a memcpy node shall take it for. ValueError for memory that no node can copy.
 cdef CUmemorytype find_type(CUdeviceptr address, str name) except *
 

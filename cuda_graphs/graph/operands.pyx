@@ -131,7 +131,24 @@ cdef CUdeviceptr read_address(object value, str name, Opaque* owner) except? 0xB
         return buffer._h.get()[0]
     if not is_int(value):
         raise TypeError(f"{name} must be an address (int) or a Buffer, got {type(value).__name__}")
-    return value
+    return read_unsigned(value, name, 64)
+
+
+cdef size_t read_size(object value, str name) except? 0xBAD:
+    return read_unsigned(value, name, 64)
+
+
+cdef unsigned int read_uint(object value, str name) except? 0xBAD:
+    return <unsigned int>read_unsigned(value, name, 32)
+
+
+cdef unsigned long long read_unsigned(object value, str name, int bits) except? 0xBAD:
+    if not is_int(value):
+        raise TypeError(f"{name} must be an int, got {type(value).__name__}")
+    number = operator.index(value)
+    if not 0 <= number < 1 << bits:
+        raise OverflowError(f"{name}={number} is not in 0..2**{bits}-1")
+    return number
 
 
 cdef CUmemorytype find_type(CUdeviceptr address, str name) except *:

@@ -32,7 +32,7 @@ from cuda_graphs._objects.launch_config cimport LaunchConfig, LaunchConfig_accep
 from cuda_graphs.graph.condition cimport Condition
 from cuda_graphs.graph.operands cimport (
     accept_condition, accept_context, accept_event, accept_kernel, fill_allocation, fill_kernel, find_type,
-    name_of, own_arguments, read_address, read_callback, type_of,
+    name_of, own_arguments, read_address, read_callback, read_size, read_uint, type_of,
 )
 from cuda_graphs.graph import options as graph_options
 
@@ -208,7 +208,7 @@ cdef class Place:
             self._refused(status, slot, f"add a launch of {k._name()} with {c!r} and {len(args)} arguments")
         return self._added(raw, NodeKind.kKernel, slot)
 
-    def alloc(self, size_t size, options=None, *, device=None, memory_type="device", peer_access=None):
+    def alloc(self, size, options=None, *, device=None, memory_type="device", peer_access=None):
         """Add an AllocNode: `size` bytes, at an address that is fixed now (`dptr`) and the same in every launch.
 
         Options as fields or as a GraphAllocOptions. Memory that no FreeNode gives back outlives the launch. CUDAError
@@ -220,13 +220,13 @@ cdef class Place:
         cdef CUgraphNode raw = NULL
         cdef CUresult status
         keywords = {"device": device, "memory_type": memory_type, "peer_access": peer_access}
-        fill_allocation(&what, size, graph_options.accept(graph_options.GraphAllocOptions, options, keywords))
+        fill_allocation(&what, read_size(size, "size"), graph_options.accept(graph_options.GraphAllocOptions, options, keywords))
         cdef OwnerSlot slot = self._attach(as_owner(memory), Opaque())
         with nogil:
             status = add_alloc(place_after(self._h), what, &raw)
         if status:
             self._refused(status, slot, f"add an allocation of {size} bytes of {name_of(what.kind)} memory")
-        memory.get().record(what.address, size, type_of(what.kind))
+        memory.get().record(what.address, what.size, type_of(what.kind))
         cdef Place node = self._added(raw, NodeKind.kAlloc, slot)
         return remember_device(node, what.device) if what.kind == AllocKind.kHost else node
 
@@ -248,7 +248,7 @@ cdef class Place:
             self._refused(status, OwnerSlot(), f"add a free of {address:#x}")
         return self._added(raw, NodeKind.kFree, OwnerSlot())
 
-    def memset(self, dst, value, size_t width, size_t height=1, size_t pitch=0):
+    def memset(self, dst, value, width, height=1, pitch=0):
         """Add a MemsetNode: fill `height` rows of `width` elements, `pitch` bytes apart (of one row: ignored).
 
         dst    address (int) or Buffer, which the graph then keeps
@@ -263,7 +263,8 @@ cdef class Place:
         cdef CUresult status
         params.dst = read_address(dst, "dst", &owner)
         params.elementSize = <unsigned int>parse_fill_value(value, &params.value)
-        params.width, params.height, params.pitch = width, height, pitch
+        params.width, params.height = read_size(width, "width"), read_size(height, "height")
+        params.pitch = read_size(pitch, "pitch")
         cdef OwnerSlot slot = self._attach(owner, Opaque()) if owner else OwnerSlot()
         with nogil:
             status = graph_driver().cuGraphAddMemsetNode(
@@ -272,7 +273,7 @@ cdef class Place:
             self._refused(status, slot, f"add a memset of {width} x {height} elements at {params.dst:#x}")
         return self._added(raw, NodeKind.kMemset, slot)
 
-    def memcpy(self, dst, src, size_t size):
+    def memcpy(self, dst, src, size):
         """Add a MemcpyNode: copy `size` bytes from `src` to `dst`, each an address (int) or a Buffer, which the graph
         then keeps. Device, pinned, managed and graph-allocated memory; ValueError for pageable host memory."""
         self._open()
@@ -283,7 +284,8 @@ cdef class Place:
         cdef CUresult status
         copy.to = read_address(dst, "dst", &to_owner)
         copy.source = read_address(src, "src", &from_owner)
-        copy.to_type, copy.source_type, copy.size = find_type(copy.to, "dst"), find_type(copy.source, "src"), size
+        copy.size = read_size(size, "size")
+        copy.to_type, copy.source_type = find_type(copy.to, "dst"), find_type(copy.source, "src")
         cdef OwnerSlot slot = self._attach(to_owner, from_owner) if to_owner or from_owner else OwnerSlot()
         with nogil:
             status = add_copy(place_after(self._h), copy, context, &raw)
@@ -396,12 +398,12 @@ cdef class Place:
         """Add a WhileNode: `body` runs again and again as long as the condition is not 0 before it. See `if_then`."""
         return self._add_conditional(condition, NodeKind.kWhile, CU_GRAPH_COND_TYPE_WHILE, 1)
 
-    def switch(self, condition, unsigned int count):
+    def switch(self, condition, count):
         """Add a SwitchNode of `count` bodies: `branches[n]` runs if the condition is n, none if it is >= count.
 
         See `if_then`. CUDAError for count 0.
         """
-        return self._add_conditional(condition, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, count)
+        return self._add_conditional(condition, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, read_uint(count, "count"))
 
     def call(self, obj, *args):
         """Have `obj` add its nodes here, and return the last of them.

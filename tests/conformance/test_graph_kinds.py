@@ -143,7 +143,7 @@ def test_an_if_else_node_runs_one_of_its_bodies(value, kernels, pinned, run):
     affine(node.then, kernels, x, 1, 1)
     affine(affine(node.else_, kernels, x, 1, 10), kernels, x, 2, 0)
     run(g, times=2)
-    assert x[0] == ([66, 3][value])
+    assert x[0] == ([64, 3][value])
 
 
 @pytest.mark.parametrize("value", [0, 1, 2, 3, 4, 99])

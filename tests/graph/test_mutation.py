@@ -50,8 +50,23 @@ def test_a_destroyed_node_still_says_what_it_was(g, needs, kernels):
     node.destroy()
     launch.destroy()
     assert (node.value, node.width, node.dptr) == (7, 16, needs.target.ctypes.data)
-    assert launch.kernel == kernels.nothing
     assert launch.config == ONE
+
+
+def test_a_destroyed_node_has_released_what_it_held(g, kernels, device):
+    child = cg.GraphDef()
+    nodes = {
+        "kernel": g.launch(ONE, kernels.nothing),
+        "event": g.record_event(device.create_event()),
+        "callback_fn": g.callback(lambda: None),
+        "child_graph": g.embed(child),
+        "branches": g.if_then(g.create_condition(0)),
+    }
+    for name, node in nodes.items():
+        getattr(node, name)
+        node.destroy()
+        with pytest.raises(RuntimeError, match="GraphNode has been destroyed"):
+            getattr(node, name)
 
 
 def test_nothing_can_be_added_after_a_destroyed_node(g, needs, kernels):
