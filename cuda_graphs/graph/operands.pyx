@@ -146,7 +146,7 @@ cdef unsigned long long read_unsigned(object value, str name, int bits) except? 
     if not is_int(value):
         raise TypeError(f"{name} must be an int, got {type(value).__name__}")
     number = operator.index(value)
-    if not 0 <= number < 1 << bits:
+    if number < 0 or number >> bits:
         raise OverflowError(f"{name}={number} is not in 0..2**{bits}-1")
     return number
 
