@@ -22,11 +22,6 @@ struct EntryPoint {
     void* address;
 };
 
-// Weak until the graph functions are there.
-#define CG_REQUIRED(base, symbol, version) extern "C" __attribute__((weak)) decltype(symbol) symbol;
-#define CG_OPTIONAL(base, symbol, version) CG_REQUIRED(base, symbol, version)
-#include "../../_driver/functions.def"
-
 // Both spelled out: passed on from one macro to the other, `base` would be replaced by what cuda.h defines it to be.
 #define CG_REQUIRED(base, symbol, version) {#base, version, reinterpret_cast<void*>(&symbol)},
 #define CG_OPTIONAL(base, symbol, version) {#base, version, reinterpret_cast<void*>(&symbol)},
@@ -87,7 +82,7 @@ CGH_API CUresult cuGetProcAddress_v2(const char* symbol, void** pfn, int cudaVer
         const EntryPoint* best = nullptr;
         CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
         for (const EntryPoint& point : kEntryPoints) {
-            if (std::strcmp(point.base, symbol) != 0 || point.address == nullptr) continue;
+            if (std::strcmp(point.base, symbol) != 0) continue;
             if (status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND) status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
             if (point.version <= cudaVersion && (best == nullptr || point.version > best->version)) best = &point;
         }

@@ -63,9 +63,10 @@ struct Caller<kFunction> {
     }
 };
 
+// Both macros spelled out: passed on, `base` would be replaced by what cuda.h defines it to be.
 const Call kCalls[] = {
 #define CG_REQUIRED(base, symbol, version) {#base, Caller<&symbol>::takes_handles, Caller<&symbol>::call},
-#define CG_OPTIONAL(base, symbol, version) CG_REQUIRED(base, symbol, version)
+#define CG_OPTIONAL(base, symbol, version) {#base, Caller<&symbol>::takes_handles, Caller<&symbol>::call},
 #include "_driver/functions.def"
 };
 
@@ -195,7 +196,7 @@ LAW(EveryEntry, IsFoundByNameAndVersion) {
         void* address;
     } entries[] = {
 #define CG_REQUIRED(base, symbol, version) {#base, version, reinterpret_cast<void*>(&symbol)},
-#define CG_OPTIONAL(base, symbol, version) CG_REQUIRED(base, symbol, version)
+#define CG_OPTIONAL(base, symbol, version) {#base, version, reinterpret_cast<void*>(&symbol)},
 #include "_driver/functions.def"
     };
     for (const auto& entry : entries) {
