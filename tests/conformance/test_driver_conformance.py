@@ -31,9 +31,11 @@ DIFFERENCES = json.loads((HERE / "differences.json").read_text())
 def ask(library: str, out: Path, **variables: str) -> dict:
     """Build the program where it changed, ask the driver, and give what it wrote."""
     command = [HERE / "run.sh", library, out]
-    result = subprocess.run(
-        command, capture_output=True, text=True, check=False, env={**os.environ, **variables}
-    )
+    environment = {**os.environ, **variables}
+    BUILD.mkdir(parents=True, exist_ok=True)
+    with (BUILD / "run.lock").open("w") as lock:  # the processes of a test run build in one folder
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert result.returncode == 0, result.stderr[-4000:]
     return json.loads(out.read_text())
 
