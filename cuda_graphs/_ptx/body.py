@@ -228,7 +228,7 @@ class BodyParser:
         before = self.cursor.tokens[self.cursor.at - 1]
         return following.kind == "word" or following.text == ")" or before.text.startswith("call")
 
-    def _address(self) -> Address:
+    def _address(self) -> Address | Vector:
         cursor = self.cursor
         if cursor.token.kind != "word":
             base: object = Immediate(cursor.integer())

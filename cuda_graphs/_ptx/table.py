@@ -47,7 +47,7 @@ class Row:
     operand_count: tuple[int, int]
 
 
-class Refused(Exception):  # noqa: N818  (it says what happened, not what went wrong)
+class Refused(Exception):
     """An instruction that is not supported as written. The lowering adds its place."""
 
 

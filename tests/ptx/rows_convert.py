@@ -44,7 +44,7 @@ def int_to_int() -> list[Row]:
                 f"cvt.{kind}.u32 to a wide register",
                 ("u32",),
                 value,
-                lambda a, k=kind: wrap(wrap(a, k), value),
+                lambda a, k=kind, v=value: wrap(wrap(a, k), v),
                 code=f"cvt.{kind}.u32 {{t}}, {{a}}; mov.b32 {{d}}, {{t}};",
             )
         )
@@ -303,7 +303,8 @@ def bits() -> list[Row]:
             ("u64", "u64"),
             "u64",
             lambda a, b: a ^ b,
-            code=".reg .b128 %big; .reg .b64 %lo; mov.b128 %big, {{{a}, {b}}}; mov.b128 {{%lo, {x}}}, %big; xor.b64 {d}, %lo, {x};",
+            code="mov.b128 %big, {{{a}, {b}}}; mov.b128 {{%lo, {x}}}, %big; xor.b64 {d}, %lo, {x};",
+            registers=".reg .b128 %big; .reg .b64 %lo;",
         ),
         make(
             "a scope of its own",

@@ -71,7 +71,8 @@ def access() -> list[Row]:
             code=through("f64", "ld.volatile.global.f64", "st.volatile.global.f64"),
         )
     )
-    two_words = "st.global.v2.u32 [{slot}], {{{a}, {b}}}; ld.global.v2.u32 {{{t}, {u}}}, [{slot}]; xor.b32 {d}, {t}, {u};"
+    two_words = "st.global.v2.u32 [{slot}], {{{a}, {b}}}; ld.global.v2.u32 {{{t}, {u}}}, [{slot}]; "
+    two_words += "xor.b32 {d}, {t}, {u};"
     found.append(make("ld/st.v2.u32", ("u32", "u32"), "u32", lambda a, b: a ^ b, code=two_words))
     found.append(
         make(
@@ -88,7 +89,8 @@ def access() -> list[Row]:
             ("u32", "u32"),
             "u32",
             lambda a, b: (a & 255) << np.uint32(8) | b & 255,
-            code="st.global.v4.u8 [{slot}], {{{a}, {b}, {a}, {b}}}; ld.global.v2.u8 {{{t}, {u}}}, [{slot}+2]; mad.lo.u32 {d}, {t}, 256, {u};",
+            code="st.global.v4.u8 [{slot}], {{{a}, {b}, {a}, {b}}}; ld.global.v2.u8 {{{t}, {u}}}, [{slot}+2]; "
+            "mad.lo.u32 {d}, {t}, 256, {u};",
         )
     )
     found.append(
@@ -106,7 +108,8 @@ def access() -> list[Row]:
             ("u64", "u64"),
             "u64",
             lambda a, b: b,
-            code=".reg .b128 %big; mov.b128 %big, {{{a}, {b}}}; st.global.b128 [{slot}], %big; ld.global.u64 {d}, [{slot}+8];",
+            code="mov.b128 %big, {{{a}, {b}}}; st.global.b128 [{slot}], %big; ld.global.u64 {d}, [{slot}+8];",
+            registers=".reg .b128 %big;",
         )
     )
     return found
@@ -202,6 +205,11 @@ def atomic_code(op: str, kind: str, operands: str, space: str, store: str) -> st
     )
 
 
+def between(space: str, access: str, place: str, operation: str) -> str:
+    """A store, an operation without result, a load."""
+    return f"st.{space}.{access} [{place}], {{a}}; {operation} [{place}], {{b}}; ld.{space}.{access} {{d}}, [{place}];"
+
+
 def atomics() -> list[Row]:
     found = []
     cases = {
@@ -238,16 +246,8 @@ def atomics() -> list[Row]:
                         atomic_code(op, kind, "{b}", space, f"b{kind[1:]}"),
                     )
                 )
-            place = "st.global.b{n} [{{slot}}], {{a}}; red.global.{op}.{kind} [{{slot}}], {{b}}; ld.global.b{n} {{d}}, [{{slot}}];"
-            found.append(
-                integer_row(
-                    f"red.{op}.{kind}",
-                    (kind, kind),
-                    kind,
-                    function,
-                    place.format(n=kind[1:], op=op, kind=kind),
-                )
-            )
+            code = between("global", f"b{kind[1:]}", "{slot}", f"red.global.{op}.{kind}")
+            found.append(integer_row(f"red.{op}.{kind}", (kind, kind), kind, function, code))
     for kind in ("b32", "b64"):
         for space in (".global", ".shared"):
             # the old value is either what is compared or not
@@ -289,7 +289,7 @@ def float_atomics() -> list[Row]:
         place = "{sh}" if space == "shared" else "{slot}"
         bits = 8 * ARRAY[kind].itemsize
         no_flush = ".noftz" if bits == 16 or kind == "f16x2" else ""
-        code = f"st.{space}.b{bits} [{place}], {{a}}; red.{space}.add{no_flush}.{kind} [{place}], {{b}}; ld.{space}.b{bits} {{d}}, [{place}];"
+        code = between(space, f"b{bits}", place, f"red.{space}.add{no_flush}.{kind}")
         expect = lanes("f16", two("f16", "add", "rn")) if kind == "f16x2" else two(kind, "add", "rn")
 
         def column(k=kind) -> np.ndarray:
@@ -320,7 +320,7 @@ def float_atomics() -> list[Row]:
     code = "st.global.f32 [{slot}], {a}; atom.global.exch.b32 {d}, [{slot}], {b};"
     found.append(make("atom.exch.b32 of floats", ("f32", "f32"), "f32", lambda a, b: a, code=code, limit=600))
     for name, largest in (("min", False), ("max", True)):
-        code = f"st.global.b16 [{{slot}}], {{a}}; red.global.{name}.noftz.f16 [{{slot}}], {{b}}; ld.global.b16 {{d}}, [{{slot}}];"
+        code = between("global", "b16", "{slot}", f"red.global.{name}.noftz.f16")
         found.append(
             make(
                 f"red.{name}.noftz.f16",

@@ -23,7 +23,8 @@ def test_barriers_in_a_loop_with_a_uniform_count_from_memory():
 def test_a_barrier_under_a_branch_that_the_whole_block_takes():
     source = r"""extern "C" __global__ void k(int* out) {
         __shared__ int s[64]; int t = threadIdx.x; s[t] = t;
-        if (blockIdx.x & 1) { __syncthreads(); out[blockIdx.x * 64 + t] = s[63 - t]; } else out[blockIdx.x * 64 + t] = -1; }"""
+        if (blockIdx.x & 1) { __syncthreads(); out[blockIdx.x * 64 + t] = s[63 - t];
+            } else out[blockIdx.x * 64 + t] = -1; }"""
     out = np.zeros((4, 64), np.int32)
     load(compile_cuda(source)).launch("k", 4, 64, out)
     for block in range(4):
@@ -48,7 +49,8 @@ def test_threads_that_left_early_are_not_waited_for():
 def test_barriers_inside_device_functions_and_their_callees():
     source = r"""
     __device__ __noinline__ void wait() { __syncthreads(); }
-    __device__ __noinline__ float swap(float* s, float v) { s[threadIdx.x] = v; wait(); float r = s[threadIdx.x ^ 1]; wait(); return r; }
+    __device__ __noinline__ float swap(float* s, float v) { s[threadIdx.x] = v; wait();
+        float r = s[threadIdx.x ^ 1]; wait(); return r; }
     extern "C" __global__ void k(float* out) { __shared__ float s[32]; float v = threadIdx.x;
         for (int i = 0; i < 3; ++i) v = swap(s, v) + 1; out[threadIdx.x] = v; }"""
     out = np.zeros(32, "f")
@@ -63,7 +65,8 @@ def test_local_arrays_and_many_values_live_across_a_barrier():
     source = r"""extern "C" __global__ void k(int* out, int m) {
         __shared__ int s[64]; int t = threadIdx.x, a[8]; double x = t * .5; long long y = t * 7ll;
         for (int i = 0; i < 8; ++i) a[(i + m) & 7] = t * i;
-        for (int r = 0; r < 3; ++r) { s[t] = a[(r + m) & 7]; __syncthreads(); a[r] += s[63 - t]; x += r; y ^= s[t]; __syncthreads(); }
+        for (int r = 0; r < 3; ++r) { s[t] = a[(r + m) & 7]; __syncthreads(); a[r] += s[63 - t]; x += r;
+            y ^= s[t]; __syncthreads(); }
         int sum = 0; for (int i = 0; i < 8; ++i) sum += a[(i * m) & 7]; out[t] = sum + (int) x + (int) y; }"""
     out = np.zeros(64, np.int32)
     load(compile_cuda(source)).launch("k", 1, 64, out, np.int32(3))

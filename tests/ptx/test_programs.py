@@ -144,7 +144,8 @@ def test_powf_and_fmodf_follow_numpy():
 
 
 def test_atomics_of_many_blocks_lose_nothing():
-    source = r"""extern "C" __global__ void count(unsigned* hist, const unsigned char* x, int n, float* sum, unsigned long long* top) {
+    source = r"""extern "C" __global__ void count(unsigned* hist, const unsigned char* x, int n, float* sum,
+        unsigned long long* top) {
         int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return;
         atomicAdd(&hist[x[i]], 1); atomicAdd(sum, 1.0f); atomicMax(top, (unsigned long long) i * x[i]);
         atomicCAS(&hist[256], 0, 77); atomicInc(&hist[257], 9); atomicExch(&hist[258], 5); }"""
@@ -176,7 +177,8 @@ def test_struct_results_and_recursion():
     struct Pair { long long a; float b; int c; };
     __device__ __noinline__ Pair make(int i) { Pair p; p.a = i * 3ll; p.b = i * .5f; p.c = -i; return p; }
     __device__ __noinline__ int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
-    extern "C" __global__ void k(double* out) { Pair p = make(threadIdx.x); out[threadIdx.x] = p.a + p.b + p.c + fib(threadIdx.x); }"""
+    extern "C" __global__ void k(double* out) { Pair p = make(threadIdx.x);
+        out[threadIdx.x] = p.a + p.b + p.c + fib(threadIdx.x); }"""
     out = np.zeros(12)
     load(compile_cuda(source)).launch("k", 1, 12, out)
     fib = [0, 1]
@@ -207,7 +209,8 @@ def test_switches_and_local_arrays():
     source = r"""extern "C" __global__ void k(int* out, const int* x) {
         int i = threadIdx.x, a[16];
         for (int j = 0; j < 16; ++j) a[j] = x[j] * (i + 1);
-        switch (x[i]) { case 0: out[i] = a[i & 15]; break; case 1: out[i] = a[3] - 1; break; case 2: out[i] = a[1] * a[2]; break;
+        switch (x[i]) { case 0: out[i] = a[i & 15]; break; case 1: out[i] = a[3] - 1; break;
+            case 2: out[i] = a[1] * a[2]; break;
           case 3: out[i] = __popc(a[5]); break; case 4: out[i] = a[a[4] & 15]; break; case 5: out[i] = i; break;
           case 6: out[i] = a[6] / 3; break; case 7: out[i] = 70; break; default: out[i] = -1; } }"""
     x = np.arange(32, dtype=np.int32) % 11
@@ -249,11 +252,15 @@ def test_dynamic_shared_memory_follows_the_static_one():
 
 def test_shared_memory_of_device_functions_and_kernels_does_not_overlap():
     source = r"""
-    __device__ __noinline__ int turn(int v) { __shared__ int s[32]; s[threadIdx.x] = v; __syncthreads(); return s[31 - threadIdx.x]; }
-    extern "C" __global__ void one(int* out) { __shared__ int mine[32]; mine[threadIdx.x] = threadIdx.x; int r = turn(threadIdx.x * 2);
+    __device__ __noinline__ int turn(int v) { __shared__ int s[32]; s[threadIdx.x] = v; __syncthreads();
+        return s[31 - threadIdx.x]; }
+    extern "C" __global__ void one(int* out) { __shared__ int mine[32]; mine[threadIdx.x] = threadIdx.x;
+        int r = turn(threadIdx.x * 2);
         out[threadIdx.x] = mine[threadIdx.x] * 1000 + r; }
-    extern "C" __global__ void two(int* out) { __shared__ double other[40]; other[threadIdx.x] = .5; out[threadIdx.x] = turn(7) + 2 * other[threadIdx.x]; }
-    extern "C" __global__ void none(int* out) { __shared__ int x[3]; if (threadIdx.x < 3) x[threadIdx.x] = 1; out[threadIdx.x] = 5; }"""
+    extern "C" __global__ void two(int* out) { __shared__ double other[40]; other[threadIdx.x] = .5;
+        out[threadIdx.x] = turn(7) + 2 * other[threadIdx.x]; }
+    extern "C" __global__ void none(int* out) { __shared__ int x[3]; if (threadIdx.x < 3) x[threadIdx.x] = 1;
+        out[threadIdx.x] = 5; }"""
     program = load(compile_cuda(source))
     out, t = np.zeros(32, np.int32), np.arange(32)
     program.launch("one", 1, 32, out)
@@ -266,7 +273,8 @@ def test_shared_memory_of_device_functions_and_kernels_does_not_overlap():
 def test_half_precision():
     source = r"""#include <cuda_fp16.h>
     #include <cuda_bf16.h>
-    extern "C" __global__ void k(const __half* a, const __half* b, __half* out, const __half2* c, __half2* d, __nv_bfloat16* e) {
+    extern "C" __global__ void k(const __half* a, const __half* b, __half* out, const __half2* c, __half2* d,
+        __nv_bfloat16* e) {
         int i = threadIdx.x;
         out[i] = __hfma(a[i], b[i], __hadd(a[i], __float2half(0.5f)));
         d[i] = __hmul2(c[i], __hadd2(c[i], c[i]));
@@ -310,7 +318,8 @@ def test_printf_gets_the_packed_arguments():
 
 def test_conditional_handles_are_set():
     source = r"""extern "C" __device__ void cudaGraphSetConditional(unsigned long long, unsigned);
-    extern "C" __global__ void k(unsigned long long handle, int n) { if (threadIdx.x == 0) cudaGraphSetConditional(handle, n > 3); }"""
+    extern "C" __global__ void k(unsigned long long handle,
+        int n) { if (threadIdx.x == 0) cudaGraphSetConditional(handle, n > 3); }"""
     program = load(compile_cuda(source))
     program.launch("k", 1, 32, np.uint64(0x123456789A), np.int32(5))
     program.launch("k", 1, 32, np.uint64(0x123456789B), np.int32(3))
@@ -341,7 +350,8 @@ def test_trap_ends_the_launch():
 
 
 def test_clocks_go_forward():
-    source = r"""extern "C" __global__ void k(long long* out) { out[0] = clock64(); out[1] = clock64(); out[2] = clock();
+    source = r"""extern "C" __global__ void k(long long* out) { out[0] = clock64(); out[1] = clock64();
+        out[2] = clock();
         unsigned long long t; asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t)); out[3] = t; }"""
     out = np.zeros(4, np.int64)
     load(compile_cuda(source)).launch("k", 1, 1, out)
