@@ -71,7 +71,8 @@ def load(str path) -> str:
 def version() -> tuple[int, int]:
     """The CUDA version of the loaded driver."""
     cdef int code = 0
-    check(driver().cuDriverGetVersion(&code))
+    with nogil:
+        check(driver().cuDriverGetVersion(&code))
     return code // 1000, code % 1000 // 10
 
 

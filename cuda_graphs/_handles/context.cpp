@@ -82,6 +82,7 @@ ContextHandle current_context() {
 }
 
 ContextScope::ContextScope(const ContextHandle& context) noexcept {
+    if (!context) return;
     CUcontext current = nullptr;
     status_ = driver().cuCtxGetCurrent(&current);
     if (status_ != CUDA_SUCCESS || current == raw_of(context)) return;

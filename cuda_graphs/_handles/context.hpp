@@ -28,7 +28,8 @@ ContextHandle create_context_ref(CUcontext raw);
 // The context that is current on this thread; empty without an error noted when there is none.
 ContextHandle current_context();
 
-// Makes a context current for a scope, unless it is already. Check status() before use.
+// Makes a context current for a scope, unless it is already; an empty handle changes nothing. Check status() before
+// use.
 class ContextScope {
   public:
     explicit ContextScope(const ContextHandle& context) noexcept;

@@ -114,6 +114,8 @@ cdef extern from "_handles/module.hpp" namespace "cg" nogil:
     LibraryHandle load_library(const void* image) except +
     string load_log(const void* image) except +
 
+    cpp_bool kernel_names(const LibraryHandle& library, vector[string]& names) except +
+
     cppclass Parameter:
         size_t offset
         size_t size
@@ -123,4 +125,5 @@ cdef extern from "_handles/module.hpp" namespace "cg" nogil:
     ctypedef shared_ptr[const CUkernel] KernelHandle
     KernelHandle get_kernel(const LibraryHandle& library, const char* name) except +
     KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library) except +
+    string kernel_name(const KernelHandle& kernel) except +
     const vector[Parameter]* kernel_parameters(const KernelHandle& kernel) except +

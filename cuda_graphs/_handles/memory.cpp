@@ -22,7 +22,6 @@ void* host_address(CUdeviceptr raw) {
 void free_now(const PointerBox& box) {
     if (!python_is_open()) return;
     const RelaxedCapture relaxed;
-    const ContextScope scope(box.context);
     if (box.how == Free::kDevice)
         driver().cuMemFree(box.raw);
     else
@@ -69,21 +68,20 @@ PoolHandle current_device_pool(CUdevice device) {
 PointerBox::~PointerBox() {
     if (how == Free::kNever) return;
     const GilRelease no_gil;
-    switch (how) {
-        case Free::kAsync:
-            driver().cuMemFreeAsync(raw, raw_of(stream));
-            break;
-        case Free::kCallback:
-            callback(resource, raw, size, stream);
-            break;
-        default:
-            free_now(*this);
-    }
+    const ContextScope scope(context);
+    if (how == Free::kCallback)
+        callback(resource, raw, size, stream);
+    else if (how == Free::kAsync)
+        driver().cuMemFreeAsync(raw, raw_of(stream));
+    else
+        free_now(*this);
 }
 
 PointerHandle allocate_from_pool(const PoolHandle& pool, std::size_t size, const StreamHandle& stream) {
     drain_deferred();
     auto box = std::make_shared<PointerBox>();
+    box->context = box_of<StreamBox>(stream)->context;
+    if (!box->context) box->context = current_context();
     CU_TRY(driver().cuMemAllocFromPoolAsync(&box->raw, size, raw_of(pool), raw_of(stream)));
     box->size = size;
     box->how = Free::kAsync;

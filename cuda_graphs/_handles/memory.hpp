@@ -41,7 +41,7 @@ struct PointerBox {
     std::size_t size = 0;
     Free how = Free::kNever;
     StreamHandle stream;    // in whose order it is freed; changed only by the Buffer that owns the box
-    ContextHandle context;  // for kDevice and kHost
+    ContextHandle context;  // entered to free it: the default streams mean the current one
     Opaque owner;           // pool, Python resource, or whatever else must outlive the memory
     void* resource = nullptr;
     FreeCallback callback = nullptr;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "module.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -71,6 +72,20 @@ std::string load_log(const void* image) {
     return log;
 }
 
+bool kernel_names(const LibraryHandle& library, std::vector<std::string>& names) {
+    unsigned count = 0;
+    CU_TRY(driver().cuLibraryGetKernelCount(&count, raw_of(library)));
+    std::vector<CUkernel> all(count);
+    if (count > 0) CU_TRY(driver().cuLibraryEnumerateKernels(all.data(), count, raw_of(library)));
+    for (CUkernel kernel : all) {
+        const char* name = nullptr;
+        CU_TRY(driver().cuKernelGetName(&name, kernel));
+        names.emplace_back(name);
+    }
+    std::sort(names.begin(), names.end());
+    return true;
+}
+
 KernelBox::~KernelBox() {
     if (raw != nullptr) kernels().remove(raw);
 }
@@ -88,6 +103,12 @@ KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library) {
     KernelHandle keeping = make_kernel(raw, library);
     kernels().add(keeping);
     return keeping;
+}
+
+std::string kernel_name(const KernelHandle& kernel) {
+    const char* name = nullptr;
+    const CUresult status = driver().cuKernelGetName(&name, raw_of(kernel));
+    return status == CUDA_SUCCESS && name != nullptr ? name : "";
 }
 
 const std::vector<Parameter>* kernel_parameters(const KernelHandle& kernel) {

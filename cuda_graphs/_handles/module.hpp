@@ -30,6 +30,9 @@ LibraryHandle load_library(const void* image);
 // once more as a module, because only modules give their log at once.
 std::string load_log(const void* image);
 
+// The names of a library's kernels, sorted; false when the driver does not tell.
+bool kernel_names(const LibraryHandle& library, std::vector<std::string>& names);
+
 struct Parameter {
     std::size_t offset;  // bytes, in the parameter block
     std::size_t size;    // bytes
@@ -52,6 +55,9 @@ KernelHandle get_kernel(const LibraryHandle& library, const char* name);
 
 // Ours, with its library, if the raw value is one of ours; else borrowed, keeping `library` (may be empty) alive.
 KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library);
+
+// The name of a kernel in its code; "" when the driver does not tell.
+std::string kernel_name(const KernelHandle& kernel);
 
 // The parameters of a kernel, asked for once; nullptr with an error noted when the driver does not tell.
 const std::vector<Parameter>* kernel_parameters(const KernelHandle& kernel);

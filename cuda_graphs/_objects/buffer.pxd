@@ -4,6 +4,7 @@ from libc.stddef cimport size_t
 
 from cuda_graphs._driver.cuda cimport CUdeviceptr
 from cuda_graphs._handles.handles cimport PointerHandle
+from cuda_graphs._objects.stream cimport Stream
 
 
 cdef class Buffer:
@@ -22,6 +23,7 @@ cdef class Buffer:
     # RuntimeError once closed.
     cdef int _check_open(self) except -1
 
+    cdef int _free_on(self, Stream stream) except -1
     cdef int _ask(self) except -2
 
 

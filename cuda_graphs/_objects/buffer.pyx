@@ -19,6 +19,7 @@ from cuda_graphs._driver.cuda cimport (
     CUdeviceptr,
     CUpointer_attribute,
     CUresult,
+    CUstream,
     driver,
 )
 from cuda_graphs._driver.seam cimport check, check_attempt, ensure_driver
@@ -144,15 +145,20 @@ cdef class Buffer:
 
         Views of the memory (`__dlpack__`) and graphs that use it keep it until they go.
         """
-        cdef Stream last
         if stream is not None and self._h:
-            last = Stream_accept(stream)
-            (<PointerBox*>box_of[PointerBox](self._h)).stream = last._h
+            self._free_on(Stream_accept(stream))
         self._h.reset()
         self._memory_resource = None
         self._owner = None
         with nogil:
             drain_deferred()
+
+    cdef int _free_on(self, Stream stream) except -1:
+        """Has the memory go in the order of another stream."""
+        cdef PointerBox* box = <PointerBox*>box_of[PointerBox](self._h)
+        box.context = stream._context()._h
+        box.stream = stream._h
+        return 0
 
     def __enter__(self):
         return self
@@ -209,14 +215,15 @@ cdef class Buffer:
             raise ValueError(f"a value of {width} bytes does not fill {self._size} bytes evenly")
         cdef CUdeviceptr address = address_of(self._h)
         cdef size_t count = self._size // <size_t>width
+        cdef CUstream raw_stream = raw_of(on._h)
         cdef CUresult status
         with nogil:
             if width == 1:
-                status = driver().cuMemsetD8Async(address, <unsigned char>pattern, count, raw_of(on._h))
+                status = driver().cuMemsetD8Async(address, <unsigned char>pattern, count, raw_stream)
             elif width == 2:
-                status = driver().cuMemsetD16Async(address, <unsigned short>pattern, count, raw_of(on._h))
+                status = driver().cuMemsetD16Async(address, <unsigned short>pattern, count, raw_stream)
             else:
-                status = driver().cuMemsetD32Async(address, pattern, count, raw_of(on._h))
+                status = driver().cuMemsetD32Async(address, pattern, count, raw_stream)
         if status != CUDA_SUCCESS:
             check_attempt(status, f"fill of {self!r}")
 
@@ -330,9 +337,12 @@ cdef int copy(Buffer dst, Buffer src, Stream on) except -1:
     src._check_open()
     if dst._size != src._size:
         raise ValueError(f"buffer sizes differ: {src._size} bytes cannot be copied to {dst._size} bytes")
+    cdef CUdeviceptr to = address_of(dst._h), source = address_of(src._h)
+    cdef CUstream raw_stream = raw_of(on._h)
+    cdef size_t size = src._size
     cdef CUresult status
     with nogil:
-        status = driver().cuMemcpyAsync(address_of(dst._h), address_of(src._h), src._size, raw_of(on._h))
+        status = driver().cuMemcpyAsync(to, source, size, raw_stream)
     if status != CUDA_SUCCESS:
         check_attempt(status, f"copy of {src!r} to {dst!r}")
     return 0

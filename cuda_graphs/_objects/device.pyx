@@ -67,14 +67,18 @@ class Device:
     def name(self):
         """What the device is called."""
         cdef char text[256]
-        check(driver().cuDeviceGetName(text, 256, self._device_id))
+        cdef int device = self._device_id
+        with nogil:
+            check(driver().cuDeviceGetName(text, 256, device))
         return (<bytes>text).decode(errors="replace")
 
     @property
     def uuid(self):
         """The identity of the device over processes, in the form 8-4-4-4-12 hex digits."""
         cdef CUuuid uuid
-        check(driver().cuDeviceGetUuid(&uuid, self._device_id))
+        cdef int device = self._device_id
+        with nogil:
+            check(driver().cuDeviceGetUuid(&uuid, device))
         digits = (<bytes>uuid.bytes[:16]).hex()
         return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
@@ -82,14 +86,18 @@ class Device:
     def pci_bus_id(self):
         """Where the device sits, "domain:bus:device.function"."""
         cdef char text[64]
-        check(driver().cuDeviceGetPCIBusId(text, 64, self._device_id))
+        cdef int device = self._device_id
+        with nogil:
+            check(driver().cuDeviceGetPCIBusId(text, 64, device))
         return (<bytes>text).decode()
 
     @property
     def total_memory(self):
         """The memory of the device in bytes."""
         cdef size_t size = 0
-        check(driver().cuDeviceTotalMem(&size, self._device_id))
+        cdef int device = self._device_id
+        with nogil:
+            check(driver().cuDeviceTotalMem(&size, device))
         return size
 
     @property
@@ -110,10 +118,11 @@ class Device:
     def can_access_peer(self, peer):
         """Whether kernels of this device can use the memory of another (a Device or its number)."""
         cdef int can = 0
-        cdef int other = Device(peer).device_id
-        if other == self._device_id:
+        cdef int device = self._device_id, other = Device(peer).device_id
+        if other == device:
             return True
-        check(driver().cuDeviceCanAccessPeer(&can, self._device_id, other))
+        with nogil:
+            check(driver().cuDeviceCanAccessPeer(&can, device, other))
         return bool(can)
 
     def set_current(self, context=None):
@@ -244,7 +253,9 @@ cdef object new_device(cls, int device_id):
 
 cdef int device_attribute(int device_id, int attribute) except? -1:
     cdef int value = 0
-    cdef CUresult status = driver().cuDeviceGetAttribute(&value, <CUdevice_attribute>attribute, device_id)
+    cdef CUresult status
+    with nogil:
+        status = driver().cuDeviceGetAttribute(&value, <CUdevice_attribute>attribute, device_id)
     # An older driver does not know a newer attribute: it has not what that one asks for.
     if status == CUDA_ERROR_INVALID_VALUE:
         return 0
@@ -254,7 +265,8 @@ cdef int device_attribute(int device_id, int attribute) except? -1:
 
 cdef int device_count() except -1:
     cdef int count = 0
-    check(driver().cuDeviceGetCount(&count))
+    with nogil:
+        check(driver().cuDeviceGetCount(&count))
     return count
 
 

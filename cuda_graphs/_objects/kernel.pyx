@@ -7,10 +7,10 @@ from collections import namedtuple
 
 from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
+from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from cuda_graphs._driver.cuda cimport (
-    CUDA_SUCCESS,
     CUfunction,
     CUfunction_attribute,
     CUkernel,
@@ -27,6 +27,7 @@ from cuda_graphs._handles.handles cimport (
     Parameter,
     box_of,
     create_kernel_ref,
+    kernel_name,
     kernel_parameters,
     raw_of,
 )
@@ -92,10 +93,10 @@ cdef class Kernel:
         return self._known_parameters
 
     cdef str _name(self):
-        cdef const char* name = NULL
-        if driver().cuKernelGetName(&name, raw_of(self._h)) != CUDA_SUCCESS or name == NULL:
-            return hex(self.handle)
-        return name.decode(errors="replace")
+        cdef string name
+        with nogil:
+            name = kernel_name(self._h)
+        return name.decode(errors="replace") or hex(self.handle)
 
     @property
     def handle(self):

@@ -6,23 +6,21 @@ import os
 from collections.abc import Mapping
 
 from libc.stdint cimport uintptr_t
+from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from cuda_graphs._driver import seam
-from cuda_graphs._driver.cuda cimport (
-    CUDA_SUCCESS,
-    CUkernel,
-    CUlibrary,
-    driver,
-)
-from cuda_graphs._driver.seam cimport ensure_driver, raise_noted
+from cuda_graphs._driver.cuda cimport CUresult
+from cuda_graphs._driver.seam cimport check_attempt, ensure_driver, raise_noted
 from cuda_graphs._handles.handles cimport (
     KernelHandle,
     LibraryHandle,
     get_kernel,
+    kernel_names,
     load_library,
     load_log,
     raw_of,
+    take_noted_error,
 )
 from cuda_graphs._objects.kernel cimport Kernel
 from cuda_graphs.errors import ImageError
@@ -195,30 +193,16 @@ cdef str ask_log(ObjectCode self):
 cdef int raise_for_kernel(ObjectCode self, str name) except -1:
     """The driver may compile code as late as this, so a refusal of the code can come here as well."""
     attempt = f"get_kernel({name!r}) of {describe(self)}"
-    names = kernel_names(self)
-    if names is not None:
-        attempt += f", which has {', '.join(map(repr, names)) or 'no kernels'}"
+    cdef CUresult status = take_noted_error().status
+    cdef vector[string] names
+    cdef bint known
+    with nogil:
+        known = kernel_names(self._h, names)
+    if known:
+        listed = ", ".join(repr(name.decode(errors="replace")) for name in names)
+        attempt += f", which has {listed or 'no kernels'}"
     try:
-        raise_noted(attempt)
+        check_attempt(status, f"{attempt} (cuLibraryGetKernel)")
     except ImageError as error:
         error.log = seam.last_load_log() or ask_log(self)
         raise
-
-
-cdef list kernel_names(ObjectCode self):
-    """The kernels of loaded code, or None when the driver does not tell."""
-    cdef CUlibrary library = raw_of(self._h)
-    cdef unsigned int count = 0
-    cdef vector[CUkernel] kernels
-    cdef const char* name = NULL
-    if driver().cuLibraryGetKernelCount(&count, library) != CUDA_SUCCESS:
-        return None
-    kernels.resize(count)
-    if count and driver().cuLibraryEnumerateKernels(kernels.data(), count, library) != CUDA_SUCCESS:
-        return None
-    names = []
-    for kernel in kernels:
-        if driver().cuKernelGetName(&name, kernel) != CUDA_SUCCESS:
-            return None
-        names.append(name.decode(errors="replace"))
-    return sorted(names)

@@ -184,6 +184,18 @@ def test_the_last_reference_may_go_on_a_thread_that_never_saw_cuda(device, kind)
     assert live(kind) == before
 
 
+def test_memory_of_a_default_stream_is_really_freed_on_a_thread_without_a_context(device):
+    size = 1 << 25
+    resource = cg.DeviceMemoryResource(device, {"max_size": size})
+    for stream in (cg.LEGACY_DEFAULT_STREAM, cg.PER_THREAD_DEFAULT_STREAM):
+        for _ in range(3):  # a pool of this size cannot hold two
+            box = [resource.allocate(size, stream=stream)]
+            thread = threading.Thread(target=box.clear)
+            thread.start()
+            thread.join()
+            device.sync()
+
+
 @pytest.mark.parametrize("kind", MAKERS)
 def test_a_reference_cycle_is_collected(device, kind):
     class Holder:
