@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the tests of graphs share: definitions and executables that clean up after themselves, one-line nodes of every
-// kind, and kernels that set conditions. `step` is the fingerprint: value = value * 31 + digit, so that another order of
-// the steps gives another number.
+// kind, and kernels that set conditions. `step` is the fingerprint: value = value * 31 + digit, so that another order
+// of the steps gives another number.
 #ifndef HOSTDRIVER_TESTS_GRAPH_RIG_HPP
 #define HOSTDRIVER_TESTS_GRAPH_RIG_HPP
 

@@ -117,7 +117,8 @@ LAW(GraphNodes, KernelArgumentsMayBePacked) {
 
 LAW(GraphNodes, KernelAttributesAreKeptAndCopied) {
     const Graph graph;
-    const CUgraphNode a = kernel_node(graph, {}, "nothing"), b = kernel_node(graph, {}, "nothing"), e = empty_node(graph);
+    const CUgraphNode a = kernel_node(graph, {}, "nothing"), b = kernel_node(graph, {}, "nothing"),
+                      e = empty_node(graph);
     CUkernelNodeAttrValue value{}, back{};
     OK(cuGraphKernelNodeGetAttribute(a, CU_LAUNCH_ATTRIBUTE_PRIORITY, &back));
     EQUAL(back.priority, 0);

@@ -99,7 +99,8 @@ LAW(GraphStructure, RefusesEdgesThatMakeNoSense) {
 
 LAW(GraphStructure, EdgeDataStaysAndIsNotLostSilently) {
     const Graph graph;
-    const CUgraphNode a = kernel_node(graph, {}, "nothing"), b = kernel_node(graph, {}, "nothing"), e = empty_node(graph);
+    const CUgraphNode a = kernel_node(graph, {}, "nothing"), b = kernel_node(graph, {}, "nothing"),
+                      e = empty_node(graph);
     CUgraphEdgeData data{};
     data.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
     data.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;

@@ -116,8 +116,7 @@ LAW(GraphUpdate, RefusesParametersThatAnExecutableCannotChange) {
         OK(cuGraphAddMemsetNode(&node, other, nullptr, 0, &after, current()));
         const Exec exec(graph);
         const Answer answer = update(exec, other);
-        if (answer.result != CUDA_SUCCESS)
-            refused(answer, CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, node);
+        if (answer.result != CUDA_SUCCESS) refused(answer, CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, node);
         return answer.result;
     };
     OK(fill(memset_params(buffer, 1, 4, 4), memset_params(second, 2, 4, 8)));
