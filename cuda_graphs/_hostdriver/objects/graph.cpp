@@ -160,7 +160,7 @@ void Graph::remove_node(Node& node) {
 
 CUresult Graph::add_node(Node** out, const CUgraphNode* dependencies, const CUgraphEdgeData* data, size_t count,
                          CUgraphNodeParams& params) {
-    const NodeKind* const kind = find_kind(params.type);
+    const NodeKind* const kind = find_kind(params);
     REQUIRE(kind != nullptr, CUDA_ERROR_INVALID_VALUE);
     TRY(check_dependencies(dependencies, data, count, params.type));
     TRY(check_place(*kind));

@@ -3,6 +3,7 @@
 #include "node_kinds.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -487,7 +488,14 @@ constexpr NodeKind kKinds[] = {
 
 }  // namespace
 
-const NodeKind* find_kind(CUgraphNodeType type) {
+const NodeKind* find_kind(const CUgraphNodeParams& params) {
+    int type = 0;
+    static_assert(sizeof type == sizeof params.type, "an int in cuda.h's C");
+    std::memcpy(&type, &params.type, sizeof type);
+    return find_kind(type);
+}
+
+const NodeKind* find_kind(int type) {
     for (const NodeKind& kind : kKinds) {
         if (kind.type == type) return &kind;
     }
@@ -497,7 +505,7 @@ const NodeKind* find_kind(CUgraphNodeType type) {
 // "All unused bytes - that is, reserved0 and all bytes past the utilized union member - must be set to zero" (cuda.h,
 // cuGraphAddNode).
 bool has_clean_rest(const CUgraphNodeParams& params) {
-    const NodeKind* const kind = find_kind(params.type);
+    const NodeKind* const kind = find_kind(params);
     if (kind == nullptr) return false;
     const auto* const bytes = reinterpret_cast<const char*>(params.reserved1);
     const auto is_zero = [](char byte) { return byte == 0; };

@@ -42,7 +42,9 @@ struct NodeKind {
 };
 
 // The row of a type, or null for a type that the host driver does not offer.
-const NodeKind* find_kind(CUgraphNodeType type);
+const NodeKind* find_kind(int type);
+// The row of the type that a caller filled in, which may be no value of the enumeration.
+const NodeKind* find_kind(const CUgraphNodeParams& params);
 // Whether all that the type does not use is zero.
 bool has_clean_rest(const CUgraphNodeParams& params);
 
