@@ -58,4 +58,5 @@ METADATA = (
     "!4 = !{!3}",
     '!5 = !{!"llvm.loop.parallel_accesses", !1}',
     '!6 = !{!"llvm.loop.unroll.disable"}',
+    '!7 = !{!"llvm.loop.interleave.count", i32 1}',
 )

@@ -112,10 +112,11 @@ end.y:
 
 
 def _loop_metadata(f: FunctionLowering) -> str:
-    """Unrolling the remainders of vectorised loops costs code and time and brings nothing for blocks of 2^n threads."""
+    """Vectors, but one at a time and no unrolled remainders: rows of a block are short (16, 32, 256 threads), and both
+    would cost code, time to compile, and the vectors themselves for rows shorter than four of them."""
     number = 100 + len(f.module.metadata)
     parallel = ", !5" if f.parallel else ""
-    f.module.metadata.append(f"!{number} = distinct !{{!{number}, !6{parallel}}}")
+    f.module.metadata.append(f"!{number} = distinct !{{!{number}, !6, !7{parallel}}}")
     return f", !llvm.loop !{number}"
 
 

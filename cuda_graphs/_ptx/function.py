@@ -32,7 +32,7 @@ from .syntax import (
     Symbol,
     Variable,
 )
-from .table import SPECIAL, Refused, decode
+from .table import SPECIAL, Refused, check
 
 if TYPE_CHECKING:
     from .module import ModuleLowering
@@ -327,10 +327,7 @@ class FunctionLowering:
     def _instruction(self, ins: Instruction) -> None:
         self.instruction = ins
         try:
-            found, op = decode(ins.opcode)
-            low, high = found.operand_count
-            if not low <= len(ins.operands) <= high:
-                raise Refused("the number of operands is wrong")
+            found, op = check(ins)
             if ins.guard is None or ins.opcode.startswith("bra"):
                 found.lower(self, op, ins.operands)
                 return
@@ -342,12 +339,12 @@ class FunctionLowering:
             self.branch(done)
             self.place(done)
         except Refused as refused:
-            raise self.located(ins, str(refused)) from None
+            raise located(self.frame.function, ins, str(refused)) from None
 
-    def located(self, ins: Instruction, why: str) -> ImageError:
-        function = self.frame.function
-        what = "kernel" if function.is_entry else "function"
-        return invalid_ptx(f"line {ins.line}: `{ins.opcode}` in {what} `{function.name}`: {why}")
+
+def located(function: Function, ins: Instruction, why: str) -> ImageError:
+    what = "kernel" if function.is_entry else "function"
+    return invalid_ptx(f"line {ins.line}: `{ins.opcode}` in {what} `{function.name}`: {why}")
 
 
 def zero(storage: str) -> str:

@@ -13,12 +13,13 @@ from dataclasses import asdict, dataclass, field
 from . import entry, facts, parallel
 from .abi import HIDDEN_SIGNATURE, METADATA
 from .errors import ImageError, invalid_ptx
-from .function import FunctionLowering
+from .function import FunctionLowering, located
 from .layout import Layout
 from .ops import load_all
 from .ops.calls import result_type, scalar_type
 from .prelude import Prelude
-from .syntax import FloatImmediate, Function, Immediate, Module, Symbol, Variable
+from .syntax import FloatImmediate, Function, Immediate, Instruction, Module, Symbol, Variable
+from .table import Refused, check
 
 load_all()
 
@@ -62,12 +63,22 @@ def quoted(prefix: str, name: str) -> str:
 class ModuleLowering:
     def __init__(self, module: Module):
         self.module = module
+        self._check()
         self.facts = facts.gather(module)
         self.layout = Layout(module, self.facts)
         self.declarations: dict[str, str] = {}
         self.prelude = Prelude(self)
         self.metadata: list[str] = []
-        self.has_local = any(found.has_local for found in self.facts.values())
+
+    def _check(self) -> None:
+        """Every instruction against its row, so that the analyses may trust the number of operands."""
+        for function in self.module.functions.values():
+            for statement in function.body or ():
+                if isinstance(statement, Instruction):
+                    try:
+                        check(statement)
+                    except Refused as refused:
+                        raise located(function, statement, str(refused)) from None
 
     # ---- asked by functions ----
 
@@ -91,6 +102,8 @@ class ModuleLowering:
         if function is None or function.body is None:
             return None
         found = self.facts[function.name]
+        if function.is_entry:
+            raise invalid_ptx(f"line {function.line}: the address of the kernel `{name}` is not supported")
         if found.barrier or found.exits:
             raise invalid_ptx(
                 f"line {function.line}: the address of `{name}` is taken, but it waits at a barrier or exits the "
@@ -130,7 +143,6 @@ class ModuleLowering:
     def _function(self, function: Function) -> str:
         """A device function: hidden arguments, then scalars as integers and arrays by address."""
         lowering = FunctionLowering(self, function)
-        lowering.parallel_generic = lowering.parallel = not self.has_local
         args = [HIDDEN_SIGNATURE]
         for number, variable in enumerate(function.params):
             kind = scalar_type(variable)
@@ -254,7 +266,7 @@ def _element(variable: Variable, item: object) -> bytes:
             code = {2: "e", 4: "f", 8: "d"}[size]
             return struct.pack("<" + code, float(item.value))
         return (item.value & (1 << 8 * size) - 1).to_bytes(size, "little")
-    if not isinstance(item, FloatImmediate):
+    if not isinstance(item, FloatImmediate) or variable.type.kind != "f" or variable.type.lanes != 1:
         raise ImageError(218, f"line {variable.line}: an initialiser of `{variable.name}` is not understood")
     if item.width == 8 * size:
         return item.bits.to_bytes(size, "little")

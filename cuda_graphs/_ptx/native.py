@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""LLVM IR -> object file for this CPU -> code in this process. Everything here runs under one lock, because llvmlite
-shares one LLVM context."""
+"""LLVM IR -> object file for this CPU -> code in this process. Everything here runs under one lock, as there
+is one target machine and one JIT."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _optimised(ir: str) -> llvm.ModuleRef:
     trace.show(trace.LLVM, "LLVM before optimisation", ir)
     with trace.timed("LLVM parse"):
         try:
-            module = llvm.parse_assembly(ir)
+            module = llvm.parse_assembly(ir, llvm.create_context())
             module.triple = host()["triple"]
             module.data_layout = str(_machine().target_data)
             module.verify()

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .datatypes import TYPES, Type
+from .syntax import Instruction
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +106,12 @@ def _decode(opcode: str) -> tuple[Row, Op]:
     if not low <= len(types) <= high:
         raise Refused("the number of types is wrong")
     return found, Op(name, mods, types)
+
+
+def check(ins: Instruction) -> tuple[Row, Op]:
+    """The row of an instruction that has the right number of operands."""
+    found, op = decode(ins.opcode)
+    low, high = found.operand_count
+    if not low <= len(ins.operands) <= high:
+        raise Refused("the number of operands is wrong")
+    return found, op

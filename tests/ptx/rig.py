@@ -175,7 +175,8 @@ def compile_cuda(source: str, *options: str) -> str:
         nvrtc.nvrtcGetProgramLog(program, text)
         return text.decode()
 
-    flags = ["--gpu-architecture=compute_90", f"-I{find_nvidia_header_directory('cudart')}", *options]
+    flags = [] if any("architecture" in option for option in options) else ["--gpu-architecture=compute_90"]
+    flags += [f"-I{find_nvidia_header_directory('cudart')}", *options]
     program = nvrtc.nvrtcCreateProgram(source.encode(), b"test.cu", 0, [], [])[1]
     check(nvrtc.nvrtcCompileProgram(program, len(flags), [flag.encode() for flag in flags]))
     ptx = b" " * check(nvrtc.nvrtcGetPTXSize(program))[0]

@@ -191,3 +191,45 @@ def test_simple_kernels_are_vectorised(source):
 def test_services_are_where_the_struct_says():
     services = Services()
     assert 8 * len(services.callbacks) == loader.SERVICES_BYTES
+
+
+@pytest.mark.parametrize("distance", [0, 1, 2])
+def test_a_thread_sees_its_own_stores_in_order_however_its_pointers_alias(distance):
+    """Strided accesses that a vectoriser likes to move; a and b are the same memory, shifted."""
+    source = r"""extern "C" __global__ void k(const int* b, int* a, int* out) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        int x = b[4 * i]; a[4 * i + 1] = 7 * i; a[4 * i] = x + 1; int y = b[4 * i + 1]; a[4 * i + 1] = y + x;
+        out[2 * i] = b[4 * i]; out[2 * i + 1] = b[4 * i + 1] + 1000 * y; }"""
+    n = 256
+    memory, out = np.arange(4 * n + 16, dtype=np.int32), np.zeros(2 * n, np.int32)
+    b, a = memory, memory[distance:]
+    expected, results = [int(value) for value in memory], []
+    for i in range(n):  # at these distances no thread touches another's elements
+        x = expected[4 * i]
+        expected[4 * i + 1 + distance] = 7 * i
+        expected[4 * i + distance] = x + 1
+        y = expected[4 * i + 1]
+        expected[4 * i + 1 + distance] = y + x
+        results += [expected[4 * i], expected[4 * i + 1] + 1000 * y]
+    load(compile_cuda(source)).launch("k", 2, 128, b, a, out)
+    np.testing.assert_array_equal(out, results)
+    np.testing.assert_array_equal(memory, expected)
+
+
+def test_an_alias_is_its_target():
+    text = (
+        HEADER
+        + """
+.func (.param .b32 r) target(.param .b32 a) { .reg .b32 %r; ld.param.b32 %r, [a]; add.u32 %r, %r, 1;
+  st.param.b32 [r], %r; ret; }
+.func (.param .b32 r) other(.param .b32 a);
+.alias other, target;
+.visible .entry k(.param .u64 p) {
+  .reg .b64 %rd; .reg .b32 %r; .param .b32 x; .param .b32 y;
+  st.param.b32 [x], 41; call (y), other, (x); ld.param.b32 %r, [y]; ld.param.u64 %rd, [p]; st.global.u32 [%rd], %r; ret;
+}
+"""
+    )
+    out = np.zeros(1, np.uint32)
+    load(text).launch("k", 1, 1, out)
+    assert out[0] == 42
