@@ -1,231 +1,235 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of logic, shifts and bit fields."""
+"""Bits: logic, shifts, fields, counts, permutation. Field instructions are written out bit by bit, as
+the PTX ISA does."""
+
+import numpy as np
 
 from tests.ptx import hazards
-from tests.ptx.rows_integer import bits_of, row, signed
-from tests.ptx.table import Row
+from tests.ptx.exact import integers
+from tests.ptx.table import op
 
-BITS = ("b16", "b32", "b64")
-
-
-def with_inputs(made: Row, *columns) -> Row:
-    from dataclasses import replace
-
-    return replace(made, inputs=lambda: hazards.every(*(column() for column in columns)))
+SHIFT = "shift_counts_past_the_width"
 
 
-def source(kind: str):
-    return lambda: hazards.of(kind)
+def row(name, signature, operation, **more):
+    out = hazards.DTYPES[signature.partition("->")[2].strip()]
+    op(name, signature, lambda *arrays: integers(operation, out, *arrays), **more)
 
 
-def rows() -> list[Row]:
-    return logic() + shifts() + counting() + fields() + permutations() + predicates()
-
-
-def logic() -> list[Row]:
-    found = []
-    for kind in BITS:
-        found += [
-            row(f"and.{kind}", (kind, kind), kind, lambda a, b: a & b),
-            row(f"or.{kind}", (kind, kind), kind, lambda a, b: a | b),
-            row(f"xor.{kind}", (kind, kind), kind, lambda a, b: a ^ b),
-            row(f"not.{kind}", (kind,), kind, lambda a: ~a),
-            row(f"cnot.{kind}", (kind,), kind, lambda a: int(a == 0)),
-        ]
-    for table in (0x00, 0x01, 0x1E, 0x69, 0x80, 0x96, 0xB8, 0xCA, 0xE8, 0xEA, 0xFE, 0xFF):
-
-        def look_up(a: int, b: int, c: int, t: int = table) -> int:
-            return sum(
-                (t >> ((a >> i & 1) << 2 | (b >> i & 1) << 1 | (c >> i & 1)) & 1) << i for i in range(32)
-            )
-
-        code = f"lop3.b32 {{d}}, {{a}}, {{b}}, {{c}}, {table};"
-        found.append(row(f"lop3.b32 {table:#x}", "b32 b32 b32", "b32", look_up, code))
-    return found
-
-
-def predicates() -> list[Row]:
-    """Logic on predicates."""
-    code = "setp.ne.u32 {p}, {a}, 0; setp.gt.u32 {q}, {b}, 7; %s selp.u32 {d}, 1, 0, {p};"
-    return [
-        row("and.pred", "u32 u32", "u32", lambda a, b: a != 0 and b > 7, code % "and.pred {p}, {p}, {q};"),
-        row("or.pred", "u32 u32", "u32", lambda a, b: a != 0 or b > 7, code % "or.pred {p}, {p}, {q};"),
-        row("xor.pred", "u32 u32", "u32", lambda a, b: (a != 0) ^ (b > 7), code % "xor.pred {p}, {p}, {q};"),
-        row("not.pred", "u32 u32", "u32", lambda a, b: a == 0, code % "not.pred {p}, {p};"),
-    ]
-
-
-def shifts() -> list[Row]:
-    found = []
-    for kind in (*BITS, "u16", "u32", "u64", "s16", "s32", "s64"):
-        bits = bits_of(kind)
-        columns = source(kind), hazards.shift_amounts
-        right = row(f"shr.{kind}", (kind, "u32"), kind, lambda a, n, m=bits: a >> min(n, m))
-        found.append(with_inputs(right, *columns))
-        if kind[0] == "b":
-            left = row(f"shl.{kind}", (kind, "u32"), kind, lambda a, n, m=bits: a << n if n < m else 0)
-            found.append(with_inputs(left, *columns))
-    for mode, amount in (("clamp", lambda n: min(n, 32)), ("wrap", lambda n: n & 31)):
-        for side, result in (
-            ("l", lambda a, b, n: (b << 32 | a) << n >> 32),
-            ("r", lambda a, b, n: (b << 32 | a) >> n),
-        ):
-            made = row(
-                f"shf.{side}.{mode}.b32",
-                "b32 b32 u32",
-                "b32",
-                lambda a, b, n, f=result, m=amount: f(a, b, m(n)),
-            )
-            found.append(with_inputs(made, source("b32"), source("b32"), hazards.shift_amounts))
-    return found
-
-
-def counting() -> list[Row]:
-    found = []
-    for kind in ("b32", "b64"):
-        bits = bits_of(kind)
-        found += [
-            row(f"popc.{kind}", (kind,), "u32", lambda a: a.bit_count()),
-            row(f"clz.{kind}", (kind,), "u32", lambda a, n=bits: n - a.bit_length()),
-            row(f"brev.{kind}", (kind,), kind, lambda a, n=bits: int(f"{a:0{n}b}"[::-1], 2)),
-        ]
-    for kind in ("u32", "s32", "u64", "s64"):
-        bits = bits_of(kind)
-
-        def highest(a: int) -> int:
-            return (~a if a < 0 else a).bit_length() - 1
-
-        found.append(row(f"bfind.{kind}", (kind,), "u32", highest))
-        found.append(
-            row(
-                f"bfind.shiftamt.{kind}",
-                (kind,),
-                "u32",
-                lambda a, n=bits: n - 1 - highest(a) if highest(a) >= 0 else -1,
-            )
+for bits in (16, 32, 64):
+    kind, two = f"b{bits}", f"b{bits} b{bits} -> b{bits}"
+    row(f"and.{kind}", two, lambda a, b: a & b)
+    row(f"or.{kind}", two, lambda a, b: a | b)
+    row(f"xor.{kind}", two, lambda a, b: a ^ b)
+    row(f"not.{kind}", f"{kind} -> {kind}", lambda a: ~a)
+    row(f"cnot.{kind}", f"{kind} -> {kind}", lambda a: a == 0)
+    shift = {"inputs": ["int_extremes", SHIFT]}
+    row(f"shl.{kind}", f"{kind} u32 -> {kind}", lambda a, n, w=bits: a << min(n, w), **shift)
+    row(f"shr.u{bits}", f"u{bits} u32 -> u{bits}", lambda a, n, w=bits: a >> min(n, w), **shift)
+    row(f"shr.s{bits}", f"s{bits} u32 -> s{bits}", lambda a, n, w=bits: a >> min(n, w), **shift)
+    row(f"shr.b{bits}", f"b{bits} u32 -> b{bits}", lambda a, n, w=bits: a >> min(n, w), **shift)
+    for amount in (0, bits - 1, bits, bits + 1):
+        row(
+            f"shl.{kind} and shr.s{bits} by {amount}",
+            f"s{bits} -> s{bits}",
+            lambda a, n=amount, w=bits: a << min(n, w) ^ a >> min(n, w),
+            body=f"shl.b{bits} %t, %a, {amount};\n  shr.s{bits} %d, %a, {amount};\n  xor.b{bits} %d, %d, %t;",
+            regs=f".reg .b{bits} %t;",
         )
-    return found
+
+op(
+    "and.pred or.pred xor.pred not.pred",
+    "u32 u32 -> u32",
+    lambda a, b: ((a & 1 & b) | (((a >> 1) ^ b) & 1 & ~(a >> 2 & 1))).astype(np.uint32),
+    body="""and.b32 %t, %a, 1;
+  setp.ne.u32 %x, %t, 0;
+  and.b32 %t, %b, 1;
+  setp.ne.u32 %y, %t, 0;
+  and.pred %z, %x, %y;
+  and.b32 %t, %a, 2;
+  setp.ne.u32 %x, %t, 0;
+  xor.pred %y, %x, %y;
+  and.b32 %t, %a, 4;
+  setp.ne.u32 %x, %t, 0;
+  not.pred %x, %x;
+  and.pred %y, %x, %y;
+  or.pred %q, %z, %y;
+  selp.u32 %d, 1, 0, %q;""",
+    regs=".reg .pred %x, %y, %z;\n  .reg .b32 %t;",
+)
 
 
-def extract(a: int, start: int, length: int, kind: str) -> int:
-    """As the definition in the PTX manual, bit by bit."""
-    bits = bits_of(kind)
-    word, start, length = a & (1 << bits) - 1, start & 255, length & 255
-    if kind[0] == "u" or length == 0:
-        sign = 0
-    else:
-        sign = word >> min(start + length - 1, bits - 1) & 1
-    result = 0
-    for i in range(bits):
-        inside = i < length and start + i < bits
-        result |= (word >> (start + i) & 1 if inside else sign) << i
-    return result
+def field(a, start, length, bits, signed):
+    last = bits - 1
+    start, length = start & 0xFF, length & 0xFF
+    sign = 0 if not signed or not length else a >> min(start + length - 1, last) & 1
+    return sum((a >> (start + i) & 1 if i < length and start + i <= last else sign) << i for i in range(bits))
 
 
-def insert(a: int, b: int, start: int, length: int, kind: str) -> int:
-    bits, start, length = bits_of(kind), start & 255, length & 255
+def inserted(a, b, start, length, bits):
+    start, length = start & 0xFF, length & 0xFF
     for i in range(length):
         if start + i < bits:
-            b = b & ~(1 << start + i) | (a >> i & 1) << start + i
+            b = b & ~(1 << (start + i)) | (a >> i & 1) << (start + i)
     return b
 
 
-def fields() -> list[Row]:
-    found = []
-    for kind in ("u32", "s32", "u64", "s64"):
-        made = row(f"bfe.{kind}", (kind, "u32", "u32"), kind, lambda a, s, n, k=kind: extract(a, s, n, k))
-        found.append(with_inputs(made, source(kind), hazards.field_positions, hazards.field_positions))
-    for kind in ("b32", "b64"):
-        for length in (0, 1, 5, 31, 32, 64, 255, 300):
-            made = row(
-                f"bfi.{kind} length {length}",
-                (kind, kind, "u32"),
-                kind,
-                lambda a, b, s, k=kind, n=length: insert(a, b, s, n, k),
-                f"bfi.{kind} {{d}}, {{a}}, {{b}}, {{c}}, {length};",
-            )
-            found.append(with_inputs(made, source(kind), source(kind), hazards.field_positions))
-    found.append(with_inputs(row("bmsk.clamp.b32", "u32 u32", "b32", _mask), *[hazards.shift_amounts] * 2))
-    found.append(
-        with_inputs(
-            row("bmsk.wrap.b32", "u32 u32", "b32", lambda s, n: _mask(s & 31, n & 31)),
-            *[hazards.shift_amounts] * 2,
+for bits in (32, 64):
+    for sign in "us":
+        row(
+            f"bfe.{sign}{bits}",
+            f"{sign}{bits} u32 u32 -> {sign}{bits}",
+            lambda a, s, n, w=bits, g=sign == "s": field(a & (1 << w) - 1, s, n, w, g),
+            inputs=["int_extremes", SHIFT, SHIFT],
         )
+        row(
+            f"bfind.{sign}{bits}",
+            f"{sign}{bits} -> u32",
+            lambda a: (~a if a < 0 else a).bit_length() - 1,
+        )
+        row(
+            f"bfind.shiftamt.{sign}{bits}",
+            f"{sign}{bits} -> u32",
+            lambda a, w=bits: w - (~a if a < 0 else a).bit_length() if a not in (0, -1) else -1,
+        )
+    # Start and length share the third operand.
+    row(
+        f"bfi.b{bits}",
+        f"b{bits} b{bits} u32 -> b{bits}",
+        lambda a, b, c, w=bits: inserted(a, b, c, c >> 8, w),
+        body=f"and.b32 %s, %c, 255;\n  shr.u32 %l, %c, 8;\n  bfi.b{bits} %d, %a, %b, %s, %l;",
+        regs=".reg .b32 %s, %l;",
+        arrays=[
+            *hazards.operands("int_extremes", [f"b{bits}"] * 2),
+            hazards.operands(SHIFT, ["b32"])[0] % 256
+            + 256 * hazards.operands("small_counts", ["b32", "b32", "b32"])[2] * 5,
+        ],
     )
+    row(f"brev.b{bits}", f"b{bits} -> b{bits}", lambda a, w=bits: int(f"{a:0{w}b}"[::-1], 2))
+    row(f"clz.b{bits}", f"b{bits} -> u32", lambda a, w=bits: w - a.bit_length())
+    row(f"popc.b{bits}", f"b{bits} -> u32", int.bit_count)
+
+WORD = (1 << 32) - 1
+for mode, amount in (("clamp", lambda n: min(n, 32)), ("wrap", lambda n: n & 31)):
+    inputs = ["int_extremes", "int_extremes", SHIFT]
+    row(
+        f"shf.l.{mode}.b32",
+        "b32 b32 u32 -> b32",
+        lambda a, b, n, k=amount: (b << 32 | a) << k(n) >> 32,
+        inputs=inputs,
+    )
+    row(
+        f"shf.r.{mode}.b32",
+        "b32 b32 u32 -> b32",
+        lambda a, b, n, k=amount: (b << 32 | a) >> k(n),
+        inputs=inputs,
+    )
+
+
+def masked(a, b, clamp):
+    start, length = a & 31, b & 31
+    low = WORD << start & WORD if not (clamp and a >= 32) else 0
+    high = WORD << (start + length) & WORD
+    if start + length >= 32 or (clamp and (a >= 32 or b >= 32)):
+        high = 0
+    return low & ~high
+
+
+def extended(a, b, clamp, signed):
+    width = b & 31
+    too_large = clamp and b >= 32
+    mask = 0 if too_large else WORD << width & WORD
+    sign = signed and width and not too_large and a >> (width - 1) & 1
+    return a & ~mask | (mask if sign else 0)
+
+
+for mode in ("clamp", "wrap"):
+    row(f"bmsk.{mode}.b32", "u32 u32 -> b32", lambda a, b, c=mode == "clamp": masked(a, b, c), inputs=SHIFT)
     for kind in ("u32", "s32"):
-        for mode in ("clamp", "wrap"):
-
-            def extend(a: int, n: int, k: str = kind, m: str = mode) -> int:
-                n = n & 31 if m == "wrap" else min(n, 32)
-                low = a & (1 << n) - 1
-                return signed(low, n) if k == "s32" and n else low
-
-            made = row(f"szext.{mode}.{kind}", (kind, "u32"), kind, extend)
-            found.append(with_inputs(made, source(kind), hazards.shift_amounts))
-    return found
+        row(
+            f"szext.{mode}.{kind}",
+            f"{kind} u32 -> {kind}",
+            lambda a, b, c=mode == "clamp", s=kind == "s32": extended(a & WORD, b, c, s),
+            inputs=["int_extremes", SHIFT],
+        )
 
 
-def _mask(start: int, length: int) -> int:
-    return (1 << min(length, 32)) - 1 << min(start, 32)
-
-
-def permute(a: int, b: int, selector: int) -> int:
-    source_bytes = (b << 32 | a).to_bytes(8, "little")
-    result = 0
-    for lane in range(4):
-        nibble = selector >> 4 * lane & 15
-        byte = source_bytes[nibble & 7]
-        if nibble & 8:
-            byte = 255 if byte & 128 else 0
-        result |= byte << 8 * lane
-    return result
-
-
-def find_nth(mask: int, base: int, offset: int) -> int:
+def nth_set(mask, base, offset):
+    base &= 31
     if offset == 0:
         return base if mask >> base & 1 else -1
-    step, left = (1, offset) if offset > 0 else (-1, -offset)
-    while 0 <= base < 32:
-        left -= mask >> base & 1
-        if left == 0:
-            return base
-        base += step
-    return -1
+    places = range(base, 32) if offset > 0 else range(base, -1, -1)
+    found = [place for place in places if mask >> place & 1]
+    return found[abs(offset) - 1] if abs(offset) <= len(found) else -1
 
 
-PRMT = {
-    "f4e": lambda s: (s, s + 1, s + 2, s + 3),
-    "b4e": lambda s: (s, (s - 1) % 8, (s - 2) % 8, (s - 3) % 8),
-    "rc8": lambda s: (s, s, s, s),
-    "ecl": lambda s: tuple(max(i, s) for i in range(4)),
-    "ecr": lambda s: tuple(min(i, s) for i in range(4)),
-    "rc16": lambda s: (2 * (s & 1), 2 * (s & 1) + 1) * 2,
-}
+row(
+    "fns.b32",
+    "b32 u32 s32 -> u32",
+    nth_set,
+    body="and.b32 %b, %b, 31;\n  fns.b32 %d, %a, %b, %c;",
+    inputs=["int_extremes", SHIFT, SHIFT],
+)
 
 
-def permutations() -> list[Row]:
-    import numpy as np
+def permuted(a, b, choose):
+    both = b << 32 | a
+    picked = [both >> 8 * place & 0xFF for place in choose]
+    return sum(value << 8 * k for k, value in enumerate(picked))
 
-    def selectors() -> np.ndarray:
-        return np.array([0x3210, 0x7654, 0x0123, 0x4567, 0xFEDC, 0x8888, 0x19A0, 0xFFFF5140], np.uint32)
 
-    found = [with_inputs(row("prmt.b32", "b32 b32 u32", "b32", permute), *[source("b32")] * 2, selectors)]
-    for mode, order in PRMT.items():
-
-        def by_mode(a: int, b: int, s: int, f=order) -> int:
-            source_bytes = (b << 32 | a).to_bytes(8, "little")
-            return int.from_bytes(bytes(source_bytes[place] for place in f(s & 3)), "little")
-
-        made = row(f"prmt.b32.{mode}", "b32 b32 u32", "b32", by_mode)
-        found.append(with_inputs(made, *[source("b32")] * 2, lambda: np.arange(6, dtype=np.uint32)))
-    nth = row("fns.b32", "b32 u32 s32", "b32", find_nth)
-    found.append(
-        with_inputs(
-            nth,
-            source("b32"),
-            lambda: np.array([0, 1, 7, 30, 31], np.uint32),
-            lambda: np.array([0, 1, 2, 5, 32, -1, -2, -6, -32], np.int32),
-        )
-    )
+def generic_permutation(a, b, selector):
+    found = 0
+    for k in range(4):
+        nibble = selector >> 4 * k & 15
+        value = (b << 32 | a) >> 8 * (nibble & 7) & 0xFF
+        found |= (0xFF * (value >> 7) if nibble & 8 else value) << 8 * k
     return found
+
+
+# Which bytes of {b, a} make the result, lowest first, for each value of the selector's two bits.
+PRMT = {
+    "f4e": ((0, 1, 2, 3), (1, 2, 3, 4), (2, 3, 4, 5), (3, 4, 5, 6)),
+    "b4e": ((0, 7, 6, 5), (1, 0, 7, 6), (2, 1, 0, 7), (3, 2, 1, 0)),
+    "rc8": ((0, 0, 0, 0), (1, 1, 1, 1), (2, 2, 2, 2), (3, 3, 3, 3)),
+    "ecl": ((0, 1, 2, 3), (1, 1, 2, 3), (2, 2, 2, 3), (3, 3, 3, 3)),
+    "ecr": ((0, 0, 0, 0), (0, 1, 1, 1), (0, 1, 2, 2), (0, 1, 2, 3)),
+    "rc16": ((0, 1, 0, 1), (2, 3, 2, 3), (0, 1, 0, 1), (2, 3, 2, 3)),
+}
+row("prmt.b32", "b32 b32 b32 -> b32", generic_permutation, inputs="random_bits")
+for selector in (0x3210, 0x0123, 0x7654, 0x5410, 0x7632, 0xBA98, 0x4440, 0xFEDC):
+    row(
+        f"prmt.b32 by {selector:#06x}",
+        "b32 b32 -> b32",
+        lambda a, b, s=selector: generic_permutation(a, b, s),
+        body=f"prmt.b32 %d, %a, %b, {selector:#x};",
+        inputs="random_bits",
+    )
+for mode, table in PRMT.items():
+    row(
+        f"prmt.b32.{mode}",
+        "b32 b32 b32 -> b32",
+        lambda a, b, c, t=table: permuted(a, b, t[c & 3]),
+        inputs="random_bits",
+    )
+
+
+def looked_up(a, b, c, table):
+    found = 0
+    for index in range(8):
+        if table >> index & 1:
+            x = a if index & 4 else ~a
+            y = b if index & 2 else ~b
+            z = c if index & 1 else ~c
+            found |= x & y & z
+    return found
+
+
+for table in (0x00, 0x01, 0x1E, 0x2D, 0x80, 0x96, 0xCA, 0xE8, 0xF0, 0xF8, 0xFE, 0xFF):
+    row(
+        f"lop3.b32 {table:#04x}",
+        "b32 b32 b32 -> b32",
+        lambda a, b, c, t=table: looked_up(a, b, c, t),
+        body=f"lop3.b32 %d, %a, %b, %c, {table:#x};",
+    )

@@ -1,316 +1,240 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of cvt and mov."""
-
-from fractions import Fraction
+"""cvt between every pair of types: widths, signs, saturation, the four directions of rounding, clamping, NaN."""
 
 import numpy as np
 
-from tests.ptx import hazards
-from tests.ptx.numbers import FORMATS, rounded, widen
-from tests.ptx.rows_compare import flushed
-from tests.ptx.rows_float import MODES, make, relu, saturated
-from tests.ptx.rows_integer import clamp, wrap
-from tests.ptx.table import ARRAY, Row
+from tests.ptx import exact
+from tests.ptx.exact import F32, F64, FORMATS, elementwise, integers
+from tests.ptx.hazards import DTYPES
+from tests.ptx.table import op
 
 INTEGERS = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64")
-FLOATS = ("f16", "f32", "f64")
-SIZE = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64}
-INTEGRAL = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
+TO_INTEGRAL = {"rni": "rn", "rzi": "rz", "rmi": "rm", "rpi": "rp"}
+HALFWAY = "halfway_cases_for_rounding"
+PLAIN = "nans_infs_zeros_denormals"
 
 
-def rows() -> list[Row]:
-    return int_to_int() + float_to_int() + int_to_float() + float_to_float() + bits()
+def limits(kind):
+    bits = int(kind[1:])
+    return (0, (1 << bits) - 1) if kind[0] == "u" else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
 
 
-def int_to_int() -> list[Row]:
-    found = []
+def clamp(value, kind):
+    low, high = limits(kind)
+    return min(max(value, low), high)
+
+
+for source in INTEGERS:
+    for target in INTEGERS:
+        if source == target:
+            continue
+        out = DTYPES[target]
+        op(f"cvt.{target}.{source}", f"{source} -> {target}", lambda a, t=out: integers(lambda x: x, t, a))
+        # .sat is refused where every value of the source fits.
+        if any(clamp(value, target) != value for value in limits(source)):
+            op(
+                f"cvt.sat.{target}.{source}",
+                f"{source} -> {target}",
+                lambda a, t=out, k=target: integers(lambda x: clamp(x, k), t, a),
+            )
+
+
+def to_integer(f, mode, target, a, ftz=False):
+    """NaN is 0, but the bit of the sign where either side has 64 bits (PTX ISA, cvt)."""
+    if f.is_nan(a):
+        return 1 << (int(target[1:]) - 1) if f is F64 or target[1:] == "64" else 0
+    return exact.to_integer(f, mode, f.flush(a) if ftz else a, *limits(target)) & (1 << int(target[1:])) - 1
+
+
+for source in ("f16", "bf16", "f32", "f64"):
+    f = FORMATS[source]
+    for target in INTEGERS:
+        if source == "bf16" and target[1:] == "8":
+            continue
+        for name, mode in TO_INTEGRAL.items():
+            op(
+                f"cvt.{name}.{target}.{source}",
+                f"{source} -> {target}",
+                lambda a, f=f, m=mode, t=target: elementwise(lambda x: to_integer(f, m, t, x), DTYPES[t], a),
+                inputs=HALFWAY if mode == "rn" else PLAIN,
+            )
+for target in ("u32", "s32", "u64", "s64"):
+    op(
+        f"cvt.rpi.ftz.{target}.f32",
+        f"f32 -> {target}",
+        lambda a, t=target: elementwise(lambda x: to_integer(F32, "rp", t, x, True), DTYPES[t], a),
+    )
+    op(
+        f"cvt.rzi.sat.{target}.f32",
+        f"f32 -> {target}",
+        lambda a, t=target: elementwise(lambda x: to_integer(F32, "rz", t, x), DTYPES[t], a),
+    )
+
+for target in ("f16", "f32", "f64", "bf16"):
+    f, out = FORMATS[target], DTYPES[target]
     for source in INTEGERS:
-        for target in INTEGERS:
-            found.append(make(f"cvt.{target}.{source}", (source,), target, lambda a, t=target: wrap(a, t)))
-            if source != target:
-                found.append(
-                    make(
-                        f"cvt.sat.{target}.{source}",
-                        (source,),
-                        target,
-                        lambda a, t=target: wrap((clamp(int(x), t) for x in a), t),
-                    )
-                )
-    # a destination wider than the type is extended by the type's sign
-    for kind, value in (("s8", "s32"), ("u8", "u32"), ("s16", "s32")):
-        found.append(
-            make(
-                f"cvt.{kind}.u32 to a wide register",
-                ("u32",),
-                value,
-                lambda a, k=kind, v=value: wrap(wrap(a, k), v),
-                code=f"cvt.{kind}.u32 {{t}}, {{a}}; mov.b32 {{d}}, {{t}};",
-            )
-        )
-    return found
-
-
-def near_limits(kind: str, target: str):
-    """Floats round the limits of an integer type, halves, and hazards."""
-
-    def column() -> np.ndarray:
-        if kind == "bf16":
-            return hazards.floats(kind, 60)
-        bits = 8 * ARRAY[target].itemsize
-        edges = [2.0**n for n in (bits - 1, bits, 7, 8)]
-        values = [e * s + d for e in edges for s in (1, -1) for d in (-1.5, -1, -0.5, 0, 0.5, 1)]
-        values += [n + 0.5 for n in range(-5, 6)] + [0.49999997, -0.49999997, 0.99999994]
-        with np.errstate(over="ignore"):
-            return np.concatenate([np.array(values).astype(ARRAY[kind]), hazards.floats(kind, 60)])
-
-    return column
-
-
-def to_integer(kind: str, target: str, mode: str):
-    def expect(a: np.ndarray) -> np.ndarray:
-        x = widen(a, kind)
-        top = kind == "f64" or target in ("u64", "s64")
-        bits = 8 * ARRAY[target].itemsize
-        found = []
-        for value in INTEGRAL[mode](x):
-            if np.isnan(value):
-                found.append(1 << bits - 1 if top else 0)
-            elif np.isinf(value):
-                found.append(clamp((1 << 70) if value > 0 else -(1 << 70), target))
-            else:
-                found.append(clamp(int(value), target))
-        return wrap(found, target)
-
-    return expect
-
-
-def float_to_int() -> list[Row]:
-    found = []
-    for kind in FLOATS:
-        for target in INTEGERS:
-            for mode in INTEGRAL if target in ("s32", "u32", "s64", "u64") else ("rzi",):
-                name = f"cvt.{mode}.{target}.{kind}"
-                found.append(
-                    make(
-                        name,
-                        (kind,),
-                        target,
-                        to_integer(kind, target, mode),
-                        columns=(near_limits(kind, target),),
-                    )
-                )
-    found.append(
-        make(
-            "cvt.rzi.ftz.s32.f32",
-            ("f32",),
-            "s32",
-            lambda a: to_integer("f32", "s32", "rzi")(flushed(a)),
-            columns=(near_limits("f32", "s32"),),
-        )
-    )
-    found.append(
-        make(
-            "cvt.rpi.ftz.u32.f32",
-            ("f32",),
-            "u32",
-            lambda a: to_integer("f32", "u32", "rpi")(flushed(a)),
-            columns=(near_limits("f32", "u32"),),
-        )
-    )
-    return found
-
-
-def integer_column(kind: str):
-    def column() -> np.ndarray:
-        bits = 8 * ARRAY[kind].itemsize
-        edges = [(1 << n) + d for n in range(bits) for d in (-1, 0, 1)] + [
-            (1 << n) * 3 // 2 + d for n in range(20, bits) for d in (-1, 0, 1)
-        ]
-        return np.concatenate([wrap(edges, kind), hazards.integers(kind, 60)])
-
-    return column
-
-
-def from_integer(source: str, target: str, mode: str):
-    def expect(a: np.ndarray) -> np.ndarray:
-        values = [Fraction(int(x)) for x in a]
-        nothing = np.zeros(len(a))
-        counter = iter(values)
-        filler = (np.zeros(len(a), ARRAY[target]), target)
-        return rounded(target, mode, nothing, lambda *_: (next(counter), False), filler)
-
-    return expect
-
-
-def int_to_float() -> list[Row]:
-    found = []
-    for source in INTEGERS:
-        for target in (*FLOATS, "bf16"):
-            if target == "bf16" and source in ("u8", "s8"):
+        for mode in exact.MODES if target != "bf16" else ("rn", "rz"):
+            if target == "bf16" and source[1:] == "8":
                 continue
-            for mode in MODES if source in ("u32", "s32", "u64", "s64") else ("rn",):
-                if target == "bf16" and mode != "rn":
-                    continue
-                found.append(
-                    make(
-                        f"cvt.{mode}.{target}.{source}",
-                        (source,),
-                        target,
-                        from_integer(source, target, mode),
-                        columns=(integer_column(source),),
-                    )
-                )
-    return found
-
-
-def to_float(source: str, target: str, mode: str):
-    return lambda a: rounded(
-        target, mode, widen(a, source), lambda x, word: (x, bool(word >> SIZE[source] - 1)), (a, source)
-    )
-
-
-def between(source: str, target: str):
-    """Values of the wide format near the places where the narrow one rounds."""
-
-    def column() -> np.ndarray:
-        found = [hazards.floats(source, 200)]
-        if FORMATS[source][0] > FORMATS[target][0]:
-            narrow = widen(hazards.floats(target, 60), target)
-            up = np.nextafter(narrow.astype(np.float32), np.float32(np.inf)).astype(np.float64)
-            with np.errstate(over="ignore", invalid="ignore"):
-                found += [
-                    np.asarray(x).astype(ARRAY[source])
-                    for x in (narrow, up, narrow * (1 + 2.0**-11), narrow * (1 + 2.0**-8))
-                ]
-        return np.concatenate(found)
-
-    return column
-
-
-def float_to_float() -> list[Row]:
-    found = []
-    for source, target in (("f64", "f32"), ("f32", "f16"), ("f64", "f16"), ("f32", "bf16")):
-        for mode in MODES if target != "bf16" else ("rn", "rz"):
-            if (source, target) == ("f64", "f16") and mode != "rn":
-                continue
-            found.append(
-                make(
-                    f"cvt.{mode}.{target}.{source}",
-                    (source,),
-                    target,
-                    to_float(source, target, mode),
-                    columns=(between(source, target),),
-                )
+            op(
+                f"cvt.{mode}.{target}.{source}",
+                f"{source} -> {target}",
+                lambda a, f=f, m=mode, o=out: integers(lambda x: exact.from_integer(f, m, x), o, a),
             )
-    for source, target in (("f32", "f64"), ("f16", "f32"), ("f16", "f64"), ("bf16", "f32")):
-        found.append(make(f"cvt.{target}.{source}", (source,), target, to_float(source, target, "rn")))
-    for kind in FLOATS:
-        for mode, function in INTEGRAL.items():
-            found.append(
-                make(
-                    f"cvt.{mode}.{kind}.{kind}", (kind,), kind, function, columns=(near_limits(kind, "s32"),)
-                )
+op(
+    "cvt.rn.sat.f32.s32",
+    "s32 -> f32",
+    lambda a: integers(lambda x: exact.saturate(F32, exact.from_integer(F32, "rn", x)), np.float32, a),
+)
+
+FLOAT_PAIRS = {
+    ("f16", "f32"): "rn rz rm rp",
+    ("f16", "f64"): "rn rz rm rp",
+    ("f32", "f64"): "rn rz rm rp",
+    ("bf16", "f32"): "rn rz rm rp",
+    ("bf16", "f16"): "rn rz rm rp",
+    ("bf16", "f64"): "rn rz rm rp",
+    ("f16", "bf16"): "rn rz rm rp",
+    ("f32", "f16"): "",
+    ("f64", "f16"): "",
+    ("f64", "f32"): "",
+    ("f32", "bf16"): "",
+    ("f64", "bf16"): "",
+}
+
+
+def between(source, target, mode, *, flush_in=False, flush_out=False, sat=False, relu=False):
+    f, g = FORMATS[source], FORMATS[target]
+
+    def one(a):
+        found = exact.convert(f, g, mode, f.flush(a) if flush_in else a)
+        if sat:
+            found = exact.saturate(g, found)
+        if relu and not g.is_nan(found) and g.sign(found):
+            found = 0
+        return g.flush(found) if flush_out else found
+
+    return lambda a: elementwise(one, DTYPES[target], a)
+
+
+def hard_to_round(source, target):
+    """Floats next to the values and the halfway points of the narrower format, subnormal and overflowing ones too."""
+    f, g = FORMATS[source], FORMATS[target]
+    rng = np.random.default_rng(7)
+    narrow = rng.integers(0, 1 << g.bits, 150, dtype=np.uint64)
+    narrow[:20] = [*range(10), *range(g.greatest - 9, g.greatest + 1)]
+    made = []
+    for value in narrow.tolist():
+        if g.is_nan(value):
+            value = g.greatest
+        below, above = (
+            exact.convert(g, F64, "rn", value),
+            exact.convert(g, F64, "rn", (value + 1) & ~(value & g.sign_bit)),
+        )
+        middle = exact.mul(F64, "rn", exact.add(F64, "rn", below, above), 0x3FE0000000000000)
+        centre = exact.convert(F64, f, "rn", middle if not F64.is_infinite(middle) else below)
+        made += [centre, centre + 1, max(centre - 1, 0), exact.convert(F64, f, "rn", below)]
+    return np.array(made[:600] + made[:40], np.uint64).astype(f"u{f.bits // 8}").view(DTYPES[source])
+
+
+for (target, source), modes in FLOAT_PAIRS.items():
+    for mode in modes.split() or [""]:
+        dot = f".{mode}" if mode else ""
+        name = f"cvt{dot}.{target}.{source}"
+        op(name, f"{source} -> {target}", between(source, target, mode or "rn"))
+        if mode and FORMATS[source].p > FORMATS[target].p:
+            op(
+                f"{name} near halfway",
+                f"{source} -> {target}",
+                between(source, target, mode),
+                body=f"{name} %d, %a;",
+                arrays=[hard_to_round(source, target)],
             )
-    found += [
-        make("cvt.sat.f32.f32", ("f32",), "f32", saturated),
-        make("cvt.sat.f64.f64", ("f64",), "f64", saturated),
-        make("cvt.ftz.f32.f32", ("f32",), "f32", flushed),
-        make("cvt.rn.ftz.f32.f64", ("f64",), "f32", lambda a: flushed(to_float("f64", "f32", "rn")(a))),
-        make("cvt.rn.sat.f32.f64", ("f64",), "f32", lambda a: saturated(to_float("f64", "f32", "rn")(a))),
-        make("cvt.ftz.f64.f32", ("f32",), "f64", lambda a: flushed(a).astype(np.float64)),
-        make("cvt.rn.relu.f16.f32", ("f32",), "f16", relu("f16", to_float("f32", "f16", "rn"))),
-        make("cvt.rn.relu.bf16.f32", ("f32",), "bf16", relu("bf16", to_float("f32", "bf16", "rn"))),
-    ]
-    for kind in ("f16", "bf16"):
 
-        def pair(a, b, k=kind):
-            high, low = (to_float("f32", k, "rn")(x).view(np.uint16).astype(np.uint32) for x in (a, b))
-            return high << 16 | low
+op("cvt.ftz.f64.f32", "f32 -> f64", between("f32", "f64", "rn", flush_in=True))
+op("cvt.rn.ftz.f32.f64", "f64 -> f32", between("f64", "f32", "rn", flush_out=True))
+op("cvt.rz.ftz.f32.f64", "f64 -> f32", between("f64", "f32", "rz", flush_out=True))
+op("cvt.rn.ftz.f16.f32", "f32 -> f16", between("f32", "f16", "rn", flush_in=True))
+op("cvt.sat.f32.f32", "f32 -> f32", between("f32", "f32", "rn", sat=True))
+op("cvt.ftz.sat.f32.f32", "f32 -> f32", between("f32", "f32", "rn", sat=True, flush_in=True))
+op("cvt.ftz.f32.f32", "f32 -> f32", between("f32", "f32", "rn", flush_in=True))
+op("cvt.sat.f64.f64", "f64 -> f64", between("f64", "f64", "rn", sat=True))
+op("cvt.rn.sat.f32.f64", "f64 -> f32", between("f64", "f32", "rn", sat=True))
+op("cvt.rn.sat.f16.f32", "f32 -> f16", between("f32", "f16", "rn", sat=True))
+op("cvt.rn.relu.bf16.f32", "f32 -> bf16", between("f32", "bf16", "rn", relu=True))
+op("cvt.rn.relu.f16.f32", "f32 -> f16", between("f32", "f16", "rn", relu=True))
 
-        found.append(make(f"cvt.rn.{kind}x2.f32", ("f32", "f32"), f"{kind}x2", pair))
-    return found
+for kind in ("f16", "f32", "f64"):
+    f = FORMATS[kind]
+    for name, mode in TO_INTEGRAL.items():
+        for sat in (False, True) if kind == "f32" else (False,):
 
+            def integral(a, f=f, m=mode, s=sat):
+                found = exact.round_to_integral(f, m, a)
+                return exact.saturate(f, found) if s else found
 
-def bits() -> list[Row]:
-    """mov: reinterpretation, immediates, packing and unpacking."""
-    one = "f32"
-    return [
-        make("mov.b32 of a float", (one,), "u32", lambda a: a.view(np.uint32), code="mov.b32 {d}, {a};"),
-        make("mov.b64 of a double", ("f64",), "u64", lambda a: a.view(np.uint64), code="mov.b64 {d}, {a};"),
-        make(
-            "mov.f32 immediate",
-            ("f32",),
-            "f32",
-            lambda a: np.full_like(a, 1.5),
-            code="mov.f32 {d}, 0f3FC00000;",
-        ),
-        make("mov.f64 immediate", ("f64",), "f64", lambda a: np.full_like(a, 0.1), code="mov.f64 {d}, 0.1;"),
-        make(
-            "add with a NaN immediate",
-            ("f32",),
-            "f32",
-            lambda a: a + np.nan,
-            code="add.f32 {d}, {a}, 0f7FC00001;",
-        ),
-        make(
-            "add with an immediate", ("s32",), "s32", lambda a: a + np.int32(-7), code="add.s32 {d}, {a}, -7;"
-        ),
-        make(
-            "add with 0xFFFFFFFF",
-            ("u32",),
-            "u32",
-            lambda a: a - np.uint32(1),
-            code="add.u32 {d}, {a}, 0xFFFFFFFF;",
-        ),
-        make(
-            "constant expression",
-            ("s32",),
-            "s32",
-            lambda a: a + np.int32(19),
-            code="add.s32 {d}, {a}, (1 << 4) + 3;",
-        ),
-        make(
-            "mov.b64 pack",
-            ("u32", "u32"),
-            "u64",
-            lambda a, b: a.astype(np.uint64) | b.astype(np.uint64) << np.uint64(32),
-            code="mov.b64 {d}, {{{a}, {b}}};",
-        ),
-        make(
-            "mov.b64 unpack",
-            ("u64",),
-            "u32",
-            lambda a: (a >> np.uint64(32)).astype(np.uint32),
-            code="mov.b64 {{_, {d}}}, {a};",
-        ),
-        make(
-            "mov.b32 pack of halves",
-            ("u16", "u16"),
-            "u32",
-            lambda a, b: a.astype(np.uint32) | b.astype(np.uint32) << np.uint32(16),
-            code="mov.b32 {d}, {{{a}, {b}}};",
-        ),
-        make(
-            "mov.b64 unpack of four",
-            ("u64",),
-            "u16",
-            lambda a: (a >> np.uint64(32)).astype(np.uint16),
-            code="mov.b64 {{{h}, _, {d}, _}}, {a};",
-        ),
-        make(
-            "mov.b128",
-            ("u64", "u64"),
-            "u64",
-            lambda a, b: a ^ b,
-            code="mov.b128 %big, {{{a}, {b}}}; mov.b128 {{%lo, {x}}}, %big; xor.b64 {d}, %lo, {x};",
-            registers=".reg .b128 %big; .reg .b64 %lo;",
-        ),
-        make(
-            "a scope of its own",
-            ("u32",),
-            "u32",
-            lambda a: a + np.uint32(2),
-            code="add.u32 {d}, {a}, 1; {{ .reg .b32 %d; mov.u32 %d, 9; }} add.u32 {d}, {d}, 1;",
-        ),
-    ]
+            op(
+                f"cvt.{name}{'.sat' * sat}.{kind}.{kind}",
+                f"{kind} -> {kind}",
+                lambda a, g=integral: elementwise(g, a.dtype, a),
+                inputs=HALFWAY,
+            )
+op(
+    "cvt.rpi.ftz.f32.f32",
+    "f32 -> f32",
+    lambda a: elementwise(lambda x: exact.round_to_integral(F32, "rp", F32.flush(x)), np.float32, a),
+)
+
+for kind in ("f16", "bf16"):
+    for suffix, options in (("rn", {}), ("rz", {}), ("rn.relu", {"relu": True})):
+        one = between("f32", kind, suffix[:2], **options)
+        op(
+            f"cvt.{suffix}.{kind}x2.f32",
+            f"f32 f32 -> {kind}x2",
+            lambda a, b, f=one: (
+                f(a).view(np.uint16).astype(np.uint32) << 16 | f(b).view(np.uint16).astype(np.uint32)
+            ),
+        )
+
+# A result narrower than its register is extended to the register; an operand narrower than its register is cut.
+op("cvt.u8.u32 into 32 bits", "u32 -> u32", lambda a: a & 0xFF, body="cvt.u8.u32 %d, %a;")
+op(
+    "cvt.s8.s32 into 32 bits",
+    "s32 -> s32",
+    lambda a: a.astype(np.int8).astype(np.int32),
+    body="cvt.s8.s32 %d, %a;",
+)
+op(
+    "cvt.s16.s64 into 64 bits",
+    "s64 -> s64",
+    lambda a: a.astype(np.int16).astype(np.int64),
+    body="cvt.s16.s64 %d, %a;",
+)
+op(
+    "cvt.s32.s8 from 32 bits",
+    "u32 -> s32",
+    lambda a: a.astype(np.int8).astype(np.int32),
+    body="cvt.s32.s8 %d, %a;",
+)
+op("cvt.u64.u16 from 64 bits", "u64 -> u64", lambda a: a & 0xFFFF, body="cvt.u64.u16 %d, %a;")
+op(
+    "cvt.sat.s8.s32 into 32 bits",
+    "s32 -> s32",
+    lambda a: np.clip(a, -128, 127),
+    body="cvt.sat.s8.s32 %d, %a;",
+)
+op(
+    "cvt.rzi.u8.f32 into 32 bits",
+    "f32 -> u32",
+    lambda a: elementwise(lambda x: to_integer(F32, "rz", "u8", x), np.uint32, a),
+    body="cvt.rzi.u8.f32 %d, %a;",
+)
+op(
+    "cvt.rzi.s16.f32 into 32 bits",
+    "f32 -> s32",
+    lambda a: (
+        elementwise(lambda x: to_integer(F32, "rz", "s16", x), np.uint16, a).view(np.int16).astype(np.int32)
+    ),
+    body="cvt.rzi.s16.f32 %d, %a;",
+)

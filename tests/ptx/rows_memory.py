@@ -1,334 +1,277 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of loads, stores, address spaces and atomics, each on memory of its own element."""
+"""Loads and stores: widths, extension to the register, vectors, cache and ordering words, the address spaces, generic
+addresses, variables with initial values."""
 
 import numpy as np
 
 from tests.ptx import hazards
-from tests.ptx.numbers import widen
-from tests.ptx.rows_float import lanes, make, smaller, two
-from tests.ptx.rows_integer import row as integer_row
-from tests.ptx.table import ARRAY, Row
+from tests.ptx.hazards import COUNT, DTYPES
+from tests.ptx.table import BLOCK, memory_type, op, register
 
+BASE = "ld.param.u64 %base, [p{}];\n  cvta.to.global.u64 %base, %base;\n  "
 
-def rows() -> list[Row]:
-    return access() + spaces() + atomics() + float_atomics()
-
-
-def through(kind: str, load: str, store: str, mask: int = -1) -> str:
-    return f"{store} [{{slot}}], {{a}}; {load} {{d}}, [{{slot}}];"
-
-
-def access() -> list[Row]:
-    found = []
-    for kind in (
-        "b8",
-        "u8",
-        "s8",
-        "b16",
-        "u16",
-        "s16",
-        "b32",
-        "u32",
-        "s32",
-        "b64",
-        "u64",
-        "s64",
-        "f32",
-        "f64",
-    ):
-        same = kind if kind[0] != "b" else "u" + kind[1:]
-        code = f"st.global.{kind} [{{slot}}+4], {{a}}; ld.global.{kind} {{d}}, [{{slot}}+4];"
-        if ARRAY[same].itemsize == 8:
-            code = code.replace("+4", "+8")
-        found.append(make(f"ld/st.{kind}", (same,), same, lambda a: a, code=code))
-    # narrow accesses of wide registers
-    for kind in ("u8", "s8", "u16", "s16"):
-        made = make(
-            f"ld.{kind} into 32 bits",
-            ("u32",),
-            "s32",
-            lambda a, k=kind: a.astype(ARRAY[k]).astype(np.int32),
-            code=f"st.global.{kind} [{{slot}}], {{a}}; ld.global.{kind} {{d}}, [{{slot}}];",
-        )
-        found.append(made)
-    orders = [
-        ("volatile", "ld.volatile.global.u32", "st.volatile.global.u32"),
-        ("relaxed", "ld.relaxed.gpu.global.u32", "st.relaxed.gpu.global.u32"),
-        ("acquire/release", "ld.acquire.sys.global.u32", "st.release.sys.global.u32"),
-        ("weak", "ld.weak.global.u32", "st.weak.global.u32"),
-        ("cache hints", "ld.global.ca.L1::evict_last.L2::128B.u32", "st.global.wb.u32"),
-        ("generic", "ld.u32", "st.u32"),
-    ]
-    for name, load, store in orders:
-        found.append(make(f"ld/st {name}", ("u32",), "u32", lambda a: a, code=through("u32", load, store)))
-    found.append(
-        make(
-            "ld.volatile.f64",
-            ("f64",),
-            "f64",
-            lambda a: a,
-            code=through("f64", "ld.volatile.global.f64", "st.volatile.global.f64"),
-        )
-    )
-    two_words = "st.global.v2.u32 [{slot}], {{{a}, {b}}}; ld.global.v2.u32 {{{t}, {u}}}, [{slot}]; "
-    two_words += "xor.b32 {d}, {t}, {u};"
-    found.append(make("ld/st.v2.u32", ("u32", "u32"), "u32", lambda a, b: a ^ b, code=two_words))
-    found.append(
-        make(
-            "ld/st.v4.u32",
-            ("u32", "u32"),
-            "u32",
-            lambda a, b: b,
-            code="st.global.v4.u32 [{slot}], {{{a}, {a}, {b}, {a}}}; ld.global.v4.u32 {{_, {t}, {d}, {u}}}, [{slot}];",
-        )
-    )
-    found.append(
-        make(
-            "ld/st.v4.u8",
-            ("u32", "u32"),
-            "u32",
-            lambda a, b: (a & 255) << np.uint32(8) | b & 255,
-            code="st.global.v4.u8 [{slot}], {{{a}, {b}, {a}, {b}}}; ld.global.v2.u8 {{{t}, {u}}}, [{slot}+2]; "
-            "mad.lo.u32 {d}, {t}, 256, {u};",
-        )
-    )
-    found.append(
-        make(
-            "ld/st.v2.f64",
-            ("f64", "f64"),
-            "f64",
-            lambda a, b: b,
-            code="st.global.v2.f64 [{slot}], {{{a}, {b}}}; ld.global.f64 {d}, [{slot}+8];",
-        )
-    )
-    found.append(
-        make(
-            "st.b128",
-            ("u64", "u64"),
-            "u64",
-            lambda a, b: b,
-            code="mov.b128 %big, {{{a}, {b}}}; st.global.b128 [{slot}], %big; ld.global.u64 {d}, [{slot}+8];",
-            registers=".reg .b128 %big;",
-        )
-    )
-    return found
-
-
-def spaces() -> list[Row]:
-    """Shared and local memory, directly and through generic addresses; which space an address is in."""
-    local = ".local .align 8 .b8 mine[16];"
-    ask = "isspacep.{space} {{p}}, {{x}}; selp.u32 {{t}}, {value}, 0, {{p}}; add.u32 {{d}}, {{d}}, {{t}};"
-    every = "mov.u32 {d}, 0; " + "".join(
-        ask.format(space=space, value=value)
-        for space, value in (("shared", 1), ("local", 2), ("global", 4), ("const", 8))
+for kind in ("b8", "u8", "s8", "b16", "u16", "s16", "b32", "u32", "s32", "b64", "u64", "s64", "f32", "f64"):
+    op(
+        f"ld.{kind} st.{kind}",
+        f"{kind} -> {kind}",
+        lambda a: a,
+        body=f"st.global.{kind} [%pd], %a;",
+        store=False,
+        same_nan=True,
     )
 
-    def constant(value: int):
-        return lambda a: np.full_like(a, value)
-
-    return [
-        make(
-            "ld/st.shared",
-            ("u32",),
-            "u32",
-            lambda a: a,
-            code="st.shared.u32 [{sh}+12], {a}; ld.shared.u32 {d}, [{sh}+12];",
-        ),
-        make(
-            "shared by a 64-bit address",
-            ("u32",),
-            "u32",
-            lambda a: a,
-            code="cvt.u64.u32 {x}, {sh}; st.shared.u32 [{x}], {a}; ld.shared::cta.u32 {d}, [{sh}];",
-        ),
-        make(
-            "shared through a generic address",
-            ("u32",),
-            "u32",
-            lambda a: a,
-            code="st.shared.u32 [{sh}+8], {a}; cvt.u64.u32 {x}, {sh}; cvta.shared.u64 {x}, {x}; ld.u32 {d}, [{x}+8];",
-        ),
-        make(
-            "generic back to shared",
-            ("u32",),
-            "u32",
-            lambda a: a,
-            code="cvt.u64.u32 {x}, {sh}; cvta.shared.u64 {x}, {x}; st.u32 [{x}], {a}; cvta.to.shared.u64 {x}, {x}; "
-            "cvt.u32.u64 {t}, {x}; ld.shared.u32 {d}, [{t}];",
-        ),
-        make(
-            "ld/st.local",
-            ("u32",),
-            "u32",
-            lambda a: a,
-            code="st.local.u32 [mine+4], {a}; mov.u64 {x}, mine; ld.local.u32 {d}, [{x}+4];",
-            registers=local,
-        ),
-        make(
-            "local through a generic address",
-            ("u32",),
-            "u32",
-            lambda a: a,
-            code="mov.u64 {x}, mine; cvta.local.u64 {x}, {x}; st.u32 [{x}+8], {a}; ld.local.u32 {d}, [mine+8];",
-            registers=local,
-        ),
-        make("isspacep of global", ("u32",), "u32", constant(4), code="mov.u64 {x}, {slot};" + every),
-        make(
-            "isspacep of shared",
-            ("u32",),
-            "u32",
-            constant(1),
-            code="cvt.u64.u32 {x}, {sh}; cvta.shared.u64 {x}, {x};" + every,
-        ),
-        make(
-            "isspacep of local",
-            ("u32",),
-            "u32",
-            constant(2),
-            code="mov.u64 {x}, mine; cvta.local.u64 {x}, {x}; st.local.u32 [mine], {a};" + every,
-            registers=local,
-        ),
-    ]
-
-
-def atomic_code(op: str, kind: str, operands: str, space: str, store: str) -> str:
-    """What the atomic returns, mixed with what it leaves behind; so both are seen in one number."""
-    place = "{sh}" if "shared" in space else "{slot}"
-    plain = space or ".global"
-    bits = store[1:]
-    mix = f"xor.b{bits}" if bits in ("32", "64") else "xor.b16"
-    again = {"32": "{t}", "64": "{x}", "16": "{h}"}[bits]
-    return (
-        f"st{plain}.b{bits} [{place}], {{a}}; atom{space}.{op}.{kind} {{d}}, [{place}], {operands}; "
-        f"ld{plain}.b{bits} {again}, [{place}]; shl.b{bits} {again}, {again}, 1; {mix} {{d}}, {{d}}, {again};"
-    )
-
-
-def between(space: str, access: str, place: str, operation: str) -> str:
-    """A store, an operation without result, a load."""
-    return f"st.{space}.{access} [{place}], {{a}}; {operation} [{place}], {{b}}; ld.{space}.{access} {{d}}, [{place}];"
-
-
-def atomics() -> list[Row]:
-    found = []
-    cases = {
-        "add": lambda a, b: a + b,
-        "min": min,
-        "max": max,
-        "and": lambda a, b: a & b,
-        "or": lambda a, b: a | b,
-        "xor": lambda a, b: a ^ b,
-        "exch": lambda a, b: b,
-        "inc": lambda a, b: 0 if a >= b else a + 1,
-        "dec": lambda a, b: b if a == 0 or a > b else a - 1,
-    }
-    kinds = {
-        "add": ("u32", "s32", "u64"),
-        "min": ("u32", "s32", "u64", "s64"),
-        "max": ("u32", "s32", "u64", "s64"),
-        "and": ("b32", "b64"),
-        "or": ("b32", "b64"),
-        "xor": ("b32", "b64"),
-        "exch": ("b32", "b64"),
-        "inc": ("u32",),
-        "dec": ("u32",),
-    }
-    for op, function in cases.items():
-        for kind in kinds[op]:
-            for space in (".global", ".shared", ""):
-                found.append(
-                    integer_row(
-                        f"atom{space}.{op}.{kind}",
-                        (kind, kind),
-                        kind,
-                        lambda a, b, f=function: a ^ f(a, b) << 1,
-                        atomic_code(op, kind, "{b}", space, f"b{kind[1:]}"),
-                    )
-                )
-            code = between("global", f"b{kind[1:]}", "{slot}", f"red.global.{op}.{kind}")
-            found.append(integer_row(f"red.{op}.{kind}", (kind, kind), kind, function, code))
-    for kind in ("b32", "b64"):
-        for space in (".global", ".shared"):
-            # the old value is either what is compared or not
-            found.append(
-                integer_row(
-                    f"atom{space}.cas.{kind}",
-                    (kind, kind, kind),
-                    kind,
-                    lambda a, b, c: a ^ (c if a == b else a) << 1,
-                    atomic_code("cas", kind, "{b}, {c}", space, kind),
-                )
+# A value that is narrower than its register is extended by the sign of its type; a store takes the low bits.
+for kind in ("u8", "s8", "u16", "s16", "u32", "s32"):
+    for bits in (16, 32, 64):
+        if bits > int(kind[1:]):
+            wide = f"{kind[0]}{bits}"
+            op(
+                f"ld.{kind} into {bits} bits",
+                f"{kind} -> {wide}",
+                lambda a, t=DTYPES[wide]: a.astype(t),
+                body=f"ld.global.{kind} %d, [%pa];",
             )
-    found.append(
-        integer_row(
-            "atom.cas.b16",
-            "b16 b16 b16",
-            "b16",
-            lambda a, b, c: a ^ (c if a == b else a) << 1,
-            atomic_code("cas", "b16", "{b}, {c}", ".global", "b16"),
-        )
-    )
-    for order in ("relaxed.gpu", "acquire.cta", "release.sys", "acq_rel.gpu"):
-        code = atomic_code("add", "u32", "{b}", ".global", "b32").replace("atom.", f"atom.{order}.")
-        found.append(integer_row(f"atom.{order}.add", "u32 u32", "u32", lambda a, b: a ^ (a + b) << 1, code))
-    return found
-
-
-def float_atomics() -> list[Row]:
-    found = []
-    # global memory flushes subnormals on some GPUs, so they are left out
-    for kind, space in (
-        ("f32", "global"),
-        ("f32", "shared"),
-        ("f64", "global"),
-        ("f16", "global"),
-        ("f16x2", "global"),
-        ("bf16", "global"),
-    ):
-        place = "{sh}" if space == "shared" else "{slot}"
-        bits = 8 * ARRAY[kind].itemsize
-        no_flush = ".noftz" if bits == 16 or kind == "f16x2" else ""
-        code = between(space, f"b{bits}", place, f"red.{space}.add{no_flush}.{kind}")
-        expect = lanes("f16", two("f16", "add", "rn")) if kind == "f16x2" else two(kind, "add", "rn")
-
-        def column(k=kind) -> np.ndarray:
-            if k == "f16x2":
-                return hazards.random(k, 24)
-            values = hazards.floats(k, 10)
-            x = widen(values, k)
-            smallest = {"f32": 1e-30, "f64": 1e-290, "f16": 0.0, "bf16": 1e-30}[k]
-            return values[~((np.abs(x) < smallest) & (x != 0))]
-
-        found.append(
-            make(
-                f"red.{space}.add.{kind}",
-                (kind, kind),
-                kind,
-                expect,
-                code=code,
-                columns=(column, column),
-                limit=1200,
+            op(
+                f"st.{kind} from {bits} bits",
+                f"{wide} -> {kind}",
+                lambda a, t=DTYPES[kind]: a.astype(t),
+                body=f"st.global.{kind} [%pd], %a;",
+                store=False,
             )
+
+for kind in ("b8", "s8", "u16", "b32", "f32", "u64", "f64"):
+    for lanes in (2, 4):
+        if lanes * DTYPES[kind].itemsize > 16:
+            continue
+        names = [f"%v{k}" for k in range(lanes)]
+        (source,) = hazards.operands("random_bits", [kind], COUNT * lanes)
+        t = memory_type(kind)
+        op(
+            f"ld.v{lanes}.{kind} st.v{lanes}.{kind}",
+            f"{kind} -> {kind}*{lanes}",
+            lambda a, n=lanes: a.reshape(-1, n)[:, ::-1].copy().reshape(-1),
+            body=BASE.format("a")
+            + f"mul.wide.u32 %at, %i, {lanes * DTYPES[kind].itemsize};\n  add.u64 %base, %base, %at;\n"
+            + f"  ld.global.v{lanes}.{t} {{{', '.join(names)}}}, [%base];\n"
+            + f"  st.global.v{lanes}.{t} [%pd], {{{', '.join(reversed(names))}}};",
+            regs=f".reg .b64 %base;\n  .reg {register(kind)} {', '.join(names)};",
+            arrays=[source],
+            store=False,
+            same_nan=True,
         )
-    code = "st.global.f32 [{slot}], {a}; atom.global.add.f32 {d}, [{slot}], {b};"
-    found.append(
-        make(
-            "atom.add.f32 returns the old value", ("f32", "f32"), "f32", lambda a, b: a, code=code, limit=600
+
+for words in (
+    *("ld.global.nc.u32", "ld.global.ca.u32", "ld.global.cg.u32", "ld.global.cs.u32", "ld.global.cv.u32"),
+    *(
+        "ld.volatile.global.u32",
+        "ld.relaxed.gpu.global.u32",
+        "ld.acquire.gpu.global.u32",
+        "ld.weak.global.u32",
+    ),
+    *("ld.acquire.sys.global.u32", "ld.relaxed.cta.global.u32", "ld.global.lu.u32", "ldu.global.u32"),
+    *("ld.global.L1::evict_last.u32", "ld.global.nc.L1::no_allocate.u32", "ld.global.L2::128B.u32"),
+):
+    op(words, "u32 -> u32", lambda a: a, body=f"{words} %d, [%pa];")
+for words in (
+    *(
+        "st.global.wb.u32",
+        "st.global.cg.u32",
+        "st.global.cs.u32",
+        "st.global.wt.u32",
+        "st.volatile.global.u32",
+    ),
+    *(
+        "st.relaxed.gpu.global.u32",
+        "st.release.gpu.global.u32",
+        "st.release.sys.global.u32",
+        "st.weak.global.u32",
+    ),
+):
+    op(words, "u32 -> u32", lambda a: a, body=f"{words} [%pd], %a;", store=False)
+op(
+    "prefetch",
+    "u32 -> u32",
+    lambda a: a,
+    body="prefetch.global.L1 [%pa];\n  prefetch.global.L2 [%pa];\n  mov.u32 %d, %a;",
+)
+op(
+    "ld.u32 at a negative offset",
+    "u32 -> u32",
+    lambda a: a,
+    body="add.u64 %pa, %pa, 64;\n  ld.global.u32 %d, [%pa+-64];",
+)
+op(
+    "ld.u32 and st.u32 by generic address",
+    "u32 -> u32",
+    lambda a: ~a,
+    body="cvta.global.u64 %pa, %pa;\n  cvta.global.u64 %pd, %pd;\n  ld.u32 %a, [%pa];\n"
+    "  not.b32 %a, %a;\n  st.u32 [%pd], %a;",
+    store=False,
+)
+op(
+    "ld.param by generic address",
+    "u32 -> u32",
+    lambda a: a + COUNT,
+    body="mov.b64 %at, pn;\n  cvta.param.u64 %at, %at;\n  ld.u32 %d, [%at];\n  add.u32 %d, %d, %a;",
+)
+
+SHARED = ".shared .align 16 .b8 {entry}_shared[%d];" % (8 * BLOCK)  # noqa: UP031 (the braces are the row's)
+PLACE = "mov.u32 %i, %tid.x;\n  mov.u64 %base, {entry}_shared;\n"
+PLACE += "  mul.wide.u32 %at, %i, 8;\n  add.u64 %base, %base, %at;\n  "
+REGS = ".reg .b64 %base, %other;\n  .reg .pred %r;\n  .reg .b32 %k;"
+op(
+    "ld.shared.u32 st.shared.u32",
+    "u32 u32 -> u32",
+    lambda a, b: a - b,
+    module=SHARED,
+    regs=REGS,
+    body=PLACE + "st.shared.u32 [%base], %a;\n  st.shared.u32 [%base+4], %b;\n  ld.shared.u32 %d, [%base];\n"
+    "  ld.shared.u32 %n, [%base+4];\n  sub.u32 %d, %d, %n;",
+)
+op(
+    "shared memory by 32 bit address",
+    "u32 u32 -> u64",
+    lambda a, b: a.astype(np.uint64) | b.astype(np.uint64) << np.uint64(32),
+    module=SHARED,
+    regs=REGS,
+    body="mov.u32 %i, %tid.x;\n  mov.u32 %k, {entry}_shared;\n  mad.lo.u32 %k, %i, 8, %k;\n"
+    "  st.shared.v2.u32 [%k], {%a, %b};\n  ld.shared.u64 %d, [%k];",
+)
+op(
+    "shared memory by generic address",
+    "u64 -> u64",
+    lambda a: a ^ np.uint64(0xFF),
+    module=SHARED,
+    regs=REGS,
+    body=PLACE
+    + "cvta.shared.u64 %base, %base;\n  st.u64 [%base], %a;\n  ld.u64 %d, [%base];\n  xor.b64 %d, %d, 255;\n"
+    "  cvta.to.shared.u64 %other, %base;\n  st.shared.u64 [%other], %d;\n  ld.u64 %d, [%base];",
+)
+op(
+    "shared memory is each block's own",
+    "u32 -> u32",
+    lambda a: a.reshape(-1, BLOCK)[:, ::-1].copy().reshape(-1),
+    module=SHARED,
+    regs=REGS,
+    body=PLACE + "st.shared.u32 [%base], %a;\n  bar.sync 0;\n  mov.u64 %base, {entry}_shared;\n"
+    f"  sub.u32 %i, {BLOCK - 1}, %i;\n  mul.wide.u32 %at, %i, 8;\n"
+    "  add.u64 %base, %base, %at;\n  ld.shared.u32 %d, [%base];",
+)
+
+LOCAL = ".local .align 8 .b8 store[64];\n  .reg .b64 %base, %other;\n  .reg .b32 %k, %l;\n  .reg .pred %r;"
+op(
+    "ld.local.u32 st.local.u32 at a computed place",
+    "u32 u32 -> u32",
+    lambda a, b: np.where(b % 16 == 3, a, (b % 16) * 7 + a).astype(np.uint32),
+    regs=LOCAL,
+    body="""mov.u64 %base, store;
+  mov.u32 %k, 0;
+FILL:
+  mad.lo.u32 %l, %k, 7, %a;
+  mul.wide.u32 %at, %k, 4;
+  add.u64 %other, %base, %at;
+  st.local.u32 [%other], %l;
+  add.u32 %k, %k, 1;
+  setp.lt.u32 %r, %k, 16;
+  @%r bra FILL;
+  st.local.u32 [store+12], %a;
+  and.b32 %b, %b, 15;
+  mul.wide.u32 %at, %b, 4;
+  add.u64 %other, %base, %at;
+  ld.local.u32 %d, [%other];""",
+)
+op(
+    "local memory by generic address",
+    "u64 -> u64",
+    lambda a: a * np.uint64(3),
+    regs=LOCAL,
+    body="""mov.u64 %base, store;
+  cvta.local.u64 %other, %base;
+  st.u64 [%other+8], %a;
+  ld.local.u64 %d, [%base+8];
+  mul.lo.u64 %d, %d, 3;
+  st.local.u64 [%base+16], %d;
+  cvta.to.local.u64 %base, %other;
+  ld.u64 %d, [%other+16];
+  ld.local.u64 %a, [%base+16];
+  and.b64 %d, %d, %a;""",
+)
+
+TABLE = np.arange(64, dtype=np.uint32) * np.uint32(2654435761)
+WORDS = ", ".join(map(str, TABLE))
+for space in ("const", "global"):
+    for way in ("direct", "generic"):
+        load = f"ld.{space}.u32" if way == "direct" else "ld.u32"
+        generic = "" if way == "direct" else f"cvta.{space}.u64 %base, %base;\n  "
+        op(
+            f"ld.u32 of a .{space} table, {way}",
+            "u32 -> u32",
+            lambda a: TABLE[a % 64],
+            module=f".{space} .align 4 .u32 {{entry}}_table[64] = {{{WORDS}}};",
+            regs=".reg .b64 %base;",
+            body=f"mov.u64 %base, {{entry}}_table;\n  {generic}and.b32 %a, %a, 63;\n  mul.wide.u32 %at, %a, 4;\n"
+            f"  add.u64 %base, %base, %at;\n  {load} %d, [%base];",
         )
-    )
-    code = "st.global.f32 [{slot}], {a}; atom.global.exch.b32 {d}, [{slot}], {b};"
-    found.append(make("atom.exch.b32 of floats", ("f32", "f32"), "f32", lambda a, b: a, code=code, limit=600))
-    for name, largest in (("min", False), ("max", True)):
-        code = between("global", "b16", "{slot}", f"red.global.{name}.noftz.f16")
-        found.append(
-            make(
-                f"red.{name}.noftz.f16",
-                ("f16", "f16"),
-                "f16",
-                lambda a, b, g=largest: smaller(a, b, "f16", largest=g, nan_wins=False),
-                code=code,
-                limit=600,
-            )
-        )
-    return found
+op(
+    "variables of every type with initial values",
+    "u32 -> f64",
+    lambda a: np.full(len(a), -5 + 1.5 + 0.25 + 250 + 0x123456789 + 7.0 + 0),
+    module="""
+.global .align 2 .s16 {entry}_short = -5;
+.const .align 4 .f32 {entry}_float = 0f3FC00000;
+.global .align 8 .f64 {entry}_double[2] = {0.125, 0.25};
+.global .align 1 .u8 {entry}_bytes[4] = {1, 2, 250};
+.const .align 8 .u64 {entry}_long = 0x123456789;
+.global .align 4 .f32 {entry}_decimal = 7.0;
+.global .align 4 .u32 {entry}_zero;
+""",
+    regs=".reg .b16 %s;\n  .reg .f32 %f;\n  .reg .f64 %g;\n  .reg .b64 %l;\n  .reg .b32 %k;",
+    body="""ld.global.s16 %s, [{entry}_short];
+  cvt.rn.f64.s16 %d, %s;
+  ld.const.f32 %f, [{entry}_float];
+  cvt.f64.f32 %g, %f;
+  add.f64 %d, %d, %g;
+  ld.global.f64 %g, [{entry}_double+8];
+  add.f64 %d, %d, %g;
+  ld.global.u8 %s, [{entry}_bytes+2];
+  cvt.rn.f64.u16 %g, %s;
+  add.f64 %d, %d, %g;
+  ld.const.u64 %l, [{entry}_long];
+  cvt.rn.f64.u64 %g, %l;
+  add.f64 %d, %d, %g;
+  ld.global.f32 %f, [{entry}_decimal];
+  cvt.f64.f32 %g, %f;
+  add.f64 %d, %d, %g;
+  ld.global.u32 %k, [{entry}_zero];
+  cvt.rn.f64.u32 %g, %k;
+  add.f64 %d, %d, %g;""",
+)
+op(
+    "a variable holds the generic address of another",
+    "u32 -> u32",
+    lambda a: a + 77,
+    module="""
+.global .align 4 .u32 {entry}_pair[2] = {11, 77};
+.global .align 8 .u64 {entry}_pointer = generic({entry}_pair)+4;
+""",
+    regs=".reg .b64 %base;",
+    body="ld.global.u64 %base, [{entry}_pointer];\n  ld.u32 %d, [%base];\n  add.u32 %d, %d, %a;",
+)
+op(
+    "isspacep",
+    "u32 -> u32",
+    lambda a: np.full(len(a), 1 + 4 + 16 + 64, np.uint32),
+    module=SHARED + "\n.const .u32 {entry}_constant = 1;",
+    regs=".local .align 4 .b8 store[4];\n  .reg .b64 %base;\n  .reg .pred %r;",
+    body="mov.u32 %d, 0;\n  cvta.global.u64 %base, %pd;\n  isspacep.global %r, %base;\n  @%r or.b32 %d, %d, 1;\n"
+    "  isspacep.shared %r, %base;\n  @%r or.b32 %d, %d, 2;\n"
+    "  mov.u64 %base, {entry}_shared;\n  st.shared.u32 [%base], %a;\n  cvta.shared.u64 %base, %base;\n"
+    "  isspacep.shared %r, %base;\n  @%r or.b32 %d, %d, 4;\n"
+    "  isspacep.local %r, %base;\n  @%r or.b32 %d, %d, 8;\n"
+    "  mov.u64 %base, store;\n  st.local.u32 [%base], %a;\n  cvta.local.u64 %base, %base;\n"
+    "  isspacep.local %r, %base;\n  @%r or.b32 %d, %d, 16;\n"
+    "  isspacep.global %r, %base;\n  @%r or.b32 %d, %d, 32;\n"
+    "  mov.u64 %base, {entry}_constant;\n  cvta.const.u64 %base, %base;\n"
+    "  isspacep.const %r, %base;\n  @%r or.b32 %d, %d, 64;",
+)
