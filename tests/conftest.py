@@ -36,6 +36,11 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
     return report
 
 
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()  # what imports made will not go: the collections round every test need not look at it again
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("cuda") and cg.driver_info().kind != "cuda":
         pytest.skip("needs a CUDA device")

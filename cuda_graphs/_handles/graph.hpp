@@ -40,6 +40,9 @@ template <class AnyHandle>
 NodeHandle node_handle(const AnyHandle& any, NodeRecord& node) noexcept {
     return NodeHandle(any, &node.raw);
 }
+inline void point_to(NodeHandle& handle, const NodeHandle& any, NodeRecord& node) noexcept {
+    handle = NodeHandle(any, &node.raw);  // moved, not copied: this is on the way of every node that is added
+}
 
 inline NodePlace place_after(const NodeHandle& node) noexcept {
     return {box_of<NodeRecord>(node)->graph->raw, *node};

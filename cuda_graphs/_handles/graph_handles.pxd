@@ -28,7 +28,7 @@ cdef extern from "_handles/user_object.hpp" namespace "cg" nogil:
         OwnerSlot()
         OwnerPage* page
     cppclass OwnerPages:
-        OwnerSlot prepare(CUgraph graph, Owners owners) noexcept
+        OwnerSlot prepare(CUgraph graph, const Opaque& first, const Opaque& second) noexcept
         void rollback(OwnerSlot slot) noexcept
 
 cdef extern from "_handles/graph_node.hpp" namespace "cg" nogil:
@@ -141,7 +141,7 @@ cdef extern from "_handles/graph.hpp" namespace "cg" nogil:
         OwnerPages owners
     NodeHandle create_graph() except +
     GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw) except +
-    NodeHandle node_handle(...) noexcept
+    void point_to(NodeHandle& handle, const NodeHandle& any, NodeRecord& node) noexcept
     NodePlace place_after(const NodeHandle& node) noexcept
     NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot slot) except +
     void seal_owners(GraphBox& graph) noexcept

@@ -50,8 +50,8 @@ bool OwnerPage::has_nodes() const noexcept {
     return std::any_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.node != nullptr; });
 }
 
-std::uint32_t OwnerPage::add_pending(Owners owners) noexcept {
-    slots_[used_].owners = std::move(owners);
+std::uint32_t OwnerPage::add_pending(const Opaque& first, const Opaque& second) noexcept {
+    slots_[used_].owners = {first, second};
     ++pending_;
     return used_++;
 }
@@ -75,13 +75,13 @@ void OwnerPage::move_nodes_to(OwnerPage& target) noexcept {
     }
 }
 
-OwnerSlot OwnerPages::prepare(CUgraph graph, Owners owners) noexcept {
+OwnerSlot OwnerPages::prepare(CUgraph graph, const Opaque& first, const Opaque& second) noexcept {
     if (open_ == nullptr || open_->is_full()) {
         OwnerPage* page = OwnerPage::create(graph);
         if (page == nullptr) return {};
         open_ = page;
     }
-    return {open_, open_->add_pending(std::move(owners))};
+    return {open_, open_->add_pending(first, second)};
 }
 
 void OwnerPages::rollback(OwnerSlot slot) noexcept {

@@ -64,7 +64,7 @@ class OwnerPage final : public Deferred {
     bool has_nodes() const noexcept;
     CUuserObject object() const noexcept { return object_; }
 
-    std::uint32_t add_pending(Owners owners) noexcept;
+    std::uint32_t add_pending(const Opaque& first, const Opaque& second) noexcept;
     void rollback(std::uint32_t index) noexcept;
     void commit(std::uint32_t index, NodeRecord& node) noexcept;
 
@@ -91,7 +91,7 @@ class OwnerPage final : public Deferred {
 class OwnerPages {
   public:
     // Attaches owners to the graph; no page and a noted error on failure.
-    OwnerSlot prepare(CUgraph graph, Owners owners) noexcept;
+    OwnerSlot prepare(CUgraph graph, const Opaque& first, const Opaque& second) noexcept;
     void rollback(OwnerSlot slot) noexcept;
     // Makes them those of the node, and releases what it had.
     void commit(CUgraph graph, OwnerSlot slot, NodeRecord& node) noexcept;

@@ -16,7 +16,7 @@ cdef class Place:
     cdef GraphBox* _open(self) except NULL
 
     # Attaches owners to the graph, before the driver call that needs them.
-    cdef OwnerSlot _attach(self, Opaque first, Opaque second) except *
+    cdef OwnerSlot _attach(self, const Opaque& first, const Opaque& second) except *
 
     # After that call: the node's object; or the owners go and the CUDAError is raised.
     cdef Place _added(self, CUgraphNode raw, NodeKind kind, OwnerSlot owners)

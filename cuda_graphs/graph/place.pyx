@@ -22,7 +22,7 @@ from cuda_graphs._driver.seam cimport check_attempt, raise_noted
 from cuda_graphs._handles.graph_handles cimport (
     Allocation, AllocKind, GraphBox, GraphMemory, KernelShape, LinearCopy, NodeHandle, NodeKind, NodePlace, NodeRecord,
     Owners, OwnerSlot, add_alloc, add_conditional, add_copy, add_inner_graph, add_kernel, add_node, as_owner,
-    create_graph_memory, find_kind, node_handle, place_after, seal_owners,
+    create_graph_memory, find_kind, place_after, point_to, seal_owners,
 )
 from cuda_graphs._handles.handles cimport EventHandle, Opaque, box_of
 from cuda_graphs._objects.arguments cimport ArgumentPack, needs_keeping, pack_arguments
@@ -82,10 +82,10 @@ cdef extern from "Python.h":
 cdef tuple no_arguments = ()
 
 
-cdef Place new_place(type cls, const NodeHandle& h):
+cdef Place new_place(type cls, const NodeHandle& any, NodeRecord* record):
     # Past __init__, which refuses.
-    cdef Place self = (<TypeSlots*>cls).tp_new(<PyTypeObject*>cls, <PyObject*>no_arguments, NULL)
-    self._h = h
+    cdef Place self = <Place>(<TypeSlots*>cls).tp_new(<PyTypeObject*>cls, <PyObject*>no_arguments, NULL)
+    point_to(self._h, any, record[0])
     return self
 
 
@@ -93,7 +93,7 @@ cdef Place wrap_node(const NodeHandle& any, NodeRecord* record):
     if record.object != NULL:
         return <Place>record.object
     cdef NodeKind kind = NodeKind.kOther if record.kind == NodeKind.kEntry else record.kind
-    cdef Place self = new_place(class_of(kind), node_handle(any, record[0]))
+    cdef Place self = new_place(class_of(kind), any, record)
     record.object = <PyObject*>self
     return self
 
@@ -108,7 +108,7 @@ cdef Place wrap_raw(const NodeHandle& any, GraphBox* graph, CUgraphNode raw):
 
 
 cdef Place wrap_graph(const NodeHandle& any, GraphBox* graph):
-    return new_place(class_of(NodeKind.kEntry), node_handle(any, graph.entry))
+    return new_place(class_of(NodeKind.kEntry), any, &graph.entry)
 
 
 @cython.freelist(256)
@@ -150,12 +150,9 @@ cdef class Place:
             raise RuntimeError(f"GraphNode has been destroyed (it was a {type(self).__name__})")
         return record.graph
 
-    cdef OwnerSlot _attach(self, Opaque first, Opaque second) except *:
+    cdef OwnerSlot _attach(self, const Opaque& first, const Opaque& second) except *:
         cdef GraphBox* graph = self._open()
-        cdef Owners owners
-        owners.first = first
-        owners.second = second
-        cdef OwnerSlot slot = graph.owners.prepare(graph.raw, owners)
+        cdef OwnerSlot slot = graph.owners.prepare(graph.raw, first, second)
         if slot.page == NULL:
             raise_noted("attach what the node needs to its graph")
         return slot
@@ -201,7 +198,10 @@ cdef class Place:
         cdef CUresult status
         pack_arguments(pack, k, args)
         fill_kernel(&params, &shape, c, k, &pack)
-        cdef OwnerSlot slot = self._attach(as_owner(k._h), own_arguments(args) if needs_keeping(args) else Opaque())
+        cdef Opaque owned
+        if needs_keeping(args):
+            owned = own_arguments(args)
+        cdef OwnerSlot slot = self._attach(as_owner(k._h), owned)
         with nogil:
             status = add_kernel(place_after(self._h), params, shape, &raw)
         if status:
