@@ -7,7 +7,7 @@
 #   make tiny   the smallest test file, on the host driver
 #   make test   all tests on the host driver, in parallel; again on a GPU where one answers
 #   make tidy   formatters, linters, types, layering, licences, sizes
-#   make asan   the host driver's C++ tests under the address and undefined-behaviour sanitizers
+#   make asan   the C++ tests of the host driver and of the handles under the address and undefined-behaviour sanitizers
 #   make tsan   the same under the thread sanitizer
 #   make docs   run every snippet of the documentation, check its links and tables
 #   make bench  the benchmarks, as a table
@@ -70,6 +70,7 @@ build/tidy-tools: .ci/tidy.txt
 
 asan tsan:
 	$(MAKE) -C tests/hostdriver $@ PYTHON=$(PYTHON)
+	$(MAKE) -C tests/handles $@ PYTHON=$(PYTHON)
 
 docs:
 	CUDA_GRAPHS_DRIVER=host $(PYTEST) tests/repo/test_readme.py tests/repo/test_docs.py

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The few words that the tests are written in. TEST(Subject, WhatHolds) enters a function into the list that main runs;
+// CHECK(condition) ends the program with the place and the condition when it does not hold.
+#ifndef CUDA_GRAPHS_TESTS_HANDLES_CHECK_HPP
+#define CUDA_GRAPHS_TESTS_HANDLES_CHECK_HPP
+
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+struct Test {
+    const char* name;
+    void (*run)();
+};
+
+inline std::vector<Test>& all_tests() {
+    static std::vector<Test> tests;
+    return tests;
+}
+
+struct Enter {
+    Enter(const char* name, void (*run)()) { all_tests().push_back({name, run}); }
+};
+
+#define TEST(subject, law)                                                          \
+    static void subject##_##law();                                                  \
+    static const Enter enter_##subject##_##law(#subject "." #law, subject##_##law); \
+    static void subject##_##law()
+
+#define CHECK(...)                                                                 \
+    do {                                                                           \
+        if (!(__VA_ARGS__)) {                                                      \
+            std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #__VA_ARGS__); \
+            std::exit(1);                                                          \
+        }                                                                          \
+    } while (0)
+
+// Runs `work(i)` on `count` threads side by side.
+template <class Work>
+void parallelize(int count, Work work) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < count; ++i) threads.emplace_back([&work, i] { work(i); });
+    for (std::thread& thread : threads) thread.join();
+}
+
+#endif
