@@ -182,6 +182,7 @@ LAW(GraphOrder, ABranchRunsWhileAnotherOneWaits) {
     Value value;
     Stream stream;
     std::atomic<bool> ran{false};
+    std::atomic<std::uint32_t> behind{0};
     const Graph graph;
     const CUgraphNode root = empty_node(graph);
     host_node(
@@ -191,11 +192,13 @@ LAW(GraphOrder, ABranchRunsWhileAnotherOneWaits) {
         },
         gate.flag());
     const CUgraphNode a = step(graph, {root}, value, 1), b = step(graph, {a}, value, 2);
-    host_node(graph, {b}, [](void* done) { static_cast<std::atomic<bool>*>(done)->store(true); }, &ran);
+    const CUgraphNode c = kernel_node(graph, {b}, "slow", &behind, 0u);  // tells
+    host_node(graph, {c}, [](void* done) { static_cast<std::atomic<bool>*>(done)->store(true); }, &ran);
     const Exec exec(graph);
     OK(cuGraphLaunch(exec, stream));
     // The last host node waits in the line behind the first; what comes before it does not.
-    CHECK(soon([&] { return value.get() == fingerprint({1, 2}); }));
+    CHECK(soon([&] { return behind.load() != 0; }));
+    EQUAL(value.get(), fingerprint({1, 2}));
     if (check::workers() >= 2) CHECK(soon([&] { return ran.load(); }));
     gate.open();
     OK(cuStreamSynchronize(stream));
