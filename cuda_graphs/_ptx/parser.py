@@ -87,7 +87,17 @@ class Cursor:
                 break
         return items
 
-    # Constant expressions, by precedence: unary, * / %, + -, << >>, &, ^, |.
+    def choice(self) -> int:
+        """A constant expression: integers joined by the operators of C, `a ? b : c` last."""
+        value = self.integer()
+        if not self.accept("?"):
+            return value
+        chosen = self.choice()
+        self.expect(":")
+        other = self.choice()
+        return chosen if value else other
+
+    # By precedence: unary, * / %, + -, << >>, comparisons, &, ^, |, &&, ||.
     def integer(self, level: int = 0) -> int:
         if level == len(_BINARY):
             return self._unary()
@@ -110,7 +120,7 @@ class Cursor:
         if self.accept("!"):
             return int(not self._unary())
         if self.accept("("):
-            value = self.integer()
+            value = self.choice()
             self.expect(")")
             return value
         token = self.next()
@@ -128,7 +138,7 @@ class Cursor:
             return (
                 FloatImmediate(number.bits ^ (1 << (number.width - 1)), number.width) if negative else number
             )
-        return Immediate(self.integer())
+        return Immediate(self.choice())
 
 
 def _divide(a: int, b: int) -> int:
@@ -136,13 +146,23 @@ def _divide(a: int, b: int) -> int:
 
 
 _BINARY: list[dict[str, Callable[[int, int], int]]] = [
+    {"||": lambda a, b: int(bool(a or b))},
+    {"&&": lambda a, b: int(bool(a and b))},
     {"|": lambda a, b: a | b},
     {"^": lambda a, b: a ^ b},
     {"&": lambda a, b: a & b},
+    {"==": lambda a, b: int(a == b), "!=": lambda a, b: int(a != b)},
+    {
+        "<": lambda a, b: int(a < b),
+        ">": lambda a, b: int(a > b),
+        "<=": lambda a, b: int(a <= b),
+        ">=": lambda a, b: int(a >= b),
+    },
     {"<<": lambda a, b: a << (b & 63), ">>": lambda a, b: a >> (b & 63)},
     {"+": lambda a, b: a + b, "-": lambda a, b: a - b},
     {"*": lambda a, b: a * b, "/": _divide, "%": lambda a, b: a - b * _divide(a, b)},
 ]
+NO_COMPARISON = 7  # the level of << and >>, for places where > closes: %r<8>
 
 
 def integer_literal(text: str) -> int:

@@ -32,12 +32,6 @@ def failure(program, number, row):
 
 # Rows that are wrong, and why; to be emptied. A row that becomes right must leave.
 NOT_YET = {
-    "setp.eq.ftz.f16": "subnormal f16 are not flushed",
-    "setp.lt.ftz.f16": "subnormal f16 are not flushed",
-    "setp.geu.ftz.f16": "subnormal f16 are not flushed",
-    "setp.neu.ftz.f16": "subnormal f16 are not flushed",
-    "sin.approx.f32 table of special values": "sin(-0) is +0",
-    "mov.s32 of (7 > 3) ? 10 : 20": "constant expressions have no ?:",
     "atom.global.add.f32": "subnormals are not flushed",
 }
 

@@ -129,7 +129,11 @@ def _sin_cos(f: FunctionLowering, x: str, shift: int) -> str:
     half = f.v(f"fsub double {quadrant}, {f.v(f'select i1 {is_two_up}, double 2.0, double 0.0')}")
     is_odd = f.v(f"fcmp oeq double {half}, 1.0")
     value = f.v(f"select i1 {is_odd}, double {cosine}, double {sine}")
-    return f.v(f"select i1 {is_two_up}, double {f.v(f'fneg double {value}')}, double {value}")
+    value = f.v(f"select i1 {is_two_up}, double {f.v(f'fneg double {value}')}, double {value}")
+    if shift:
+        return value
+    is_zero = f.v(f"fcmp oeq double {x}, 0.0")  # whose sign the sum above loses
+    return f.v(f"select i1 {is_zero}, double {x}, double {value}")
 
 
 def _tanh(f: FunctionLowering, x: str) -> str:
