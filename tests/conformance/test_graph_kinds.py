@@ -97,8 +97,10 @@ def test_event_nodes_order_graphs_of_two_streams(device, kernels, pinned):
     step = first.launch(ONE, kernels.wait_for, flag.ctypes.data)
     affine(step, kernels, x, 10, 5).record_event(event)
     affine(second.wait_event(event), kernels, x, 2, 1)
-    first.instantiate().launch(a)
-    second.instantiate().launch(b)
+    # Made before anything runs: a GPU may have to wait for its kernels to make room for a graph.
+    graphs = first.instantiate(upload_stream=a), second.instantiate(upload_stream=b)
+    graphs[0].launch(a)
+    graphs[1].launch(b)
     assert x[0] == 1
     flag[0] = 1
     b.sync()

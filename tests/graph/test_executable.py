@@ -159,8 +159,10 @@ def test_launches_of_two_graphs_on_two_streams_do_not_wait_for_each_other(kernel
     waiting, working = cg.GraphDef(), cg.GraphDef()
     waiting.launch(ONE, kernels.wait_for, flag.ctypes.data)
     working.launch(ONE, kernels.add, x.ctypes.data, 1, 1)
-    waiting.instantiate().launch(a)
-    working.instantiate().launch(b)
+    # Made before anything runs: a GPU may have to wait for its kernels to make room for a graph.
+    first, second = waiting.instantiate(upload_stream=a), working.instantiate(upload_stream=b)
+    first.launch(a)
+    second.launch(b)
     b.sync()
     assert x[0] == 1
     flag[0] = 1
