@@ -16,8 +16,6 @@ NodeFacts& NodeRecord::make_facts() {
 }
 
 NodeRecord& NodeTable::add(GraphBox& graph, CUgraphNode raw, NodeKind kind) {
-    // Room first: a node that exists must not fail to get its record half-way.
-    unindexed_.reserve(unindexed_.size() + 1);
     NodeRecord* record = nullptr;
     if (free_.empty()) {
         record = &records_.emplace_back();
