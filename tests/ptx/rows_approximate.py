@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 """The .approx and .full instructions: within the errors that the PTX ISA states, and exact at the special values that
-it tabulates. Expectations are doubles (NumPy's functions, good to about 1 ulp of a double), compared with the tolerance.
+it tabulates. Expectations are doubles (NumPy's functions, good to about 1 ulp of a double), compared with the
+tolerance.
 """
 
 import numpy as np

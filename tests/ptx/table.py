@@ -277,9 +277,17 @@ def bits_of(kind: str) -> np.dtype:
     return hazards.bits_dtype(kind)
 
 
-def complaint(row: Row, found: np.ndarray) -> str | None:
+# Rows that are wrong, by driver, and why; to be emptied. A row that becomes right must leave.
+NOT_YET: dict[str, dict[str, str]] = {
+    "host": {"atom.global.add.f32": "subnormals are not flushed"},
+    "cuda": {},
+}
+
+
+def complaint(row: Row, found: np.ndarray, expected: np.ndarray | None = None) -> str | None:
     """The first wrong results of a row in bits and as numbers, or None where all are right."""
-    expected = row.expected()
+    if expected is None:
+        expected = row.expected()
     wrong = mismatches(row, found, expected)
     if not len(wrong):
         return None

@@ -30,10 +30,7 @@ def failure(program, number, row):
     return table.complaint(row, found)
 
 
-# Rows that are wrong, and why; to be emptied. A row that becomes right must leave.
-NOT_YET = {
-    "atom.global.add.f32": "subnormals are not flushed",
-}
+NOT_YET = table.NOT_YET["host"]
 
 
 def failures(rows):
