@@ -3,7 +3,9 @@
 """Law: whoever holds any part of a hierarchy of graphs can use it, whatever else was dropped."""
 
 import gc
+import threading
 
+import numpy as np
 import pytest
 
 import cuda_graphs as cg
@@ -187,3 +189,57 @@ print("last line")
 """
     done = run_child(code)
     assert (done.returncode, done.stdout, done.stderr) == (0, "last line\n", "")
+
+
+def test_a_process_may_end_with_launches_in_flight(run_child):
+    code = """
+import time
+import cuda_graphs as cg
+device = cg.Device(); device.set_current(); stream = device.create_stream()
+g = cg.GraphDef()
+node = g._entry
+for _ in range(200):
+    node = node.callback(lambda: time.sleep(0.01))
+graph = g.instantiate()
+graph.launch(stream)
+print("last line")
+"""
+    done = run_child(code)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "last line\n", "")
+
+
+def test_threads_may_build_and_run_graphs_of_their_own(kernels, device):
+    """Eight threads make, change, run and drop graphs that share kernels."""
+    failures = []
+
+    def work(number):
+        try:
+            own = cg.Device()  # a Device is one thread's
+            own.set_current()
+            stream = own.create_stream()
+            buffer = cg.PinnedMemoryResource().allocate(4, stream=stream)
+            x = np.from_dlpack(buffer).view("u4")
+            for turn in range(30):
+                x[0], calls = number, []
+                g = cg.GraphDef()
+                last = g.launch(ONE, kernels.affine, buffer, 3, turn).callback(
+                    lambda calls=calls: calls.append(1)
+                )
+                extra = last.launch(ONE, kernels.affine, buffer, 5, 1)
+                last.launch(ONE, kernels.affine, buffer, 7, number)
+                extra.destroy()
+                graph = g.instantiate()
+                del g, last, extra
+                graph.launch(stream)
+                stream.sync()
+                assert x[0] == (number * 3 + turn) * 7 + number
+                assert calls == [1]
+        except BaseException as error:  # a thread's exception would go unseen
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
