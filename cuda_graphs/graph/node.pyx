@@ -124,6 +124,8 @@ cdef class GraphNode(Place):
         cdef CUgraphNode here, there
         for node in nodes:
             here, there = edge_end(self, self), edge_end(self, node)
+            if here == there:  # a driver may add the edges before the one that it refuses
+                check_attempt(CUDA_ERROR_INVALID_VALUE, f"have {self!r} depend on itself")
             if forward:
                 edges.add(here, there)
             else:
