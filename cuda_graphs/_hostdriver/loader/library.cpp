@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "../objects/arena.hpp"
+#include "../objects/device.hpp"
 
 namespace cgh {
 namespace {
@@ -37,6 +38,20 @@ CUresult create_module(Ref<Image> image, CUmodule* out) {
     return CUDA_SUCCESS;
 }
 
+namespace {
+
+// Copies and fills of the image's variables that are in flight end before the variables go, as work ends before
+// cuMemFree. Kernels in flight keep their image themselves.
+void finish_work_on_variables(const Image& image) {
+    if (!image.has_globals()) return;
+    for (int ordinal = 0; ordinal < device_count(); ++ordinal) {
+        Device* device = nullptr;
+        if (find_device(ordinal, &device) == CUDA_SUCCESS) device->context().synchronize();
+    }
+}
+
+}  // namespace
+
 CUresult unload_library(CUlibrary handle) {
     auto* library = cast<Library>(handle);
     if (library == nullptr || !arena<Library>.kill(library)) return CUDA_ERROR_INVALID_HANDLE;
@@ -47,6 +62,7 @@ CUresult unload_library(CUlibrary handle) {
         library->image->library = nullptr;
     }
     library->image->retire();
+    finish_work_on_variables(*library->image);
     if (module != nullptr) arena<Module>.recycle(module);
     arena<Library>.recycle(library);
     return CUDA_SUCCESS;
@@ -64,6 +80,7 @@ CUresult unload_module(CUmodule handle) {
         module->image->module = nullptr;
     }
     module->image->retire();
+    finish_work_on_variables(*module->image);
     arena<Module>.recycle(module);
     return CUDA_SUCCESS;
 }
