@@ -13,6 +13,18 @@
 
 using namespace cgh;
 
+namespace {
+
+// The stack is empty exactly when nothing is current.
+void pop() {
+    if (thread_state.current == nullptr) return;
+    auto& below = thread_store().below;
+    thread_state.current = below.empty() ? nullptr : below.back();
+    if (!below.empty()) below.pop_back();
+}
+
+}  // namespace
+
 CGH_API CUresult cuCtxGetCurrent(CUcontext* pctx) {
     return entry("cuCtxGetCurrent", [&]() -> CUresult {
         REQUIRE(pctx != nullptr, CUDA_ERROR_INVALID_VALUE);
@@ -26,13 +38,16 @@ CGH_API CUresult cuCtxGetCurrent(CUcontext* pctx) {
 CGH_API CUresult cuCtxSetCurrent(CUcontext ctx) {
     return entry("cuCtxSetCurrent", [&]() -> CUresult {
         if (ctx == nullptr) {
-            // cuda.h: "If the specified context is NULL, this unbinds the calling CPU thread from its current context"
-            thread_state.current = nullptr;
+            // cuda.h: "If ctx is NULL then this will be equivalent to popping the top of the calling CPU thread's CUDA
+            // context stack (or a no-op if the calling CPU thread's CUDA context stack is empty)."
+            pop();
             return CUDA_SUCCESS;
         }
         Context* context = cast<Context>(ctx);
         REQUIRE(context != nullptr, CUDA_ERROR_INVALID_CONTEXT);
-        thread_state.current = context;  // replaces the top of the stack
+        // "If there exists a CUDA context stack on the calling CPU thread, this will replace the top of that stack with
+        // ctx."
+        thread_state.current = context;
         return CUDA_SUCCESS;
     });
 }
@@ -42,7 +57,7 @@ CGH_API CUresult cuCtxPushCurrent_v2(CUcontext ctx) {
         REQUIRE(ctx != nullptr, CUDA_ERROR_INVALID_VALUE);
         Context* context = cast<Context>(ctx);
         REQUIRE(context != nullptr, CUDA_ERROR_INVALID_CONTEXT);
-        thread_store().below.push_back(thread_state.current);
+        if (thread_state.current != nullptr) thread_store().below.push_back(thread_state.current);
         thread_state.current = context;
         return CUDA_SUCCESS;
     });
@@ -53,9 +68,7 @@ CGH_API CUresult cuCtxPopCurrent_v2(CUcontext* pctx) {
         Context* context = nullptr;
         TRY(any_current_context(&context));
         if (pctx != nullptr) *pctx = context->handle();
-        auto& below = thread_store().below;
-        thread_state.current = below.empty() ? nullptr : below.back();
-        if (!below.empty()) below.pop_back();
+        pop();
         return CUDA_SUCCESS;
     });
 }

@@ -16,8 +16,8 @@ using namespace cgh;
 
 namespace {
 
-// cuda.h, "API synchronization behavior", asynchronous copies: "For transfers from pageable host memory to device
-// memory, host memory is copied to a staging buffer immediately"; small ones only, larger ones are waited for.
+// As the CUDA driver API's page "API synchronization behavior" says of asynchronous copies from pageable host memory:
+// the bytes are staged at the call. Small ones; larger copies are waited for.
 constexpr std::size_t kStaged = 64 << 10;
 
 class StagedCopy final : public Operation {
@@ -39,8 +39,7 @@ CUresult push_and_wait(Stream& stream, const Copy& copy) {
 }
 
 CUresult push_copy(Stream& stream, const Copy& copy) {
-    // "For transfers from device memory to pageable host memory, the function will return only once the copy has
-    // completed."
+    // The same page: copies to pageable host memory return once they are complete.
     if (copy.to_pageable()) return push_and_wait(stream, copy);
     if (!copy.from_pageable()) {
         stream.push(new ValueOperation<Copy>(copy));
@@ -117,7 +116,7 @@ CGH_API CUresult cuMemcpyDtoH_v2(void* dstHost, CUdeviceptr srcDevice, size_t By
                  [&]() -> CUresult { return copy_now(kHost, dstHost, kDevice, pointer(srcDevice), ByteCount); });
 }
 
-// cuda.h: "For transfers from device memory to device memory, no host-side synchronization is performed."
+// "API synchronization behavior": copies from device memory to device memory are not waited for by the host.
 CGH_API CUresult cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount) {
     return entry("cuMemcpyDtoD", [&]() -> CUresult {
         return copy_later(CU_STREAM_LEGACY, kDevice, pointer(dstDevice), kDevice, pointer(srcDevice), ByteCount);

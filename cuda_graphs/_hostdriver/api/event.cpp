@@ -68,7 +68,7 @@ CGH_API CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
 CGH_API CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
     return entry("cuEventRecordWithFlags", [&]() -> CUresult {
         REQUIRE(flags <= CU_EVENT_RECORD_EXTERNAL, CUDA_ERROR_INVALID_VALUE);
-        // cuda.h, CU_EVENT_RECORD_EXTERNAL: "This flag is invalid when used outside of stream capture."
+        // cuda.h, CU_EVENT_RECORD_EXTERNAL: "This flag is invalid when used outside of capture."
         REQUIRE(flags != CU_EVENT_RECORD_EXTERNAL, CUDA_ERROR_ILLEGAL_STATE);
         return record_event(hEvent, hStream);
     });

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fills. cuda.h, "API synchronization behavior": "The cudaMemset functions are asynchronous with respect to the host
-// except when the target memory is pinned host memory or a Unified Memory region".
+// Fills. As the CUDA driver API's page "API synchronization behavior" says, the synchronous forms are asynchronous to
+// the host but for pinned host memory and managed memory.
 #include "../exec/copy.hpp"
 #include "../exec/operations.hpp"
 #include "../objects/context.hpp"

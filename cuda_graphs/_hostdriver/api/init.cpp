@@ -61,7 +61,7 @@ CGH_API CUresult cuInit(unsigned int Flags) {
     });
 }
 
-// cuda.h: "This function automatically returns CUDA_ERROR_INVALID_VALUE if the driverVersion argument is NULL."
+// cuda.h: "This function automatically returns CUDA_ERROR_INVALID_VALUE if driverVersion is NULL."
 CGH_API CUresult cuDriverGetVersion(int* driverVersion) {
     return entry_anytime("cuDriverGetVersion", [&]() -> CUresult {
         REQUIRE(driverVersion != nullptr, CUDA_ERROR_INVALID_VALUE);

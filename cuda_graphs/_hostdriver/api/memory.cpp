@@ -74,7 +74,7 @@ CGH_API CUresult cuMemAlloc_v2(CUdeviceptr* dptr, size_t bytesize) {
 
 CGH_API CUresult cuMemAllocManaged(CUdeviceptr* dptr, size_t bytesize, unsigned int flags) {
     return entry("cuMemAllocManaged", [&]() -> CUresult {
-        // cuda.h: "It must be one of CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST".
+        // cuda.h: "flags must be one of CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST".
         REQUIRE(flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST, CUDA_ERROR_INVALID_VALUE);
         return allocate(MemoryKind::kManaged, bytesize, flags, dptr);
     });

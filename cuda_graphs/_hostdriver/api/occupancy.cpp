@@ -72,7 +72,8 @@ CGH_API CUresult cuOccupancyMaxPotentialBlockSize(int* minGridSize, int* blockSi
         Kernel* kernel = find_kernel(func);
         REQUIRE(kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
         int limit = static_cast<int>(kernel->code().max_threads_per_block);
-        // cuda.h: blockSizeLimit: "0 means no limit" of the user's.
+        // cuda.h: "If blockSizeLimit is 0, the configurator will use the maximum block size permitted by the device /
+        // function instead."
         if (blockSizeLimit != 0) limit = std::min(limit, blockSizeLimit);
         const Best best = best_block(*kernel, limit, blockSizeToDynamicSMemSize, dynamicSMemSize);
         *blockSize = best.block;

@@ -118,7 +118,7 @@ CGH_API CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned in
         TRY(find_stream(hStream, &stream));
         auto* event = cast<Event>(hEvent);
         REQUIRE(event != nullptr, CUDA_ERROR_INVALID_HANDLE);
-        // cuda.h, CU_EVENT_WAIT_EXTERNAL: "This flag is invalid when used outside of stream capture."
+        // cuda.h, CU_EVENT_WAIT_EXTERNAL: "This flag is invalid when used outside of capture."
         REQUIRE(Flags != CU_EVENT_WAIT_EXTERNAL, CUDA_ERROR_ILLEGAL_STATE);
         return event->wait_on(*stream);  // "hEvent may be from a different context or device than hStream"
     });

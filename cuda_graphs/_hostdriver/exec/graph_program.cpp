@@ -276,7 +276,8 @@ CUresult check_bodies(const Graph& graph, bool inside_body, Refusal* why) {
             REQUIRE(node->kind->allowed_in_body, CUDA_ERROR_INVALID_VALUE);
             const auto* const memcpy = std::get_if<MemcpyParams>(&node->params);
             why->result = CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED;
-            REQUIRE(memcpy == nullptr || (!memcpy->copy.from_pageable() && !memcpy->copy.to_pageable()), CUDA_ERROR_INVALID_VALUE);
+            REQUIRE(memcpy == nullptr || (!memcpy->copy.from_pageable() && !memcpy->copy.to_pageable()),
+                    CUDA_ERROR_INVALID_VALUE);
         }
         const bool conditional = node->kind->type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
         for (const Graph* inner : node->kind->embedded(*node))

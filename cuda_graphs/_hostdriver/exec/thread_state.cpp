@@ -4,9 +4,13 @@
 // Keeps what a thread owns, and returns it when the thread ends.
 #include "thread_state.hpp"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <new>
 
+#include "scheduler.hpp"
 #include "thread_store.hpp"
 
 namespace cgh {
@@ -27,6 +31,11 @@ namespace {
 // A separate object, because a thread_local with a destructor costs a check on each use.
 struct StoreOwner {
     ~StoreOwner() {
+        if (thread_state.store == nullptr) return;
+        // Without workers nobody else would do what is left in the thread's own streams. At the end of the process (the
+        // main thread) it is dropped, as libcuda does.
+        if (Scheduler::get().workers() == 0 && syscall(SYS_gettid) != getpid())
+            for (auto& [context, stream] : thread_state.store->streams) stream->wait_for(stream->pushed());
         delete thread_state.store;
         thread_state.store = nullptr;
         thread_state.shared = nullptr;

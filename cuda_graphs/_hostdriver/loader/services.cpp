@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The services for generated code: faults, printf, conditional handles, scratch memory, clocks.
+// Kernels jump out of a fault from wherever they are, also from stacks of their own (the threads of a block that has
+// barriers). The checked longjmp of _FORTIFY_SOURCE takes that for an error.
+#undef _FORTIFY_SOURCE
 #include "services.hpp"
 
 #include <setjmp.h>

@@ -262,7 +262,8 @@ CUresult Device::release_primary() {
     bool last;
     {
         std::lock_guard<std::mutex> lock(mutex_);
-        // cuda.h, cuDevicePrimaryCtxRelease: "A CUDA_ERROR_INVALID_CONTEXT error will be returned" when not retained.
+        // cuda.h, cuDevicePrimaryCtxRelease: "Releasing a primary context that has not been previously retained
+        // will fail with CUDA_ERROR_INVALID_CONTEXT."
         if (retained_ == 0) return CUDA_ERROR_INVALID_CONTEXT;
         last = --retained_ == 0;
         if (last) arena<Context>.hide(context_);

@@ -76,7 +76,7 @@ Ref<Milestone> Event::latest() const {
 }
 
 CUresult Event::query() const {
-    // cuda.h, cuEventQuery: "If cuEventRecord() has not been called on hEvent, CUDA_SUCCESS is returned".
+    // An event that was never recorded has captured no work, which is complete.
     const Ref<Milestone> milestone = latest();
     if (context_.status() != CUDA_SUCCESS) return context_.status();
     if (!milestone || milestone->done()) return CUDA_SUCCESS;
@@ -105,8 +105,7 @@ CUresult Event::elapsed(const Event& start, const Event& end, float* millisecond
 }
 
 CUresult Event::wait_on(Stream& stream) const {
-    // cuda.h, cuStreamWaitEvent: "If cuEventRecord() has not been called on hEvent, this call acts as if the record has
-    // already completed, and so is a functional no-op."
+    // Nothing is waited for when it was never recorded.
     Ref<Milestone> milestone = latest();
     if (milestone && !milestone->done()) stream.push(new MilestoneWait(std::move(milestone)));
     return CUDA_SUCCESS;

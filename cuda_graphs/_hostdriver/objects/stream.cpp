@@ -53,8 +53,8 @@ void Stream::dispose(Stream* stream) {
 }
 
 std::uint64_t Stream::push(Operation* operation) {
-    // cuda.h, "Stream synchronization behavior": the legacy default stream "is an implicit stream which synchronizes
-    // with all other streams in the same CUcontext except for non-blocking streams".
+    // The CUDA driver API's page "Stream synchronization behavior": the legacy default stream and every blocking stream
+    // of its context wait for each other's earlier work.
     if (kind_ == Kind::kLegacy) {
         if (context_.has_blocking_streams()) {
             for (const Ref<Stream>& other : context_.busy_streams(/*blocking_only=*/true))

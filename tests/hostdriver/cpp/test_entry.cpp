@@ -302,10 +302,11 @@ LAW_ALONE(Context, StackIsTheThreads) {
     OK(cuDevicePrimaryCtxRetain(&context, 0));
     OK(cuCtxPushCurrent(context));
     OK(cuCtxPushCurrent(context));
-    OK(cuCtxSetCurrent(nullptr));  // replaces the top
+    OK(cuCtxPushCurrent(context));
+    OK(cuCtxSetCurrent(nullptr));  // pops
     OK(cuCtxGetCurrent(&current));
-    EQUAL(current, nullptr);
-    OK(cuCtxSetCurrent(context));
+    EQUAL(current, context);
+    OK(cuCtxSetCurrent(context));  // replaces the top
     std::thread([&] {
         CUcontext of_thread = context;
         OK(cuCtxGetCurrent(&of_thread));
@@ -315,6 +316,7 @@ LAW_ALONE(Context, StackIsTheThreads) {
     EQUAL(current, context);
     OK(cuCtxPopCurrent(nullptr));
     ANSWERS(CUDA_ERROR_INVALID_CONTEXT, cuCtxPopCurrent(&current));
+    OK(cuCtxSetCurrent(nullptr));  // of an empty stack: nothing
     int active = 9;
     unsigned flags = 9;
     OK(cuDevicePrimaryCtxRelease(0));

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
 #include <numeric>
 
@@ -379,14 +380,29 @@ LAW_ALONE(Process, ThatForksHasNoDriverInTheChild) {
     OK(cuStreamSynchronize(stream));
 }
 
-LAW_ALONE(Process, MayEndWithWorkInFlight) {
+// The child of the law below.
+LAW_ALONE(Child, EndsWithWorkInFlight) {
     static Gate gate;
     static std::uint32_t sink = 0;
     CUstream streams[4] = {};
     for (CUstream& stream : streams) {
         context();
         OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-        for (int i = 0; i < 100; ++i) OK(launch("slow", 1, 1, stream, &sink, 100u));
+        for (int i = 0; i < 100; ++i) OK(launch("slow", 1, 1, stream, &sink, 10'000u));
     }
     if (check::workers() > 0) OK(launch("spin", 2, 1, streams[0], gate.flag()));
+    OK(cuLaunchHostFunc(streams[1], [](void*) { std::puts("too late"); }, nullptr));
+}
+
+LAW(Process, MayEndWithWorkInFlightWithoutAWord) {
+    char program[4096] = "";
+    CHECK(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
+    for (int i = 0; i < 5; ++i) {
+        FILE* child = popen((std::string(program) + " --alone Child.EndsWithWorkInFlight 2>&1").c_str(), "r");
+        CHECK(child != nullptr);
+        std::string said;
+        for (int c = std::fgetc(child); c != EOF; c = std::fgetc(child)) said += static_cast<char>(c);
+        EQUAL(pclose(child), 0);
+        EQUAL(said, "");
+    }
 }

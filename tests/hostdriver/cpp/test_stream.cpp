@@ -3,6 +3,12 @@
 //
 // Order: within a stream, between streams by events, and the rules of the default streams. Run for several numbers of
 // workers; what needs a thread beside the caller's is skipped with 0.
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
 #include <numeric>
 
 #include "runtime_rig.hpp"
@@ -83,6 +89,45 @@ LAW(Stream, LaunchReturnsAtOnceAlsoOfAKernelThatWaitsForTheHost) {
     CHECK(soon([&] { return cuStreamQuery(stream) == CUDA_SUCCESS; }));
     EQUAL(*done.data(), 1u);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && defined(__x86_64__)
+namespace {
+
+std::atomic<int> futex_calls{0};
+
+// From here on a futex call of this thread does nothing but count.
+void count_futex_calls() {
+    struct sigaction action{};
+    action.sa_sigaction = [](int, siginfo_t*, void*) { futex_calls.fetch_add(1); };
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGSYS, &action, nullptr);
+    sock_filter program[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_futex, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog filter{4, program};
+    EQUAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    EQUAL(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+}
+
+}  // namespace
+
+LAW_ALONE(Stream, LaunchWakesNobodyByASystemCallWhileThereIsActivity) {
+    const Stream stream;
+    const CUfunction nothing = function("nothing");
+    const auto step = [&] {
+        OK(cuLaunchKernel(nothing, 1, 1, 1, 1, 1, 1, 0, stream, nullptr, nullptr));
+        OK(cuStreamSynchronize(stream));
+    };
+    for (int i = 0; i < 1000; ++i) step();
+    count_futex_calls();
+    for (int i = 0; i < 20'000; ++i) step();
+    // On a busy machine this thread may lose its processor for long enough that the worker stops watching.
+    CHECK(futex_calls.load() < 200);
+}
+#endif
 
 LAW(Stream, EveryOneOfManySpinningStreamsIsPickedUpWhereThereAreWorkers) {
     if (check::workers() < 2) return;
@@ -222,6 +267,13 @@ LAW(DefaultStream, OfAThreadIsItsOwn) {
         OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
         EQUAL(*out.data(), 3u);
     }).join();
+    // What a thread leaves behind in its stream is done, with and without workers.
+    const Buffer<std::uint32_t> left(1);
+    std::thread([&] {
+        context();
+        OK(launch("add", 1, 1, CU_STREAM_PER_THREAD, left.data(), 4u));
+    }).join();
+    CHECK(soon([&] { return cuCtxSynchronize() == CUDA_SUCCESS && *left.data() == 4; }));
     CHECK(mine != others && mine != legacy && others != legacy);
     ANSWERS(CUDA_ERROR_INVALID_HANDLE, cuStreamDestroy(CU_STREAM_PER_THREAD));
     ANSWERS(CUDA_ERROR_INVALID_HANDLE, cuStreamDestroy(CU_STREAM_LEGACY));

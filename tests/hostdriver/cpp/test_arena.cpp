@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arenas: a value is a handle exactly as long as its object lives.
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "_hostdriver/objects/arena.hpp"
+#include "_hostdriver/objects/ref.hpp"
+#include "check.hpp"
+
+namespace {
+
+struct Thing {
+    explicit Thing(int number) : number(number) { ++alive; }
+    ~Thing() { --alive; }
+    int number;
+    static inline int alive = 0;
+};
+
+struct Shared : cgh::Counted {
+    explicit Shared(bool* gone) : gone(gone) {}
+    static void dispose(Shared* object) {
+        *object->gone = true;
+        delete object;
+    }
+    bool* gone;
+};
+
+}  // namespace
+
+LAW(Arena, KnowsItsLiveObjectsAndNothingElse) {
+    cgh::Arena<Thing>& things = cgh::arena<Thing>;
+    EQUAL(things.cast(nullptr), nullptr);
+    Thing* one = things.create(1);
+    Thing* two = things.create(2);
+    EQUAL(cgh::cast<Thing>(one), one);
+    EQUAL(cgh::cast<Thing>(two)->number, 2);
+    const auto* inside = reinterpret_cast<const char*>(one);
+    for (const int distance : {1, 4, 8, -8, 4096, 1 << 20}) EQUAL(things.cast(inside + distance) == one, false);
+    Thing local(3);
+    EQUAL(things.cast(&local), nullptr);
+    CHECK(things.kill(one));
+    EQUAL(things.cast(one), nullptr);
+    EQUAL(Thing::alive, 3);  // dead as a handle, still an object
+    CHECK(!things.kill(one));
+    things.recycle(one);
+    EQUAL(Thing::alive, 2);
+    things.recycle(two);
+    EQUAL(things.cast(two), nullptr);
+    EQUAL(things.live_count(), 0u);
+}
+
+LAW(Arena, HoldsManyAndUsesTheirSlotsAgain) {
+    static cgh::Arena<std::uint64_t> numbers;
+    std::vector<std::uint64_t*> all;
+    for (std::uint64_t i = 0; i < 200'000; ++i) all.push_back(numbers.create(i));
+    for (std::uint64_t i = 0; i < all.size(); ++i) EQUAL(*numbers.cast(all[i]), i);
+    const std::set<std::uint64_t*> before(all.begin(), all.end());
+    EQUAL(before.size(), all.size());
+    for (std::uint64_t* number : all) numbers.recycle(number);
+    // The oldest slot first, so that a dead handle stays dead for long.
+    std::uint64_t* again = numbers.create(1u);
+    EQUAL(again, all.front());
+    for (std::uint64_t i = 1; i < 200'000; ++i) CHECK(before.count(numbers.create(i)) == 1);
+    EQUAL(numbers.live_count(), 200'000u);
+}
+
+LAW(Arena, GivesEachThreadItsOwnObjects) {
+    static cgh::Arena<int> numbers;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+        threads.emplace_back([t] {
+            for (int i = 0; i < 5000; ++i) {
+                int* mine = numbers.create(t);
+                EQUAL(*numbers.cast(mine), t);
+                *mine = t;
+                if (!numbers.kill(mine)) check::fail(__FILE__, __LINE__, "killed by another thread");
+                numbers.recycle(mine);
+            }
+        });
+    for (std::thread& thread : threads) thread.join();
+    EQUAL(numbers.live_count(), 0u);
+}
+
+LAW(Ref, DisposesOnceAfterTheLastReference) {
+    bool gone = false;
+    auto first = cgh::Ref<Shared>::adopt(new Shared(&gone));
+    {
+        cgh::Ref<Shared> second(first), third;
+        third = second;
+        second = cgh::Ref<Shared>();
+        first = cgh::Ref<Shared>();
+        CHECK(!gone && third->gone == &gone);
+        CHECK(third->try_retain());
+        third->release();
+    }
+    CHECK(gone);
+}
