@@ -10,7 +10,7 @@ import re
 
 from .datatypes import TYPES, Type
 from .lexer import Token
-from .parser import LINKAGE, NO_COMPARISON, Parser
+from .parser import LINKAGE, SHIFT, Parser
 from .syntax import (
     SINK,
     Address,
@@ -134,7 +134,7 @@ class BodyParser:
         while True:
             name = cursor.word()
             if cursor.accept("<"):
-                scope.ranges[name] = (kind, cursor.integer(NO_COMPARISON))
+                scope.ranges[name] = (kind, cursor.integer(SHIFT))
                 cursor.expect(">")
             else:
                 scope.names[name] = Register(name, kind)

@@ -87,17 +87,16 @@ class Cursor:
                 break
         return items
 
-    def choice(self) -> int:
-        """A constant expression: integers joined by the operators of C, `a ? b : c` last."""
+    def expression(self) -> int:
+        """A constant expression of integers, with C's operators; ?: binds weakest."""
         value = self.integer()
         if not self.accept("?"):
             return value
-        chosen = self.choice()
+        yes = self.expression()
         self.expect(":")
-        other = self.choice()
-        return chosen if value else other
+        no = self.expression()
+        return yes if value else no
 
-    # By precedence: unary, * / %, + -, << >>, comparisons, &, ^, |, &&, ||.
     def integer(self, level: int = 0) -> int:
         if level == len(_BINARY):
             return self._unary()
@@ -120,7 +119,10 @@ class Cursor:
         if self.accept("!"):
             return int(not self._unary())
         if self.accept("("):
-            value = self.choice()
+            if cast := self.accept(".s64", ".u64"):
+                self.expect(")")
+                return _cast(self._unary(), cast)
+            value = self.expression()
             self.expect(")")
             return value
         token = self.next()
@@ -138,31 +140,39 @@ class Cursor:
             return (
                 FloatImmediate(number.bits ^ (1 << (number.width - 1)), number.width) if negative else number
             )
-        return Immediate(self.choice())
+        return Immediate(self.expression())
+
+
+def _cast(value: int, kind: str) -> int:
+    value &= (1 << 64) - 1
+    return value - (1 << 64) if kind == ".s64" and value >> 63 else value
 
 
 def _divide(a: int, b: int) -> int:
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
+# By precedence, the weakest first.
 _BINARY: list[dict[str, Callable[[int, int], int]]] = [
-    {"||": lambda a, b: int(bool(a or b))},
-    {"&&": lambda a, b: int(bool(a and b))},
+    {"||": lambda a, b: int(bool(a) or bool(b))},
+    {"&&": lambda a, b: int(bool(a) and bool(b))},
     {"|": lambda a, b: a | b},
     {"^": lambda a, b: a ^ b},
     {"&": lambda a, b: a & b},
     {"==": lambda a, b: int(a == b), "!=": lambda a, b: int(a != b)},
     {
         "<": lambda a, b: int(a < b),
-        ">": lambda a, b: int(a > b),
         "<=": lambda a, b: int(a <= b),
+        ">": lambda a, b: int(a > b),
         ">=": lambda a, b: int(a >= b),
     },
     {"<<": lambda a, b: a << (b & 63), ">>": lambda a, b: a >> (b & 63)},
     {"+": lambda a, b: a + b, "-": lambda a, b: a - b},
     {"*": lambda a, b: a * b, "/": _divide, "%": lambda a, b: a - b * _divide(a, b)},
 ]
-NO_COMPARISON = 7  # the level of << and >>, for places where > closes: %r<8>
+
+
+SHIFT = 7  # the level of << and >>: what may stand between < and >
 
 
 def integer_literal(text: str) -> int:

@@ -123,6 +123,11 @@ def flush(f: FunctionLowering, value: str, kind: str) -> str:
     return f.v(f"select i1 {tiny}, {kind} {zero}, {kind} {value}")
 
 
+def flush_wide(f: FunctionLowering, value: str, kind: Type) -> str:
+    """Flushes by the limits of `kind` a value that `widen` may have widened."""
+    return _flush_half(f, value) if kind.name == "f16" else flush(f, value, FLOATS[max(kind.bits, 32)])
+
+
 def _flush_half(f: FunctionLowering, value: str) -> str:
     size = f.call("float", "llvm.fabs.f32", ("float", value))
     tiny = f.v(f"fcmp olt float {size}, 0x3F10000000000000")  # 2^-14

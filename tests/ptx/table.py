@@ -279,7 +279,7 @@ def bits_of(kind: str) -> np.dtype:
 
 # Rows that are wrong, by driver, and why; to be emptied. A row that becomes right must leave.
 NOT_YET: dict[str, dict[str, str]] = {
-    "host": {"atom.global.add.f32": "subnormals are not flushed"},
+    "host": {},
     "cuda": {},
 }
 

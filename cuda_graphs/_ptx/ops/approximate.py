@@ -129,11 +129,7 @@ def _sin_cos(f: FunctionLowering, x: str, shift: int) -> str:
     half = f.v(f"fsub double {quadrant}, {f.v(f'select i1 {is_two_up}, double 2.0, double 0.0')}")
     is_odd = f.v(f"fcmp oeq double {half}, 1.0")
     value = f.v(f"select i1 {is_odd}, double {cosine}, double {sine}")
-    value = f.v(f"select i1 {is_two_up}, double {f.v(f'fneg double {value}')}, double {value}")
-    if shift:
-        return value
-    is_zero = f.v(f"fcmp oeq double {x}, 0.0")  # whose sign the sum above loses
-    return f.v(f"select i1 {is_zero}, double {x}, double {value}")
+    return f.v(f"select i1 {is_two_up}, double {f.v(f'fneg double {value}')}, double {value}")
 
 
 def _tanh(f: FunctionLowering, x: str) -> str:
@@ -147,8 +143,14 @@ def _tanh(f: FunctionLowering, x: str) -> str:
     return f.v(f"select i1 {is_small}, double {small}, double {large}")
 
 
+def _sin(f: FunctionLowering, x: str) -> str:
+    """The reduction loses the sign of -0."""
+    is_zero = f.v(f"fcmp oeq double {x}, 0.0")
+    return f.v(f"select i1 {is_zero}, double {x}, double {_sin_cos(f, x, 0)}")
+
+
 FUNCTIONS = {
-    "sin": lambda f, x: _sin_cos(f, x, 0),
+    "sin": _sin,
     "cos": lambda f, x: _sin_cos(f, x, 1),
     "ex2": _exp2,
     "lg2": _log2,

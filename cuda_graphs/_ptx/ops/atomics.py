@@ -5,7 +5,7 @@ one OS thread makes them cheap enough."""
 
 from ..datatypes import Type
 from ..function import FunctionLowering
-from ..rounding import arithmetic, narrow, widen
+from ..rounding import arithmetic, flush, narrow, widen
 from ..syntax import Vector
 from ..table import Op, row
 from .memory import CACHE, SCOPES, SPACES, VECTORS, address, space_of
@@ -64,7 +64,7 @@ def _atomic(f: FunctionLowering, op: Op, target: object, place: object, *sources
         results = []
         for number, item in enumerate(items):
             at = f.v(f"getelementptr i8, ptr {pointer}, i64 {number * kind.bytes}") if number else pointer
-            results.append(_one(f, name, kind, order, at, item))
+            results.append(_one(f, op, name, order, at, item))
     targets = target.items if isinstance(target, Vector) else (target,)
     if target is not None:
         for item, (value, t) in zip(targets, results, strict=True):
@@ -81,13 +81,16 @@ def _compare_and_swap(
     return f.v(f"extractvalue {{ {t}, i1 }} {pair}, 0"), t
 
 
-def _one(
-    f: FunctionLowering, name: str, kind: Type, order: str, pointer: str, source: object
-) -> tuple[str, str]:
-    t = kind.storage
+def _one(f: FunctionLowering, op: Op, name: str, order: str, pointer: str, source: object) -> tuple[str, str]:
+    kind, t = op.type, op.type.storage
     value = f.read(source, t)
-    if kind.is_float and kind.bits == 16:
-        return _loop(f, name, kind, order, pointer, value), t
+    # "atom.add.f32 on global memory flushes subnormal inputs and results to sign-preserving zero; whereas atom.add.f32
+    # on shared memory supports subnormal inputs and results" (PTX ISA)
+    flushes = kind.name == "f32" and name == "add" and space_of(op) != "shared"
+    if kind.is_float and (kind.bits == 16 or flushes):
+        bits = f"i{kind.total_bits}"
+        found = _loop(f, name, kind, order, pointer, f.convert(value, t, bits), flushes=flushes)
+        return f.convert(found, bits, t), t
     verb = OPERATIONS[name]
     if kind.kind == "f" and name == "add":
         verb = "fadd"
@@ -98,9 +101,11 @@ def _one(
     return f.v(f"atomicrmw {verb} ptr {pointer}, {t} {value} {order}, align {kind.bytes}"), t
 
 
-def _loop(f: FunctionLowering, name: str, kind: Type, order: str, pointer: str, value: str) -> str:
-    """The 16-bit floating point formats: read, compute, compare and swap until nobody came between."""
-    t = kind.storage
+def _loop(
+    f: FunctionLowering, name: str, kind: Type, order: str, pointer: str, value: str, *, flushes: bool
+) -> str:
+    """What machines have no instruction for: read, compute, compare and swap until nobody came between."""
+    t = f"i{kind.total_bits}"
     again, done, before = f.block("again"), f.block("swapped"), f.block("first")
     f.branch(before)
     f.place(before)
@@ -110,7 +115,7 @@ def _loop(f: FunctionLowering, name: str, kind: Type, order: str, pointer: str, 
     f.count += 1
     seen, after = f"%seen{f.count}", f"%after{f.count}"
     f.do(f"{seen} = phi {t} [ {start}, %{before} ], [ {after}, %{again} ]")
-    wanted = _sum_lanes(f, name, kind, seen, value)
+    wanted = _new_value(f, name, kind, seen, value, flushes=flushes)
     pair = f.v(f"cmpxchg ptr {pointer}, {t} {seen}, {t} {wanted} {order} monotonic, align {kind.bytes}")
     f.do(f"{after} = extractvalue {{ {t}, i1 }} {pair}, 0")
     success = f.v(f"extractvalue {{ {t}, i1 }} {pair}, 1")
@@ -119,18 +124,25 @@ def _loop(f: FunctionLowering, name: str, kind: Type, order: str, pointer: str, 
     return after
 
 
-def _sum_lanes(f: FunctionLowering, name: str, kind: Type, a: str, b: str) -> str:
+def _new_value(f: FunctionLowering, name: str, kind: Type, a: str, b: str, *, flushes: bool) -> str:
+    """From words to a word."""
     if kind.lanes == 1:
-        a, b = f.convert(a, kind.storage, kind.value), f.convert(b, kind.storage, kind.value)
-        return f.convert(_combine(f, name, kind, a, b), kind.value, kind.storage)
+        word = f"i{kind.bits}"
+        a, b = f.convert(a, word, kind.value), f.convert(b, word, kind.value)
+        return f.convert(_combine(f, name, kind, a, b, flushes=flushes), kind.value, word)
     element = kind.element
     pairs = zip(lanes(f, a, element), lanes(f, b, element), strict=True)
-    return join(f, [_combine(f, name, element, *pair) for pair in pairs], element)
+    return join(f, [_combine(f, name, element, *pair, flushes=flushes) for pair in pairs], element)
 
 
-def _combine(f: FunctionLowering, name: str, kind: Type, a: str, b: str) -> str:
-    wide = [widen(f, value, kind)[0] for value in (a, b)]
+def _combine(f: FunctionLowering, name: str, kind: Type, a: str, b: str, *, flushes: bool) -> str:
+    a, b = widen(f, a, kind)[0], widen(f, b, kind)[0]
+    if flushes:
+        a, b = flush(f, a, "float"), flush(f, b, "float")
     if name == "add":
-        return narrow(f, arithmetic(f, "add", "rn", "float", *wide), kind)
-    result = f.call("float", f"llvm.{name}imumnum.f32", *(("float", value) for value in wide))
-    return narrow(f, result, kind)
+        result = arithmetic(f, "add", "rn", "float", a, b)
+    else:
+        result = f.call("float", f"llvm.{name}imumnum.f32", ("float", a), ("float", b))
+    if flushes:
+        result = flush(f, result, "float")
+    return narrow(f, result, kind) if kind.bits == 16 else result

@@ -4,7 +4,7 @@
 
 from ..datatypes import PREDICATE, Type
 from ..function import FunctionLowering
-from ..rounding import flush, widen
+from ..rounding import flush, flush_wide, widen
 from ..syntax import SINK, Not, Pair
 from ..table import Op, row
 from .packed import join, lanes
@@ -45,9 +45,9 @@ def _compare(f: FunctionLowering, op: Op, kind: Type, a: str, b: str) -> str:
         raise f.fail(f".{name} does not compare .{kind.name}")
     if not kind.is_float:
         return f.v(f"icmp {order} {kind.value} {a}, {b}")
-    if "ftz" in op:
-        a, b = flush(f, a, kind.value), flush(f, b, kind.value)
     (a, t), (b, _) = widen(f, a, kind), widen(f, b, kind)
+    if "ftz" in op:
+        a, b = flush_wide(f, a, kind), flush_wide(f, b, kind)
     return f.v(f"fcmp {order} {t} {a}, {b}")
 
 

@@ -4,7 +4,7 @@
 
 from ..datatypes import Type
 from ..function import FunctionLowering
-from ..rounding import MODES, Exact, _flush_half, flush, narrow, saturate, to_float, to_odd_float, widen
+from ..rounding import MODES, Exact, flush, flush_wide, narrow, saturate, to_float, to_odd_float, widen
 from ..table import Op, row
 from .packed import join
 
@@ -76,7 +76,7 @@ def _float_to_int(f: FunctionLowering, op: Op, value: str, source: Type, target:
     """Clamps to the target's range. NaN becomes 0, or if a 64-bit type takes part the value with only the top bit."""
     value, t = widen(f, value, source)
     if "ftz" in op:
-        value = flush(f, value, t)
+        value = flush_wide(f, value, source)
     mode = op.one_of(*INTEGRAL)
     if not mode:
         raise f.fail("a rounding to integer is needed")
@@ -129,7 +129,7 @@ def _directed_int(f: FunctionLowering, value: str, source: Type, t: str, mode: s
 def _float_to_float(f: FunctionLowering, op: Op, value: str, source: Type, target: Type) -> str:
     value, t = widen(f, value, source)
     if "ftz" in op:
-        value = _flush_half(f, value) if source.name == "f16" else flush(f, value, t)
+        value = flush_wide(f, value, source)
     integral = op.one_of(*INTEGRAL)
     if integral:
         value = f.call(t, f"llvm.{INTEGRAL[integral]}.{'f64' if t == 'double' else 'f32'}", (t, value))

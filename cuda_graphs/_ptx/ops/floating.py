@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ..datatypes import Type
 from ..function import FunctionLowering
-from ..rounding import MODES, arithmetic, flush, fused_to_odd, narrow, saturate, widen
+from ..rounding import MODES, arithmetic, flush, flush_wide, fused_to_odd, narrow, saturate, widen
 from ..table import Op, row
 from .packed import apply
 
@@ -54,7 +54,7 @@ def _around(f: FunctionLowering, op: Op, kind: Type, values: tuple, compute: Com
     wide = [widen(f, value, kind)[0] for value in values]
     t = kind.value if kind.bits > 16 else "float"
     if "ftz" in op:
-        wide = [_flush(f, value, kind, t) for value in wide]
+        wide = [flush_wide(f, value, kind) for value in wide]
     result = compute(t, wide)
     if "sat" in op:
         result = saturate(f, result, t)
@@ -62,12 +62,6 @@ def _around(f: FunctionLowering, op: Op, kind: Type, values: tuple, compute: Com
         result = narrow(f, result, kind)
         return flush(f, result, "half") if "ftz" in op and kind.kind == "f" else result
     return flush(f, result, t) if "ftz" in op else result
-
-
-def _flush(f: FunctionLowering, value: str, kind: Type, t: str) -> str:
-    from ..rounding import _flush_half
-
-    return _flush_half(f, value) if kind.name == "f16" else flush(f, value, t)
 
 
 def _fused(f: FunctionLowering, op: Op, kind: Type, a: str, b: str, c: str) -> str:
@@ -130,7 +124,7 @@ def _min_max(f: FunctionLowering, op: Op, kind: Type, *values: str) -> str:
     intrinsic = f"llvm.{op.name}imum{'' if 'NaN' in op else 'num'}.{suffix}"
     wide = [widen(f, value, kind)[0] for value in values]
     if "ftz" in op:
-        wide = [_flush(f, value, kind, t) for value in wide]
+        wide = [flush_wide(f, value, kind) for value in wide]
     sizes = wide
     if "abs" in op or "xorsign" in op:
         sizes = [f.call(t, f"llvm.fabs.{suffix}", (t, value)) for value in wide]
