@@ -74,6 +74,8 @@ CGH_API CUresult cuDeviceGetPCIBusId(char* pciBusId, int len, CUdevice dev) {
     return entry("cuDeviceGetPCIBusId", [&]() -> CUresult {
         Device* device = nullptr;
         TRY(find_device(dev, &device));
+        // A name may be cut, an address may not.
+        REQUIRE(len > static_cast<int>(device->pci_bus_id().size()), CUDA_ERROR_INVALID_VALUE);
         return copy_text(device->pci_bus_id(), pciBusId, len);
     });
 }

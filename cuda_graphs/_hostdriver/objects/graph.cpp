@@ -29,12 +29,12 @@ bool is_valid_edge(const CUgraphEdgeData& data, CUgraphNodeType from, CUgraphNod
     }
     if (data.type == CU_GRAPH_DEPENDENCY_TYPE_DEFAULT && data.from_port == CU_GRAPH_KERNEL_NODE_PORT_DEFAULT)
         return true;
-    if (from != CU_GRAPH_NODE_TYPE_KERNEL || to != CU_GRAPH_NODE_TYPE_KERNEL) return false;
-    // An H200 takes the launch-order port with a default dependency too.
-    if (data.from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER)
-        return data.type <= CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
-    return data.from_port == CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC &&
-           data.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+    if (from != CU_GRAPH_NODE_TYPE_KERNEL) return false;
+    // An H200 takes the launch-order port with a default dependency too, and then to any node.
+    const bool launch_order = data.from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER;
+    if (data.type == CU_GRAPH_DEPENDENCY_TYPE_DEFAULT) return launch_order;
+    return data.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC && to == CU_GRAPH_NODE_TYPE_KERNEL &&
+           (launch_order || data.from_port == CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC);
 }
 
 constexpr CUgraphEdgeData kDefaultEdge = {};
