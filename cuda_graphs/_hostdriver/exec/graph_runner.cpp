@@ -56,6 +56,8 @@ CUresult run_wait(const ExecNode& node, LaunchState& launch) {
     return CUDA_SUCCESS;
 }
 
+CUresult run_body(const Section& body, LaunchState& launch);
+
 // cuda.h, CUDA_CONDITIONAL_NODE_PARAMS: "phGraph_out[0] is executed when the condition is non-zero. If size == 2,
 // phGraph_out[1] will be executed when the condition is zero"; "phGraph_out[0] is executed as long as the condition is
 // non-zero"; "phGraph_out[n] is executed when the condition is equal to n. If the condition >= size, no body graph is
@@ -66,12 +68,12 @@ CUresult run_conditional(const ExecNode& node, LaunchState& launch) {
     if (conditional.type == CU_GRAPH_COND_TYPE_WHILE) {
         const Section& body = conditional.bodies[0];
         CUresult fault = CUDA_SUCCESS;
-        while (condition.value() != 0 && fault == CUDA_SUCCESS) fault = run_section(body, launch);
+        while (condition.value() != 0 && fault == CUDA_SUCCESS) fault = run_body(body, launch);
         return fault;
     }
     uint32_t chosen = condition.value();
     if (conditional.type == CU_GRAPH_COND_TYPE_IF) chosen = chosen != 0 ? 0 : 1;
-    return chosen < conditional.bodies.size() ? run_section(conditional.bodies[chosen], launch) : CUDA_SUCCESS;
+    return chosen < conditional.bodies.size() ? run_body(conditional.bodies[chosen], launch) : CUDA_SUCCESS;
 }
 
 // ---- one after another ----------------------------------------------------------------------------------------------
@@ -85,7 +87,7 @@ CUresult run_one_by_one(const Section& section, LaunchState& launch) {
 
 // ---- in parallel ----------------------------------------------------------------------------------------------------
 
-bool may_wait(const ExecNode& node) {
+bool node_may_wait(const ExecNode& node) {
     return std::holds_alternative<HostParams>(node.params) || std::holds_alternative<WaitRun>(node.params);
 }
 
@@ -102,7 +104,7 @@ class ParallelRun final : public Job {
         }
     }
 
-    CUresult run() {
+    CUresult run(bool nested) {
         for (uint32_t i = 0; i < section_.nodes.size(); ++i) {
             if (structure_.dependency_count[i] == 0) make_ready(i);
         }
@@ -113,13 +115,15 @@ class ParallelRun final : public Job {
             take_all();
             if (left_.load() == 0) return fault_.load();
             // The rest is being run by others, or waits for what they run; the blocks of their kernels can be shared.
-            if (scheduler.help(launch_.stream)) continue;
+            // Inside a body the graph around it waits for this thread, so that it must not take a host node of that.
+            if (scheduler.help(launch_.stream, nested)) continue;
             scheduler.progress.wait(
-                [&] { return left_.load() == 0 || wanted() || scheduler.help_wanted(launch_.stream); });
+                [&] { return left_.load() == 0 || wanted() || scheduler.help_wanted(launch_.stream, nested); });
         }
     }
 
     bool wanted() const override { return wanted_count() != 0; }
+    bool may_wait() const override { return structure_.may_wait; }
 
     void help() override {
         if (wanted_count() > 1) Scheduler::get().ensure_watcher();  // this thread may be away for long
@@ -131,7 +135,7 @@ class ParallelRun final : public Job {
 
     void make_ready(uint32_t node) {
         std::lock_guard<SpinLock> lock(lock_);
-        (may_wait(section_.nodes[node]) ? ready_waiters_ : ready_).push_back(node);
+        (node_may_wait(section_.nodes[node]) ? ready_waiters_ : ready_).push_back(node);
         ready_count_.fetch_add(1);
     }
 
@@ -168,7 +172,7 @@ class ParallelRun final : public Job {
         for (uint32_t i = structure_.first_successor[index]; i < structure_.first_successor[index + 1]; ++i) {
             const uint32_t successor = structure_.successors[i];
             if (waiting_[successor].fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
-            if (!kept && !may_wait(section_.nodes[successor])) {
+            if (!kept && !node_may_wait(section_.nodes[successor])) {
                 *next = successor;
                 kept = true;
             } else {
@@ -222,9 +226,9 @@ uint64_t first_guess(const Section& section) {
 }
 
 // A run that was slow once, with cold memory, is tried again before long.
-CUresult run_shared(const Section& section, LaunchState& launch) {
+CUresult run_shared(const Section& section, LaunchState& launch, bool nested) {
     const uint64_t from = ticks();
-    const CUresult fault = ParallelRun(section, launch).run();
+    const CUresult fault = ParallelRun(section, launch).run(nested);
     const auto spent = static_cast<double>(ticks() - from);
     std::atomic<uint64_t>& known = section.structure->serial_ticks;
     if (spent < kWorthSharing * ticks_per_microsecond()) {
@@ -275,11 +279,20 @@ RunNode run_function(CUgraphNodeType type) {
     }
 }
 
+namespace {
+
+CUresult run_body(const Section& body, LaunchState& launch) {
+    // Bodies hold nothing that waits (Program::compile).
+    if (body.structure->one_by_one) return run_one_by_one(body, launch);
+    return is_small(body) ? run_measured(body, launch) : run_shared(body, launch, true);
+}
+
+}  // namespace
+
 CUresult run_section(const Section& section, LaunchState& launch) {
     if (section.structure->one_by_one) return run_one_by_one(section, launch);
-    if (section.structure->may_wait) return ParallelRun(section, launch).run();
-    if (!is_small(section)) return run_shared(section, launch);
-    return run_measured(section, launch);
+    if (section.structure->may_wait) return ParallelRun(section, launch).run(false);
+    return is_small(section) ? run_measured(section, launch) : run_shared(section, launch, false);
 }
 
 }  // namespace cgh

@@ -96,7 +96,7 @@ void Scheduler::call_help(unsigned count) {
     for (unsigned i = 0; i < std::min(count, idle); ++i) wake_one();
 }
 
-bool Scheduler::help(const Stream* stream) {
+bool Scheduler::help(const Stream* stream, bool prompt) {
     for (auto mask = taken_.load(std::memory_order_seq_cst); mask != 0; mask &= mask - 1) {
         Slot& slot = slots_[static_cast<unsigned>(__builtin_ctzll(mask))];
         if (slot.job.load(std::memory_order_seq_cst) == nullptr) continue;
@@ -104,7 +104,7 @@ bool Scheduler::help(const Stream* stream) {
         // Looked at again: from here on the owner waits for us before the job goes.
         Job* job = slot.job.load(std::memory_order_seq_cst);
         const bool ours = stream == nullptr || slot.stream.load(std::memory_order_relaxed) == stream;
-        const bool helped = job != nullptr && ours && job->wanted();
+        const bool helped = job != nullptr && ours && job->wanted() && !(prompt && job->may_wait());
         if (helped) job->help();
         slot.helpers.fetch_sub(1, std::memory_order_seq_cst);
         progress.notify();
@@ -113,20 +113,20 @@ bool Scheduler::help(const Stream* stream) {
     return false;
 }
 
-bool Scheduler::job_wanted(unsigned index, const Stream* stream) {
+bool Scheduler::job_wanted(unsigned index, const Stream* stream, bool prompt) {
     Slot& slot = slots_[index];
     if (slot.job.load(std::memory_order_seq_cst) == nullptr) return false;
     slot.helpers.fetch_add(1, std::memory_order_seq_cst);
     Job* job = slot.job.load(std::memory_order_seq_cst);
     const bool ours = stream == nullptr || slot.stream.load(std::memory_order_relaxed) == stream;
-    const bool wanted = job != nullptr && ours && job->wanted();
+    const bool wanted = job != nullptr && ours && job->wanted() && !(prompt && job->may_wait());
     slot.helpers.fetch_sub(1, std::memory_order_seq_cst);
     return wanted;
 }
 
-bool Scheduler::help_wanted(const Stream* stream) {
+bool Scheduler::help_wanted(const Stream* stream, bool prompt) {
     for (auto mask = taken_.load(std::memory_order_seq_cst); mask != 0; mask &= mask - 1)
-        if (job_wanted(static_cast<unsigned>(__builtin_ctzll(mask)), stream)) return true;
+        if (job_wanted(static_cast<unsigned>(__builtin_ctzll(mask)), stream, prompt)) return true;
     return false;
 }
 

@@ -33,6 +33,7 @@ class Job {
     virtual ~Job() = default;
     virtual bool wanted() const = 0;  // cheap: is there a piece that a helper could take now?
     virtual void help() = 0;          // takes pieces until there is none to take; called by any number of threads
+    virtual bool may_wait() const { return false; }  // can a piece wait for something outside of the job?
 };
 
 class Scheduler {
@@ -53,9 +54,10 @@ class Scheduler {
     // Makes sure that a worker looks for shared work within a nap; a system call only when nobody watches.
     void ensure_watcher();
 
-    // Helps the published jobs of `stream` (of any stream when nullptr). False when none wanted help.
-    bool help(const Stream* stream);
-    bool help_wanted(const Stream* stream);
+    // Helps the published jobs of `stream` (of any stream when nullptr). False when none wanted help. A thread with
+    // unfinished work below it on its stack takes only what is `prompt`: pieces that wait for nothing.
+    bool help(const Stream* stream, bool prompt = false);
+    bool help_wanted(const Stream* stream, bool prompt = false);
 
     // Told after everything that a waiting thread may wait for: an operation done, a stream let go, a helper gone.
     Signal progress;
@@ -81,7 +83,7 @@ class Scheduler {
     bool anything_pending();  // also work that is blocked or that another thread runs
     void wake_one();
     bool nap(std::uint32_t microseconds);
-    bool job_wanted(unsigned slot, const Stream* stream);
+    bool job_wanted(unsigned slot, const Stream* stream, bool prompt = false);
 
     const unsigned workers_;
     std::atomic<bool> started_{false};

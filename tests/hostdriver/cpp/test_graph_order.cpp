@@ -238,3 +238,35 @@ LAW(GraphOrder, AHundredThousandNodesAreOneGraph) {
     exec.run();
     EQUAL(value.get(), 100000u);
 }
+
+LAW(GraphOrder, ALoopDoesNotStopForAHostNodeThatWaitsForIt) {
+    // The host node becomes ready while the loop runs, and waits until the loop is done. The thread that runs the loop
+    // looks for work between the parallel nodes of its body; this piece it must leave alone.
+    if (check::workers() < 2) return;
+    constexpr unsigned kArms = 4;
+    Value counter(40);
+    Buffer<std::uint32_t> done(kArms + 1);
+    std::atomic<std::uint32_t> behind{0};
+    const Graph graph;
+    const CUgraphConditionalHandle handle = condition(graph, 1);
+    const Conditional loop = conditional(graph, {}, handle, CU_GRAPH_COND_TYPE_WHILE);
+    Nodes arms;
+    for (unsigned i = 0; i < kArms; ++i)
+        arms.push_back(kernel_node(loop.bodies[0], {}, "slow", static_cast<CUdeviceptr>(done + 4 * i), 20u + 10 * i));
+    kernel_node(loop.bodies[0], arms, "count_down", static_cast<CUdeviceptr>(counter), handle);
+    kernel_node(graph, {loop.node}, "slow", &behind, 0u);
+    const CUgraphNode pause = kernel_node(graph, {}, "slow", static_cast<CUdeviceptr>(done + 4 * kArms), 300u);
+    host_node(
+        graph, {pause},
+        [](void* flag) {
+            while (static_cast<std::atomic<std::uint32_t>*>(flag)->load() == 0) std::this_thread::yield();
+        },
+        &behind);
+    const Exec exec(graph);
+    for (int launch = 0; launch < 5; ++launch) {
+        counter.set(40);
+        behind = 0;
+        exec.run();
+        EQUAL(counter.get(), 0u);
+    }
+}

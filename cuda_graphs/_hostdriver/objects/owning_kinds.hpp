@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kinds of nodes that own something besides their parameters: graphs, memory, a condition. The rows of node_kinds.cpp
+// that have no parser.
+#ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_OWNING_KINDS_HPP
+#define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_OWNING_KINDS_HPP
+
+#include <cuda.h>
+
+#include <vector>
+
+#include "node.hpp"
+
+namespace cgh {
+
+struct ChildKind {
+    static CUresult create(Node& node, CUgraphNodeParams& params);
+    static CUresult set(Node& node, CUgraphNodeParams& params);
+    static void get(Node& node, CUgraphNodeParams& params);
+    static CUresult copy(const Node& from, Node& to);
+    static std::vector<Graph*> embedded(const Node& node);
+};
+
+struct AllocKind {
+    static CUresult create(Node& node, CUgraphNodeParams& params);
+    static CUresult set(Node& node, CUgraphNodeParams& params);
+    static void get(Node& node, CUgraphNodeParams& params);
+};
+
+struct FreeKind {
+    static CUresult create(Node& node, CUgraphNodeParams& params);
+    static CUresult set(Node& node, CUgraphNodeParams& params);
+    static void get(Node& node, CUgraphNodeParams& params);
+};
+
+struct ConditionalKind {
+    static CUresult create(Node& node, CUgraphNodeParams& params);
+    static CUresult set(Node& node, CUgraphNodeParams& params);
+    static void get(Node& node, CUgraphNodeParams& params);
+    static std::vector<Graph*> embedded(const Node& node);
+};
+
+}  // namespace cgh
+
+#endif
