@@ -56,7 +56,9 @@ def _machine() -> llvm.TargetMachine:
 
 @cache
 def _jit() -> llvm.LLJIT:
-    return _binding().create_lljit_compiler()
+    # JITLink lays an image out in one piece. The older linker maps its sections one by one, and where they come to lie
+    # more than 2 GiB apart, about once in 20 000 loads beside the host driver's arenas, LLVM aborts the process.
+    return _binding().create_lljit_compiler(use_jit_link=True)
 
 
 def compile_ir(ir: str) -> bytes:
