@@ -24,7 +24,9 @@ def test_the_host_driver_keeps_its_laws_in_cpp(subject):
     command = ["make", "-s", "-C", HERE, f"PYTHON={sys.executable}", f"DRIVER={LIBRARY}", f"TESTS={subject}"]
     build = HERE.parents[1] / "build/hostdriver"
     build.mkdir(parents=True, exist_ok=True)
-    with (build / "lock").open("w") as lock:  # subjects share check.o; they are built one at a time and run in parallel
+    with (build / "lock").open(
+        "w"
+    ) as lock:  # subjects share check.o; they are built one at a time and run in parallel
         fcntl.flock(lock, fcntl.LOCK_EX)
         built = subprocess.run([*command, "programs"], capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stdout + built.stderr
