@@ -217,3 +217,56 @@ SKIP:
     hazards.operands("random_bits", ["u32"]),
     module=".global .align 4 .u32 {entry}_locks[4];",
 )
+
+
+def packed_halves(count):
+    values = np.random.default_rng(6).integers(-3, 4, 2 * count).astype(np.float16)
+    return [values.view(np.uint32)]
+
+
+contended(
+    "red.global.add.noftz.f16x2 by many threads",
+    "f16x2",
+    lambda cell, value: (np.array([cell]).view(np.float16) + np.array([value]).view(np.float16)).view(
+        np.uint32
+    )[0],
+    "red.global.add.noftz.f16x2 [%base], %a;",
+    packed_halves(COUNT),
+)
+op(
+    "atom on a generic address, global and shared",
+    "u32 u32 -> u32*2",
+    lambda a, b: interleaved(a + b, np.maximum(a, b)),
+    body="""mov.u32 %k, %tid.x;
+  mov.u64 %base, {entry}_cells;
+  mad.wide.u32 %base, %k, 8, %base;
+  st.shared.u32 [%base], %a;
+  st.global.u32 [%pd], %a;
+  cvta.shared.u64 %base, %base;
+  cvta.global.u64 %at, %pd;
+  atom.max.u32 %k, [%base], %b;
+  red.add.u32 [%at], %b;
+  ld.u32 %d0, [%at];
+  ld.u32 %d1, [%base];""",
+    regs=REGS,
+    module=f".shared .align 8 .b8 {{entry}}_cells[{8 * BLOCK}];",
+)
+op(
+    "atom.cas.b128 and atom.exch.b128",
+    "u64 u64 -> u64*4",
+    lambda a, b: np.stack([a, b, b, a + 1], axis=1).reshape(-1),
+    body="""mov.b128 %x, {%a, %b};
+  add.u64 %e, %a, 1;
+  mov.b128 %y, {%b, %e};
+  mov.u32 %k, %tid.x;
+  mov.u64 %base, {entry}_cells;
+  mad.wide.u32 %base, %k, 16, %base;
+  st.shared.v2.u64 [%base], {%a, %b};
+  atom.shared.cas.b128 %z, [%base], %x, %y;
+  mov.b128 {%d0, %d1}, %z;
+  atom.shared.exch.b128 %z, [%base], %x;
+  mov.b128 {%d2, %d3}, %z;""",
+    regs=".reg .b64 %base, %e;\n  .reg .b32 %k;\n  .reg .b128 %x, %y, %z;",
+    module=f".shared .align 16 .b8 {{entry}}_cells[{16 * BLOCK}];",
+    version="8.4",
+)

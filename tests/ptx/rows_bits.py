@@ -233,3 +233,13 @@ for table in (0x00, 0x01, 0x1E, 0x2D, 0x80, 0x96, 0xCA, 0xE8, 0xF0, 0xF8, 0xFE, 
         lambda a, b, c, t=table: looked_up(a, b, c, t),
         body=f"lop3.b32 %d, %a, %b, %c, {table:#x};",
     )
+for boolean, combine in (("or", lambda x, y: x | y), ("and", lambda x, y: x & y)):
+    row(
+        f"lop3.{boolean}.b32 with a predicate",
+        "b32 b32 u32 -> u32",
+        lambda a, b, c, f=combine: (a ^ b ^ c) * 2 & WORD | f(int(a ^ b ^ c != 0), c & 1),
+        body=f"and.b32 %t, %c, 1;\n  setp.eq.u32 %x, %t, 1;\n  lop3.{boolean}.b32 %d|%q, %a, %b, %c, 0x96, %x;\n"
+        "  shl.b32 %d, %d, 1;\n  @%q or.b32 %d, %d, 1;",
+        regs=".reg .pred %x;\n  .reg .b32 %t;",
+        version="8.2",
+    )

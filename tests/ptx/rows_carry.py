@@ -106,3 +106,16 @@ row(
     lambda a, b, c: (a + b >> 32) + (a ^ c) * c,
     "add.cc.u32 %e, %a, %b;\n  xor.b32 %f, %a, %c;\n  mul.lo.u32 %f, %f, %c;\n  addc.u32 %d, %f, 0;",
 )
+row(
+    "mad.lo.cc.u64 madc.hi.u64",
+    "u64 u64 u64 -> u64",
+    lambda a, b, c: a * b + c >> 64,
+    "mad.lo.cc.u64 %d, %a, %b, %c;\n  madc.hi.u64 %d, %a, %b, 0;",
+)
+row(
+    "addc.cc.u64 hands the carry on",
+    "u64 u64 u64 -> u64",
+    lambda a, b, c: (a + b >> 64) + (a + c + (a + b >> 64) >> 64),
+    "add.cc.u64 %d, %a, %b;\n  addc.cc.u64 %at, %a, %c;\n  addc.u64 %d, 0, 0;\n"
+    "  add.cc.u64 %at, %a, %b;\n  addc.u64 %d, %d, 0;",
+)

@@ -275,3 +275,23 @@ op(
     "  mov.u64 %base, {entry}_constant;\n  cvta.const.u64 %base, %base;\n"
     "  isspacep.const %r, %base;\n  @%r or.b32 %d, %d, 64;",
 )
+op(
+    "ld.b128 st.b128",
+    "u64 -> u64*2",
+    lambda a: a.reshape(-1, 2)[:, ::-1].copy().reshape(-1),
+    regs=".reg .b64 %base, %low, %high;\n  .reg .b128 %x;",
+    body=BASE.format("a") + "mul.wide.u32 %at, %i, 16;\n  add.u64 %base, %base, %at;\n"
+    "  ld.global.b128 %x, [%base];\n  mov.b128 {%low, %high}, %x;\n  mov.b128 %x, {%high, %low};\n"
+    "  st.global.b128 [%pd], %x;",
+    arrays=hazards.operands("random_bits", ["u64"], 2 * COUNT),
+    store=False,
+    version="8.3",
+)
+op(
+    "ld and st under a predicate",
+    "u32 u32 -> u32",
+    lambda a, b: np.where(a < b, a, 0xA5A5A5A5).astype(np.uint32),
+    regs=".reg .b32 %k;",
+    body="setp.lt.u32 %q, %a, %b;\n  mov.u32 %k, 0;\n  @%q ld.global.u32 %k, [%pa];\n  @%q st.global.u32 [%pd], %k;",
+    store=False,
+)

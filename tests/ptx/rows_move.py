@@ -97,3 +97,12 @@ for kind, cases in IMMEDIATES.items():
             lambda a, v=value: np.full(len(a), v, a.dtype),
             body=f"mov.{kind} %d, {text};",
         )
+
+op(
+    "mov.b128 packs and unpacks two b64",
+    "u64 u64 -> u64*2",
+    lambda a, b: np.stack([b, a], axis=1).reshape(-1),
+    body="mov.b128 %x, {%a, %b};\n  mov.b128 %y, %x;\n  mov.b128 {%d1, %d0}, %y;",
+    regs=".reg .b128 %x, %y;",
+    version="8.3",
+)

@@ -133,3 +133,12 @@ op(
     regs=".reg .pred %h;",
     arrays=pairs("f16", 2),
 )
+for name, compare in (("eq", np.equal), ("neu", np.not_equal), ("gt", np.greater)):
+    op(
+        f"set.{name}.f16x2.f16x2",
+        "f16x2 f16x2 -> f16x2",
+        lambda a, b, f=compare: (
+            f(halves(a, np.float16), halves(b, np.float16)).astype(np.float16).view(np.uint32)
+        ),
+        arrays=pairs("f16", 2),
+    )

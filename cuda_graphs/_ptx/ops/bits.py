@@ -4,7 +4,7 @@
 
 from ..datatypes import TYPES
 from ..function import FunctionLowering
-from ..syntax import Immediate
+from ..syntax import SINK, Immediate, Pair
 from ..table import Op, row
 
 LOGIC = "pred b16 b32 b64"
@@ -193,11 +193,13 @@ def find_nth_set(f: FunctionLowering, op: Op, operands: tuple) -> None:
     f.put(operands[0], found, op.type)
 
 
-@row("lop3", types="b32", mods="or and", operands="5-7")
+@row("lop3", types="b32", mods="or and", operands="5-6")
 def lookup_logic(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """Bit i of the table is the result where the bits of a, b, c spell i."""
-    if op.mods or len(operands) != 5:
-        raise f.fail("the form with a predicate is not supported")
+    """Bit i of the table is the result where the bits of a, b, c spell i. Of `d|p` and a sixth operand q, p is d != 0
+    joined with q by .or or .and."""
+    target = operands[0]
+    if {bool(op.mods), isinstance(target, Pair)} != {len(operands) == 6}:
+        raise f.fail("a boolean operator, a second result and a predicate go together")
     a, b, c = (f.read(operand, "i32") for operand in operands[1:4])
     if not isinstance(operands[4], Immediate):
         raise f.fail("the lookup table is not a constant")
@@ -212,7 +214,14 @@ def lookup_logic(f: FunctionLowering, op: Op, operands: tuple) -> None:
     result = "0"
     for term in terms:
         result = f.v(f"or i32 {result}, {term}")
-    f.put(operands[0], result, op.type)
+    if not isinstance(target, Pair):
+        f.put(target, result, op.type)
+        return
+    other = f.read(operands[5], "i1")
+    truth = f.v(f"{op.mods[0]} i1 {f.v(f'icmp ne i32 {result}, 0')}, {other}")
+    if target.first is not SINK:
+        f.put(target.first, result, op.type)
+    f.write(target.second, truth, "i1")
 
 
 # For each mode: the four source bytes, lowest first, for the selector values 0..3.
