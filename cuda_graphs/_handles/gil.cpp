@@ -5,6 +5,7 @@
 #include <Python.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 namespace cg {
@@ -27,14 +28,24 @@ void leave() noexcept {
     inside.fetch_sub(1);
 }
 
+[[noreturn]] void sleep_forever() noexcept {
+    for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
 }  // namespace
 
+// Once Python is closed the lock is kept: nobody waits for it any more, and it might not be given back.
 GilRelease::GilRelease() noexcept : state_(nullptr) {
-    if (Py_IsInitialized() && PyGILState_Check()) state_ = PyEval_SaveThread();
+    if (!closed.load() && Py_IsInitialized() && PyGILState_Check()) state_ = PyEval_SaveThread();
 }
 
 GilRelease::~GilRelease() {
-    if (state_ != nullptr) PyEval_RestoreThread(static_cast<PyThreadState*>(state_));
+    if (state_ == nullptr) return;
+    // Only a daemon thread comes back that late. CPython before 3.14 would end it by pthread_exit, whose unwinding
+    // ends the process at the first frame that must not throw; 3.14 and we let it sleep until the process is gone.
+    if (!enter()) sleep_forever();
+    PyEval_RestoreThread(static_cast<PyThreadState*>(state_));
+    leave();
 }
 
 GilAcquire::GilAcquire() noexcept : acquired_(enter()), state_(0) {
@@ -49,8 +60,9 @@ GilAcquire::~GilAcquire() {
 
 void close_python() noexcept {
     closed.store(true);
-    const GilRelease released;
+    PyThreadState* const state = PyEval_SaveThread();
     while (inside.load() != 0) std::this_thread::yield();
+    PyEval_RestoreThread(state);
 }
 
 bool python_is_open() noexcept {
