@@ -30,6 +30,11 @@ def _binding() -> Any:
     return llvm
 
 
+# The linker places the code and the constants of one object wherever memory is free, which may be more than 2 GiB apart;
+# 32-bit distances between them (the small model; in the pic one, jump tables) then end the process in an assertion.
+CODE_MODEL = {"reloc": "static", "codemodel": "large"}
+
+
 @cache
 def host() -> dict[str, str]:
     """What the object code depends on besides the IR."""
@@ -42,6 +47,7 @@ def host() -> dict[str, str]:
         "triple": llvm.get_process_triple(),
         "cpu": llvm.get_host_cpu_name(),
         "features": llvm.get_host_cpu_features().flatten(),
+        **CODE_MODEL,
     }
 
 
@@ -50,7 +56,7 @@ def _machine() -> llvm.TargetMachine:
     found = host()
     target = _binding().Target.from_triple(found["triple"])
     return target.create_target_machine(
-        cpu=found["cpu"], features=found["features"], opt=3, reloc="pic", codemodel="default"
+        cpu=found["cpu"], features=found["features"], opt=3, **CODE_MODEL
     )
 
 
