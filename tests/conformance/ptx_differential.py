@@ -39,22 +39,32 @@ class Bench:
 
     def _through_host(self, array: np.ndarray) -> cg.Buffer:
         staging = self.pinned.allocate(array.nbytes, stream=self.stream)
-        np.from_dlpack(staging).view(np.uint8)[:] = array.view(np.uint8)
+        np.from_dlpack(staging).view(np.uint8)[:] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
         return staging
 
-    def launch(self, kernel: cg.Kernel, row: table.Row) -> np.ndarray:
-        arrays = [*row.inputs, *[np.zeros(1, np.uint8)] * (3 - len(row.inputs)), row.output()]
+    def run(
+        self, config: cg.LaunchConfig, kernel: cg.Kernel, arrays: list[np.ndarray], *values
+    ) -> list[np.ndarray]:
+        """What the arrays hold after a launch of the kernel with their copies on the device and the values."""
         hosts = [self._through_host(array) for array in arrays]
         buffers = [self.device.allocate(array.nbytes, stream=self.stream) for array in arrays]
         for buffer, host in zip(buffers, hosts, strict=True):
             buffer.copy_from(host, stream=self.stream)
-        cg.launch(self.stream, CONFIG, kernel, *buffers, table.COUNT)
-        buffers[-1].copy_to(hosts[-1], stream=self.stream)
+        cg.launch(self.stream, config, kernel, *buffers, *values)
+        for buffer, host in zip(buffers, hosts, strict=True):
+            buffer.copy_to(host, stream=self.stream)
         self.stream.sync()
-        result = np.from_dlpack(hosts[-1]).view(arrays[-1].dtype).copy()
+        found = [
+            np.from_dlpack(host).view(array.dtype).reshape(array.shape).copy()
+            for host, array in zip(hosts, arrays, strict=True)
+        ]
         for buffer in (*buffers, *hosts):
             buffer.close(self.stream)
-        return result
+        return found
+
+    def row(self, kernel: cg.Kernel, row: table.Row) -> np.ndarray:
+        arrays = [*row.inputs, *[np.zeros(1, np.uint8)] * (3 - len(row.inputs)), row.output()]
+        return self.run(CONFIG, kernel, arrays, table.COUNT)[-1]
 
 
 def results(rows: Rows, bench: Bench) -> Iterator[tuple[table.Row, np.ndarray | str]]:
@@ -70,7 +80,7 @@ def results(rows: Rows, bench: Bench) -> Iterator[tuple[table.Row, np.ndarray | 
                 yield from results([row], bench)
         return
     for (_, row), kernel in zip(rows, kernels, strict=True):
-        yield row, bench.launch(kernel, row)
+        yield row, bench.row(kernel, row)
 
 
 def chunks(rows: Rows) -> Iterator[Rows]:
