@@ -119,3 +119,22 @@ row(
     "add.cc.u64 %d, %a, %b;\n  addc.cc.u64 %at, %a, %c;\n  addc.u64 %d, 0, 0;\n"
     "  add.cc.u64 %at, %a, %b;\n  addc.u64 %d, %d, 0;",
 )
+# The flag that a subtraction leaves is the complement of its borrow, as NVRTC's own division of 128 bits reads it.
+row(
+    "addc.u32 after sub.cc.u32",
+    "u32 u32 -> u32",
+    lambda a, b: a >= b,
+    "sub.cc.u32 %e, %a, %b;\n  addc.u32 %d, 0, 0;",
+)
+row(
+    "subc.u32 after add.cc.u32",
+    "u32 u32 -> u32",
+    lambda a, b: (a + b >> 32) - 1,
+    "add.cc.u32 %e, %a, %b;\n  subc.u32 %d, 0, 0;",
+)
+row(
+    "madc.lo.u32 after subc.cc.u32",
+    "u64 u64 u32 -> u32",
+    lambda a, b, c: c * c + (a >= b),
+    SPLIT + "sub.cc.u32 %e, %al, %bl;\n  subc.cc.u32 %e, %ah, %bh;\n  madc.lo.u32 %d, %c, %c, 0;",
+)

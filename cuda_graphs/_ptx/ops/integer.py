@@ -48,7 +48,8 @@ def _pointer_sum(f: FunctionLowering, op: Op, target: object, a: object, b: obje
 
 @row("addc subc", types=CARRIED, mods="cc", operands="3")
 def add_with_carry(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """For subtraction the flag is the borrow."""
+    """One flag for both. The PTX ISA speaks of the borrow of a subtraction, but the flag is its complement: NVRTC's
+    division of 128 bits reads it by addc after subc.cc, and takes 1 for no borrow."""
     target, *sources = operands
     kind = op.type.value
     values = [f.read(source, kind) for source in sources]
@@ -62,12 +63,19 @@ def _sum(f: FunctionLowering, op: Op, target: object, values: list[str], verb: s
     total = f.v(f"{verb} {wide} {a}, {b}")
     carry = _carry_slot(f)
     if takes:
-        flag = f.v(f"zext i1 {f.v(f'load i1, ptr {carry}')} to {wide}")
+        flag = f.v(f"load i1, ptr {carry}")
+        flag = f.v(f"zext i1 {_no_borrow(f, verb, flag)} to {wide}")
         total = f.v(f"{verb} {wide} {total}, {flag}")
     if "cc" in op:
         out = f.v(f"lshr {wide} {total}, {op.type.bits}")
-        f.do(f"store i1 {f.v(f'trunc {wide} {out} to i1')}, ptr {carry}")
+        flag = f.v(f"trunc {wide} {out} to i1")
+        f.do(f"store i1 {_no_borrow(f, verb, flag)}, ptr {carry}")
     f.put(target, f.v(f"trunc {wide} {total} to {narrow}"), op.type)
+
+
+def _no_borrow(f: FunctionLowering, verb: str, flag: str) -> str:
+    """Between the flag and what an addition carries or a subtraction borrows, either way."""
+    return f.v(f"xor i1 {flag}, true") if verb == "sub" else flag
 
 
 def _carry_slot(f: FunctionLowering) -> str:
