@@ -30,8 +30,8 @@ def _binding() -> Any:
     return llvm
 
 
-# The linker places the code and the constants of one object wherever memory is free, which may be more than 2 GiB apart;
-# 32-bit distances between them (the small model; in the pic one, jump tables) then end the process in an assertion.
+# A linker may place the code and the constants of one object wherever memory is free, more than 2 GiB apart; 32-bit
+# distances between them (the small model; in the pic one, jump tables) then end the process in an assertion.
 CODE_MODEL = {"reloc": "static", "codemodel": "large"}
 
 
@@ -55,9 +55,7 @@ def host() -> dict[str, str]:
 def _machine() -> llvm.TargetMachine:
     found = host()
     target = _binding().Target.from_triple(found["triple"])
-    return target.create_target_machine(
-        cpu=found["cpu"], features=found["features"], opt=3, **CODE_MODEL
-    )
+    return target.create_target_machine(cpu=found["cpu"], features=found["features"], opt=3, **CODE_MODEL)
 
 
 @cache
