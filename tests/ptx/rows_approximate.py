@@ -162,3 +162,22 @@ DOUBLES = np.ldexp(
 double_row("rcp.approx.ftz.f64", lambda a: 1 / a, [DOUBLES * np.where(np.arange(hazards.COUNT) % 2, 1, -1)])
 double_row("rsqrt.approx.ftz.f64", reciprocal_root, [DOUBLES])
 op("rsqrt.approx.f64", "f64 -> f64", reciprocal_root, arrays=[DOUBLES], ulps=2)
+
+
+def packed_row(name, kind, function, **more):
+    """Two results a register."""
+    low = hazards.operands("nans_infs_zeros_denormals", [kind])[0].view(np.uint16)
+    pairs = np.stack([low, np.roll(low, 41)], axis=1).copy().view(np.uint32).reshape(-1)
+    op(
+        name,
+        f"{kind}x2 -> {kind}x2",
+        lambda a: function(widened(kind, a.view(np.uint16).view(hazards.DTYPES[kind]))),
+        arrays=[pairs],
+        **more,
+    )
+
+
+packed_row("ex2.approx.f16x2", "f16", np.exp2, relative=2**-9.9, absolute=2**-24)
+packed_row("tanh.approx.f16x2", "f16", np.tanh, absolute=2**-10.987)
+packed_row("ex2.approx.ftz.bf16x2", "bf16", np.exp2, relative=2**-7, absolute=TINY)
+packed_row("tanh.approx.bf16x2", "bf16", np.tanh, absolute=2**-8, relative=2**-8)

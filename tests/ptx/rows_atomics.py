@@ -270,3 +270,43 @@ op(
     module=f".shared .align 16 .b8 {{entry}}_cells[{16 * BLOCK}];",
     version="8.4",
 )
+
+for kind in ("f16x2", "bf16x2"):
+    f = FORMATS[kind.removesuffix("x2")]
+    own_cell(
+        f"atom.global.add.noftz.{kind}",
+        kind,
+        lambda a, b, f=f: interleaved(
+            a,
+            elementwise(
+                lambda x, y: exact.add(f, "rn", x, y), np.uint16, a.view(np.uint16), b.view(np.uint16)
+            ).view(np.uint32),
+        ),
+        space="global",
+        instruction=f"atom.global.add.noftz.{kind}",
+    )
+for words in ("red.shared.add.u32", "red.shared::cta.or.b32", "red.relaxed.cta.shared.max.u32"):
+    verb = words.split(".")[-2]
+    op(
+        words,
+        "u32 u32 -> u32",
+        lambda a, b, f=INTEGER[verb][1]: integers(f, np.uint32, a, b),
+        body="mov.u32 %k, %tid.x;\n  mov.u64 %base, {entry}_cells;\n  mad.wide.u32 %base, %k, 4, %base;\n"
+        f"  st.shared::cta.u32 [%base], %a;\n  {words} [%base], %b;\n  ld.shared::cta.u32 %d, [%base];",
+        regs=REGS,
+        module=f".shared .align 8 .b8 {{entry}}_cells[{4 * BLOCK}];",
+    )
+for name, instruction in (
+    ("red.global.add.v2.f32", "red.global.add.v2.f32 [%pd], {%a, %b};"),
+    ("atom.global.add.v2.f32", "atom.global.add.v2.f32 {%e, %f}, [%pd], {%a, %b};"),
+):
+    op(
+        name,
+        "f32 f32 -> f32*2",
+        lambda a, b: interleaved(a + np.float32(2), b + np.float32(3)),
+        body="mov.f32 %e, 2.0;\n  mov.f32 %f, 3.0;\n  st.global.v2.f32 [%pd], {%e, %f};\n"
+        f"  {instruction}\n  ld.global.v2.f32 {{%d0, %d1}}, [%pd];",
+        regs=REGS + "\n  .reg .f32 %e, %f;",
+        arrays=[np.random.default_rng(k).normal(size=COUNT).astype(np.float32) for k in (1, 2)],
+        version="8.1",
+    )

@@ -433,3 +433,15 @@ op(
     regs=LOOP,
     module=SHARED,
 )
+op(
+    "brx.idx.uni and ret.uni",
+    "u32 -> u32",
+    lambda a: a + 2,
+    body="""mov.u32 %n, 1;
+WAYS: .branchtargets W0, W1;
+  brx.idx.uni %n, WAYS;
+W0:
+  ret.uni;
+W1:
+  add.u32 %d, %a, 2;""",
+)

@@ -295,3 +295,20 @@ op(
     body="setp.lt.u32 %q, %a, %b;\n  mov.u32 %k, 0;\n  @%q ld.global.u32 %k, [%pa];\n  @%q st.global.u32 [%pd], %k;",
     store=False,
 )
+op(
+    "fences, hints and pauses change no value",
+    "u32 -> u32",
+    lambda a: a + 1,
+    body="""fence.sc.gpu;
+  fence.acq_rel.cta;
+  fence.acq_rel.sys;
+  membar.cta;
+  membar.sys;
+  nanosleep.u32 20;
+  griddepcontrol.wait;
+  griddepcontrol.launch_dependents;
+  pmevent 3;
+  cvta.global.u64 %at, %pa;
+  prefetchu.L1 [%at];
+  add.u32 %d, %a, 1;""",
+)

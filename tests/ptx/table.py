@@ -231,9 +231,10 @@ def module_text(rows: list[tuple[int, Row]]) -> str:
 
 def widened(kind: str, values: np.ndarray) -> np.ndarray:
     """Floats of any type as double."""
-    if kind == "bf16":
-        return (values.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
-    return values.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # a signalling NaN becomes a quiet one
+        if kind == "bf16":
+            return (values.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+        return values.astype(np.float64)
 
 
 FLOAT_OF_LANES = {"f16x2": "f16", "bf16x2": "bf16"}
