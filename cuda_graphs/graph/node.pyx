@@ -33,9 +33,12 @@ cdef class GraphNode(Place):
         """The GraphNodeType that the driver reports; None for the entry node and a destroyed node."""
         cdef CUgraphNode raw = self._record().raw
         cdef CUgraphNodeType type
+        cdef CUresult status
         if raw == NULL:
             return None
-        check_attempt(graph_driver().cuGraphNodeGetType(raw, &type), "ask for the type of a node")
+        with nogil:
+            status = graph_driver().cuGraphNodeGetType(raw, &type)
+        check_attempt(status, "ask for the type of a node")
         return GraphNodeType(<int>type)
 
     @property
@@ -139,13 +142,17 @@ cdef class GraphNode(Place):
 
     def _unlink(self, nodes, bint forward):
         cdef GraphBox* graph = self._record().graph
+        cdef CUgraphNode raw = self._record().raw
         cdef Edges now, edges
         cdef size_t i
         cdef CUresult status
         if not nodes:
             return
         # An edge is only found together with its data.
-        check_attempt(list_edges_of(self._record().raw, direction(forward), now), f"ask for the edges of {self!r}")
+        with nogil:
+            status = list_edges_of(raw, direction(forward), now)
+        if status:
+            check_attempt(status, f"ask for the edges of {self!r}")
         for i in range(now.size()):
             if wrap_raw(self._h, graph, now.target[i] if forward else now.source[i]) in nodes:
                 edges.copy(now, i)

@@ -45,8 +45,12 @@ cdef class KernelNode(GraphNode):
         cdef CUDA_KERNEL_NODE_PARAMS p
         cdef KernelShape shape
         cdef CUgraphNode raw = self._record().raw
-        checked(graph_driver().cuGraphKernelNodeGetParams(raw, &p), "kernel")
-        checked(get_kernel_shape(raw, &shape), "kernel")
+        cdef CUresult status
+        with nogil:
+            status = graph_driver().cuGraphKernelNodeGetParams(raw, &p)
+            if not status:
+                status = get_kernel_shape(raw, &shape)
+        checked(status, "kernel")
         cluster = (shape.cluster[0], shape.cluster[1], shape.cluster[2]) if shape.cluster[0] else None
         # The driver counts blocks; with a cluster, a LaunchConfig counts clusters.
         grid = (
@@ -97,7 +101,11 @@ cdef class AllocNode(GraphNode):
     def _read(self):
         cdef Allocation what
         cdef NodeRecord* record = self._record()
-        checked(get_alloc(record.raw, what), "alloc")
+        cdef CUgraphNode raw = record.raw
+        cdef CUresult status
+        with nogil:
+            status = get_alloc(raw, what)
+        checked(status, "alloc")
         # Of host memory the driver has forgotten the device.
         cdef bint known = what.kind == AllocKind.kHost and record.facts and record.facts.get().device >= 0
         return {
@@ -147,7 +155,11 @@ cdef class FreeNode(GraphNode):
 
     def _read(self):
         cdef CUdeviceptr address = 0
-        checked(graph_driver().cuGraphMemFreeNodeGetParams(self._record().raw, &address), "free")
+        cdef CUgraphNode raw = self._record().raw
+        cdef CUresult status
+        with nogil:
+            status = graph_driver().cuGraphMemFreeNodeGetParams(raw, &address)
+        checked(status, "free")
         return {"dptr": address}
 
     @property
@@ -164,7 +176,11 @@ cdef class MemsetNode(GraphNode):
 
     def _read(self):
         cdef CUDA_MEMSET_NODE_PARAMS p
-        checked(graph_driver().cuGraphMemsetNodeGetParams(self._record().raw, &p), "memset")
+        cdef CUgraphNode raw = self._record().raw
+        cdef CUresult status
+        with nogil:
+            status = graph_driver().cuGraphMemsetNodeGetParams(raw, &p)
+        checked(status, "memset")
         return {
             "dptr": p.dst, "value": p.value, "element_size": p.elementSize, "width": p.width, "height": p.height,
             "pitch": p.pitch,
@@ -209,7 +225,11 @@ cdef class MemcpyNode(GraphNode):
 
     def _read(self):
         cdef LinearCopy copy
-        checked(get_copy(self._record().raw, &copy), "memcpy")
+        cdef CUgraphNode raw = self._record().raw
+        cdef CUresult status
+        with nogil:
+            status = get_copy(raw, &copy)
+        checked(status, "memcpy")
         return {
             "dst": copy.to, "src": copy.source, "size": copy.size, "dst_side": side(copy.to_type),
             "src_side": side(copy.source_type),
@@ -258,7 +278,11 @@ cdef GraphBox* child_of(NodeRecord* record) except NULL:
     cdef CUgraph child = NULL
     if record.facts and record.facts.get().inner.size():
         return record.facts.get().inner[0]
-    checked(graph_driver().cuGraphChildGraphNodeGetGraph(record.raw, &child), "child graph")
+    cdef CUgraphNode raw = record.raw
+    cdef CUresult status
+    with nogil:
+        status = graph_driver().cuGraphChildGraphNodeGetGraph(raw, &child)
+    checked(status, "child graph")
     return &add_inner_graph(record[0], child)
 
 
@@ -267,7 +291,11 @@ cdef class HostCallbackNode(GraphNode):
 
     def _read(self):
         cdef CUDA_HOST_NODE_PARAMS p
-        checked(graph_driver().cuGraphHostNodeGetParams(self._record().raw, &p), "host")
+        cdef CUgraphNode raw = self._record().raw
+        cdef CUresult status
+        with nogil:
+            status = graph_driver().cuGraphHostNodeGetParams(raw, &p)
+        checked(status, "host")
         return {"callback_fn": python_callback(p), "function": <uintptr_t><void*>p.fn}
 
     @property
@@ -287,7 +315,11 @@ cdef class EventRecordNode(GraphNode):
 
     def _read(self):
         cdef CUevent event = NULL
-        checked(graph_driver().cuGraphEventRecordNodeGetEvent(self._record().raw, &event), "event record")
+        cdef CUgraphNode raw = self._record().raw
+        cdef CUresult status
+        with nogil:
+            status = graph_driver().cuGraphEventRecordNodeGetEvent(raw, &event)
+        checked(status, "event record")
         return {"event": Event._from_handle(create_event_ref(event))}
 
     @property
@@ -304,7 +336,11 @@ cdef class EventWaitNode(GraphNode):
 
     def _read(self):
         cdef CUevent event = NULL
-        checked(graph_driver().cuGraphEventWaitNodeGetEvent(self._record().raw, &event), "event wait")
+        cdef CUgraphNode raw = self._record().raw
+        cdef CUresult status
+        with nogil:
+            status = graph_driver().cuGraphEventWaitNodeGetEvent(raw, &event)
+        checked(status, "event wait")
         return {"event": Event._from_handle(create_event_ref(event))}
 
     @property

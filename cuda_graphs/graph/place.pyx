@@ -101,8 +101,12 @@ cdef Place wrap_node(const NodeHandle& any, NodeRecord* record):
 cdef Place wrap_raw(const NodeHandle& any, GraphBox* graph, CUgraphNode raw):
     cdef NodeRecord* record = graph.nodes.find(raw)
     cdef NodeKind kind = NodeKind.kOther
+    cdef CUresult status
     if record == NULL:
-        check_attempt(find_kind(raw, &kind), f"ask for the type of the node {<size_t>raw:#x}")
+        with nogil:
+            status = find_kind(raw, &kind)
+        if status:
+            check_attempt(status, f"ask for the type of the node {<size_t>raw:#x}")
         record = &add_node(graph[0], raw, kind, OwnerSlot())
     return wrap_node(any, record)
 

@@ -36,7 +36,7 @@ def calls_with_the_gil(source):
     return found
 
 
-@pytest.mark.parametrize("folder", ["_driver", "_handles", "_objects"])
+@pytest.mark.parametrize("folder", ["_driver", "_handles", "_objects", "graph"])
 def test_no_cython_file_calls_the_driver_with_the_gil(folder):
     files = list((PACKAGE / folder).rglob("*.pyx"))
     assert files, "an installed package without its sources shows nothing"
