@@ -186,11 +186,10 @@ class FunctionLowering:
             raise self.fail("a floating point number where another kind of operand belongs")
         if kind[0] == "i":
             return str(bits)
-        source = "float" if number.width == 32 else "double"
-        value = f"bitcast (i{number.width} {bits} to {source})"
-        if source == kind:
-            return value
-        return self.v(f"{'fpext' if kind == 'double' else 'fptrunc'} {source} {value} to {kind}")
+        if kind == "float" and number.width == 64:
+            return self.v(f"fptrunc double bitcast (i64 {bits} to double) to float")
+        # 0f in a place for a double is the low bits of one, not its value (ptxas of CUDA 13.0).
+        return f"bitcast (i{LLVM_BITS[kind]} {bits} to {kind})"
 
     def write(self, operand: object, value: str, kind: str, signed: bool = False) -> None:
         """Stores a value of an LLVM type to a register, widened by its sign if the register is wider."""

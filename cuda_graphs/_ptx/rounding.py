@@ -17,11 +17,22 @@ from .function import FunctionLowering
 
 MODES = ("rn", "rz", "rm", "rp")
 SMALLEST_NORMAL = {"float": "0x3810000000000000", "double": "0x0010000000000000"}
+# The others have no result between the greatest subnormal and the least normal number.
+ROUNDS_UP_TO_NORMAL = ("mul", "div", "fma")
 OPERATION = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv", "sqrt": "sqrt", "fma": "fma"}
 
 
-def arithmetic(f: FunctionLowering, name: str, mode: str, kind: str, *values: str) -> str:
-    """name in OPERATION, kind float or double."""
+def arithmetic(
+    f: FunctionLowering, name: str, mode: str, kind: str, *values: str, flushes: bool = False
+) -> str:
+    """name in OPERATION, kind float or double; only float can flush its result."""
+    if flushes:
+        result = arithmetic(f, name, mode, kind, *values)
+        if name not in ROUNDS_UP_TO_NORMAL:
+            return flush(f, result, kind)
+        return _flush_exact(
+            f, result, _exact(f, name, "rn", [f.v(f"fpext float {v} to double") for v in values])
+        )
     if mode == "rn":
         return nearest(f, name, kind, *values)
     if kind == "double":
@@ -121,6 +132,20 @@ def flush(f: FunctionLowering, value: str, kind: str) -> str:
     tiny = f.v(f"fcmp olt {kind} {size}, {SMALLEST_NORMAL[kind]}")
     zero = f.call(kind, f"llvm.copysign.{_suffix(kind)}", (kind, "0.0"), (kind, value))
     return f.v(f"select i1 {tiny}, {kind} {zero}, {kind} {value}")
+
+
+def _flush_exact(f: FunctionLowering, result: str, exact: Exact) -> str:
+    """A float becomes a zero of its sign where what it was rounded from is below the least normal number.
+
+    An H200 gives 0 for 2^-126 * (1 - 2^-24), which rounds to 2^-126 (tests/ptx/exact.py, Flushing).
+    """
+    size = f.call("double", "llvm.fabs.f64", ("double", exact.value))
+    below = f.v(f"fcmp olt double {size}, {SMALLEST_NORMAL['float']}")
+    at = f.v(f"fcmp oeq double {size}, {SMALLEST_NORMAL['float']}")
+    inwards = f.v(f"fcmp olt double {f.v(f'fmul double {exact.value}, {exact.rest}')}, 0.0")
+    tiny = f.v(f"or i1 {below}, {f.v(f'and i1 {at}, {inwards}')}")
+    zero = f.call("float", "llvm.copysign.f32", ("float", "0.0"), ("float", result))
+    return f.v(f"select i1 {tiny}, float {zero}, float {result}")
 
 
 def flush_wide(f: FunctionLowering, value: str, kind: Type) -> str:

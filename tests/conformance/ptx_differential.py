@@ -104,25 +104,30 @@ def record(path: Path) -> int:
     return len(refused)
 
 
-def recording(path: Path) -> dict[str, np.ndarray]:
+def recording(path: Path) -> tuple[str, dict[str, np.ndarray]]:
+    """The kind of driver that was recorded, and the results by row."""
     with np.load(path) as stored:
         print(f"{path}: {stored['driver']}")
         names = stored["names"].tolist()
-        return {name: stored[f"r{k}"] for k, name in enumerate(names) if f"r{k}" in stored}
+        found = {name: stored[f"r{k}"] for k, name in enumerate(names) if f"r{k}" in stored}
+        return "cuda" if ": cuda driver" in str(stored["driver"]) else "host", found
 
 
 def compare(first: Path, second: Path) -> int:
-    a, b = recording(first), recording(second)
+    (driver_a, a), (driver_b, b) = recording(first), recording(second)
     differing, other_nans, wrong = 0, 0, {first: 0, second: 0}
     for row in table.all_rows():
         if row.id not in a or row.id not in b:
             print(f"not in both: {row.id}")
             differing += 1
-            continue
-        for path, found in ((first, a[row.id]), (second, b[row.id])):
-            if text := table.complaint(row, found):
+        for path, driver, recorded in ((first, driver_a, a), (second, driver_b, b)):
+            if row.id not in recorded:
+                wrong[path] += 1
+            elif text := table.complaint(row, recorded[row.id], driver=driver):
                 print(f"{path.name} is not what is expected: {text}")
                 wrong[path] += 1
+        if row.id not in a or row.id not in b:
+            continue
         # Both within the tolerance of the exact value is what a row with one asks; complaint has looked at that.
         if row.exact and len(table.mismatches(row, a[row.id], b[row.id])):
             print(f"{first.name} is not {second.name}: {table.complaint(row, a[row.id], b[row.id])}")

@@ -61,8 +61,11 @@ op(
 
 
 def field(a, start, length, bits, signed):
+    """The ISA restricts start and length to 0..255; beyond, an H200 looks at 8 bits of them for words of 32 bits, and
+    at all of them for words of 64."""
     last = bits - 1
-    start, length = start & 0xFF, length & 0xFF
+    if bits == 32:
+        start, length = start & 0xFF, length & 0xFF
     sign = 0 if not signed or not length else a >> min(start + length - 1, last) & 1
     return sum((a >> (start + i) & 1 if i < length and start + i <= last else sign) << i for i in range(bits))
 
@@ -157,6 +160,8 @@ for mode in ("clamp", "wrap"):
 
 def nth_set(mask, base, offset):
     base &= 31
+    if offset == -(1 << 31):  # its size is no int32; an H200 says 0 whatever the rest
+        return 0
     if offset == 0:
         return base if mask >> base & 1 else -1
     places = range(base, 32) if offset > 0 else range(base, -1, -1)

@@ -12,7 +12,7 @@ from tests.ptx.table import op
 
 def row(name, kind, count, operation, *, ftz=False, sat=False, relu=False, **more):
     """`operation` takes and gives bits."""
-    f = FORMATS[kind]
+    f = exact.Flushing.of(FORMATS[kind]) if ftz else FORMATS[kind]
 
     def one(*values):
         found = operation(f, *(map(f.flush, values) if ftz else values))

@@ -86,7 +86,13 @@ IMMEDIATES = {
         "0d3FB999999999999A": 0.1,
         "0.1": 0.1,
     },
-    "f64": {"0dC008000000000000": -3.0, "3.25": 3.25, "1e300": 1e300, "0f3DCCCCCD": float(np.float32(0.1))},
+    # The 0f notation gives the low bits of a double, whatever their value as a float: so ptxas reads it.
+    "f64": {
+        "0dC008000000000000": -3.0,
+        "3.25": 3.25,
+        "1e300": 1e300,
+        "0f3DCCCCCD": float(np.uint64(0x3DCCCCCD).view(np.float64)),
+    },
 }
 for kind, cases in IMMEDIATES.items():
     for text, value in cases.items():

@@ -112,13 +112,12 @@ for kind in ("f16", "bf16"):
             of_pairs(lambda a, b, f=f, g=operation: g(f, a, b)),
             arrays=pairs(kind, 2),
         )
+FLUSHING = exact.Flushing.of(exact.F16)
 op(
     "fma.rn.ftz.sat.f16x2",
     "f16x2 f16x2 f16x2 -> f16x2",
     of_pairs(
-        lambda a, b, c: exact.F16.flush(
-            exact.saturate(exact.F16, exact.fma(exact.F16, "rn", *map(exact.F16.flush, (a, b, c))))
-        )
+        lambda *values: exact.saturate(FLUSHING, exact.fma(FLUSHING, "rn", *map(FLUSHING.flush, values)))
     ),
     arrays=pairs("f16", 3),
 )

@@ -170,7 +170,7 @@ op(
                 np.isinf(a),
                 ~np.isnan(a),
                 np.isnan(a),
-                np.isfinite(a) & (np.abs(a) >= np.finfo(np.float32).tiny),
+                np.isfinite(a) & ((np.abs(a) >= np.finfo(np.float32).tiny) | (a == 0)),  # zeros are normal
                 (np.abs(a) < np.finfo(np.float32).tiny) & (a != 0),
             )
         )

@@ -45,6 +45,7 @@ class Row:
     ulps: float
     absolute: float
     relative: float
+    on_gpu: float  # the absolute error that a GPU was seen to have beyond what the ISA states; no other driver may
     version: str
     same_nan: bool  # NaN payloads count too
     prepare: np.ndarray | None  # what the output holds before
@@ -155,6 +156,7 @@ def op(
     ulps: float = 0,
     absolute: float = 0,
     relative: float = 0,
+    on_gpu: float = 0,
     version: str = "8.0",
     same_nan: bool = False,
     store: bool = True,
@@ -171,6 +173,7 @@ def op(
         body: PTX with %a, %b, %c and %d; %q and %i are free to use.
         regs: Declarations that the body needs.
         inputs: Generators of hazards.py: one for all, or one an operand.
+        on_gpu: What `absolute` is on a GPU that keeps its own ISA's bound only nearly.
         store: The kernel stores %d; a body that stores itself says False.
         module: Declarations at module scope; "{entry}" in them is the kernel's name.
         prepare: The output before the launch.
@@ -203,6 +206,7 @@ def op(
                 ulps,
                 absolute,
                 relative,
+                on_gpu,
                 version,
                 same_nan,
             ),
@@ -240,7 +244,7 @@ def widened(kind: str, values: np.ndarray) -> np.ndarray:
 FLOAT_OF_LANES = {"f16x2": "f16", "bf16x2": "bf16"}
 
 
-def mismatches(row: Row, found: np.ndarray, expected: np.ndarray) -> np.ndarray:
+def mismatches(row: Row, found: np.ndarray, expected: np.ndarray, driver: str = "host") -> np.ndarray:
     """Indices at which `found` is not what the row accepts for `expected`. Float results of rows with a tolerance are
     expected as doubles, so that the tolerance is around the exact value."""
     kind = FLOAT_OF_LANES.get(row.out, row.out)
@@ -251,7 +255,7 @@ def mismatches(row: Row, found: np.ndarray, expected: np.ndarray) -> np.ndarray:
     if row.exact:
         wrong = bits != expected.view(bits.dtype)
     else:
-        wrong = _beyond(row, kind, found, expected)
+        wrong = _beyond(row, kind, found, expected, max(row.absolute, row.on_gpu if driver == "cuda" else 0))
     if hazards.is_float(kind) and not row.same_nan:
         # Which NaN an operation makes is not part of its meaning.
         a, b = widened(kind, found), expected if expected.dtype == np.float64 else widened(kind, expected)
@@ -259,14 +263,14 @@ def mismatches(row: Row, found: np.ndarray, expected: np.ndarray) -> np.ndarray:
     return np.flatnonzero(wrong)
 
 
-def _beyond(row: Row, kind: str, found: np.ndarray, expected: np.ndarray) -> np.ndarray:
+def _beyond(row: Row, kind: str, found: np.ndarray, expected: np.ndarray, absolute: float) -> np.ndarray:
     f = hazards.FORMATS[kind]
     got = widened(kind, found)
     want = expected if expected.dtype == np.float64 else widened(kind, expected)
     with np.errstate(all="ignore"):
         _, power = np.frexp(want)
         unit = np.ldexp(1.0, np.maximum(power - f.p, f.least_exponent))
-        allowed = np.maximum(np.maximum(row.ulps * unit, row.absolute), row.relative * np.abs(want))
+        allowed = np.maximum(np.maximum(row.ulps * unit, absolute), row.relative * np.abs(want))
         near = np.abs(got - want) <= allowed
         # Past the greatest float by no more than the tolerance, infinity is near.
         greatest = widened(kind, np.array([f.greatest], bits_of(kind)).view(DTYPES[kind]))[0]
@@ -280,16 +284,18 @@ def bits_of(kind: str) -> np.dtype:
 
 # Rows that are wrong, by driver, and why; to be emptied. A row that becomes right must leave.
 NOT_YET: dict[str, dict[str, str]] = {
-    "host": {"atom.cas.b128 and atom.exch.b128": "not supported"},
+    "host": {},
     "cuda": {},
 }
 
 
-def complaint(row: Row, found: np.ndarray, expected: np.ndarray | None = None) -> str | None:
+def complaint(
+    row: Row, found: np.ndarray, expected: np.ndarray | None = None, driver: str = "host"
+) -> str | None:
     """The first wrong results of a row in bits and as numbers, or None where all are right."""
     if expected is None:
         expected = row.expected()
-    wrong = mismatches(row, found, expected)
+    wrong = mismatches(row, found, expected, driver)
     if not len(wrong):
         return None
     lanes = found.size // COUNT

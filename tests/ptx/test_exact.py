@@ -100,3 +100,15 @@ def test_a_bfloat16_is_the_upper_half_of_a_float():
     (a,) = operands("bf16", 1)
     found = exact.elementwise(lambda x: exact.convert(exact.BF16, exact.F32, "rn", x), np.float32, a)
     assert same(found, (a.astype(np.uint32) << 16).view(np.float32))
+
+
+LEAST, BELOW_ONE, ONE = 0x00800000, 0x3F7FFFFF, 0x3F800000
+
+
+@pytest.mark.parametrize("mode", exact.MODES)
+def test_flushing_looks_at_the_exact_result(mode):
+    f = exact.Flushing.of(exact.F32)
+    assert exact.mul(exact.F32, "rn", BELOW_ONE, LEAST) == LEAST  # rounds up to a normal number
+    assert exact.mul(f, mode, BELOW_ONE, LEAST) == 0
+    assert exact.mul(f, mode, BELOW_ONE, LEAST | f.sign_bit) == f.sign_bit
+    assert exact.mul(f, mode, ONE, LEAST) == LEAST

@@ -23,7 +23,7 @@ OPERATIONS = {
     "max": "max",
 }
 ORDERINGS = {"relaxed": "monotonic", "acquire": "acquire", "release": "release", "acq_rel": "acq_rel"}
-TYPES = "b16 b32 b64 u32 u64 s32 s64 f32 f64 f16 bf16 f16x2 bf16x2"
+TYPES = "b16 b32 b64 b128 u32 u64 s32 s64 f32 f64 f16 bf16 f16x2 bf16x2"
 MODS = f"{SPACES} {SCOPES} {CACHE} {' '.join(ORDERINGS)} {' '.join(OPERATIONS)} cas noftz {' '.join(VECTORS)}"
 # The types that each operation takes.
 ALLOWED = {
@@ -33,10 +33,10 @@ ALLOWED = {
     "and": "b32 b64 u32 s32 u64 s64",
     "or": "b32 b64 u32 s32 u64 s64",
     "xor": "b32 b64 u32 s32 u64 s64",
-    "exch": "b32 b64 u32 s32 u64 s64 f32",
+    "exch": "b32 b64 b128 u32 s32 u64 s64 f32",
     "inc": "u32",
     "dec": "u32",
-    "cas": "b16 b32 b64 u32 s32 u64 s64",
+    "cas": "b16 b32 b64 b128 u32 s32 u64 s64",
 }
 
 

@@ -103,10 +103,12 @@ def find_bit(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("bfe", types="u32 u64 s32 s64", operands="4")
 def extract_field(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """Bits past the end of the word are zero, or the sign of the last bit of the field that exists."""
+    """Bits past the end of the word are zero, or the sign of the last bit of the field that exists. The ISA restricts
+    position and length to 8 bits; of more, 32-bit words take the low 8 and 64-bit ones all 32, as an H200 does."""
     t, bits, signed = op.type.value, op.type.bits, op.type.signed
     word = f.read(operands[1], t)
-    start, length = (f.convert(_byte(f, operand), "i32", t) for operand in operands[2:])
+    read = _byte if bits == 32 else _word
+    start, length = (f.convert(read(f, operand), "i32", t) for operand in operands[2:])
     start_in = f.call(t, f"llvm.umin.{t}", (t, start), (t, str(bits - 1)))
     outside = f.v(f"icmp ugt {t} {start}, {bits - 1}")
     moved = f.v(f"{'ashr' if signed else 'lshr'} {t} {word}, {start_in}")
@@ -143,6 +145,10 @@ def _byte(f: FunctionLowering, operand: object) -> str:
     return f.v(f"and i32 {f.read(operand, 'i32')}, 255")
 
 
+def _word(f: FunctionLowering, operand: object) -> str:
+    return f.read(operand, "i32")
+
+
 @row("bmsk", types="b32", mods="clamp wrap", operands="3")
 def bit_mask(f: FunctionLowering, op: Op, operands: tuple) -> None:
     start, length = (f.read(operand, "i32") for operand in operands[1:])
@@ -170,7 +176,10 @@ def extend_at(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("fns", types="b32", operands="4")
 def find_nth_set(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """The offset-th set bit from `base` upwards (offset > 0) or downwards (< 0); 0 asks whether `base` is set."""
+    """The offset-th set bit from `base` upwards (offset > 0) or downwards (< 0); 0 asks whether `base` is set.
+
+    The least offset, whose size is no int32, gives 0 on an H200.
+    """
     mask, base, offset = (f.read(operand, "i32") for operand in operands[1:])
     base = f.v(f"and i32 {base}, 31")
     down = f.v(f"icmp slt i32 {offset}, 0")
@@ -190,7 +199,8 @@ def find_nth_set(f: FunctionLowering, op: Op, operands: tuple) -> None:
         seen = f.v(f"add i32 {seen}, {f.v(f'zext i1 {is_set} to i32')}")
         here = f.v(f"and i1 {is_set}, {f.v(f'icmp eq i32 {seen}, {wanted}')}")
         found = f.v(f"select i1 {here}, i32 {place}, i32 {found}")
-    f.put(operands[0], found, op.type)
+    least = f.v(f"icmp eq i32 {offset}, {-(1 << 31)}")
+    f.put(operands[0], f.v(f"select i1 {least}, i32 0, i32 {found}"), op.type)
 
 
 @row("lop3", types="b32", mods="or and", operands="5-6")

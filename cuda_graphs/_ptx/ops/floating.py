@@ -46,22 +46,27 @@ def reciprocal(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 def _rounded(f: FunctionLowering, op: Op, kind: Type, *values: str, name: str = "") -> str:
     mode = op.one_of(*MODES, default="rn")
-    return _around(f, op, kind, values, lambda t, wide: arithmetic(f, name or op.name, mode, t, *wide))
+    flushes = "ftz" in op and kind.bits == 32
+    return _around(
+        f, op, kind, values, lambda t, wide: arithmetic(f, name or op.name, mode, t, *wide, flushes=flushes)
+    )
 
 
 def _around(f: FunctionLowering, op: Op, kind: Type, values: tuple, compute: Compute) -> str:
-    """flush -> widen -> compute -> saturate -> narrow -> flush, each where asked for."""
+    """flush -> widen -> compute -> flush -> saturate -> narrow, each where asked for.
+
+    `compute` flushes f32 itself. What it gives for f16 is below the least normal number just where the exact result is.
+    """
     wide = [widen(f, value, kind)[0] for value in values]
     t = kind.value if kind.bits > 16 else "float"
     if "ftz" in op:
         wide = [flush_wide(f, value, kind) for value in wide]
     result = compute(t, wide)
+    if "ftz" in op and kind.name == "f16":
+        result = flush_wide(f, result, kind)
     if "sat" in op:
         result = saturate(f, result, t)
-    if kind.bits == 16:
-        result = narrow(f, result, kind)
-        return flush(f, result, "half") if "ftz" in op and kind.kind == "f" else result
-    return flush(f, result, t) if "ftz" in op else result
+    return narrow(f, result, kind) if kind.bits == 16 else result
 
 
 def _fused(f: FunctionLowering, op: Op, kind: Type, a: str, b: str, c: str) -> str:
@@ -69,7 +74,7 @@ def _fused(f: FunctionLowering, op: Op, kind: Type, a: str, b: str, c: str) -> s
 
     def compute(t: str, values: list[str]) -> str:
         if kind.bits > 16:
-            return arithmetic(f, "fma", mode, t, *values)
+            return arithmetic(f, "fma", mode, t, *values, flushes="ftz" in op)
         return fused_to_odd(f, *values)
 
     if "relu" not in op:
@@ -146,7 +151,7 @@ CLASSES = {
     "infinite": 0x204,
     "number": 0x3FC,
     "notanumber": 0x003,
-    "normal": 0x108,
+    "normal": 0x168,  # zeros too: "positive and negative zero are considered normal numbers" (PTX ISA)
     "subnormal": 0x090,
 }
 
