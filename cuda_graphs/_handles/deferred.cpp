@@ -30,10 +30,14 @@ int drain_pending(void*) noexcept {
 
 }  // namespace
 
-void defer(Deferred* payload) noexcept {
+void defer_again(Deferred* payload) noexcept {
     payload->next_ = head.load(std::memory_order_relaxed);
     while (!head.compare_exchange_weak(payload->next_, payload, std::memory_order_release, std::memory_order_relaxed)) {
     }
+}
+
+void defer(Deferred* payload) noexcept {
+    defer_again(payload);
     // Where the interpreter's queue is full, the next payload or the next drain takes this one along.
     if (!scheduled.exchange(true) && !call_on_main_thread(drain_pending)) scheduled.store(false);
 }

@@ -21,13 +21,16 @@ class Deferred {
     Deferred& operator=(const Deferred&) = delete;
 
   private:
-    friend void defer(Deferred*) noexcept;
+    friend void defer_again(Deferred*) noexcept;
     friend void drain_deferred() noexcept;
     Deferred* next_ = nullptr;
 };
 
 // Takes ownership. Any thread, any time; no lock, no driver call, no GIL.
 void defer(Deferred* payload) noexcept;
+
+// The same for a payload that could not be destroyed now: it waits for the next drain, and asks for none.
+void defer_again(Deferred* payload) noexcept;
 
 // The same for an owner of anything.
 void defer_owner(std::shared_ptr<const void> owner);

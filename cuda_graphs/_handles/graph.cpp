@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <memory>
+#include <vector>
 
 #include "_driver/table.hpp"
 #include "deferred.hpp"
@@ -70,6 +71,15 @@ void for_each_inner(GraphBox& graph, Visit visit) {
     });
 }
 
+// Whether `inner` is `graph` or a body in it.
+bool is_body_in(const GraphBox* inner, const GraphBox& graph) noexcept {
+    while (inner != &graph) {
+        if (inner->holder == nullptr || inner->holder->kind == NodeKind::kChild) return false;
+        inner = inner->holder->graph;
+    }
+    return true;
+}
+
 }  // namespace
 
 void seal_owners(GraphBox& graph) noexcept {
@@ -77,10 +87,20 @@ void seal_owners(GraphBox& graph) noexcept {
     for (GraphBox& each : graph.hierarchy->graphs) each.owners.seal();
 }
 
+std::vector<AttachedObject> list_owners(const GraphBox& graph) {
+    std::vector<AttachedObject> found;
+    for (const GraphBox& each : graph.hierarchy->graphs) {
+        // First: a dead graph has no holder any more.
+        if (each.raw == nullptr || !is_body_in(&each, graph)) continue;
+        each.owners.for_each([&](CUuserObject object) { found.push_back({each.raw, object}); });
+    }
+    return found;
+}
+
 void forget_graph(GraphBox& graph) noexcept {
     for_each_inner(graph, [](GraphBox& inner) { forget_graph(inner); });
     graph.nodes.forget_all();
-    graph.owners.seal();
+    graph.owners.forget_all();
     graph.raw = nullptr;
 }
 

@@ -10,6 +10,8 @@
 
 #include <cuda.h>
 
+#include <vector>
+
 #include "box.hpp"
 #include "graph_node.hpp"
 #include "node_params.hpp"
@@ -53,6 +55,15 @@ NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot 
 
 // A clone, an executable or an embedding of this graph is about to be made: see OwnerPages::seal.
 void seal_owners(GraphBox& graph) noexcept;
+
+// A user object that a graph has a reference to.
+struct AttachedObject {
+    CUgraph graph;
+    CUuserObject object;
+};
+
+// Those of this graph and of all bodies in it. What an embedded graph has is left out: it got it from its source.
+std::vector<AttachedObject> list_owners(const GraphBox& graph);
 
 // The driver destroyed this inner graph: its records and those of all graphs within are dead.
 void forget_graph(GraphBox& graph) noexcept;

@@ -12,7 +12,7 @@ from cuda_graphs._driver.cuda_graph cimport (
     CUDA_GRAPH_INSTANTIATE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUgraphConditionalHandle, CUgraphConditionalNodeType,
     CUmemorytype,
 )
-from cuda_graphs._handles.handles cimport Opaque
+from cuda_graphs._handles.handles cimport Opaque, StreamHandle
 
 cdef extern from "_handles/user_object.hpp" namespace "cg" nogil:
     Opaque as_owner(...) noexcept
@@ -149,7 +149,10 @@ cdef extern from "_handles/graph.hpp" namespace "cg" nogil:
 cdef extern from "_handles/graph_exec.hpp" namespace "cg" nogil:
     ctypedef shared_ptr[const CUgraphExec] GraphExecHandle
     GraphExecHandle instantiate(
-        GraphBox& graph, CUDA_GRAPH_INSTANTIATE_PARAMS* params, CUresult* status) except +
+        GraphBox& graph, CUDA_GRAPH_INSTANTIATE_PARAMS* params, const StreamHandle& upload_stream,
+        CUresult* status) except +
+    CUresult launch(const GraphExecHandle& graph, const StreamHandle& stream) except +
+    CUresult upload(const GraphExecHandle& graph, const StreamHandle& stream) except +
 
 cdef extern from "_handles/graph_memory.hpp" namespace "cg" nogil:
     int kUnknownMemory

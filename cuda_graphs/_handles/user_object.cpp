@@ -75,9 +75,22 @@ void OwnerPage::move_nodes_to(OwnerPage& target) noexcept {
     }
 }
 
+OwnerPage* OwnerPages::add_page(CUgraph graph) noexcept {
+    OwnerPage* page = OwnerPage::create(graph);
+    if (page == nullptr) return nullptr;
+    page->next_page_ = first_;
+    if (first_ != nullptr) first_->previous_ = page;
+    return first_ = page;
+}
+
+void OwnerPages::remove_page(OwnerPage& page) noexcept {
+    (page.previous_ == nullptr ? first_ : page.previous_->next_page_) = page.next_page_;
+    if (page.next_page_ != nullptr) page.next_page_->previous_ = page.previous_;
+}
+
 OwnerSlot OwnerPages::prepare(CUgraph graph, const Opaque& first, const Opaque& second) noexcept {
     if (open_ == nullptr || open_->is_full()) {
-        OwnerPage* page = OwnerPage::create(graph);
+        OwnerPage* page = add_page(graph);
         if (page == nullptr) return {};
         open_ = page;
     }
@@ -97,10 +110,11 @@ void OwnerPages::release(CUgraph graph, OwnerSlot slot) noexcept {
     OwnerPage* page = slot.page;
     if (page == nullptr) return;
     page->leave(slot.index);
-    OwnerPage* fresh = page->has_nodes() ? OwnerPage::create(graph) : nullptr;
+    OwnerPage* fresh = page->has_nodes() ? add_page(graph) : nullptr;
     if (page->has_pending() || (page->has_nodes() && fresh == nullptr)) return;
     if (fresh != nullptr) page->move_nodes_to(*fresh);
     if (page == open_) open_ = fresh;
+    remove_page(*page);
     const GilRelease released;
     driver().cuGraphReleaseUserObject(graph, page->object(), 1);
 }

@@ -74,12 +74,16 @@ class OwnerPage final : public Deferred {
     void move_nodes_to(OwnerPage& target) noexcept;
 
   private:
+    friend class OwnerPages;  // keeps its pages in a list
+
     struct Slot {
         Owners owners;
         NodeRecord* node = nullptr;  // of the graph that made the page, which outlives this use of it
     };
 
     CUuserObject object_ = nullptr;
+    OwnerPage* previous_ = nullptr;  // of the pages of one graph
+    OwnerPage* next_page_ = nullptr;
     std::uint32_t used_ = 0;
     std::uint32_t pending_ = 0;
     std::array<Slot, kSlots> slots_;
@@ -102,8 +106,21 @@ class OwnerPages {
     // Something is about to share the pages with the graph: it shall not keep the owners of later nodes.
     void seal() noexcept { open_ = nullptr; }
 
+    // The graph is gone, and with it its references.
+    void forget_all() noexcept { open_ = first_ = nullptr; }
+
+    // The user objects that the graph has a reference to.
+    template <class Visit>
+    void for_each(Visit visit) const {
+        for (const OwnerPage* page = first_; page != nullptr; page = page->next_page_) visit(page->object());
+    }
+
   private:
-    OwnerPage* open_ = nullptr;  // where new owners go; the graph's reference keeps it
+    OwnerPage* add_page(CUgraph graph) noexcept;
+    void remove_page(OwnerPage& page) noexcept;
+
+    OwnerPage* first_ = nullptr;  // all pages, full or sealed or not; the graph's references keep them
+    OwnerPage* open_ = nullptr;   // where new owners go
 };
 
 }  // namespace cg

@@ -8,10 +8,9 @@ from cuda_graphs._driver.cuda cimport CUresult, driver
 from cuda_graphs._driver.cuda_graph cimport (
     CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH, CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH,
     CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD, CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY, CUDA_GRAPH_INSTANTIATE_PARAMS,
-    graph_driver,
 )
 from cuda_graphs._driver.seam cimport check_attempt
-from cuda_graphs._handles.graph_handles cimport GraphBox, GraphExecHandle, instantiate
+from cuda_graphs._handles.graph_handles cimport GraphBox, GraphExecHandle, instantiate, launch, upload
 from cuda_graphs._handles.handles cimport StreamHandle
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 from cuda_graphs.graph.place cimport Place, wrap_raw
@@ -57,7 +56,7 @@ cdef class Graph:
         cdef StreamHandle on = Stream_accept(stream)._h
         cdef CUresult status
         with nogil:
-            status = graph_driver().cuGraphLaunch(graph.get()[0], on.get()[0])
+            status = launch(graph, on)
         if status:
             check_attempt(status, f"launch {self!r} on {stream!r}")
 
@@ -68,7 +67,7 @@ cdef class Graph:
         cdef StreamHandle on = Stream_accept(stream)._h
         cdef CUresult status
         with nogil:
-            status = graph_driver().cuGraphUpload(graph.get()[0], on.get()[0])
+            status = upload(graph, on)
         if status:
             check_attempt(status, f"upload {self!r} on {stream!r}")
 
@@ -84,8 +83,11 @@ cdef Graph instantiate_graph(Place definition, object options):
     cdef GraphBox* graph = definition._open()
     cdef CUDA_GRAPH_INSTANTIATE_PARAMS params
     cdef CUresult status
-    cdef Stream _kept = fill_params(&params, options)
-    cdef GraphExecHandle h = instantiate(graph[0], &params, &status)
+    cdef Stream upload_stream = fill_params(&params, options)
+    cdef StreamHandle upload_to
+    if upload_stream is not None:
+        upload_to = upload_stream._h
+    cdef GraphExecHandle h = instantiate(graph[0], &params, upload_to, &status)
     if not h:
         raise explain(definition, graph, status, &params)
     return Graph._from_handle(h)

@@ -1,0 +1,282 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: an executable keeps what its nodes need until it is gone and its last launch is over, and no longer; and what a
+definition keeps is the same before and after it was instantiated."""
+
+import ctypes
+import gc
+import weakref
+from pathlib import Path
+
+import pytest
+
+import cuda_graphs as cg
+from cuda_graphs._handles import boxes
+from tests.graph_rig import ONE
+
+
+@pytest.fixture
+def libraries(eventually):
+    """libraries(n): soon there are n more live libraries than at the start."""
+    start = boxes.live()["library"]
+    return lambda more: eventually(lambda: boxes.live()["library"] == start + more)
+
+
+@pytest.fixture
+def raw(driver):
+    """The driver's library itself: what another user of it in this process would call."""
+    path = (
+        "libcuda.so.1" if driver.kind == "cuda" else next(Path(cg.__file__).parent.glob("_hostdriver/*.so"))
+    )
+    library = ctypes.CDLL(str(path))
+
+    def call(name, *arguments):
+        assert getattr(library, name)(*arguments) == 0
+
+    return call
+
+
+@pytest.fixture
+def latch(pinned, device):
+    """A number that kernels wait for; opened at the end, whatever happens."""
+    flag = pinned([0])
+    yield flag
+    flag[0] = 1
+    device.sync()
+
+
+def definition(kernels, *arguments):
+    g = cg.GraphDef()
+    g.launch(ONE, kernels.affine, *arguments)
+    return g
+
+
+def waiting(kernels, latch, fresh, *arguments):
+    """A definition that waits for the latch and then runs a kernel that nobody else keeps."""
+    g = cg.GraphDef()
+    g.launch(ONE, kernels.wait_for, latch.ctypes.data).launch(ONE, fresh.affine, *arguments)
+    return g
+
+
+def test_a_launch_in_flight_keeps_kernel_and_buffer_when_all_objects_are_gone(
+    device, kernels, fresh_kernels, latch, libraries
+):
+    stream = device.create_stream()
+    buffer = cg.PinnedMemoryResource().allocate(4, stream=stream)
+    pointers = boxes.live()["pointer"]
+    g = waiting(kernels, latch, fresh_kernels(), buffer, 3, 1)
+    alive = weakref.ref(buffer)
+    graph = g.instantiate()
+    graph.launch(stream)
+    graph.close()
+    stream.close()
+    del graph, g, buffer, stream
+    gc.collect()
+    boxes.drain()
+    assert alive() is not None
+    assert boxes.live()["pointer"] == pointers
+    libraries(1)
+    latch[0] = 1
+    device.sync()
+    libraries(0)
+    assert alive() is None
+
+
+@pytest.mark.parametrize("which", [0, 2], ids=["legacy", "per_thread"])
+def test_so_does_a_launch_on_a_default_stream(
+    which, device, kernels, fresh_kernels, pinned, latch, libraries
+):
+    x = pinned([1], "u4")
+    graph = waiting(kernels, latch, fresh_kernels(), x.ctypes.data, 3, 1).instantiate()
+    graph.launch(cg.Stream.from_handle(which))
+    graph.close()
+    libraries(1)
+    latch[0] = 1
+    device.sync()
+    assert x[0] == 4
+    libraries(0)
+
+
+def test_so_does_a_launch_on_a_stream_of_others_which_they_destroyed(
+    raw, device, kernels, fresh_kernels, pinned, latch, libraries
+):
+    x, theirs = pinned([1], "u4"), ctypes.c_void_p()
+    raw("cuStreamCreate", ctypes.byref(theirs), ctypes.c_uint(1))
+    graph = waiting(kernels, latch, fresh_kernels(), x.ctypes.data, 3, 1).instantiate()
+    graph.launch(cg.Stream.from_handle(theirs.value))
+    raw("cuStreamDestroy_v2", theirs)
+    graph.close()
+    libraries(1)
+    latch[0] = 1
+    device.sync()
+    assert x[0] == 4
+    libraries(0)
+
+
+def test_dropped_while_idle_it_releases_them_at_once(fresh_kernels, pinned, run):
+    x, libraries = pinned([1], "u4"), boxes.live()["library"]
+    graph = run(definition(fresh_kernels(), x.ctypes.data, 3, 1))
+    gc.collect()
+    assert boxes.live()["library"] == libraries + 1
+    graph.close()
+    boxes.drain()
+    assert boxes.live()["library"] == libraries
+
+
+@pytest.mark.parametrize("busy_first", [True, False])
+def test_it_waits_for_the_busy_one_of_two_streams(
+    busy_first, device, kernels, fresh_kernels, pinned, latch, libraries
+):
+    x = pinned([1], "u4")
+    idle, busy = device.create_stream(), device.create_stream()
+    graph = definition(fresh_kernels(), x.ctypes.data, 3, 1).instantiate()
+    wait = cg.GraphDef()
+    wait.launch(ONE, kernels.wait_for, latch.ctypes.data)
+    wait = wait.instantiate()
+    if not busy_first:
+        graph.launch(idle)
+        idle.sync()
+    wait.launch(busy)
+    graph.launch(busy)
+    if busy_first:
+        graph.launch(idle)  # behind the launch before, on whatever stream that was
+    graph.close()
+    libraries(1)
+    latch[0] = 1
+    device.sync()
+    assert x[0] == (1 * 3 + 1) * 3 + 1
+    libraries(0)
+
+
+def test_an_upload_is_waited_for(device, kernels, fresh_kernels, pinned, latch, libraries):
+    x, stream = pinned([1], "u4"), device.create_stream()
+    wait = cg.GraphDef()
+    wait.launch(ONE, kernels.wait_for, latch.ctypes.data)
+    wait.instantiate().launch(stream)
+    graph = definition(fresh_kernels(), x.ctypes.data, 3, 1).instantiate()
+    graph.upload(stream)
+    graph.close()
+    libraries(1)
+    latch[0] = 1
+    stream.sync()
+    libraries(0)
+
+
+def test_it_can_be_launched_again_and_again_without_its_definition(fresh_kernels, pinned, stream, libraries):
+    x = pinned([0], "u4")
+    graph = definition(fresh_kernels(), x.ctypes.data, 1, 1).instantiate()
+    for turn in range(1, 4):
+        gc.collect()
+        graph.launch(stream)
+        stream.sync()
+        assert x[0] == turn
+    libraries(1)
+    graph.close()
+    libraries(0)
+
+
+def test_a_definition_keeps_them_when_its_executables_are_gone(fresh_kernels, pinned, run, libraries):
+    x = pinned([0], "u4")
+    g, one = cg.GraphDef(), fresh_kernels()
+    node = g._entry
+    for _ in range(70):  # full pages, and one that instantiation seals
+        node = node.launch(ONE, one.affine, x.ctypes.data, 1, 1)
+    del one
+    for turn in range(1, 4):
+        run(g).close()
+        libraries(1)
+        assert x[0] == 70 * turn
+    node.destroy()
+    run(g).close()
+    libraries(1)
+    assert x[0] == 70 * 3 + 69
+    del g, node
+    libraries(0)
+
+
+def test_a_definition_keeps_them_when_it_cannot_be_instantiated(
+    fresh_kernels, kernels, pinned, run, libraries
+):
+    x = pinned([1], "u4")
+    g = definition(fresh_kernels(), x.ctypes.data, 3, 1)
+    callback = g.callback(int)
+    with pytest.raises(cg.CUDAError):
+        g.instantiate(device_launch=True)  # not with a host node in it
+    libraries(1)
+    callback.destroy()
+    run(g).close()
+    assert x[0] == 4
+    del g, callback
+    libraries(0)
+
+
+def test_a_clone_of_an_instantiated_definition_keeps_them(raw, fresh_kernels, pinned, stream, libraries):
+    x = pinned([1], "u4")
+    clone, graph = ctypes.c_void_p(), ctypes.c_void_p()
+    g = definition(fresh_kernels(), x.ctypes.data, 3, 1)
+    g.instantiate().close()
+    raw("cuGraphClone", ctypes.byref(clone), ctypes.c_void_p(g.handle))
+    del g
+    libraries(1)
+    raw("cuGraphInstantiateWithFlags", ctypes.byref(graph), clone, ctypes.c_ulonglong(0))
+    raw("cuGraphLaunch", graph, ctypes.c_void_p(stream.handle))
+    stream.sync()
+    assert x[0] == 4
+    raw("cuGraphExecDestroy", graph)
+    raw("cuGraphDestroy", clone)
+    libraries(0)
+
+
+def test_bodies_and_embedded_graphs_are_kept_in_flight(
+    kernels, fresh_kernels, pinned, stream, latch, libraries
+):
+    x = pinned([1], "u4")
+    child = definition(fresh_kernels(), x.ctypes.data, 5, 2)
+    g = cg.GraphDef()
+    branch = g.launch(ONE, kernels.wait_for, latch.ctypes.data).if_then(g.create_condition(1))
+    branch.then.launch(ONE, fresh_kernels().affine, x.ctypes.data, 3, 1)
+    branch.embed(child)
+    graph = g.instantiate()
+    graph.launch(stream)
+    graph.close()
+    del g, branch, child
+    libraries(2)
+    latch[0] = 1
+    stream.sync()
+    assert x[0] == (1 * 3 + 1) * 5 + 2
+    libraries(0)
+
+
+def test_dropped_inside_a_host_function_it_goes_later(fresh_kernels, pinned, run, stream, libraries):
+    """No driver call is allowed there, so its end waits for the next occasion."""
+    x = pinned([1], "u4")
+    held = [definition(fresh_kernels(), x.ctypes.data, 3, 1).instantiate()]
+    held[0].launch(stream)
+    g = cg.GraphDef()
+    g.callback(held.clear)
+    run(g).close()
+    assert held == []
+    assert x[0] == 4
+    del g
+    libraries(0)
+
+
+@pytest.mark.cuda
+def test_a_captured_launch_gives_them_to_the_captured_graph(
+    raw, device, fresh_kernels, pinned, stream, libraries
+):
+    x = pinned([1], "u4")
+    source, captured, graph = device.create_stream(), ctypes.c_void_p(), ctypes.c_void_p()
+    ours = definition(fresh_kernels(), x.ctypes.data, 3, 1).instantiate()
+    raw("cuStreamBeginCapture_v2", ctypes.c_void_p(source.handle), ctypes.c_int(2))
+    ours.launch(source)
+    raw("cuStreamEndCapture", ctypes.c_void_p(source.handle), ctypes.byref(captured))
+    ours.close()
+    libraries(1)
+    raw("cuGraphInstantiateWithFlags", ctypes.byref(graph), captured, ctypes.c_ulonglong(0))
+    raw("cuGraphLaunch", graph, ctypes.c_void_p(stream.handle))
+    stream.sync()
+    assert x[0] == 4
+    raw("cuGraphExecDestroy", graph)
+    raw("cuGraphDestroy", captured)
+    libraries(0)
