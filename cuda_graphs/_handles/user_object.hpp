@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a graph's nodes need beyond Python (kernels, arguments, callbacks, events, operands) is attached to the CUgraph
-// as CUDA user objects, so that clones, executables and launches in flight keep it too. One user object, a page, holds
-// the owners of up to 32 nodes: adding a node then costs a handle copy and not two driver calls. A page that something
-// may share with the graph is never emptied; releasing one node's owners moves the others to a new page instead.
-// docs/design/2026-11-node-owners.md says why.
+// as CUDA user objects, so that clones keep it too, and executables can (graph_exec.hpp). One user object, a page,
+// holds the owners of up to 32 nodes: adding a node then costs a handle copy and not two driver calls. A page that
+// something may share with the graph is never emptied; releasing one node's owners moves the others to a new page
+// instead. docs/design/2026-11-node-owners.md says why.
 //
 // Not locked: the GIL is held, except where a driver call is made.
 #ifndef CUDA_GRAPHS_HANDLES_USER_OBJECT_HPP
