@@ -9,6 +9,7 @@ absent, never as beaten. `raw` is benchmarks/raw, a C++ program on the same driv
 """
 
 import argparse
+import ctypes
 import json
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from timing import Figures, measure, per_call, show, write
 
 import cuda_graphs as cg
 
+ROOT = Path(__file__).resolve().parent.parent
 CHAINS = (1, 10, 100, 1000)
 SOURCE = 'extern "C" __global__ void add_one(int* x) { x[0] += 1; }'
 LOOP_SOURCE = r"""
@@ -150,6 +152,36 @@ def while_iteration(ours: Ours, iterations: int = 2000) -> Callable[[], float]:
     return lambda: once() / iterations
 
 
+class Inside:
+    """The bare calls from C in this process (inside/loops.c), on the graphs and executables of `ours`."""
+
+    def __init__(self, library: str) -> None:
+        built = ROOT / "build" / "loops.so"
+        built.parent.mkdir(exist_ok=True)
+        source = Path(__file__).parent / "inside" / "loops.c"
+        subprocess.run(["gcc", "-O2", "-shared", "-fPIC", str(source), "-o", str(built)], check=True)
+        self.loops = ctypes.CDLL(str(built))
+        self.loops.launches.restype = self.loops.instantiation.restype = ctypes.c_double
+        self.driver = ctypes.CDLL(library)
+
+    def instantiate(self, ours: Ours, n: int) -> Callable[[], float]:
+        graph = ours.chain(n)
+        arguments = self.driver.cuGraphInstantiateWithFlags, self.driver.cuGraphExecDestroy
+        return lambda: self.loops.instantiation(*arguments, ctypes.c_void_p(graph.handle))
+
+    def launch(self, ours: Ours, n: int) -> Callable[[], float]:
+        graph = ours.instantiate(ours.chain(n))
+        handles = ctypes.c_void_p(graph.handle), ctypes.c_void_p(ours.stream.handle)
+
+        def run() -> float:
+            elapsed = self.loops.launches(self.driver.cuGraphLaunch, *handles, 20)
+            assert graph.handle  # alive until here
+            ours.sync()
+            return elapsed
+
+        return run
+
+
 def raw_figures(library: str) -> dict[str, float]:
     """Row -> microseconds, from the C++ program on the same driver library."""
     program = Path(__file__).parent / "raw" / "run.py"
@@ -175,10 +207,16 @@ def main() -> None:
         except ImportError as error:
             print(f"cuda.core is absent: {error}")
     raw = raw_figures(info.path)
+    inside = Inside(info.path)
     figures: Figures = {}
 
     def row(name: str, make: Callable[..., Callable[[], float]], *parameters: int) -> None:
-        contestants = {"cuda_graphs": make(ours, *parameters), "cuda.core": core and make(core, *parameters)}
+        bare = getattr(inside, make.__name__, None)
+        contestants = {
+            "cuda_graphs": make(ours, *parameters),
+            "cuda.core": core and make(core, *parameters),
+            "C, same process": bare and bare(ours, *parameters),
+        }
         figures[name] = {**measure(contestants, arguments.rounds), "raw C": raw.get(name)}
 
     for n in CHAINS:
@@ -193,6 +231,7 @@ def main() -> None:
     figures["while node, one iteration"] = {
         **measure({"cuda_graphs": while_iteration(ours)}, arguments.rounds),
         "cuda.core": None,
+        "C, same process": None,
         "raw C": raw.get("while node, one iteration"),
     }
     show(str(info), figures)

@@ -55,10 +55,10 @@ def show(title: str, figures: Figures) -> None:
     columns = list(next(iter(figures.values())))
     width = max(len(row) for row in figures)
     print(f"\n{title}  (microseconds, medians)")
-    print(" " * width, *(f"{column:>14}" for column in columns))
+    print(" " * width, *(f"{column:>16}" for column in columns))
     for row, values in figures.items():
         cells = ["absent" if values[c] is None else f"{values[c]:.3f}" for c in columns]
-        print(f"{row:{width}}", *(f"{cell:>14}" for cell in cells), flush=True)
+        print(f"{row:{width}}", *(f"{cell:>16}" for cell in cells), flush=True)
 
 
 def write(path: Path | None, document: dict[str, object]) -> None:

@@ -167,17 +167,6 @@ void mark_end(LastUse& use, const StreamHandle& stream) {
     if (use.event) use.lost = driver().cuEventRecord(*use.event, *stream) != CUDA_SUCCESS;
 }
 
-CUresult share_with_capture(const Owners& kept, CUstream stream) {
-    const auto get_info = driver().cuStreamGetCaptureInfo;
-    if (get_info == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
-    CUstreamCaptureStatus capture{};
-    CUgraph graph = nullptr;
-    CUresult status = get_info(stream, &capture, nullptr, &graph, nullptr, nullptr, nullptr);
-    for (CUuserObject object : kept)
-        if (status == CUDA_SUCCESS) status = driver().cuGraphRetainUserObject(graph, object, 1, 0);
-    return status;
-}
-
 // Makes `call`, and notes where its end can be seen.
 template <class Call>
 CUresult use(const GraphExecHandle& exec, const StreamHandle& stream, LastUse GraphExecBox::* which, Call call) {
@@ -186,9 +175,8 @@ CUresult use(const GraphExecHandle& exec, const StreamHandle& stream, LastUse Gr
     CUstreamCaptureStatus capture{};
     CUresult status = driver().cuStreamIsCapturing(*stream, &capture);
     if (status != CUDA_SUCCESS) return status;
-    if (capture == CU_STREAM_CAPTURE_STATUS_ACTIVE) status = share_with_capture(box.kept, *stream);
-    if (status != CUDA_SUCCESS) return status;
-    if (capture != CU_STREAM_CAPTURE_STATUS_NONE) return call(box.raw, *stream);
+    // As the driver answers (580, on an H200). One that captured the launch would not see the owners.
+    if (capture != CU_STREAM_CAPTURE_STATUS_NONE) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 
     LastUse next;  // and later what was before: to be dropped without the lock, since Python may run
     const std::lock_guard lock(box.mutex);

@@ -48,7 +48,7 @@ using GraphExecHandle = HandleTo<GraphExecBox>;
 GraphExecHandle instantiate(GraphBox& graph, CUDA_GRAPH_INSTANTIATE_PARAMS* params, const StreamHandle& upload_stream,
                             CUresult* status);
 
-// Without the GIL. A stream that is capturing gets the graph as a node, and its graph the owners.
+// Without the GIL. Into a capture no executable is launched: the driver refuses it too.
 CUresult launch(const GraphExecHandle& exec, const StreamHandle& stream);
 CUresult upload(const GraphExecHandle& exec, const StreamHandle& stream);
 

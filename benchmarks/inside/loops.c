@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bare driver calls in a loop, for a caller that is in the same process as what they are compared with: what a call of
+// the driver costs depends on the process (threads, heap, contexts), so only then is the difference ours.
+#include <stddef.h>
+#include <time.h>
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+// Microseconds a call of cuGraphLaunch.
+double launches(int (*launch)(void*, void*), void* exec, void* stream, int calls) {
+    const double start = now();
+    for (int i = 0; i < calls; ++i)
+        if (launch(exec, stream) != 0) return -1;
+    return (now() - start) / calls;
+}
+
+// Microseconds of one cuGraphInstantiateWithFlags; the executable is destroyed after the clock was read.
+double instantiation(int (*instantiate)(void**, void*, unsigned long long), int (*destroy)(void*), void* graph) {
+    void* exec = NULL;
+    const double start = now();
+    if (instantiate(&exec, graph, 0) != 0) return -1;
+    const double elapsed = now() - start;
+    destroy(exec);
+    return elapsed;
+}
