@@ -12,7 +12,8 @@ namespace cg {
 namespace {
 
 std::atomic<Deferred*> head{nullptr};
-std::atomic<bool> scheduled{false};  // a pending call is on its way, so that many payloads cost one
+std::atomic<bool> scheduled{false};   // a pending call is on its way, so that many payloads cost one
+thread_local int host_functions = 0;  // that the thread is inside of
 
 class DeferredOwner final : public Deferred {
   public:
@@ -22,13 +23,32 @@ class DeferredOwner final : public Deferred {
     std::shared_ptr<const void> owner_;
 };
 
+void schedule() noexcept;
+
 int drain_pending(void*) noexcept {
     scheduled.store(false);
-    drain_deferred();
+    if (host_functions == 0)
+        drain_deferred();
+    else
+        schedule();
     return 0;
 }
 
+void schedule() noexcept {
+    // Where the interpreter's queue is full, the next payload or the next drain takes this one along.
+    if (!scheduled.exchange(true) && !call_on_main_thread(drain_pending)) scheduled.store(false);
+}
+
 }  // namespace
+
+void HostFunction::enter() noexcept {
+    ++host_functions;
+    python_.emplace();
+}
+
+void HostFunction::leave() noexcept {
+    --host_functions;
+}
 
 void defer_again(Deferred* payload) noexcept {
     payload->next_ = head.load(std::memory_order_relaxed);
@@ -38,8 +58,7 @@ void defer_again(Deferred* payload) noexcept {
 
 void defer(Deferred* payload) noexcept {
     defer_again(payload);
-    // Where the interpreter's queue is full, the next payload or the next drain takes this one along.
-    if (!scheduled.exchange(true) && !call_on_main_thread(drain_pending)) scheduled.store(false);
+    schedule();
 }
 
 void defer_owner(std::shared_ptr<const void> owner) {
@@ -47,7 +66,7 @@ void defer_owner(std::shared_ptr<const void> owner) {
 }
 
 void drain_deferred() noexcept {
-    if (head.load(std::memory_order_relaxed) == nullptr || !python_is_open()) return;
+    if (head.load(std::memory_order_relaxed) == nullptr || host_functions != 0 || !python_is_open()) return;
     Deferred* next = head.exchange(nullptr, std::memory_order_acquire);
     while (next != nullptr) {
         const std::unique_ptr<Deferred> payload(next);

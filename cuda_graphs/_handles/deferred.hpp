@@ -3,12 +3,15 @@
 //
 // Things to destroy later. The destructor of a CUDA user object runs on a thread of the driver, where CUDA calls are
 // forbidden (cuda.h, cuUserObjectCreate) and waiting for the GIL could hang the process. So it only pushes its payload
-// onto a lock-free list. Ordinary threads empty the list: the main thread through one pending call of the interpreter,
-// and every thread that makes or closes an object.
+// onto a lock-free list. Ordinary threads empty the list: one pending call of the interpreter does (on the main thread;
+// CPython 3.12 takes any), and every thread that makes or closes an object. Never inside a host function.
 #ifndef CUDA_GRAPHS_HANDLES_DEFERRED_HPP
 #define CUDA_GRAPHS_HANDLES_DEFERRED_HPP
 
 #include <memory>
+#include <optional>
+
+#include "gil.hpp"
 
 namespace cg {
 
@@ -35,8 +38,25 @@ void defer_again(Deferred* payload) noexcept;
 // The same for an owner of anything.
 void defer_owner(std::shared_ptr<const void> owner);
 
-// Destroys what was deferred so far. Ordinary threads only, with or without the GIL. Cheap when there is nothing.
-// After close_python it does nothing: the payloads are leaked on purpose.
+// Takes the GIL for a host function, and marks the thread for as long: the driver may not be called there. False when
+// Python is closed.
+class HostFunction {
+  public:
+    HostFunction() noexcept { enter(); }
+    ~HostFunction() { python_.reset(), leave(); }
+    HostFunction(const HostFunction&) = delete;
+    HostFunction& operator=(const HostFunction&) = delete;
+    explicit operator bool() const noexcept { return python_ && *python_; }
+
+  private:
+    void enter() noexcept;
+    static void leave() noexcept;
+
+    std::optional<GilAcquire> python_;
+};
+
+// Destroys what was deferred so far, with or without the GIL. Cheap when there is nothing. Does nothing inside a host
+// function, nor after close_python: then the payloads are leaked on purpose.
 void drain_deferred() noexcept;
 
 }  // namespace cg

@@ -39,6 +39,9 @@ cdef extern from "_handles/gil.hpp" namespace "cg" nogil:
     Opaque hold_python(void* object) except +  # with the GIL
 
 cdef extern from "_handles/deferred.hpp" namespace "cg" nogil:
+    cppclass HostFunction:
+        HostFunction()
+        cpp_bool operator bool()
     void drain_deferred() noexcept
 
 cdef extern from "_handles/context.hpp" namespace "cg" nogil:

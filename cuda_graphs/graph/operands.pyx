@@ -22,7 +22,7 @@ from cuda_graphs._handles.graph_handles cimport (
     Allocation, AllocKind, KernelShape, Owners, as_owner, bundle, copy_bytes, current_context, find_memory_type,
     kUnknownMemory,
 )
-from cuda_graphs._handles.handles cimport EventHandle, GilAcquire, Opaque, hold_python
+from cuda_graphs._handles.handles cimport EventHandle, HostFunction, Opaque, hold_python
 from cuda_graphs._objects.arguments cimport ArgumentPack
 from cuda_graphs._objects.buffer cimport Buffer
 from cuda_graphs._objects.event cimport Event
@@ -169,7 +169,7 @@ cdef CUmemorytype find_type(CUdeviceptr address, str name) except *:
 # Host callbacks. The trampoline's address tells our host nodes from those of C functions: there is one a process.
 
 cdef void trampoline(void* callable) noexcept nogil:
-    cdef GilAcquire python  # False once the interpreter is closing: then no Python can run any more
+    cdef HostFunction python  # False once the interpreter is closing: then no Python can run any more
     if python:
         with gil:
             call_python(<object>callable)

@@ -271,6 +271,28 @@ def test_dropped_inside_a_host_function_it_goes_later(fresh_kernels, pinned, run
     libraries(0)
 
 
+def test_nothing_that_was_deferred_is_destroyed_inside_a_host_function(run, eventually):
+    """The driver may not be called there, so what was deferred could not be destroyed."""
+
+    class Marked:
+        def __del__(self):
+            gone.append(1)
+
+    gone, seen = [], []
+
+    def callback():
+        boxes.defer(Marked())
+        boxes.drain()
+        for _ in range(1000):  # pending calls of the interpreter run between these
+            seen.append(len(gone))
+
+    g = cg.GraphDef()
+    g.callback(callback)
+    run(g).close()
+    assert set(seen) == {0}
+    eventually(lambda: gone == [1])
+
+
 @pytest.mark.cuda
 def test_a_launch_into_a_capture_is_refused_and_nothing_is_lost(
     raw, device, fresh_kernels, pinned, stream, libraries

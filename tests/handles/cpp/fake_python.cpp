@@ -40,6 +40,8 @@ void run_pending_calls() {
 
 namespace cg {
 
+GilAcquire::GilAcquire() noexcept : acquired_(true), state_(0) {}
+GilAcquire::~GilAcquire() {}
 GilRelease::GilRelease() noexcept : state_(nullptr) {}
 GilRelease::~GilRelease() {
     static_cast<void>(state_);
