@@ -172,5 +172,4 @@ cdef extern from "_driver/table.hpp" namespace "cg" nogil:
 
     const DriverTable& driver() noexcept
     bint driver_is_loaded() noexcept
-    bint driver_has(const char* name) noexcept
     void* driver_symbol(const char* name) noexcept

@@ -99,7 +99,5 @@ cdef extern from "_driver/table.hpp" namespace "cg" nogil:
             CUgraphConditionalHandle* handle, CUgraph graph, CUcontext context, unsigned int default_value,
             unsigned int flags)
         CUresult cuGraphDebugDotPrint(CUgraph graph, const char* path, unsigned int flags)
-        CUresult cuGraphUpload(CUgraphExec graph, CUstream stream)
-        CUresult cuGraphLaunch(CUgraphExec graph, CUstream stream)
 
     const GraphDriver& graph_driver "cg::driver"() noexcept

@@ -30,9 +30,6 @@ cdef extern from "_driver/table.hpp" namespace "cg":
 cdef extern from "_handles/gil.hpp" namespace "cg":
     void close_python() noexcept
     void release_python(void* object) noexcept nogil
-    cppclass GilAcquire:
-        GilAcquire()
-        bint operator bool()
 
 cdef extern from "_handles/error.hpp" namespace "cg":
     cppclass NotedError:

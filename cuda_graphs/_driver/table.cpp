@@ -4,8 +4,6 @@
 
 #include <dlfcn.h>
 
-#include <cstring>
-
 namespace cg {
 
 namespace detail {
@@ -79,16 +77,6 @@ void* driver_symbol(const char* name) noexcept {
 
 bool driver_is_loaded() noexcept {
     return library != nullptr;
-}
-
-bool driver_has(const char* name) noexcept {
-    if (library == nullptr) return false;
-    const auto get = reinterpret_cast<GetProcAddress>(dlsym(library, "cuGetProcAddress_v2"));
-#define CG_REQUIRED(base, symbol, version) \
-    if (std::strcmp(name, #base) == 0) return resolve(get, #base, version) != nullptr;
-#define CG_OPTIONAL CG_REQUIRED
-#include "functions.def"
-    return false;
 }
 
 }  // namespace cg

@@ -51,9 +51,6 @@ void* driver_symbol(const char* name) noexcept;
 
 bool driver_is_loaded() noexcept;
 
-// Whether the loaded driver has the function of that base name.
-bool driver_has(const char* name) noexcept;
-
 }  // namespace cg
 
 #endif
