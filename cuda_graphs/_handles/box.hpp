@@ -5,9 +5,12 @@
 // handle counts references, `*handle` is the raw value, and whoever holds one keeps the resource and all that it
 // depends on alive. An empty handle means "creation failed" (error.hpp says why) or "closed".
 //
-// A box is a struct whose first member is `raw` and that has a Counted<Kind> member. Its destructor destroys the
+// A box is a struct whose first member is `raw` and that has a Counted<Kind> member. Its `finish` destroys the
 // resource; its dependencies are members, so they go after it. A box is made before the driver is called, with a raw
-// value of zero that its destructor leaves alone: so nothing is half-built when the call or an allocation fails.
+// value of zero that `finish` leaves alone: so nothing is half-built when the call or an allocation fails.
+//
+// The last handle may go where the driver may not be called, inside a host function. So `finish` may be put off, and is
+// tried again later (deferred.hpp).
 #ifndef CUDA_GRAPHS_HANDLES_BOX_HPP
 #define CUDA_GRAPHS_HANDLES_BOX_HPP
 
@@ -16,6 +19,8 @@
 #include <memory>
 #include <type_traits>
 #include <utility>
+
+#include "deferred.hpp"
 
 namespace cg {
 
@@ -53,6 +58,28 @@ class Counted {
     Counted(const Counted&) = delete;
     Counted& operator=(const Counted&) = delete;
 };
+
+// A box whose `finish` calls the driver.
+template <class Box>
+class FinishedBox final : public Deferred {
+  public:
+    Box box;
+
+  private:
+    bool finish() noexcept override { return box.finish(); }
+};
+
+template <class Box>
+std::shared_ptr<Box> make_box() {
+    auto* const made = new FinishedBox<Box>;
+    return {&made->box, [made](Box*) { let_go(made); }};
+}
+
+// cuda.h, cuLaunchHostFunc: "The host function must not make any CUDA API calls. Attempting to use a CUDA API may
+// result in CUDA_ERROR_NOT_PERMITTED". So `finish` has to be tried elsewhere; any other failure will not get better.
+inline bool is_refused_here(CUresult status) noexcept {
+    return status == CUDA_ERROR_NOT_PERMITTED;
+}
 
 template <class Box>
 using HandleTo = std::shared_ptr<const decltype(Box::raw)>;

@@ -9,9 +9,39 @@
 
 namespace cg {
 
+struct DeferredList {
+    static void push(Deferred* payload) noexcept {
+        payload->next_ = head.load(std::memory_order_relaxed);
+        while (!head.compare_exchange_weak(payload->next_, payload, std::memory_order_release,
+                                           std::memory_order_relaxed)) {
+        }
+    }
+
+    static bool has_any() noexcept { return head.load(std::memory_order_relaxed) != nullptr; }
+
+    static bool try_destroy(Deferred* payload) noexcept {
+        if (!payload->finish()) return false;
+        delete payload;
+        return true;
+    }
+
+    // What cannot be destroyed now waits for the next drain, and asks for none.
+    static void try_all() noexcept {
+        Deferred* next = head.exchange(nullptr, std::memory_order_acquire);
+        while (next != nullptr) {
+            Deferred* const payload = next;
+            next = payload->next_;
+            if (!try_destroy(payload)) push(payload);
+        }
+    }
+
+    static std::atomic<Deferred*> head;
+};
+
+std::atomic<Deferred*> DeferredList::head{nullptr};
+
 namespace {
 
-std::atomic<Deferred*> head{nullptr};
 std::atomic<bool> scheduled{false};   // a pending call is on its way, so that many payloads cost one
 thread_local int host_functions = 0;  // that the thread is inside of
 
@@ -50,15 +80,14 @@ void HostFunction::leave() noexcept {
     --host_functions;
 }
 
-void defer_again(Deferred* payload) noexcept {
-    payload->next_ = head.load(std::memory_order_relaxed);
-    while (!head.compare_exchange_weak(payload->next_, payload, std::memory_order_release, std::memory_order_relaxed)) {
-    }
+void defer(Deferred* payload) noexcept {
+    DeferredList::push(payload);
+    schedule();
 }
 
-void defer(Deferred* payload) noexcept {
-    defer_again(payload);
-    schedule();
+void let_go(Deferred* payload) noexcept {
+    if (host_functions == 0 && DeferredList::try_destroy(payload)) return;
+    defer(payload);
 }
 
 void defer_owner(std::shared_ptr<const void> owner) {
@@ -66,12 +95,8 @@ void defer_owner(std::shared_ptr<const void> owner) {
 }
 
 void drain_deferred() noexcept {
-    if (head.load(std::memory_order_relaxed) == nullptr || host_functions != 0 || !python_is_open()) return;
-    Deferred* next = head.exchange(nullptr, std::memory_order_acquire);
-    while (next != nullptr) {
-        const std::unique_ptr<Deferred> payload(next);
-        next = payload->next_;
-    }
+    if (!DeferredList::has_any() || host_functions != 0 || !python_is_open()) return;
+    DeferredList::try_all();
 }
 
 }  // namespace cg

@@ -3,8 +3,9 @@
 //
 // Things to destroy later. The destructor of a CUDA user object runs on a thread of the driver, where CUDA calls are
 // forbidden (cuda.h, cuUserObjectCreate) and waiting for the GIL could hang the process. So it only pushes its payload
-// onto a lock-free list. Ordinary threads empty the list: one pending call of the interpreter does (on the main thread;
-// CPython 3.12 takes any), and every thread that makes or closes an object. Never inside a host function.
+// onto a lock-free list. So does whoever drops the last handle of something inside a host function, where the driver
+// may not be called either. Ordinary threads empty the list: one pending call of the interpreter does (on the main
+// thread; CPython 3.12 takes any), and every thread that makes or closes an object. Never inside a host function.
 #ifndef CUDA_GRAPHS_HANDLES_DEFERRED_HPP
 #define CUDA_GRAPHS_HANDLES_DEFERRED_HPP
 
@@ -15,7 +16,7 @@
 
 namespace cg {
 
-// Derive from it; the derived destructor may call the driver and release Python objects.
+// Derive from it; `finish` and the destructor after it may call the driver and release Python objects.
 class Deferred {
   public:
     Deferred() = default;
@@ -24,22 +25,26 @@ class Deferred {
     Deferred& operator=(const Deferred&) = delete;
 
   private:
-    friend void defer_again(Deferred*) noexcept;
-    friend void drain_deferred() noexcept;
+    friend struct DeferredList;
+
+    // What the driver may refuse to do here and now: then false, nothing has changed, and a later drain tries again.
+    virtual bool finish() noexcept { return true; }
+
     Deferred* next_ = nullptr;
 };
 
 // Takes ownership. Any thread, any time; no lock, no driver call, no GIL.
 void defer(Deferred* payload) noexcept;
 
-// The same for a payload that could not be destroyed now: it waits for the next drain, and asks for none.
-void defer_again(Deferred* payload) noexcept;
+// Takes ownership and destroys it, if that may be done here; else later.
+void let_go(Deferred* payload) noexcept;
 
 // The same for an owner of anything.
 void defer_owner(std::shared_ptr<const void> owner);
 
-// Takes the GIL for a host function, and marks the thread for as long: the driver may not be called there. False when
-// Python is closed.
+// Takes the GIL for a host function of ours, and marks the thread for as long: the driver may not be called there.
+// False when Python is closed. In the host functions of others (a ctypes function pointer, another library) nothing is
+// marked; there the driver's refusal says it, see is_refused_here.
 class HostFunction {
   public:
     HostFunction() noexcept { enter(); }

@@ -18,18 +18,18 @@ Registry<CUevent>& events() {
 
 }  // namespace
 
-EventBox::~EventBox() {
-    if (raw == nullptr) return;
+bool EventBox::finish() noexcept {
+    if (raw == nullptr) return true;
     events().remove(raw);
-    if (!owned) return;
+    if (!owned) return true;
     const GilRelease no_gil;
     const RelaxedCapture relaxed;
-    driver().cuEventDestroy(raw);
+    return !is_refused_here(driver().cuEventDestroy(raw));
 }
 
 EventHandle create_event(const ContextHandle& context, bool timing, bool blocking) {
     drain_deferred();
-    auto box = std::make_shared<EventBox>();
+    auto box = make_box<EventBox>();
     const ContextScope scope(context);
     CU_TRY(scope.status());
     const unsigned flags =
@@ -46,7 +46,7 @@ EventHandle create_event(const ContextHandle& context, bool timing, bool blockin
 
 EventHandle create_event_ref(CUevent raw) {
     return events().get_or_create(raw, [&] {
-        auto box = std::make_shared<EventBox>();
+        auto box = make_box<EventBox>();
         box->raw = raw;
         return handle_of(std::move(box));
     });

@@ -16,7 +16,7 @@ struct EventBox {
     bool blocking = false;  // synchronising sleeps instead of spinning
     ContextHandle context;  // empty for an event of others
     Counted<Kind::kEvent> counted;
-    ~EventBox();
+    bool finish() noexcept;
 };
 
 using EventHandle = HandleTo<EventBox>;

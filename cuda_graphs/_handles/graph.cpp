@@ -17,17 +17,17 @@ struct Hierarchy {
     CUgraph root = nullptr;
     std::deque<GraphBox> graphs;  // addresses stay
 
-    Hierarchy() = default;
-    ~Hierarchy();
+    bool finish() noexcept;
     GraphBox& add(CUgraph raw, NodeRecord* holder);
 };
 
-Hierarchy::~Hierarchy() {
+bool Hierarchy::finish() noexcept {
     if (root != nullptr) {
         const GilRelease released;
-        driver().cuGraphDestroy(root);
+        if (is_refused_here(driver().cuGraphDestroy(root))) return false;
     }
     drain_deferred();
+    return true;
 }
 
 GraphBox& Hierarchy::add(CUgraph raw, NodeRecord* holder) {
@@ -41,7 +41,7 @@ GraphBox& Hierarchy::add(CUgraph raw, NodeRecord* holder) {
 }
 
 NodeHandle create_graph() {
-    const auto hierarchy = std::make_shared<Hierarchy>();
+    const auto hierarchy = make_box<Hierarchy>();
     GraphBox& graph = hierarchy->add(nullptr, nullptr);
     const GilRelease released;
     CU_TRY(driver().cuGraphCreate(&hierarchy->root, 0));

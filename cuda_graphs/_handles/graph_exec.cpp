@@ -63,58 +63,22 @@ CUresult outlive(const LastUse& use, const Owners& kept) {
     return waits == CUDA_SUCCESS ? launch_carrier(behind, kept) : waits;
 }
 
+// The same for both of the last uses.
+CUresult outlive_all(const GraphExecBox& box) noexcept {
+    try {
+        const CUresult status = outlive(box.launched, box.kept);
+        return status == CUDA_SUCCESS ? outlive(box.uploaded, box.kept) : status;
+    } catch (const std::bad_alloc&) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+}
+
 // May go well another time: inside a host function, or during a capture.
 bool is_passing(CUresult status) noexcept {
-    return status == CUDA_ERROR_NOT_PERMITTED || status == CUDA_ERROR_OUT_OF_MEMORY ||
+    return is_refused_here(status) || status == CUDA_ERROR_OUT_OF_MEMORY ||
            status == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED || status == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED ||
            status == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 }
-
-// An executable that nobody holds any more.
-struct Remains {
-    CUgraphExec raw = nullptr;
-    Owners kept;
-    LastUse launched;
-    LastUse uploaded;
-
-    CUresult finish() const;
-};
-
-// All or nothing, but for failures that do not pass: then the owners are leaked on purpose.
-CUresult Remains::finish() const {
-    const GilRelease released;
-    const RelaxedCapture relaxed;
-    CUresult status = CUDA_SUCCESS;
-    // At the interpreter's end the owners stay: they could not be destroyed any more.
-    if (!kept.empty() && python_is_open()) {
-        try {
-            status = outlive(launched, kept);
-            if (status == CUDA_SUCCESS) status = outlive(uploaded, kept);
-        } catch (const std::bad_alloc&) {
-            status = CUDA_ERROR_OUT_OF_MEMORY;
-        }
-        if (is_passing(status)) return status;
-    }
-    if (raw != nullptr) {
-        const CUresult destroyed = driver().cuGraphExecDestroy(raw);
-        if (is_passing(destroyed)) return destroyed;
-    }
-    if (status == CUDA_SUCCESS && python_is_open()) release_owners(kept);
-    return CUDA_SUCCESS;
-}
-
-class WaitingRemains final : public Deferred {
-  public:
-    explicit WaitingRemains(Remains&& remains) noexcept : remains_(std::move(remains)) {}
-    ~WaitingRemains() override {
-        if (remains_.finish() == CUDA_SUCCESS) return;
-        if (auto* again = new (std::nothrow) WaitingRemains(std::move(remains_))) defer_again(again);
-    }
-
-  private:
-    Remains remains_;
-    Counted<Kind::kGraphExec> counted_;
-};
 
 // Takes the graph's references away for a scope, so that what is instantiated meanwhile gets none.
 class DetachedOwners {
@@ -192,17 +156,23 @@ CUresult use(const GraphExecHandle& exec, const StreamHandle& stream, LastUse Gr
 
 }  // namespace
 
-GraphExecBox::~GraphExecBox() {
-    Remains remains{raw, std::move(kept), std::move(launched), std::move(uploaded)};
-    if (remains.finish() != CUDA_SUCCESS) {
-        if (auto* waiting = new (std::nothrow) WaitingRemains(std::move(remains))) defer(waiting);
-    }
+bool GraphExecBox::finish() noexcept {
+    const GilRelease released;
+    const RelaxedCapture relaxed;
+    // At the interpreter's end the owners stay: they could not be destroyed any more. Where their uses cannot be seen
+    // to end, they are leaked on purpose.
+    const bool releases = !kept.empty() && python_is_open();
+    const CUresult status = releases ? outlive_all(*this) : CUDA_SUCCESS;
+    if (is_passing(status)) return false;
+    if (raw != nullptr && is_passing(driver().cuGraphExecDestroy(raw))) return false;
+    if (releases && status == CUDA_SUCCESS) release_owners(kept);
     drain_deferred();
+    return true;
 }
 
 GraphExecHandle instantiate(GraphBox& graph, CUDA_GRAPH_INSTANTIATE_PARAMS* params, const StreamHandle& upload_stream,
                             CUresult* status) {
-    auto exec = std::make_shared<GraphExecBox>();
+    auto exec = make_box<GraphExecBox>();
     seal_owners(graph);
     {
         const DetachedOwners detached(list_owners(graph), exec->kept);

@@ -37,8 +37,7 @@ struct GraphExecBox {
     LastUse uploaded;
     Counted<Kind::kGraphExec> counted;
 
-    GraphExecBox() = default;
-    ~GraphExecBox();  // waits for nothing: a launch in flight takes the owners along
+    bool finish() noexcept;  // waits for nothing: a launch in flight takes the owners along
 };
 
 using GraphExecHandle = HandleTo<GraphExecBox>;

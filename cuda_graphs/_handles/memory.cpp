@@ -19,26 +19,30 @@ void* host_address(CUdeviceptr raw) {
 
 // cuMemFree and cuMemFreeHost wait for the device. At the interpreter's end that could wait for work that only Python
 // could finish, and the process gives all its memory back anyway: so from then on nothing is freed with a wait.
-void free_now(const PointerBox& box) {
-    if (!python_is_open()) return;
+CUresult free_now(const PointerBox& box) {
+    if (!python_is_open()) return CUDA_SUCCESS;
     const RelaxedCapture relaxed;
-    if (box.how == Free::kDevice)
-        driver().cuMemFree(box.raw);
-    else
-        driver().cuMemFreeHost(host_address(box.raw));
+    return box.how == Free::kDevice ? driver().cuMemFree(box.raw) : driver().cuMemFreeHost(host_address(box.raw));
+}
+
+CUresult free_memory(const PointerBox& box) {
+    const ContextScope scope(box.context);
+    if (is_refused_here(scope.status())) return scope.status();
+    if (box.how == Free::kAsync) return driver().cuMemFreeAsync(box.raw, raw_of(box.stream));
+    return free_now(box);
 }
 
 }  // namespace
 
-PoolBox::~PoolBox() {
-    if (raw == nullptr || !owned) return;
+bool PoolBox::finish() noexcept {
+    if (raw == nullptr || !owned) return true;
     const GilRelease no_gil;
-    driver().cuMemPoolDestroy(raw);
+    return !is_refused_here(driver().cuMemPoolDestroy(raw));
 }
 
 PoolHandle create_device_pool(CUdevice device, std::size_t max_size, cuuint64_t release_threshold) {
     drain_deferred();
-    auto box = std::make_shared<PoolBox>();
+    auto box = make_box<PoolBox>();
     CUmemPoolProps props{};
     props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
     props.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
@@ -52,7 +56,7 @@ PoolHandle create_device_pool(CUdevice device, std::size_t max_size, cuuint64_t 
 }
 
 PoolHandle current_device_pool(CUdevice device) {
-    auto box = std::make_shared<PoolBox>();
+    auto box = make_box<PoolBox>();
     const RelaxedCapture relaxed;
     CU_TRY(driver().cuDeviceGetMemPool(&box->raw, device));
     box->device = device;
@@ -65,21 +69,18 @@ PoolHandle current_device_pool(CUdevice device) {
     return handle_of(std::move(box));
 }
 
-PointerBox::~PointerBox() {
-    if (how == Free::kNever) return;
+bool PointerBox::finish() noexcept {
+    if (how == Free::kNever) return true;
     const GilRelease no_gil;
+    if (how != Free::kCallback) return !is_refused_here(free_memory(*this));
     const ContextScope scope(context);
-    if (how == Free::kCallback)
-        callback(resource, raw, size, stream);
-    else if (how == Free::kAsync)
-        driver().cuMemFreeAsync(raw, raw_of(stream));
-    else
-        free_now(*this);
+    callback(resource, raw, size, stream);
+    return true;
 }
 
 PointerHandle allocate_from_pool(const PoolHandle& pool, std::size_t size, const StreamHandle& stream) {
     drain_deferred();
-    auto box = std::make_shared<PointerBox>();
+    auto box = make_box<PointerBox>();
     box->context = box_of<StreamBox>(stream)->context;
     if (!box->context) box->context = current_context();
     CU_TRY(driver().cuMemAllocFromPoolAsync(&box->raw, size, raw_of(pool), raw_of(stream)));
@@ -92,7 +93,7 @@ PointerHandle allocate_from_pool(const PoolHandle& pool, std::size_t size, const
 
 PointerHandle allocate_device(const ContextHandle& context, std::size_t size) {
     drain_deferred();
-    auto box = std::make_shared<PointerBox>();
+    auto box = make_box<PointerBox>();
     const RelaxedCapture relaxed;
     const ContextScope scope(context);
     CU_TRY(scope.status());
@@ -105,7 +106,7 @@ PointerHandle allocate_device(const ContextHandle& context, std::size_t size) {
 
 PointerHandle allocate_pinned(const ContextHandle& context, std::size_t size) {
     drain_deferred();
-    auto box = std::make_shared<PointerBox>();
+    auto box = make_box<PointerBox>();
     const RelaxedCapture relaxed;
     const ContextScope scope(context);
     CU_TRY(scope.status());
@@ -119,7 +120,7 @@ PointerHandle allocate_pinned(const ContextHandle& context, std::size_t size) {
 }
 
 PointerHandle create_pointer_ref(CUdeviceptr raw, std::size_t size, Opaque owner) {
-    auto box = std::make_shared<PointerBox>();
+    auto box = make_box<PointerBox>();
     box->raw = raw;
     box->size = size;
     box->owner = std::move(owner);
@@ -128,7 +129,7 @@ PointerHandle create_pointer_ref(CUdeviceptr raw, std::size_t size, Opaque owner
 
 PointerHandle create_pointer_with_resource(CUdeviceptr raw, std::size_t size, Opaque owner, void* resource,
                                            FreeCallback callback) {
-    auto box = std::make_shared<PointerBox>();
+    auto box = make_box<PointerBox>();
     box->raw = raw;
     box->size = size;
     box->how = Free::kCallback;

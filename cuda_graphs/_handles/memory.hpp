@@ -18,7 +18,7 @@ struct PoolBox {
     bool owned = false;
     CUdevice device = -1;
     Counted<Kind::kPool> counted;
-    ~PoolBox();
+    bool finish() noexcept;
 };
 
 using PoolHandle = HandleTo<PoolBox>;
@@ -46,7 +46,7 @@ struct PointerBox {
     void* resource = nullptr;
     FreeCallback callback = nullptr;
     Counted<Kind::kPointer> counted;
-    ~PointerBox();
+    bool finish() noexcept;
 };
 
 using PointerHandle = HandleTo<PointerBox>;

@@ -44,16 +44,16 @@ void ask_parameters(KernelBox& box) {
 
 }  // namespace
 
-LibraryBox::~LibraryBox() {
-    if (raw == nullptr) return;
+bool LibraryBox::finish() noexcept {
+    if (raw == nullptr) return true;
     const GilRelease no_gil;
     const RelaxedCapture relaxed;
-    driver().cuLibraryUnload(raw);
+    return !is_refused_here(driver().cuLibraryUnload(raw));
 }
 
 LibraryHandle load_library(const void* image) {
     drain_deferred();
-    auto box = std::make_shared<LibraryBox>();
+    auto box = make_box<LibraryBox>();
     const RelaxedCapture relaxed;
     CU_TRY(driver().cuLibraryLoadData(&box->raw, image, nullptr, nullptr, 0, nullptr, nullptr, 0));
     return handle_of(std::move(box));

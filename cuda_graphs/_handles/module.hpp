@@ -18,7 +18,7 @@ namespace cg {
 struct LibraryBox {
     CUlibrary raw = nullptr;
     Counted<Kind::kLibrary> counted;
-    ~LibraryBox();
+    bool finish() noexcept;
 };
 
 using LibraryHandle = HandleTo<LibraryBox>;

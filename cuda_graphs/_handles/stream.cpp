@@ -29,17 +29,17 @@ ContextHandle ask_context(CUstream raw) {
 
 }  // namespace
 
-StreamBox::~StreamBox() {
-    if (raw == nullptr || owner) return;
+bool StreamBox::finish() noexcept {
+    if (raw == nullptr || owner) return true;
     streams().remove(raw);
-    if (!owned) return;
+    if (!owned) return true;
     const GilRelease no_gil;
-    driver().cuStreamDestroy(raw);
+    return !is_refused_here(driver().cuStreamDestroy(raw));
 }
 
 StreamHandle create_stream(const ContextHandle& context, unsigned flags, int priority) {
     drain_deferred();
-    auto box = std::make_shared<StreamBox>();
+    auto box = make_box<StreamBox>();
     const ContextScope scope(context);
     CU_TRY(scope.status());
     CU_TRY(driver().cuStreamCreateWithPriority(&box->raw, flags, priority));
@@ -55,7 +55,7 @@ StreamHandle create_stream_ref(CUstream raw) {
     ContextHandle context = ask_context(raw);
     if (!context && !is_default_stream(raw)) return {};
     return streams().get_or_create(raw, [&] {
-        auto box = std::make_shared<StreamBox>();
+        auto box = make_box<StreamBox>();
         box->raw = raw;
         box->context = std::move(context);
         return handle_of(std::move(box));
@@ -65,7 +65,7 @@ StreamHandle create_stream_ref(CUstream raw) {
 StreamHandle create_stream_with_owner(CUstream raw, Opaque owner) {
     ContextHandle context = ask_context(raw);
     if (!context && !is_default_stream(raw)) return {};
-    auto box = std::make_shared<StreamBox>();
+    auto box = make_box<StreamBox>();
     box->raw = raw;
     box->context = std::move(context);
     box->owner = std::move(owner);

@@ -16,7 +16,7 @@ struct StreamBox {
     ContextHandle context;  // empty for the default streams, which mean the context that is current
     Opaque owner;           // whoever else destroys the stream
     Counted<Kind::kStream> counted;
-    ~StreamBox();
+    bool finish() noexcept;
 };
 
 using StreamHandle = HandleTo<StreamBox>;

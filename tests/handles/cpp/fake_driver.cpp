@@ -53,7 +53,8 @@ CUresult make(const char* function, Handle* made) {
 
 template <class Handle>
 CUresult end(const char* function, const char* what, Handle handle) {
-    note(function);
+    const CUresult refusal = note(function);
+    if (refusal != CUDA_SUCCESS) return refusal;
     const std::lock_guard lock(mutex);
     const auto number = (std::uintptr_t)handle;
     if (living.erase(number) == 0) return CUDA_ERROR_INVALID_HANDLE;
@@ -74,6 +75,11 @@ void fail_next(const std::string& function, CUresult status) {
 int alive() {
     const std::lock_guard lock(mutex);
     return static_cast<int>(living.size());
+}
+
+void forget_alive() {
+    const std::lock_guard lock(mutex);
+    living.clear();
 }
 
 int calls(const std::string& function) {
@@ -141,6 +147,13 @@ void reset() {
     table.cuLibraryLoadData = [](CUlibrary* l, const void*, CUjit_option*, void**, unsigned, CUlibraryOption*, void**,
                                  unsigned) { return make("cuLibraryLoadData", l); };
     table.cuLibraryUnload = [](CUlibrary l) { return end("cuLibraryUnload", "library", l); };
+    table.cuGraphCreate = [](CUgraph* g, unsigned) { return make("cuGraphCreate", g); };
+    table.cuGraphDestroy = [](CUgraph g) { return end("cuGraphDestroy", "graph", g); };
+    table.cuGraphInstantiateWithParams = [](CUgraphExec* e, CUgraph, CUDA_GRAPH_INSTANTIATE_PARAMS* params) {
+        params->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
+        return make("cuGraphInstantiateWithParams", e);
+    };
+    table.cuGraphExecDestroy = [](CUgraphExec e) { return end("cuGraphExecDestroy", "executable", e); };
     table.cuLibraryGetKernel = [](CUkernel* k, CUlibrary l, const char* name) {
         *k = (CUkernel)((std::uintptr_t)l + 1 + (std::uintptr_t)(name[0] - 'a'));
         return note("cuLibraryGetKernel");

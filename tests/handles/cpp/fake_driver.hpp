@@ -21,6 +21,9 @@ void fail_next(const std::string& function, CUresult status);
 // How many things exist that were made and not destroyed.
 int alive();
 
+// For a test that has something leaked on purpose.
+void forget_alive();
+
 // How often a function was called since reset, and with which last argument that names a thing.
 int calls(const std::string& function);
 
