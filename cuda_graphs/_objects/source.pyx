@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which line of the user's program a call came from, cheap enough to be noted by every node that is added.
+
+Looking at the frame gives the code object and the instruction; neither a string nor a line number is made before
+somebody asks. Whether a code object is the package's own (its Python parts are looked through) is remembered for the
+last ones seen.
+"""
+
+import os
+
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_XDECREF, Py_XINCREF
+from libc.stddef cimport size_t
+
+cdef extern from "Python.h":
+    ctypedef struct Frame "PyFrameObject":
+        pass
+    ctypedef struct Code "PyCodeObject":
+        pass
+    Frame* PyEval_GetFrame()
+    Code* PyFrame_GetCode(Frame* frame)
+    Frame* PyFrame_GetBack(Frame* frame)
+    int PyFrame_GetLasti(Frame* frame)
+    int PyCode_Addr2Line(Code* code, int instruction)
+
+cdef extern from *:
+    """
+    struct PinnedSource { PyObject* code; int instruction; };
+    static thread_local PinnedSource pinned_source = {nullptr, 0};
+    """
+    cppclass PinnedSource:
+        PyObject* code
+        int instruction
+    PinnedSource pinned_source
+
+cdef bytes package = os.fsencode(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep.encode()
+
+# Code objects that were looked at, and whether they are the user's. They are held, so that an address does not come to
+# mean another one; a new one takes the place of the old.
+cdef enum:
+    REMEMBERED = 64
+
+cdef struct Remembered:
+    PyObject* code
+    bint is_users
+
+cdef Remembered[REMEMBERED] remembered
+
+
+cdef Source find_source() noexcept:
+    cdef Source found
+    found.code, found.instruction = pinned_source.code, pinned_source.instruction
+    if found.code != NULL:
+        return found
+    cdef Frame* frame = PyEval_GetFrame()  # borrowed
+    if frame == NULL:  # a thread that no Python function is running on
+        return found
+    found.code = code_of(frame)
+    if is_users(found.code):
+        found.instruction = PyFrame_GetLasti(frame)
+        return found
+    return find_caller(frame)
+
+
+cdef PyObject* code_of(Frame* frame) noexcept:
+    cdef PyObject* code = <PyObject*>PyFrame_GetCode(frame)
+    Py_XDECREF(code)  # the frame holds it
+    return code
+
+
+cdef Source find_caller(Frame* frame) noexcept:
+    """Past the frames of the package."""
+    cdef Source found
+    cdef Frame* outer
+    found.code = NULL
+    found.instruction = 0
+    Py_XINCREF(<PyObject*>frame)
+    while frame != NULL:
+        if is_users(code_of(frame)):
+            found.code, found.instruction = code_of(frame), PyFrame_GetLasti(frame)
+            Py_XDECREF(<PyObject*>frame)
+            return found
+        outer = PyFrame_GetBack(frame)
+        Py_XDECREF(<PyObject*>frame)
+        frame = outer
+    return found
+
+
+cdef bint is_users(PyObject* code) noexcept:
+    cdef Remembered* entry = &remembered[(<size_t>code >> 6) % REMEMBERED]
+    cdef PyObject* forgotten
+    cdef bint users
+    if entry.code != code:
+        users = not is_in_package(<object>code)
+        forgotten = entry.code
+        Py_XINCREF(code)
+        entry.code, entry.is_users = code, users
+        Py_XDECREF(forgotten)
+        return users
+    return entry.is_users
+
+
+cdef bint is_in_package(object code) noexcept:
+    return os.fsencode(code.co_filename).startswith(package)
+
+
+cdef str source_text(PyObject* code, int instruction):
+    return f"{(<object>code).co_filename}:{PyCode_Addr2Line(<Code*>code, instruction)}"
+
+
+cdef bint pin_source() noexcept:
+    if pinned_source.code != NULL:
+        return False
+    cdef Source now = find_source()
+    pinned_source.code, pinned_source.instruction = now.code, now.instruction
+    return now.code != NULL
+
+
+cdef void unpin_source() noexcept:
+    pinned_source.code = NULL
