@@ -69,8 +69,9 @@ class Span(NamedTuple):
         return least <= most
 
     def _rows(self) -> Iterator[int]:
-        for plane in range(self.start, self.start + self.depth * (self.slice_pitch or 1), self.slice_pitch or 1):
-            yield from range(plane, plane + self.height * (self.pitch or 1), self.pitch or 1)
+        for k in range(self.depth):
+            for i in range(self.height):
+                yield self.start + k * self.slice_pitch + i * self.pitch
 
     def _meets_row(self, start: int, width: int) -> bool:
         plane_bytes = self.width + (self.height - 1) * self.pitch
@@ -85,7 +86,7 @@ class Span(NamedTuple):
 
 
 def which_meet(start: int, width: int, first: int, length: int, count: int, pitch: int) -> range:
-    """Which of `count` intervals of `length` bytes, `pitch` apart from `first` on, hold a byte of start..start+width."""
+    """Which of `count` intervals of `length` bytes, `pitch` apart from `first` on, hold a byte of the row."""
     if count == 1 or pitch == 0:
         return range(first < start + width and start < first + length)
     least = (start - first - length) // pitch + 1
