@@ -20,6 +20,7 @@ import pytest
 
 import cuda_graphs as cg
 from cuda_graphs._handles import boxes
+from tests.driver_table import DriverTable
 
 ROOT = Path(__file__).resolve().parent.parent
 FAILED = pytest.StashKey[bool]()
@@ -108,6 +109,14 @@ def init_cuda(device: cg.Device) -> None:
 def stream(device: cg.Device) -> cg.Stream:
     """A new stream."""
     return device.create_stream()
+
+
+@pytest.fixture
+def driver_table(device: cg.Device) -> Iterator[DriverTable]:
+    """The table of driver functions, where a test makes failures and counts calls."""
+    table = DriverTable()
+    yield table
+    table.restore()
 
 
 @pytest.fixture

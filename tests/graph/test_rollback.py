@@ -5,44 +5,11 @@
 The table of driver functions is where failures can be made: for the time of a test, one of its entries refuses.
 """
 
-import ctypes
-import re
-from pathlib import Path
-
 import pytest
 
 import cuda_graphs as cg
 from cuda_graphs._handles import boxes
 from tests.graph_rig import ONE
-
-PACKAGE = Path(cg.__file__).parent
-STATUS = ctypes.CFUNCTYPE(ctypes.c_int)
-NAMES = re.findall(r"^CG_\w+\((\w+),", (PACKAGE / "_driver/functions.def").read_text(), re.MULTILINE)
-
-
-class Refusal:
-    """refusal(name, status): from now on, the driver function of that name does nothing but return `status`."""
-
-    def __init__(self):
-        library = ctypes.CDLL(str(PACKAGE / "_handles/libcuda_graphs_handles.so"))
-        self.table = (ctypes.c_void_p * len(NAMES)).in_dll(library, "_ZN2cg6detail5tableE")
-        self.before = list(self.table)
-        self.functions = []
-
-    def __call__(self, name, status):
-        self.functions.append(STATUS(lambda: status))
-        self.table[NAMES.index(name)] = ctypes.cast(self.functions[-1], ctypes.c_void_p).value
-
-    def stop(self):
-        self.table[:] = self.before
-
-
-@pytest.fixture
-def refuse(device):
-    refusal = Refusal()
-    yield refusal
-    refusal.stop()
-
 
 CASES = {
     "launch": ("cuGraphAddKernelNode", lambda g, n: g.launch(ONE, n.kernels.nothing)),
@@ -78,19 +45,19 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_call_that_fails_changes_nothing_and_keeps_nothing(case, needs, refuse):
+def test_a_call_that_fails_changes_nothing_and_keeps_nothing(case, needs, driver_table):
     function, use = CASES[case]
     g = needs.definition
     needs.last = g.join().join()
     needs.made = needs.condition()
     nodes, edges, before = g.nodes(), g.edges(), boxes.live()
-    refuse(function, 46)  # CUDA_ERROR_DEVICES_UNAVAILABLE: nothing else says that
+    driver_table.refuse(function, 46)  # CUDA_ERROR_DEVICES_UNAVAILABLE: nothing else says that
     with pytest.raises(cg.CUDAError) as caught:
         use(g, needs)
     assert caught.value.code == 46
     assert caught.value.attempt
     del caught
-    refuse.stop()
+    driver_table.restore()
     boxes.drain()
     after = boxes.live()
     after["user_object"] = min(
@@ -101,25 +68,25 @@ def test_a_call_that_fails_changes_nothing_and_keeps_nothing(case, needs, refuse
     assert g.edges() == edges
 
 
-def test_an_edge_that_fails_changes_nothing(needs, refuse):
+def test_an_edge_that_fails_changes_nothing(needs, driver_table):
     g = needs.definition
     a, b = g.join(), g.join()
     a.succ.add(b)
-    refuse("cuGraphRemoveDependencies", 46)
+    driver_table.refuse("cuGraphRemoveDependencies", 46)
     with pytest.raises(cg.CUDAError):
         a.succ.clear()
-    refuse("cuGraphAddDependencies", 46)
+    driver_table.refuse("cuGraphAddDependencies", 46)
     with pytest.raises(cg.CUDAError):
         b.succ.add(g.join())
     assert g.edges() == {(a, b)}
 
 
-def test_owners_stay_with_the_graph_when_they_cannot_be_moved(needs, kernels, refuse, pinned, run):
+def test_owners_stay_with_the_graph_when_they_cannot_be_moved(needs, kernels, driver_table, pinned, run):
     """A destroyed node's page is copied without it; where that fails, all its owners stay until the graph goes."""
     x = pinned([1], "u4")
     g = cg.GraphDef()
     nodes = [g.launch(ONE, kernels.affine, x.ctypes.data, 3, b) for b in range(3)]
-    refuse("cuUserObjectCreate", 2)
+    driver_table.refuse("cuUserObjectCreate", 2)
     nodes[0].destroy()
     assert g.nodes() == set(nodes[1:])
     nodes[1].succ.add(nodes[2])

@@ -2,6 +2,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of the lifetime tests."""
 
+import ctypes
+from pathlib import Path
+
+import pytest
+
+import cuda_graphs as cg
+from cuda_graphs._handles import boxes
 from tests.graph_rig import code, eventually, fresh_kernels, kernels, pinned, run
 
 __all__ = ["code", "eventually", "fresh_kernels", "kernels", "pinned", "run"]
+
+
+@pytest.fixture
+def raw(driver):
+    """The driver's library itself: what another user of it in this process would call."""
+    path = (
+        "libcuda.so.1" if driver.kind == "cuda" else next(Path(cg.__file__).parent.glob("_hostdriver/*.so"))
+    )
+    library = ctypes.CDLL(str(path))
+
+    def call(name, *arguments):
+        assert getattr(library, name)(*arguments) == 0
+
+    return call
+
+
+@pytest.fixture
+def libraries(eventually):
+    """libraries(n): soon there are n more live libraries than at the start."""
+    start = boxes.live()["library"]
+    return lambda more: eventually(lambda: boxes.live()["library"] == start + more)

@@ -12,7 +12,6 @@ import gc
 import sys
 import threading
 import weakref
-from pathlib import Path
 
 import pytest
 
@@ -30,13 +29,6 @@ class Callback:
 
     def __call__(self):
         Callback.calls += 1
-
-
-@pytest.fixture
-def libraries(eventually):
-    """libraries(n): soon there are n more live libraries than at the start."""
-    start = boxes.live()["library"]
-    return lambda more: eventually(lambda: boxes.live()["library"] == start + more)
 
 
 def add(g, kernels, x, b=1):
@@ -158,20 +150,6 @@ def test_a_copy_in_another_graph_keeps_the_kernel(fresh_kernels, pinned, run, li
     assert x[0] == 4
     node.destroy()
     libraries(0)
-
-
-@pytest.fixture
-def raw(driver):
-    """The driver's library itself: what another user of it in this process would call."""
-    path = (
-        "libcuda.so.1" if driver.kind == "cuda" else next(Path(cg.__file__).parent.glob("_hostdriver/*.so"))
-    )
-    library = ctypes.CDLL(str(path))
-
-    def call(name, *arguments):
-        assert getattr(library, name)(*arguments) == 0
-
-    return call
 
 
 @pytest.mark.parametrize("destroy", [False, True], ids=["definition_dropped", "node_destroyed"])
