@@ -135,7 +135,8 @@ struct KernelKind : ValueKind<KernelKind> {
 MemoryPlace place_of(CUmemorytype type, CUdeviceptr address, const Context& context) {
     const std::optional<Allocation> found = AddressMap::get().find(address, Reserved::kToo);
     if (!found) return {type != CU_MEMORYTYPE_DEVICE, context.device()};
-    const bool on_host = type == CU_MEMORYTYPE_HOST || (type == CU_MEMORYTYPE_UNIFIED && found->on_host());
+    // Behind an operand declared as unified libcuda lets pinned memory take the place of device memory.
+    const bool on_host = type == CU_MEMORYTYPE_HOST;
     return {on_host, on_host ? context.device() : found->context->device()};
 }
 

@@ -17,6 +17,7 @@ void add_data_node_cases(Cases& cases);    // memset and memcpy nodes
 void add_alloc_cases(Cases& cases);        // alloc and free nodes, graph memory
 void add_conditional_cases(Cases& cases);  // conditional handles, nodes, bodies
 void add_exec_cases(Cases& cases);         // instantiate, launch, update, per-node changes
+void add_patch_cases(Cases& cases);        // nodes of an executable set again and again
 void add_runtime_cases(Cases& cases);      // devices, contexts, streams, events
 void add_memory_cases(Cases& cases);       // memory, pointers, pools, copies, fills
 void add_code_cases(Cases& cases);         // libraries, kernels, launches, occupancy

@@ -53,6 +53,7 @@ Cases all_cases() {
     add_alloc_cases(cases);
     add_conditional_cases(cases);
     add_exec_cases(cases);
+    add_patch_cases(cases);
     add_runtime_cases(cases);
     add_memory_cases(cases);
     add_code_cases(cases);
