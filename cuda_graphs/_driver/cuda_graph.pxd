@@ -37,7 +37,7 @@ cdef extern from "<cuda.h>" nogil:
 
     ctypedef void (*CUhostFn)(void* data) noexcept nogil
 
-    ctypedef struct CUDA_KERNEL_NODE_PARAMS:
+    ctypedef struct CUDA_KERNEL_NODE_PARAMS_v3:
         unsigned int gridDimX
         unsigned int gridDimY
         unsigned int gridDimZ
@@ -50,17 +50,78 @@ cdef extern from "<cuda.h>" nogil:
         CUkernel kern
         CUcontext ctx
 
-    ctypedef struct CUDA_MEMSET_NODE_PARAMS:
+    ctypedef struct CUDA_MEMSET_NODE_PARAMS_v2:
         CUdeviceptr dst
         size_t pitch
         unsigned int value
         unsigned int elementSize
         size_t width
         size_t height
+        CUcontext ctx
 
-    ctypedef struct CUDA_HOST_NODE_PARAMS:
+    ctypedef struct CUDA_MEMCPY3D:
+        CUmemorytype srcMemoryType
+        CUmemorytype dstMemoryType
+        size_t WidthInBytes
+        size_t Height
+        size_t Depth
+
+    ctypedef struct CUDA_MEMCPY_NODE_PARAMS:
+        CUcontext copyCtx
+        CUDA_MEMCPY3D copyParams
+
+    ctypedef struct CUDA_HOST_NODE_PARAMS_v2:
         CUhostFn fn
         void* userData
+
+    ctypedef struct CUDA_CHILD_GRAPH_NODE_PARAMS:
+        CUgraph graph
+
+    ctypedef struct CUDA_EVENT_RECORD_NODE_PARAMS:
+        CUevent event
+
+    ctypedef struct CUDA_EVENT_WAIT_NODE_PARAMS:
+        CUevent event
+
+    ctypedef struct CUmemLocation:
+        int id
+
+    ctypedef struct CUmemPoolProps:
+        CUmemLocation location
+
+    ctypedef struct CUmemAccessDesc:
+        CUmemLocation location
+
+    ctypedef struct CUDA_MEM_ALLOC_NODE_PARAMS_v2:
+        CUmemPoolProps poolProps
+        const CUmemAccessDesc* accessDescs
+        size_t accessDescCount
+        size_t bytesize
+        CUdeviceptr dptr
+
+    ctypedef struct CUDA_MEM_FREE_NODE_PARAMS:
+        CUdeviceptr dptr
+
+    ctypedef struct CUDA_CONDITIONAL_NODE_PARAMS:
+        CUgraphConditionalHandle handle
+        CUgraphConditionalNodeType type
+        unsigned int size
+        CUgraph* phGraph_out
+        CUcontext ctx
+
+    # Of the union, what is of the node's type.
+    ctypedef struct CUgraphNodeParams:
+        CUgraphNodeType type
+        CUDA_KERNEL_NODE_PARAMS_v3 kernel
+        CUDA_MEMCPY_NODE_PARAMS memcpy
+        CUDA_MEMSET_NODE_PARAMS_v2 memset
+        CUDA_HOST_NODE_PARAMS_v2 host
+        CUDA_CHILD_GRAPH_NODE_PARAMS graph
+        CUDA_EVENT_WAIT_NODE_PARAMS eventWait
+        CUDA_EVENT_RECORD_NODE_PARAMS eventRecord
+        CUDA_MEM_ALLOC_NODE_PARAMS_v2 alloc
+        CUDA_MEM_FREE_NODE_PARAMS free
+        CUDA_CONDITIONAL_NODE_PARAMS conditional
 
     ctypedef struct CUDA_GRAPH_INSTANTIATE_PARAMS:
         cuuint64_t flags
@@ -73,28 +134,6 @@ cdef extern from "_driver/table.hpp" namespace "cg" nogil:
         CUresult cuCtxGetCurrent(CUcontext* context)
         CUresult cuCtxGetDevice(CUdevice* device)
         CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType* type)
-        CUresult cuGraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count)
-        CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS* params)
-        CUresult cuGraphAddMemFreeNode(
-            CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count, CUdeviceptr address)
-        CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr* address)
-        CUresult cuGraphAddMemsetNode(
-            CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count,
-            const CUDA_MEMSET_NODE_PARAMS* params, CUcontext context)
-        CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS* params)
-        CUresult cuGraphAddHostNode(
-            CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count,
-            const CUDA_HOST_NODE_PARAMS* params)
-        CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS* params)
-        CUresult cuGraphAddChildGraphNode(
-            CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count, CUgraph child)
-        CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph* child)
-        CUresult cuGraphAddEventRecordNode(
-            CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count, CUevent event)
-        CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent* event)
-        CUresult cuGraphAddEventWaitNode(
-            CUgraphNode* node, CUgraph graph, const CUgraphNode* after, size_t count, CUevent event)
-        CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent* event)
         CUresult cuGraphConditionalHandleCreate(
             CUgraphConditionalHandle* handle, CUgraph graph, CUcontext context, unsigned int default_value,
             unsigned int flags)

@@ -10,11 +10,12 @@
 
 #include <cuda.h>
 
+#include <cstddef>
 #include <vector>
 
 #include "box.hpp"
 #include "graph_node.hpp"
-#include "node_params.hpp"
+#include "node_spec.hpp"
 #include "user_object.hpp"
 
 namespace cg {
@@ -47,7 +48,7 @@ inline void point_to(NodeHandle& handle, const NodeHandle& any, NodeRecord& node
 }
 
 inline NodePlace place_after(const NodeHandle& node) noexcept {
-    return {box_of<NodeRecord>(node)->graph->raw, *node};
+    return {box_of<NodeRecord>(node)->graph->raw, node.get(), *node == nullptr ? std::size_t{0} : 1};
 }
 
 // Puts a node that the driver just made on record, with the owners that were prepared for it.

@@ -5,14 +5,15 @@
 from libc.stddef cimport size_t
 from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport shared_ptr, unique_ptr
+from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from cuda_graphs._driver.cuda cimport CUcontext, CUdeviceptr, CUgraph, CUgraphExec, CUgraphNode, CUresult
 from cuda_graphs._driver.cuda_graph cimport (
-    CUDA_GRAPH_INSTANTIATE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUgraphConditionalHandle, CUgraphConditionalNodeType,
-    CUmemorytype,
+    CUDA_GRAPH_INSTANTIATE_PARAMS, CUDA_MEMCPY3D, CUgraphConditionalHandle, CUgraphNodeParams, CUmemorytype,
+    CUmemPoolProps,
 )
-from cuda_graphs._handles.handles cimport Opaque, StreamHandle
+from cuda_graphs._handles.handles cimport ArgumentPack, Opaque, StreamHandle
 
 cdef extern from "_handles/user_object.hpp" namespace "cg" nogil:
     Opaque as_owner(...) noexcept
@@ -52,6 +53,7 @@ cdef extern from "_handles/graph_node.hpp" namespace "cg" nogil:
         kOther
 
     cppclass NodeFacts:
+        string name
         vector[GraphBox*] inner
         CUgraphConditionalHandle condition
         int device
@@ -91,46 +93,42 @@ cdef extern from "_handles/graph_node.hpp" namespace "cg" nogil:
     CUresult find_kind(CUgraphNode node, NodeKind* kind) noexcept
     CUresult destroy_node(NodeRecord& record) except +
 
-cdef extern from "_handles/node_params.hpp" namespace "cg" nogil:
+cdef extern from "_handles/node_spec.hpp" namespace "cg" nogil:
     cppclass NodePlace:
+        NodePlace()
         CUgraph graph
-        CUgraphNode after
-        const CUgraphNode* dependencies() noexcept
-        size_t count() noexcept
+        const CUgraphNode* after
+        size_t count
 
     cppclass KernelShape:
         unsigned int cluster[3]
         int cooperative
-    CUresult add_kernel(
-        NodePlace place, const CUDA_KERNEL_NODE_PARAMS& params, const KernelShape& shape, CUgraphNode* node) noexcept
-    CUresult get_kernel_shape(CUgraphNode node, KernelShape* shape) noexcept
+
+    cppclass NodeSpec:
+        NodeSpec()
+        NodeKind kind
+        CUgraphNodeParams params
+        KernelShape shape
+        Owners owners
+        ArgumentPack arguments
+        void begin(NodeKind kind) noexcept
+
+    CUresult make_node(const NodePlace& place, NodeSpec& spec, CUgraphNode* node) noexcept
+    CUresult load_node(CUgraphNode node, NodeSpec& spec) noexcept
+    CUresult current_context(CUcontext* context) noexcept
 
     enum class AllocKind(int):
         kDevice
         kHost
         kManaged
-    cppclass Allocation:
-        AllocKind kind
-        int device
-        size_t size
-        vector[int] peers
-        CUdeviceptr address
-    CUresult add_alloc(NodePlace place, Allocation& allocation, CUgraphNode* node) except +
-    CUresult get_alloc(CUgraphNode node, Allocation& allocation) except +
+    void set_allocation(
+        NodeSpec& spec, AllocKind kind, int device, size_t size, const vector[int]& peers) except +
+    AllocKind alloc_kind(const CUmemPoolProps& props) noexcept
 
-    cppclass LinearCopy:
-        CUdeviceptr to
-        CUmemorytype to_type
-        CUdeviceptr source "from"
-        CUmemorytype source_type "from_type"
-        size_t size
-    CUresult add_copy(NodePlace place, const LinearCopy& copy, CUcontext context, CUgraphNode* node) noexcept
-    CUresult get_copy(CUgraphNode node, LinearCopy* copy) noexcept
-
-    CUresult add_conditional(
-        NodePlace place, CUgraphConditionalHandle condition, CUcontext context, CUgraphConditionalNodeType type,
-        unsigned int size, CUgraphNode* node, vector[CUgraph]& bodies) except +
-    CUresult current_context(CUcontext* context) noexcept
+    void set_source(CUDA_MEMCPY3D& copy, CUdeviceptr address, CUmemorytype type) noexcept
+    void set_destination(CUDA_MEMCPY3D& copy, CUdeviceptr address, CUmemorytype type) noexcept
+    CUdeviceptr source_of(const CUDA_MEMCPY3D& copy) noexcept
+    CUdeviceptr destination_of(const CUDA_MEMCPY3D& copy) noexcept
 
 cdef extern from "_handles/graph.hpp" namespace "cg" nogil:
     cppclass GraphBox:

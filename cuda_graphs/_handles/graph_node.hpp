@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -49,6 +50,7 @@ enum class NodeKind : int {
 
 // What no driver call of CUDA 13.0 gives back.
 struct NodeFacts {
+    std::string name;                        // as the user gave it; empty: none was given
     std::vector<GraphBox*> inner;            // bodies of a conditional node, or the one embedded graph
     CUgraphConditionalHandle condition = 0;  // of a conditional node
     int device = -1;                         // of an alloc node: as asked for

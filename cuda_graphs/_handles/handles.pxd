@@ -15,6 +15,14 @@ from cuda_graphs._driver.cuda cimport (
     CUcontext, CUdevice, CUdeviceptr, CUevent, CUkernel, CUlibrary, CUmemoryPool, CUresult, CUstream, cuuint64_t
 )
 
+cdef extern from "_handles/argument_pack.hpp" namespace "cg" nogil:
+    cppclass ArgumentPack:
+        ArgumentPack()
+        # For kernelParams; valid while the pack lives.
+        void** pointers() noexcept
+        size_t size() noexcept
+        void append_copy(const void* value, size_t size)
+
 cdef extern from "_handles/box.hpp" namespace "cg" nogil:
     ctypedef shared_ptr[const void] Opaque
     Raw raw_of[Raw](const shared_ptr[const Raw]& handle) noexcept

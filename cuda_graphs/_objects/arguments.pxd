@@ -2,17 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """From Python values to the `void**` that a kernel launch or a kernel node takes."""
 
-from libc.stddef cimport size_t
-
+from cuda_graphs._handles.handles cimport ArgumentPack
 from cuda_graphs._objects.kernel cimport Kernel
-
-cdef extern from "_handles/argument_pack.hpp" namespace "cg" nogil:
-    cppclass ArgumentPack:
-        ArgumentPack()
-        # For kernelParams; valid while the pack lives.
-        void** pointers() noexcept
-        size_t size() noexcept
-        void append_copy(const void* value, size_t size)
 
 
 # Converts `args` as the kernel's parameters are declared. On the stack of the caller: the driver copies the values

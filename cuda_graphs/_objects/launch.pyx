@@ -12,8 +12,8 @@ from cuda_graphs._driver.cuda cimport (
     driver,
 )
 from cuda_graphs._driver.seam cimport check_attempt
-from cuda_graphs._handles.handles cimport raw_of
-from cuda_graphs._objects.arguments cimport ArgumentPack, pack_arguments
+from cuda_graphs._handles.handles cimport ArgumentPack, raw_of
+from cuda_graphs._objects.arguments cimport pack_arguments
 from cuda_graphs._objects.kernel cimport Kernel
 from cuda_graphs._objects.launch_config cimport LaunchConfig, LaunchConfig_accept
 from cuda_graphs._objects.stream cimport Stream, Stream_accept

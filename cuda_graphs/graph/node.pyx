@@ -58,6 +58,18 @@ cdef class GraphNode(Place):
         return record.graph.raw != NULL and record.is_alive()
 
     @property
+    def name(self):
+        """The name that the node was given, or else a word for its kind. Assign a str to give it another."""
+        cdef NodeRecord* record = self._record()
+        if record.facts and not record.facts.get().name.empty():
+            return record.facts.get().name.decode("utf-8", "surrogatepass")
+        return self._default_name()
+
+    @name.setter
+    def name(self, str value not None):
+        self._record().make_facts().name = value.encode("utf-8", "surrogatepass")
+
+    @property
     def pred(self):
         """The nodes that this one depends on: a live set (AdjacencySet). Assign nodes to replace all edges."""
         return AdjacencySet(self, False)
@@ -96,6 +108,9 @@ cdef class GraphNode(Place):
     def _read(self):
         """The values of all properties that are this kind's own, from the driver."""
         return {}
+
+    def _default_name(self):
+        return type(self).__name__.removesuffix("Node").lower()
 
     cdef object _value(self, str name):
         cdef NodeRecord* record = self._record()

@@ -1,37 +1,44 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-# cython: cdivision=True
 """The kinds of nodes. A kind says how its properties are read from the driver; everything else is in GraphNode.
 
 `_read` gives all properties of a kind at once, `_describe` what its repr says. The table at the end ties the classes
 to the kinds of the handle layer.
 """
 
+from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
 
-from cuda_graphs._driver.cuda cimport CUdeviceptr, CUevent, CUgraph, CUgraphNode, CUresult
+from cuda_graphs._driver.cuda cimport CUgraphNode, CUresult
 from cuda_graphs._driver.cuda_graph cimport (
-    CU_MEMORYTYPE_HOST, CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEMSET_NODE_PARAMS, CUmemorytype,
-    graph_driver,
+    CU_MEMORYTYPE_HOST, CUDA_HOST_NODE_PARAMS_v2, CUDA_MEM_ALLOC_NODE_PARAMS_v2, CUDA_MEMCPY3D,
+    CUDA_MEMSET_NODE_PARAMS_v2, CUmemorytype,
 )
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport (
-    Allocation, AllocKind, GraphBox, KernelShape, LinearCopy, NodeKind, NodeRecord, add_inner_graph, get_alloc, get_copy,
-    get_kernel_shape,
+    AllocKind, GraphBox, NodeKind, NodeRecord, NodeSpec, add_inner_graph, alloc_kind, destination_of, load_node,
+    source_of,
 )
-from cuda_graphs._handles.handles cimport LibraryHandle, create_event_ref, create_kernel_ref
+from cuda_graphs._handles.handles cimport create_event_ref
 from cuda_graphs._objects.event cimport Event
-from cuda_graphs._objects.kernel cimport Kernel
+from cuda_graphs.graph.callback cimport python_callback
 from cuda_graphs.graph.condition cimport Condition
 from cuda_graphs.graph.node cimport GraphNode
-from cuda_graphs.graph.operands cimport python_callback
 from cuda_graphs.graph.place cimport register_class, wrap_graph
-from cuda_graphs._objects.launch_config import LaunchConfig
+from cuda_graphs.graph.spec cimport config_of, kernel_of
 from cuda_graphs.graph.options import MEMORY_TYPES, GraphAllocOptions
 
 
-cdef int checked(CUresult status, str kind) except -1:
-    return check_attempt(status, f"read the parameters of a {kind} node") if status else 0
+cdef NodeRecord* load(GraphNode self, NodeSpec& spec) except NULL:
+    cdef NodeRecord* record = self._record()
+    cdef CUgraphNode raw = record.raw
+    cdef CUresult status
+    spec.begin(record.kind)
+    with nogil:
+        status = load_node(raw, spec)
+    if status:
+        check_attempt(status, f"read the parameters of a {type(self).__name__}")
+    return record
 
 
 cdef class EmptyNode(GraphNode):
@@ -42,29 +49,13 @@ cdef class KernelNode(GraphNode):
     """Launches a kernel. Made by `launch`."""
 
     def _read(self):
-        cdef CUDA_KERNEL_NODE_PARAMS p
-        cdef KernelShape shape
-        cdef CUgraphNode raw = self._record().raw
-        cdef CUresult status
-        with nogil:
-            status = graph_driver().cuGraphKernelNodeGetParams(raw, &p)
-            if not status:
-                status = get_kernel_shape(raw, &shape)
-        checked(status, "kernel")
-        cluster = (shape.cluster[0], shape.cluster[1], shape.cluster[2]) if shape.cluster[0] else None
-        # The driver counts blocks; with a cluster, a LaunchConfig counts clusters.
-        grid = (
-            p.gridDimX // (shape.cluster[0] or 1),
-            p.gridDimY // (shape.cluster[1] or 1),
-            p.gridDimZ // (shape.cluster[2] or 1),
-        )
-        block = (p.blockDimX, p.blockDimY, p.blockDimZ)
-        config = LaunchConfig(
-            grid=grid, cluster=cluster, block=block, shmem_size=p.sharedMemBytes,
-            is_cooperative=shape.cooperative != 0,
-        )
-        kernel = Kernel._from_handle(create_kernel_ref(p.kern, LibraryHandle()))
-        return {"grid": grid, "block": block, "shmem_size": p.sharedMemBytes, "config": config, "kernel": kernel}
+        cdef NodeSpec spec
+        load(self, spec)
+        config = config_of(spec)
+        return {
+            "grid": config.grid, "block": config.block, "shmem_size": config.shmem_size, "config": config,
+            "kernel": kernel_of(spec),
+        }
 
     @property
     def grid(self):
@@ -99,21 +90,19 @@ cdef class AllocNode(GraphNode):
     """Allocates memory. Made by `alloc`."""
 
     def _read(self):
-        cdef Allocation what
-        cdef NodeRecord* record = self._record()
-        cdef CUgraphNode raw = record.raw
-        cdef CUresult status
-        with nogil:
-            status = get_alloc(raw, what)
-        checked(status, "alloc")
+        cdef NodeSpec spec
+        cdef NodeRecord* record = load(self, spec)
+        cdef CUDA_MEM_ALLOC_NODE_PARAMS_v2* p = &spec.params.alloc
+        cdef AllocKind kind = alloc_kind(p.poolProps)
+        cdef size_t i
         # Of host memory the driver has forgotten the device.
-        cdef bint known = what.kind == AllocKind.kHost and record.facts and record.facts.get().device >= 0
+        cdef bint known = kind == AllocKind.kHost and record.facts and record.facts.get().device >= 0
         return {
-            "dptr": what.address,
-            "bytesize": what.size,
-            "device_id": record.facts.get().device if known else what.device,
-            "memory_type": MEMORY_TYPES[<int>what.kind],
-            "peer_access": tuple(what.peers),
+            "dptr": p.dptr,
+            "bytesize": p.bytesize,
+            "device_id": record.facts.get().device if known else p.poolProps.location.id,
+            "memory_type": MEMORY_TYPES[<int>kind],
+            "peer_access": tuple([p.accessDescs[i].location.id for i in range(p.accessDescCount)]),
         }
 
     @property
@@ -154,13 +143,9 @@ cdef class FreeNode(GraphNode):
     """Gives memory of an alloc node back. Made by `free`."""
 
     def _read(self):
-        cdef CUdeviceptr address = 0
-        cdef CUgraphNode raw = self._record().raw
-        cdef CUresult status
-        with nogil:
-            status = graph_driver().cuGraphMemFreeNodeGetParams(raw, &address)
-        checked(status, "free")
-        return {"dptr": address}
+        cdef NodeSpec spec
+        load(self, spec)
+        return {"dptr": spec.params.free.dptr}
 
     @property
     def dptr(self):
@@ -175,12 +160,9 @@ cdef class MemsetNode(GraphNode):
     """Fills memory. Made by `memset`."""
 
     def _read(self):
-        cdef CUDA_MEMSET_NODE_PARAMS p
-        cdef CUgraphNode raw = self._record().raw
-        cdef CUresult status
-        with nogil:
-            status = graph_driver().cuGraphMemsetNodeGetParams(raw, &p)
-        checked(status, "memset")
+        cdef NodeSpec spec
+        load(self, spec)
+        cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
         return {
             "dptr": p.dst, "value": p.value, "element_size": p.elementSize, "width": p.width, "height": p.height,
             "pitch": p.pitch,
@@ -224,15 +206,12 @@ cdef class MemcpyNode(GraphNode):
     """Copies memory. Made by `memcpy`."""
 
     def _read(self):
-        cdef LinearCopy copy
-        cdef CUgraphNode raw = self._record().raw
-        cdef CUresult status
-        with nogil:
-            status = get_copy(raw, &copy)
-        checked(status, "memcpy")
+        cdef NodeSpec spec
+        load(self, spec)
+        cdef CUDA_MEMCPY3D* copy = &spec.params.memcpy.copyParams
         return {
-            "dst": copy.to, "src": copy.source, "size": copy.size, "dst_side": side(copy.to_type),
-            "src_side": side(copy.source_type),
+            "dst": destination_of(copy[0]), "src": source_of(copy[0]), "size": copy.WidthInBytes,
+            "dst_side": side(copy.dstMemoryType), "src_side": side(copy.srcMemoryType),
         }
 
     @property
@@ -263,7 +242,7 @@ cdef class ChildGraphNode(GraphNode):
     """Runs a copy of another definition. Made by `embed`."""
 
     def _read(self):
-        return {"child_graph": wrap_graph(self._h, child_of(self._record()))}
+        return {"child_graph": wrap_graph(self._h, child_of(self))}
 
     @property
     def child_graph(self):
@@ -274,29 +253,23 @@ cdef class ChildGraphNode(GraphNode):
         return f" child={self.child_graph.handle:#x}"
 
 
-cdef GraphBox* child_of(NodeRecord* record) except NULL:
-    cdef CUgraph child = NULL
+cdef GraphBox* child_of(ChildGraphNode self) except NULL:
+    cdef NodeRecord* record = self._record()
+    cdef NodeSpec spec
     if record.facts and record.facts.get().inner.size():
         return record.facts.get().inner[0]
-    cdef CUgraphNode raw = record.raw
-    cdef CUresult status
-    with nogil:
-        status = graph_driver().cuGraphChildGraphNodeGetGraph(raw, &child)
-    checked(status, "child graph")
-    return &add_inner_graph(record[0], child)
+    load(self, spec)
+    return &add_inner_graph(record[0], spec.params.graph.graph)
 
 
 cdef class HostCallbackNode(GraphNode):
     """Calls a function on the host. Made by `callback`."""
 
     def _read(self):
-        cdef CUDA_HOST_NODE_PARAMS p
-        cdef CUgraphNode raw = self._record().raw
-        cdef CUresult status
-        with nogil:
-            status = graph_driver().cuGraphHostNodeGetParams(raw, &p)
-        checked(status, "host")
-        return {"callback_fn": python_callback(p), "function": <uintptr_t><void*>p.fn}
+        cdef NodeSpec spec
+        load(self, spec)
+        cdef CUDA_HOST_NODE_PARAMS_v2* p = &spec.params.host
+        return {"callback_fn": python_callback(p[0]), "function": <uintptr_t><void*>p.fn}
 
     @property
     def callback_fn(self):
@@ -314,13 +287,9 @@ cdef class EventRecordNode(GraphNode):
     """Records an event. Made by `record_event`."""
 
     def _read(self):
-        cdef CUevent event = NULL
-        cdef CUgraphNode raw = self._record().raw
-        cdef CUresult status
-        with nogil:
-            status = graph_driver().cuGraphEventRecordNodeGetEvent(raw, &event)
-        checked(status, "event record")
-        return {"event": Event._from_handle(create_event_ref(event))}
+        cdef NodeSpec spec
+        load(self, spec)
+        return {"event": Event._from_handle(create_event_ref(spec.params.eventRecord.event))}
 
     @property
     def event(self):
@@ -335,13 +304,9 @@ cdef class EventWaitNode(GraphNode):
     """Waits for an event. Made by `wait_event`."""
 
     def _read(self):
-        cdef CUevent event = NULL
-        cdef CUgraphNode raw = self._record().raw
-        cdef CUresult status
-        with nogil:
-            status = graph_driver().cuGraphEventWaitNodeGetEvent(raw, &event)
-        checked(status, "event wait")
-        return {"event": Event._from_handle(create_event_ref(event))}
+        cdef NodeSpec spec
+        load(self, spec)
+        return {"event": Event._from_handle(create_event_ref(spec.params.eventWait.event))}
 
     @property
     def event(self):

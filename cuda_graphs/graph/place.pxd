@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from cuda_graphs._driver.cuda cimport CUgraphNode, CUresult
+from cuda_graphs._driver.cuda cimport CUgraphNode
 from cuda_graphs._driver.cuda_graph cimport CUgraphConditionalNodeType
-from cuda_graphs._handles.graph_handles cimport GraphBox, NodeHandle, NodeKind, NodeRecord, OwnerSlot
-from cuda_graphs._handles.handles cimport Opaque
+from cuda_graphs._handles.graph_handles cimport GraphBox, NodeHandle, NodeKind, NodeRecord, NodeSpec, Owners, OwnerSlot
 
 
 cdef class Place:
@@ -15,15 +14,16 @@ cdef class Place:
     # The graph to add to. RuntimeError when the node, or the graph around it, was destroyed.
     cdef GraphBox* _open(self) except NULL
 
-    # Attaches owners to the graph, before the driver call that needs them.
-    cdef OwnerSlot _attach(self, const Opaque& first, const Opaque& second) except *
+    # Adds the node of a spec; `name` is a str or None.
+    cdef Place _add(self, NodeSpec& spec, object name)
 
-    # After that call: the node's object; or the owners go and the CUDAError is raised.
-    cdef Place _added(self, CUgraphNode raw, NodeKind kind, OwnerSlot owners)
-    cdef int _refused(self, CUresult status, OwnerSlot owners, str attempt) except -1
+    # The parts of it. Owners are attached to the graph before the driver call that needs them; a node that the driver
+    # made is put on record.
+    cdef OwnerSlot _attach(self, const Owners& owners) except *
+    cdef Place _added(self, CUgraphNode raw, NodeKind kind, OwnerSlot owners, object name)
 
     cdef Place _add_conditional(
-        self, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size)
+        self, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size, object name)
 
 
 # The object of a node on record, the one that lives or a new one. `any` is a handle of its hierarchy.

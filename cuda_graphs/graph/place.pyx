@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Place: where nodes are added. The methods that make nodes, once for definitions and nodes.
 
-Every method has the same shape: check the arguments, attach to the graph what the new node needs, ask the driver
-without the GIL, and put the node on record. Until the driver has made the node nothing of the graph has changed, and
-what was attached for it goes again when the driver refuses.
+Every method has the same shape: read the arguments into a spec (graph/spec.pyx), then `_add`: attach to the graph what
+the new node needs, ask the driver without the GIL, and put the node on record. Until the driver has made the node
+nothing of the graph has changed, and what was attached for it goes again when the driver refuses.
 """
 
 cimport cython
@@ -13,26 +13,20 @@ from libc.stddef cimport size_t
 from libcpp.memory cimport shared_ptr
 from libcpp.vector cimport vector
 
-from cuda_graphs._driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUcontext, CUdeviceptr, CUgraph, CUgraphNode, CUresult
+from cuda_graphs._driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUgraphNode, CUresult
 from cuda_graphs._driver.cuda_graph cimport (
-    CU_GRAPH_COND_TYPE_IF, CU_GRAPH_COND_TYPE_SWITCH, CU_GRAPH_COND_TYPE_WHILE, CUDA_HOST_NODE_PARAMS,
-    CUDA_KERNEL_NODE_PARAMS, CUDA_MEMSET_NODE_PARAMS, CUgraphConditionalNodeType, graph_driver,
+    CU_GRAPH_COND_TYPE_IF, CU_GRAPH_COND_TYPE_SWITCH, CU_GRAPH_COND_TYPE_WHILE, CUgraphConditionalNodeType,
 )
 from cuda_graphs._driver.seam cimport check_attempt, raise_noted
 from cuda_graphs._handles.graph_handles cimport (
-    Allocation, AllocKind, GraphBox, GraphMemory, KernelShape, LinearCopy, NodeHandle, NodeKind, NodePlace, NodeRecord,
-    Owners, OwnerSlot, add_alloc, add_conditional, add_copy, add_inner_graph, add_kernel, add_node, as_owner,
-    create_graph_memory, find_kind, place_after, point_to, seal_owners,
+    AllocKind, GraphBox, GraphMemory, NodeHandle, NodeKind, NodePlace, NodeRecord, NodeSpec, Owners, OwnerSlot,
+    add_inner_graph, add_node, alloc_kind, as_owner, create_graph_memory, find_kind, make_node, place_after, point_to,
 )
-from cuda_graphs._handles.handles cimport EventHandle, Opaque, box_of
-from cuda_graphs._objects.arguments cimport ArgumentPack, needs_keeping, pack_arguments
-from cuda_graphs._objects.buffer cimport parse_fill_value
-from cuda_graphs._objects.kernel cimport Kernel
-from cuda_graphs._objects.launch_config cimport LaunchConfig, LaunchConfig_accept
-from cuda_graphs.graph.condition cimport Condition
-from cuda_graphs.graph.operands cimport (
-    accept_condition, accept_context, accept_event, accept_kernel, fill_allocation, fill_kernel, find_type,
-    name_of, own_arguments, read_address, read_callback, read_size, read_uint, type_of,
+from cuda_graphs._handles.handles cimport box_of
+from cuda_graphs.graph.operands cimport read_uint
+from cuda_graphs.graph.spec cimport (
+    describe, read_alloc, read_child, read_conditional, read_event, read_free, read_host, read_kernel, read_memcpy,
+    read_memset, type_of,
 )
 from cuda_graphs.graph import options as graph_options
 
@@ -69,10 +63,10 @@ cdef Place accept_graph(object child):
     return <Place>child
 
 
-cdef Place remember_device(Place node, int device):
-    # Of host memory the driver gives back device 0.
-    node._record().make_facts().device = device
-    return node
+cdef int check_name(object name) except -1:
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"name must be a str, got {type(name).__name__}")
+    return 0
 
 
 cdef extern from "Python.h":
@@ -154,198 +148,134 @@ cdef class Place:
             raise RuntimeError(f"GraphNode has been destroyed (it was a {type(self).__name__})")
         return record.graph
 
-    cdef OwnerSlot _attach(self, const Opaque& first, const Opaque& second) except *:
+    cdef OwnerSlot _attach(self, const Owners& owners) except *:
         cdef GraphBox* graph = self._open()
-        cdef OwnerSlot slot = graph.owners.prepare(graph.raw, first, second)
+        cdef OwnerSlot slot = graph.owners.prepare(graph.raw, owners.first, owners.second)
         if slot.page == NULL:
             raise_noted("attach what the node needs to its graph")
         return slot
 
-    cdef Place _added(self, CUgraphNode raw, NodeKind kind, OwnerSlot owners):
-        return wrap_node(self._h, &add_node(box_of[NodeRecord](self._h).graph[0], raw, kind, owners))
+    cdef Place _added(self, CUgraphNode raw, NodeKind kind, OwnerSlot owners, object name):
+        cdef NodeRecord* record = &add_node(box_of[NodeRecord](self._h).graph[0], raw, kind, owners)
+        if name is not None:
+            record.make_facts().name = name.encode("utf-8", "surrogatepass")
+        return wrap_node(self._h, record)
 
-    cdef int _refused(self, CUresult status, OwnerSlot owners, str attempt) except -1:
-        cdef GraphBox* graph = box_of[NodeRecord](self._h).graph
-        graph.owners.rollback(owners)
-        return check_attempt(status, f"{attempt} to {self!r}")
+    cdef Place _add(self, NodeSpec& spec, object name):
+        cdef GraphBox* graph = self._open()
+        cdef OwnerSlot slot
+        cdef CUgraphNode raw = NULL
+        cdef CUresult status
+        check_name(name)
+        if spec.owners.first or spec.owners.second:
+            slot = self._attach(spec.owners)
+        with nogil:
+            status = make_node(place_after(self._h), spec, &raw)
+        if status:
+            graph.owners.rollback(slot)
+            check_attempt(status, f"add {describe(spec)} to {self!r}")
+        return self._added(raw, spec.kind, slot, name)
 
-    def join(self, *nodes):
+    def join(self, *nodes, name=None):
         """Add an EmptyNode that depends on this node and on all of `nodes`, which are of the same graph.
 
         TypeError for what is not a GraphNode; CUDAError for a node of another graph or one given twice.
         """
         cdef GraphBox* graph = self._open()
+        cdef NodeSpec spec
+        cdef NodePlace place
         cdef vector[CUgraphNode] after
         cdef CUgraphNode raw = NULL
         cdef CUresult status
+        check_name(name)
+        spec.begin(NodeKind.kEmpty)
         for node in (self, *nodes):
             read_dependency(self, node, &after)
+        place.graph, place.after, place.count = graph.raw, after.data(), after.size()
         with nogil:
-            status = graph_driver().cuGraphAddEmptyNode(&raw, graph.raw, after.data(), after.size())
+            status = make_node(place, spec, &raw)
         if status:
-            self._refused(status, OwnerSlot(), f"add a join of {nodes!r}")
-        return self._added(raw, NodeKind.kEmpty, OwnerSlot())
+            check_attempt(status, f"add a join of {nodes!r} to {self!r}")
+        return self._added(raw, NodeKind.kEmpty, OwnerSlot(), name)
 
-    def launch(self, config, kernel, *args):
+    def launch(self, config, kernel, *args, name=None):
         """Add a KernelNode: `kernel` over the grid of `config` (LaunchConfig, or a dict of its fields).
 
         args: ints, floats, bools, complex, NumPy and ctypes scalars, Buffers, Conditions, each converted to the
         declared type of the parameter. The graph keeps the kernel and, of the arguments, the objects that own
         something. Cluster and cooperative settings become attributes of the node.
         """
-        cdef LaunchConfig c = LaunchConfig_accept(config)
-        cdef Kernel k = accept_kernel(kernel)
-        cdef ArgumentPack pack
-        cdef CUDA_KERNEL_NODE_PARAMS params
-        cdef KernelShape shape
-        cdef CUgraphNode raw = NULL
-        cdef CUresult status
-        pack_arguments(pack, k, args)
-        fill_kernel(&params, &shape, c, k, &pack)
-        cdef Opaque owned
-        if needs_keeping(args):
-            owned = own_arguments(args)
-        cdef OwnerSlot slot = self._attach(as_owner(k._h), owned)
-        with nogil:
-            status = add_kernel(place_after(self._h), params, shape, &raw)
-        if status:
-            self._refused(status, slot, f"add a launch of {k._name()} with {c!r} and {len(args)} arguments")
-        return self._added(raw, NodeKind.kKernel, slot)
+        cdef NodeSpec spec
+        read_kernel(spec, config, kernel, args)
+        return self._add(spec, name)
 
-    def alloc(self, size, options=None, *, device=None, memory_type="device", peer_access=None):
+    def alloc(self, size, options=None, *, device=None, memory_type="device", peer_access=None, name=None):
         """Add an AllocNode: `size` bytes, at an address that is fixed now (`dptr`) and the same in every launch.
 
         Options as fields or as a GraphAllocOptions. Memory that no FreeNode gives back outlives the launch. CUDAError
         for size 0; ValueError for an unknown memory type.
         """
-        self._open()
-        cdef Allocation what
+        cdef NodeSpec spec
         cdef shared_ptr[GraphMemory] memory = create_graph_memory()
-        cdef CUgraphNode raw = NULL
-        cdef CUresult status
         keywords = {"device": device, "memory_type": memory_type, "peer_access": peer_access}
-        fill_allocation(&what, read_size(size, "size"), graph_options.accept(graph_options.GraphAllocOptions, options, keywords))
-        cdef OwnerSlot slot = self._attach(as_owner(memory), Opaque())
-        with nogil:
-            status = add_alloc(place_after(self._h), what, &raw)
-        if status:
-            self._refused(status, slot, f"add an allocation of {size} bytes of {name_of(what.kind)} memory")
-        memory.get().record(what.address, what.size, type_of(what.kind))
-        cdef Place node = self._added(raw, NodeKind.kAlloc, slot)
-        return remember_device(node, what.device) if what.kind == AllocKind.kHost else node
+        options = graph_options.accept(graph_options.GraphAllocOptions, options, keywords)
+        cdef int ordinal = read_alloc(spec, size, options)
+        spec.owners.first = as_owner(memory)
+        cdef Place node = self._add(spec, name)
+        cdef AllocKind kind = alloc_kind(spec.params.alloc.poolProps)
+        memory.get().record(spec.params.alloc.dptr, spec.params.alloc.bytesize, type_of(kind))
+        if kind == AllocKind.kHost:  # of it the driver gives back device 0
+            node._record().make_facts().device = ordinal
+        return node
 
-    def free(self, dptr):
+    def free(self, dptr, *, name=None):
         """Add a FreeNode for an address that an alloc node reserved (int).
 
         CUDAError for 0, for an address that is not the start of such memory, and for one freed already in this graph.
         """
-        cdef GraphBox* graph = self._open()
-        cdef Opaque owner
-        cdef CUdeviceptr address = read_address(dptr, "dptr", &owner)
-        cdef NodePlace place = place_after(self._h)
-        cdef CUgraphNode raw = NULL
-        cdef CUresult status
-        with nogil:
-            status = graph_driver().cuGraphAddMemFreeNode(
-                &raw, graph.raw, place.dependencies(), place.count(), address)
-        if status:
-            self._refused(status, OwnerSlot(), f"add a free of {address:#x}")
-        return self._added(raw, NodeKind.kFree, OwnerSlot())
+        cdef NodeSpec spec
+        read_free(spec, dptr)
+        return self._add(spec, name)
 
-    def memset(self, dst, value, width, height=1, pitch=0):
+    def memset(self, dst, value, width, height=1, pitch=0, *, name=None):
         """Add a MemsetNode: fill `height` rows of `width` elements, `pitch` bytes apart (of one row: ignored).
 
         dst    address (int) or Buffer, which the graph then keeps
         value  an int in 0..255 fills bytes; a buffer of 1, 2 or 4 bytes (bytes, NumPy scalar) is one element
         """
-        cdef GraphBox* graph = self._open()
-        cdef Opaque owner
-        cdef CUDA_MEMSET_NODE_PARAMS params
-        cdef NodePlace place = place_after(self._h)
-        cdef CUcontext context = accept_context("memset node")
-        cdef CUgraphNode raw = NULL
-        cdef CUresult status
-        params.dst = read_address(dst, "dst", &owner)
-        params.elementSize = <unsigned int>parse_fill_value(value, &params.value)
-        params.width, params.height = read_size(width, "width"), read_size(height, "height")
-        params.pitch = read_size(pitch, "pitch")
-        cdef OwnerSlot slot = self._attach(owner, Opaque()) if owner else OwnerSlot()
-        with nogil:
-            status = graph_driver().cuGraphAddMemsetNode(
-                &raw, graph.raw, place.dependencies(), place.count(), &params, context)
-        if status:
-            self._refused(status, slot, f"add a memset of {width} x {height} elements at {params.dst:#x}")
-        return self._added(raw, NodeKind.kMemset, slot)
+        cdef NodeSpec spec
+        read_memset(spec, dst, value, width, height, pitch)
+        return self._add(spec, name)
 
-    def memcpy(self, dst, src, size):
+    def memcpy(self, dst, src, size, *, name=None):
         """Add a MemcpyNode: copy `size` bytes from `src` to `dst`, each an address (int) or a Buffer, which the graph
         then keeps. Device, pinned, managed and graph-allocated memory; ValueError for pageable host memory."""
-        self._open()
-        cdef Opaque to_owner, from_owner
-        cdef LinearCopy copy
-        cdef CUcontext context = accept_context("memcpy node")
-        cdef CUgraphNode raw = NULL
-        cdef CUresult status
-        copy.to = read_address(dst, "dst", &to_owner)
-        copy.source = read_address(src, "src", &from_owner)
-        copy.size = read_size(size, "size")
-        copy.to_type, copy.source_type = find_type(copy.to, "dst"), find_type(copy.source, "src")
-        cdef OwnerSlot slot = self._attach(to_owner, from_owner) if to_owner or from_owner else OwnerSlot()
-        with nogil:
-            status = add_copy(place_after(self._h), copy, context, &raw)
-        if status:
-            self._refused(status, slot, f"add a memcpy of {size} bytes from {copy.source:#x} to {copy.to:#x}")
-        return self._added(raw, NodeKind.kMemcpy, slot)
+        cdef NodeSpec spec
+        read_memcpy(spec, dst, src, size)
+        return self._add(spec, name)
 
-    def embed(self, child):
+    def embed(self, child, *, name=None):
         """Add a ChildGraphNode with a copy of the definition `child` as it is now; `child` itself may go.
 
         CUDAError when `child` holds alloc, free or conditional nodes (a rule of the driver).
         """
-        cdef GraphBox* graph = self._open()
-        cdef GraphBox* source = accept_graph(child)._open()
-        cdef NodePlace place = place_after(self._h)
-        cdef CUgraphNode raw = NULL
-        cdef CUresult status
-        seal_owners(source[0])
-        with nogil:
-            status = graph_driver().cuGraphAddChildGraphNode(
-                &raw, graph.raw, place.dependencies(), place.count(), source.raw)
-        if status:
-            self._refused(status, OwnerSlot(), f"embed {child!r}")
-        return self._added(raw, NodeKind.kChild, OwnerSlot())
+        cdef NodeSpec spec
+        read_child(spec, accept_graph(child)._open())
+        return self._add(spec, name)
 
-    def record_event(self, event):
+    def record_event(self, event, *, name=None):
         """Add an EventRecordNode: each launch records `event` here. The graph keeps the event."""
-        cdef GraphBox* graph = self._open()
-        cdef EventHandle h = accept_event(event)
-        cdef NodePlace place = place_after(self._h)
-        cdef CUgraphNode raw = NULL
-        cdef CUresult status
-        cdef OwnerSlot slot = self._attach(as_owner(h), Opaque())
-        with nogil:
-            status = graph_driver().cuGraphAddEventRecordNode(
-                &raw, graph.raw, place.dependencies(), place.count(), h.get()[0])
-        if status:
-            self._refused(status, slot, f"add a record of {event!r}")
-        return self._added(raw, NodeKind.kEventRecord, slot)
+        cdef NodeSpec spec
+        read_event(spec, NodeKind.kEventRecord, event)
+        return self._add(spec, name)
 
-    def wait_event(self, event):
+    def wait_event(self, event, *, name=None):
         """Add an EventWaitNode: wait for the work that the latest record of `event` marks. The graph keeps it."""
-        cdef GraphBox* graph = self._open()
-        cdef EventHandle h = accept_event(event)
-        cdef NodePlace place = place_after(self._h)
-        cdef CUgraphNode raw = NULL
-        cdef CUresult status
-        cdef OwnerSlot slot = self._attach(as_owner(h), Opaque())
-        with nogil:
-            status = graph_driver().cuGraphAddEventWaitNode(
-                &raw, graph.raw, place.dependencies(), place.count(), h.get()[0])
-        if status:
-            self._refused(status, slot, f"add a wait for {event!r}")
-        return self._added(raw, NodeKind.kEventWait, slot)
+        cdef NodeSpec spec
+        read_event(spec, NodeKind.kEventWait, event)
+        return self._add(spec, name)
 
-    def callback(self, fn, *, user_data=None):
+    def callback(self, fn, *, user_data=None, name=None):
         """Add a HostCallbackNode: each launch calls `fn()` once, on a thread of the driver. It must not use CUDA.
 
         fn         a callable, whose exceptions go to sys.unraisablehook; or a ctypes function pointer `void (void*)`
@@ -353,68 +283,53 @@ cdef class Place:
 
         The graph keeps them; a callable that itself refers to the graph is never freed, nor is the graph.
         """
-        cdef GraphBox* graph = self._open()
-        cdef CUDA_HOST_NODE_PARAMS params
-        cdef Owners owners
-        cdef NodePlace place = place_after(self._h)
-        cdef CUgraphNode raw = NULL
-        cdef CUresult status
-        read_callback(fn, user_data, &params, &owners)
-        cdef OwnerSlot slot = self._attach(owners.first, owners.second)
-        with nogil:
-            status = graph_driver().cuGraphAddHostNode(&raw, graph.raw, place.dependencies(), place.count(), &params)
-        if status:
-            self._refused(status, slot, f"add a callback of {fn!r}")
-        return self._added(raw, NodeKind.kHost, slot)
+        cdef NodeSpec spec
+        read_host(spec, fn, user_data)
+        return self._add(spec, name)
 
     cdef Place _add_conditional(
-        self, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size
+        self, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size, object name
     ):
-        self._open()
-        cdef Condition c = accept_condition(condition)
-        cdef vector[CUgraph] bodies
-        cdef CUgraphNode raw = NULL
-        cdef CUresult status
-        cdef CUcontext context = accept_context("conditional node")
-        with nogil:
-            status = add_conditional(place_after(self._h), c._handle, context, type, size, &raw, bodies)
-        if status:
-            self._refused(status, OwnerSlot(), f"add a conditional node with {size} bodies on {c!r}")
-        cdef Place node = self._added(raw, kind, OwnerSlot())
-        node._record().make_facts().condition = c._handle
-        for body in bodies:
-            add_inner_graph(node._record()[0], body)
+        cdef NodeSpec spec
+        cdef unsigned int i
+        read_conditional(spec, condition, kind, type, size)
+        cdef Place node = self._add(spec, name)
+        node._record().make_facts().condition = spec.params.conditional.handle
+        for i in range(size):  # the array is the driver's and lives as long as the node
+            add_inner_graph(node._record()[0], spec.params.conditional.phGraph_out[i])
         return node
 
-    def if_then(self, condition):
+    def if_then(self, condition, *, name=None):
         """Add an IfNode: its body `then` runs if the condition is not 0.
 
         The condition is of this graph or one around it, and of no other node. Bodies hold kernel, empty, memset,
         memcpy, child graph and conditional nodes (a rule of the driver).
         """
-        return self._add_conditional(condition, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1)
+        return self._add_conditional(condition, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1, name)
 
-    def if_else(self, condition):
+    def if_else(self, condition, *, name=None):
         """Add an IfElseNode: `then` runs if the condition is not 0, `else_` if it is. See `if_then`."""
-        return self._add_conditional(condition, NodeKind.kIfElse, CU_GRAPH_COND_TYPE_IF, 2)
+        return self._add_conditional(condition, NodeKind.kIfElse, CU_GRAPH_COND_TYPE_IF, 2, name)
 
-    def while_loop(self, condition):
+    def while_loop(self, condition, *, name=None):
         """Add a WhileNode: `body` runs again and again as long as the condition is not 0 before it. See `if_then`."""
-        return self._add_conditional(condition, NodeKind.kWhile, CU_GRAPH_COND_TYPE_WHILE, 1)
+        return self._add_conditional(condition, NodeKind.kWhile, CU_GRAPH_COND_TYPE_WHILE, 1, name)
 
-    def switch(self, condition, count):
+    def switch(self, condition, count, *, name=None):
         """Add a SwitchNode of `count` bodies: `branches[n]` runs if the condition is n, none if it is >= count.
 
         See `if_then`. CUDAError for count 0.
         """
-        return self._add_conditional(condition, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, read_uint(count, "count"))
+        cdef unsigned int size = read_uint(count, "count")
+        return self._add_conditional(condition, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, size, name)
 
-    def call(self, obj, *args):
-        """Have `obj` add its nodes here, and return the last of them.
+    def call(self, obj, *args, name=None):
+        """Have `obj` add its nodes here, and return the last of them, which gets the name.
 
         obj has a method `__cuda_graph_emit__(node, args) -> GraphNode`: it adds nodes after `node` with the arguments
         `args`. Kernel compilers make their kernels usable in graphs with it.
         """
+        check_name(name)
         emit = getattr(type(obj), "__cuda_graph_emit__", None)
         if emit is None:
             raise TypeError(f"{type(obj).__name__} object cannot be called in a graph: it has no __cuda_graph_emit__")
@@ -422,4 +337,6 @@ cdef class Place:
         last = emit(obj, wrap_node(self._h, self._record()), args)
         if not isinstance(last, class_of(NodeKind.kOther)) or (<Place>last)._record().graph != graph:
             raise TypeError(f"{type(obj).__name__}.__cuda_graph_emit__ must return a node of the graph, got {last!r}")
+        if name is not None:
+            last.name = name
         return last

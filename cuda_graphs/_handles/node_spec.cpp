@@ -1,0 +1,239 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "node_spec.hpp"
+
+#include "_driver/table.hpp"
+
+namespace cg {
+
+namespace {
+
+CUgraphNodeType type_of(NodeKind kind) noexcept {
+    switch (kind) {
+        case NodeKind::kKernel:
+            return CU_GRAPH_NODE_TYPE_KERNEL;
+        case NodeKind::kAlloc:
+            return CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+        case NodeKind::kFree:
+            return CU_GRAPH_NODE_TYPE_MEM_FREE;
+        case NodeKind::kMemset:
+            return CU_GRAPH_NODE_TYPE_MEMSET;
+        case NodeKind::kMemcpy:
+            return CU_GRAPH_NODE_TYPE_MEMCPY;
+        case NodeKind::kChild:
+            return CU_GRAPH_NODE_TYPE_GRAPH;
+        case NodeKind::kHost:
+            return CU_GRAPH_NODE_TYPE_HOST;
+        case NodeKind::kEventRecord:
+            return CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+        case NodeKind::kEventWait:
+            return CU_GRAPH_NODE_TYPE_WAIT_EVENT;
+        case NodeKind::kIf:
+        case NodeKind::kIfElse:
+        case NodeKind::kWhile:
+        case NodeKind::kSwitch:
+        case NodeKind::kConditional:
+            return CU_GRAPH_NODE_TYPE_CONDITIONAL;
+        case NodeKind::kEntry:
+        case NodeKind::kEmpty:
+        case NodeKind::kOther:
+            break;
+    }
+    return CU_GRAPH_NODE_TYPE_EMPTY;
+}
+
+}  // namespace
+
+void NodeSpec::begin(NodeKind what) noexcept {
+    kind = what;
+    params.type = type_of(what);
+}
+
+CUresult current_context(CUcontext* context) {
+    const CUresult status = driver().cuCtxGetCurrent(context);
+    return status == CUDA_SUCCESS && *context == nullptr ? CUDA_ERROR_INVALID_CONTEXT : status;
+}
+
+namespace {
+
+CUresult set_shape(CUgraphNode node, const KernelShape& shape) {
+    CUkernelNodeAttrValue value{};
+    if (shape.cluster[0] != 0) {
+        value.clusterDim.x = shape.cluster[0];
+        value.clusterDim.y = shape.cluster[1];
+        value.clusterDim.z = shape.cluster[2];
+        const CUresult status =
+            driver().cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value);
+        if (status != CUDA_SUCCESS) return status;
+    }
+    if (shape.cooperative == 0) return CUDA_SUCCESS;
+    value = {};
+    value.cooperative = shape.cooperative;
+    return driver().cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value);
+}
+
+CUresult get_shape(CUgraphNode node, KernelShape* shape) {
+    CUkernelNodeAttrValue value{};
+    CUresult status = driver().cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value);
+    if (status != CUDA_SUCCESS) return status;
+    shape->cluster[0] = value.clusterDim.x;
+    shape->cluster[1] = value.clusterDim.y;
+    shape->cluster[2] = value.clusterDim.z;
+    value = {};
+    status = driver().cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value);
+    shape->cooperative = value.cooperative;
+    return status;
+}
+
+CUresult add(const NodePlace& place, NodeSpec& spec, CUgraphNode* node) {
+    return driver().cuGraphAddNode(node, place.graph, place.after, place.data, place.count, &spec.params);
+}
+
+// The attributes are set once the node exists, and a graph with memory nodes does not let a node go again. So a shape
+// that the driver refuses has to show on a graph that can be thrown away.
+CUresult try_shape(NodeSpec& spec) {
+    CUgraph scratch = nullptr;
+    CUgraphNode node = nullptr;
+    CUresult status = driver().cuGraphCreate(&scratch, 0);
+    if (status != CUDA_SUCCESS) return status;
+    status = add({scratch, nullptr, 0}, spec, &node);
+    if (status == CUDA_SUCCESS) status = set_shape(node, spec.shape);
+    driver().cuGraphDestroy(scratch);
+    return status;
+}
+
+CUDA_KERNEL_NODE_PARAMS narrow(const CUDA_KERNEL_NODE_PARAMS_v3& k) noexcept {
+    return {k.func,      k.gridDimX,       k.gridDimY,     k.gridDimZ, k.blockDimX, k.blockDimY,
+            k.blockDimZ, k.sharedMemBytes, k.kernelParams, k.extra,    k.kern,      k.ctx};
+}
+
+CUDA_KERNEL_NODE_PARAMS_v3 widen(const CUDA_KERNEL_NODE_PARAMS& k) noexcept {
+    return {k.func,      k.gridDimX,       k.gridDimY,     k.gridDimZ, k.blockDimX, k.blockDimY,
+            k.blockDimZ, k.sharedMemBytes, k.kernelParams, k.extra,    k.kern,      k.ctx};
+}
+
+}  // namespace
+
+CUresult make_node(const NodePlace& place, NodeSpec& spec, CUgraphNode* node) {
+    if (spec.kind == NodeKind::kKernel && place.data == nullptr && spec.shape.is_plain()) {
+        const CUDA_KERNEL_NODE_PARAMS params = narrow(spec.params.kernel);
+        return driver().cuGraphAddKernelNode(node, place.graph, place.after, place.count, &params);
+    }
+    if (spec.shape.is_plain()) return add(place, spec, node);
+    CUresult status = try_shape(spec);
+    if (status == CUDA_SUCCESS) status = add(place, spec, node);
+    return status == CUDA_SUCCESS ? set_shape(*node, spec.shape) : status;
+}
+
+namespace {
+
+CUresult load_kernel(CUgraphNode node, NodeSpec& spec) {
+    CUDA_KERNEL_NODE_PARAMS params{};
+    const CUresult status = driver().cuGraphKernelNodeGetParams(node, &params);
+    if (status != CUDA_SUCCESS) return status;
+    spec.params.kernel = widen(params);
+    return get_shape(node, &spec.shape);
+}
+
+CUresult load_memset(CUgraphNode node, NodeSpec& spec) {
+    CUDA_MEMSET_NODE_PARAMS params{};
+    const CUresult status = driver().cuGraphMemsetNodeGetParams(node, &params);
+    spec.params.memset = {params.dst,   params.pitch,  params.value, params.elementSize,
+                          params.width, params.height, nullptr};
+    return status;
+}
+
+CUresult load_host(CUgraphNode node, NodeSpec& spec) {
+    CUDA_HOST_NODE_PARAMS params{};
+    const CUresult status = driver().cuGraphHostNodeGetParams(node, &params);
+    spec.params.host.fn = params.fn;
+    spec.params.host.userData = params.userData;
+    return status;
+}
+
+CUresult load_alloc(CUgraphNode node, NodeSpec& spec) {
+    CUDA_MEM_ALLOC_NODE_PARAMS params{};
+    const CUresult status = driver().cuGraphMemAllocNodeGetParams(node, &params);
+    spec.params.alloc = {params.poolProps, params.accessDescs, params.accessDescCount, params.bytesize, params.dptr};
+    return status;
+}
+
+}  // namespace
+
+CUresult load_node(CUgraphNode node, NodeSpec& spec) {
+    CUgraphNodeParams& params = spec.params;
+    switch (spec.kind) {
+        case NodeKind::kKernel:
+            return load_kernel(node, spec);
+        case NodeKind::kAlloc:
+            return load_alloc(node, spec);
+        case NodeKind::kFree:
+            return driver().cuGraphMemFreeNodeGetParams(node, &params.free.dptr);
+        case NodeKind::kMemset:
+            return load_memset(node, spec);
+        case NodeKind::kMemcpy:
+            return driver().cuGraphMemcpyNodeGetParams(node, &params.memcpy.copyParams);
+        case NodeKind::kChild:
+            return driver().cuGraphChildGraphNodeGetGraph(node, &params.graph.graph);
+        case NodeKind::kHost:
+            return load_host(node, spec);
+        case NodeKind::kEventRecord:
+            return driver().cuGraphEventRecordNodeGetEvent(node, &params.eventRecord.event);
+        case NodeKind::kEventWait:
+            return driver().cuGraphEventWaitNodeGetEvent(node, &params.eventWait.event);
+        default:
+            return CUDA_SUCCESS;
+    }
+}
+
+namespace {
+
+CUmemLocation location_of(AllocKind kind, int device) {
+    CUmemLocation location{};
+    location.type = kind == AllocKind::kHost ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_DEVICE;
+    location.id = kind == AllocKind::kHost ? 0 : device;
+    return location;
+}
+
+}  // namespace
+
+void set_allocation(NodeSpec& spec, AllocKind kind, int device, std::size_t size, const std::vector<int>& peers) {
+    for (const int peer : peers)
+        spec.access.push_back({location_of(AllocKind::kDevice, peer), CU_MEM_ACCESS_FLAGS_PROT_READWRITE});
+    CUDA_MEM_ALLOC_NODE_PARAMS_v2& alloc = spec.params.alloc;
+    alloc.poolProps.allocType =
+        kind == AllocKind::kManaged ? CU_MEM_ALLOCATION_TYPE_MANAGED : CU_MEM_ALLOCATION_TYPE_PINNED;
+    alloc.poolProps.location = location_of(kind, device);
+    alloc.accessDescs = spec.access.empty() ? nullptr : spec.access.data();
+    alloc.accessDescCount = spec.access.size();
+    alloc.bytesize = size;
+}
+
+AllocKind alloc_kind(const CUmemPoolProps& props) noexcept {
+    if (props.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED) return AllocKind::kManaged;
+    return props.location.type == CU_MEM_LOCATION_TYPE_DEVICE ? AllocKind::kDevice : AllocKind::kHost;
+}
+
+void set_source(CUDA_MEMCPY3D& copy, CUdeviceptr address, CUmemorytype type) noexcept {
+    const bool host = type == CU_MEMORYTYPE_HOST;
+    copy.srcMemoryType = type;
+    copy.srcHost = host ? reinterpret_cast<const void*>(address) : nullptr;
+    copy.srcDevice = host ? 0 : address;
+}
+
+void set_destination(CUDA_MEMCPY3D& copy, CUdeviceptr address, CUmemorytype type) noexcept {
+    const bool host = type == CU_MEMORYTYPE_HOST;
+    copy.dstMemoryType = type;
+    copy.dstHost = host ? reinterpret_cast<void*>(address) : nullptr;
+    copy.dstDevice = host ? 0 : address;
+}
+
+CUdeviceptr source_of(const CUDA_MEMCPY3D& copy) noexcept {
+    return copy.srcMemoryType == CU_MEMORYTYPE_HOST ? reinterpret_cast<CUdeviceptr>(copy.srcHost) : copy.srcDevice;
+}
+
+CUdeviceptr destination_of(const CUDA_MEMCPY3D& copy) noexcept {
+    return copy.dstMemoryType == CU_MEMORYTYPE_HOST ? reinterpret_cast<CUdeviceptr>(copy.dstHost) : copy.dstDevice;
+}
+
+}  // namespace cg

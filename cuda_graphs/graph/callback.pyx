@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Host callbacks: how a Python callable runs on a thread of the driver.
+
+The trampoline's address tells our host nodes from those of C functions: there is one a process.
+"""
+
+import ctypes
+
+from cpython.object cimport PyObject
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from libc.stddef cimport size_t
+from libc.stdint cimport uintptr_t
+
+from cuda_graphs._driver.cuda_graph cimport CUDA_HOST_NODE_PARAMS_v2
+from cuda_graphs._handles.graph_handles cimport Owners, copy_bytes
+from cuda_graphs._handles.handles cimport HostFunction, Opaque, hold_python
+from cuda_graphs.graph.operands cimport is_int
+
+
+cdef void trampoline(void* callable) noexcept nogil:
+    cdef HostFunction python  # False once the interpreter is closing: then no Python can run any more
+    if python:
+        with gil:
+            call_python(<object>callable)
+
+
+cdef void call_python(object callable) noexcept:
+    # Nothing can pass through the driver: an exception goes to sys.unraisablehook, as `noexcept` has it, and the
+    # graph goes on.
+    callable()
+
+
+cdef int read_callback(object fn, object user_data, CUDA_HOST_NODE_PARAMS_v2* params, Owners* owners) except -1:
+    if isinstance(fn, ctypes._CFuncPtr):
+        return read_c_function(fn, user_data, params, owners)
+    if user_data is not None:
+        raise ValueError("user_data is only supported with a ctypes function pointer; bind it to the callable instead")
+    if not callable(fn):
+        raise TypeError(f"callback must be callable, got {type(fn).__name__}")
+    params.fn = trampoline
+    params.userData = <PyObject*>fn
+    owners.first = hold_python(<PyObject*>fn)
+    return 0
+
+
+cdef int read_c_function(object fn, object user_data, CUDA_HOST_NODE_PARAMS_v2* params, Owners* owners) except -1:
+    if fn.restype is not None or tuple(fn.argtypes or ()) != (ctypes.c_void_p,):
+        raise TypeError("a ctypes callback must be declared with restype None and argtypes (c_void_p,)")
+    params.fn = <void (*)(void*) noexcept nogil><uintptr_t>ctypes.cast(fn, ctypes.c_void_p).value
+    owners.first = hold_python(<PyObject*>fn)
+    if user_data is None:
+        params.userData = NULL
+    elif is_int(user_data):
+        params.userData = <void*><uintptr_t>user_data
+    else:
+        owners.second = copy_of(user_data)
+        params.userData = <void*>owners.second.get()
+    return 0
+
+
+cdef Opaque copy_of(object data) except *:
+    cdef Py_buffer view
+    PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+    try:
+        return copy_bytes(view.buf, <size_t>view.len)
+    finally:
+        PyBuffer_Release(&view)
+
+
+cdef object python_callback(const CUDA_HOST_NODE_PARAMS_v2& params):
+    return <object>params.userData if params.fn == trampoline else None

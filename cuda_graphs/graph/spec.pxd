@@ -1,0 +1,28 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from cuda_graphs._driver.cuda_graph cimport CUgraphConditionalNodeType, CUmemorytype
+from cuda_graphs._handles.graph_handles cimport AllocKind, GraphBox, NodeKind, NodeSpec
+from cuda_graphs._objects.kernel cimport Kernel
+from cuda_graphs._objects.launch_config cimport LaunchConfig
+
+# One function a kind: checks all arguments and fills a fresh spec. Adding a node, updating one and updating one of an
+# executable use the same. Nothing else has changed when they raise.
+cdef int read_kernel(NodeSpec& spec, object config, object kernel, tuple args) except -1
+cdef int read_alloc(NodeSpec& spec, object size, object options) except -1  # GraphAllocOptions; returns the device
+cdef int read_free(NodeSpec& spec, object dptr) except -1
+cdef int read_memset(NodeSpec& spec, object dst, object value, object width, object height, object pitch) except -1
+cdef int read_memcpy(NodeSpec& spec, object dst, object src, object size) except -1
+cdef int read_child(NodeSpec& spec, GraphBox* source) except -1
+cdef int read_host(NodeSpec& spec, object fn, object user_data) except -1
+cdef int read_event(NodeSpec& spec, NodeKind kind, object event) except -1  # kEventRecord or kEventWait
+cdef int read_conditional(
+    NodeSpec& spec, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size) except -1
+
+# Some words on what a spec makes, for messages: "a memset of 4 x 1 elements at 0x1000".
+cdef str describe(NodeSpec& spec)
+
+# Back from a spec of a kernel node.
+cdef LaunchConfig config_of(NodeSpec& spec)
+cdef Kernel kernel_of(NodeSpec& spec)
+
+cdef CUmemorytype type_of(AllocKind kind) noexcept

@@ -1,0 +1,234 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+# cython: cdivision=True
+"""What a node of each kind is made from: one `read_*` function a kind, from Python values to a NodeSpec."""
+
+from libc.stdint cimport uintptr_t
+from libcpp.vector cimport vector
+
+from cuda_graphs._driver.cuda cimport CUdeviceptr, CUresult
+from cuda_graphs._driver.cuda_graph cimport (
+    CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_UNIFIED, CUDA_CONDITIONAL_NODE_PARAMS,
+    CUDA_KERNEL_NODE_PARAMS_v3, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS_v2, CUgraphConditionalNodeType, CUmemorytype, graph_driver,
+)
+from cuda_graphs._driver.seam cimport check_attempt
+from cuda_graphs._handles.graph_handles cimport (
+    AllocKind, GraphBox, NodeKind, NodeSpec, alloc_kind, as_owner, destination_of, seal_owners, set_allocation,
+    set_destination, set_source, source_of,
+)
+from cuda_graphs._handles.handles cimport EventHandle, LibraryHandle, Opaque, create_kernel_ref
+from cuda_graphs._objects.arguments cimport needs_keeping, pack_arguments
+from cuda_graphs._objects.buffer cimport parse_fill_value
+from cuda_graphs._objects.kernel cimport Kernel
+from cuda_graphs._objects.launch_config cimport LaunchConfig, LaunchConfig_accept
+from cuda_graphs.graph.callback cimport read_callback
+from cuda_graphs.graph.operands cimport (
+    accept_condition, accept_context, accept_event, accept_kernel, find_type, own_arguments, read_address, read_size,
+)
+from cuda_graphs.graph.options import MEMORY_TYPES, device_ordinal, memory_kind
+
+
+cdef int read_kernel(NodeSpec& spec, object config, object kernel, tuple args) except -1:
+    cdef LaunchConfig c = LaunchConfig_accept(config)
+    cdef Kernel k = accept_kernel(kernel)
+    spec.begin(NodeKind.kKernel)
+    pack_arguments(spec.arguments, k, args)
+    fill_config(spec, c)
+    spec.params.kernel.kern = k._h.get()[0]
+    spec.params.kernel.kernelParams = spec.arguments.pointers()
+    spec.owners.first = as_owner(k._h)
+    if needs_keeping(args):
+        spec.owners.second = own_arguments(args)
+    return 0
+
+
+cdef int fill_config(NodeSpec& spec, LaunchConfig config) except -1:
+    cdef CUDA_KERNEL_NODE_PARAMS_v3* p = &spec.params.kernel
+    spec.shape.cluster = config._cluster
+    spec.shape.cooperative = config._is_cooperative
+    # With a cluster the grid counts clusters, and the driver counts blocks.
+    p.gridDimX = config._grid[0] * (config._cluster[0] or 1)
+    p.gridDimY = config._grid[1] * (config._cluster[1] or 1)
+    p.gridDimZ = config._grid[2] * (config._cluster[2] or 1)
+    p.blockDimX, p.blockDimY, p.blockDimZ = config._block[0], config._block[1], config._block[2]
+    p.sharedMemBytes = config._shmem_size
+    return 0
+
+
+cdef LaunchConfig config_of(NodeSpec& spec):
+    cdef CUDA_KERNEL_NODE_PARAMS_v3* p = &spec.params.kernel
+    cdef unsigned int* cluster = spec.shape.cluster
+    return LaunchConfig(
+        grid=(
+            p.gridDimX // (cluster[0] or 1),
+            p.gridDimY // (cluster[1] or 1),
+            p.gridDimZ // (cluster[2] or 1),
+        ),
+        cluster=(cluster[0], cluster[1], cluster[2]) if cluster[0] else None,
+        block=(p.blockDimX, p.blockDimY, p.blockDimZ),
+        shmem_size=p.sharedMemBytes,
+        is_cooperative=spec.shape.cooperative != 0,
+    )
+
+
+cdef Kernel kernel_of(NodeSpec& spec):
+    return Kernel._from_handle(create_kernel_ref(spec.params.kernel.kern, LibraryHandle()))
+
+
+cdef int read_alloc(NodeSpec& spec, object size, object options) except -1:
+    cdef AllocKind kind = <AllocKind><int>memory_kind(options.memory_type)
+    cdef vector[int] peers
+    for peer in options.peer_access or ():
+        peers.push_back(device_ordinal(peer))
+    spec.begin(NodeKind.kAlloc)
+    cdef int device = current_device() if options.device is None else device_ordinal(options.device)
+    set_allocation(spec, kind, device, read_size(size, "size"), peers)
+    return device
+
+
+cdef int current_device() except -1:
+    cdef int device = 0
+    cdef CUresult status
+    with nogil:
+        status = graph_driver().cuCtxGetDevice(&device)
+    if status:
+        check_attempt(status, "find the device of an alloc node: give `device`, or call Device().set_current() first")
+    return device
+
+
+cdef CUmemorytype type_of(AllocKind kind) noexcept:
+    if kind == AllocKind.kHost:
+        return CU_MEMORYTYPE_HOST
+    return CU_MEMORYTYPE_DEVICE if kind == AllocKind.kDevice else CU_MEMORYTYPE_UNIFIED
+
+
+cdef int read_free(NodeSpec& spec, object dptr) except -1:
+    cdef Opaque owner  # of a Buffer; but nobody has to live for a free node
+    spec.begin(NodeKind.kFree)
+    spec.params.free.dptr = read_address(dptr, "dptr", &owner)
+    return 0
+
+
+cdef int read_memset(NodeSpec& spec, object dst, object value, object width, object height, object pitch) except -1:
+    cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
+    spec.begin(NodeKind.kMemset)
+    p.ctx = accept_context("memset node")
+    p.dst = read_address(dst, "dst", &spec.owners.first)
+    p.elementSize = <unsigned int>parse_fill_value(value, &p.value)
+    p.width, p.height = read_size(width, "width"), read_size(height, "height")
+    p.pitch = read_size(pitch, "pitch")
+    return 0
+
+
+cdef int read_memcpy(NodeSpec& spec, object dst, object src, object size) except -1:
+    cdef CUDA_MEMCPY3D* copy = &spec.params.memcpy.copyParams
+    spec.begin(NodeKind.kMemcpy)
+    spec.params.memcpy.copyCtx = accept_context("memcpy node")
+    cdef CUdeviceptr to = read_address(dst, "dst", &spec.owners.first)
+    cdef CUdeviceptr source = read_address(src, "src", &spec.owners.second)
+    copy.WidthInBytes, copy.Height, copy.Depth = read_size(size, "size"), 1, 1
+    set_destination(copy[0], to, find_type(to, "dst"))
+    set_source(copy[0], source, find_type(source, "src"))
+    return 0
+
+
+cdef int read_child(NodeSpec& spec, GraphBox* source) except -1:
+    spec.begin(NodeKind.kChild)
+    spec.params.graph.graph = source.raw
+    seal_owners(source[0])  # what is embedded is a copy, which shares them
+    return 0
+
+
+cdef int read_host(NodeSpec& spec, object fn, object user_data) except -1:
+    spec.begin(NodeKind.kHost)
+    return read_callback(fn, user_data, &spec.params.host, &spec.owners)
+
+
+cdef int read_event(NodeSpec& spec, NodeKind kind, object event) except -1:
+    cdef EventHandle h = accept_event(event)
+    spec.begin(kind)
+    if kind == NodeKind.kEventRecord:
+        spec.params.eventRecord.event = h.get()[0]
+    else:
+        spec.params.eventWait.event = h.get()[0]
+    spec.owners.first = as_owner(h)
+    return 0
+
+
+cdef int read_conditional(
+    NodeSpec& spec, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size
+) except -1:
+    spec.begin(kind)
+    spec.params.conditional.handle = accept_condition(condition)._handle
+    spec.params.conditional.type = type
+    spec.params.conditional.size = size
+    spec.params.conditional.ctx = accept_context("conditional node")
+    return 0
+
+
+# What each kind's spec makes, in words.
+
+ctypedef str (*Describe)(NodeSpec& spec)
+
+
+cdef str describe_launch(NodeSpec& spec):
+    return f"a launch of {kernel_of(spec)._name()} with {config_of(spec)!r} and {spec.arguments.size()} arguments"
+
+
+cdef str describe_alloc(NodeSpec& spec):
+    memory = MEMORY_TYPES[<int>alloc_kind(spec.params.alloc.poolProps)]
+    return f"an allocation of {spec.params.alloc.bytesize} bytes of {memory} memory"
+
+
+cdef str describe_free(NodeSpec& spec):
+    return f"a free of {spec.params.free.dptr:#x}"
+
+
+cdef str describe_memset(NodeSpec& spec):
+    cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
+    return f"a memset of {p.width} x {p.height} elements at {p.dst:#x}"
+
+
+cdef str describe_memcpy(NodeSpec& spec):
+    cdef CUDA_MEMCPY3D* copy = &spec.params.memcpy.copyParams
+    return f"a memcpy of {copy.WidthInBytes} bytes from {source_of(copy[0]):#x} to {destination_of(copy[0]):#x}"
+
+
+cdef str describe_child(NodeSpec& spec):
+    return f"a copy of the graph {<uintptr_t>spec.params.graph.graph:#x}"
+
+
+cdef str describe_host(NodeSpec& spec):
+    return f"a call of the function at {<uintptr_t><void*>spec.params.host.fn:#x}"
+
+
+cdef str describe_record(NodeSpec& spec):
+    return f"a record of the event {<uintptr_t>spec.params.eventRecord.event:#x}"
+
+
+cdef str describe_wait(NodeSpec& spec):
+    return f"a wait for the event {<uintptr_t>spec.params.eventWait.event:#x}"
+
+
+cdef str describe_conditional(NodeSpec& spec):
+    cdef CUDA_CONDITIONAL_NODE_PARAMS* p = &spec.params.conditional
+    return f"a conditional node with {p.size} bodies on the condition {p.handle:#x}"
+
+
+cdef Describe[<int>NodeKind.kOther + 1] words
+
+words[<int>NodeKind.kKernel] = describe_launch
+words[<int>NodeKind.kAlloc] = describe_alloc
+words[<int>NodeKind.kFree] = describe_free
+words[<int>NodeKind.kMemset] = describe_memset
+words[<int>NodeKind.kMemcpy] = describe_memcpy
+words[<int>NodeKind.kChild] = describe_child
+words[<int>NodeKind.kHost] = describe_host
+words[<int>NodeKind.kEventRecord] = describe_record
+words[<int>NodeKind.kEventWait] = describe_wait
+for conditional in (NodeKind.kIf, NodeKind.kIfElse, NodeKind.kWhile, NodeKind.kSwitch):
+    words[<int>conditional] = describe_conditional
+
+
+cdef str describe(NodeSpec& spec):
+    return words[<int>spec.kind](spec)
