@@ -8,6 +8,7 @@
 
 #include "../exec/thread_store.hpp"
 #include "../objects/arena.hpp"
+#include "../objects/capture.hpp"
 #include "../objects/device.hpp"
 #include "entry.hpp"
 
@@ -87,6 +88,7 @@ CGH_API CUresult cuCtxSynchronize(void) {
     return entry("cuCtxSynchronize", [&]() -> CUresult {
         Context* context = nullptr;
         TRY(current_context(&context));
+        TRY(Capture::refuse_synchronize(*context));
         return context->synchronize();
     });
 }

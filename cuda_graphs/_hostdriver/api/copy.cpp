@@ -2,70 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Copies. The synchronous forms are copies in the legacy default stream that the caller waits for.
-#include "../exec/copy.hpp"
-
-#include <cstring>
-#include <memory>
-
-#include "../exec/operations.hpp"
 #include "../objects/arena.hpp"
 #include "../objects/context.hpp"
+#include "../objects/intake.hpp"
+#include "../objects/stream.hpp"
 #include "entry.hpp"
 
 using namespace cgh;
 
 namespace {
 
-// As the CUDA driver API's page "API synchronization behavior" says of asynchronous copies from pageable host memory:
-// the bytes are staged at the call. Small ones; larger copies are waited for.
-constexpr std::size_t kStaged = 64 << 10;
-
-class StagedCopy final : public Operation {
-  public:
-    explicit StagedCopy(const Copy& copy) : copy_(copy), bytes_(new std::byte[copy.linear_bytes()]) {
-        std::memcpy(bytes_.get(), copy.source(), copy.linear_bytes());
-        copy_.set_source(bytes_.get());
-    }
-    void run(Stream&) override { copy_.run(); }
-
-  private:
-    Copy copy_;
-    std::unique_ptr<std::byte[]> bytes_;
-};
-
-CUresult push_and_wait(Stream& stream, const Copy& copy) {
-    stream.wait_for(stream.push(new ValueOperation<Copy>(copy)));
-    return stream.context().status();
-}
-
-CUresult push_copy(Stream& stream, const Copy& copy) {
-    // The same page: copies to pageable host memory return once they are complete.
-    if (copy.to_pageable()) return push_and_wait(stream, copy);
-    if (!copy.from_pageable()) {
-        stream.push(new ValueOperation<Copy>(copy));
-        return CUDA_SUCCESS;
-    }
-    if (copy.linear_bytes() == 0 || copy.linear_bytes() > kStaged) return push_and_wait(stream, copy);
-    stream.push(new StagedCopy(copy));
-    return CUDA_SUCCESS;
-}
-
 template <class... Args>
-CUresult copy_now(Args... args) {
+CUresult copy_now(const Args&... args) {
     Context* context = nullptr;
     TRY(current_context(&context));
-    Copy copy;
-    TRY(Copy::make(args..., &copy));
-    return push_and_wait(context->legacy_stream(), copy);
+    Stream& stream = context->legacy_stream();
+    return stream.intake().copy(stream, CopyRequest(args...), Wait::kYes);
 }
 
 template <class... Args>
-CUresult copy_later(CUstream handle, Args... args) {
+CUresult copy_later(CUstream handle, const Args&... args) {
     Stream* stream = nullptr;
     TRY(find_stream(handle, &stream));
-    Copy copy;
-    TRY(Copy::make(args..., &copy));
-    return push_copy(*stream, copy);
+    return stream->intake().copy(*stream, CopyRequest(args...), Wait::kNo);
 }
 
 void* pointer(CUdeviceptr address) {

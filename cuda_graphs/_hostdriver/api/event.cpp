@@ -6,6 +6,7 @@
 
 #include "../objects/arena.hpp"
 #include "../objects/context.hpp"
+#include "../objects/intake.hpp"
 #include "entry.hpp"
 
 using namespace cgh;
@@ -17,7 +18,7 @@ CUresult find_event(CUevent handle, Event** out) {
     return *out != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-CUresult record_event(CUevent handle, CUstream stream_handle) {
+CUresult record_event(CUevent handle, CUstream stream_handle, External external) {
     Event* event = nullptr;
     TRY(find_event(handle, &event));
     Stream* stream = nullptr;
@@ -25,7 +26,7 @@ CUresult record_event(CUevent handle, CUstream stream_handle) {
     // cuda.h, cuEventRecord: "hEvent and hStream must be from the same context otherwise CUDA_ERROR_INVALID_HANDLE is
     // returned."
     REQUIRE(&event->context() == &stream->context(), CUDA_ERROR_INVALID_HANDLE);
-    return event->record(*stream);
+    return stream->intake().record(*stream, *event, external);
 }
 
 }  // namespace
@@ -62,15 +63,13 @@ CGH_API CUresult cuEventDestroy_v2(CUevent hEvent) {
 }
 
 CGH_API CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
-    return entry("cuEventRecord", [&]() -> CUresult { return record_event(hEvent, hStream); });
+    return entry("cuEventRecord", [&]() -> CUresult { return record_event(hEvent, hStream, External::kNo); });
 }
 
 CGH_API CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
     return entry("cuEventRecordWithFlags", [&]() -> CUresult {
         REQUIRE(flags <= CU_EVENT_RECORD_EXTERNAL, CUDA_ERROR_INVALID_VALUE);
-        // cuda.h, CU_EVENT_RECORD_EXTERNAL: "This flag is invalid when used outside of capture."
-        REQUIRE(flags != CU_EVENT_RECORD_EXTERNAL, CUDA_ERROR_ILLEGAL_STATE);
-        return record_event(hEvent, hStream);
+        return record_event(hEvent, hStream, flags == CU_EVENT_RECORD_EXTERNAL ? External::kYes : External::kNo);
     });
 }
 

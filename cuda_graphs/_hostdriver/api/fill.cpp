@@ -3,42 +3,25 @@
 //
 // Fills. As the CUDA driver API's page "API synchronization behavior" says, the synchronous forms are asynchronous to
 // the host but for pinned host memory and managed memory.
-#include "../exec/copy.hpp"
-#include "../exec/operations.hpp"
-#include "../objects/context.hpp"
-#include "../objects/memory.hpp"
+#include "../objects/intake.hpp"
+#include "../objects/stream.hpp"
 #include "entry.hpp"
 
 using namespace cgh;
 
 namespace {
 
-struct Shape {
-    CUdeviceptr dst;
-    std::size_t pitch;
-    unsigned value;
-    unsigned element_size;
-    std::size_t width;
-    std::size_t height;
-};
-
-CUresult fill(CUstream handle, const Shape& shape, bool asynchronous) {
+CUresult fill(CUstream handle, const FillRequest& request, Wait wait) {
     Stream* stream = nullptr;
     TRY(find_stream(handle, &stream));
-    Fill fill;
-    TRY(Fill::make(shape.dst, shape.pitch, shape.value, shape.element_size, shape.width, shape.height, &fill));
-    const std::uint64_t position = stream->push(new ValueOperation<Fill>(fill));
-    if (asynchronous) return CUDA_SUCCESS;
-    const auto target = AddressMap::get().find(shape.dst);
-    if (target && (target->on_host() || target->kind == MemoryKind::kManaged)) stream->wait_for(position);
-    return stream->context().status();
+    return stream->intake().fill(*stream, request, wait);
 }
 
-CUresult fill_now(const Shape& shape) {
-    return fill(CU_STREAM_LEGACY, shape, false);
+CUresult fill_now(const FillRequest& request) {
+    return fill(CU_STREAM_LEGACY, request, Wait::kYes);
 }
-CUresult fill_later(CUstream stream, const Shape& shape) {
-    return fill(stream, shape, true);
+CUresult fill_later(CUstream stream, const FillRequest& request) {
+    return fill(stream, request, Wait::kNo);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "../objects/device.hpp"
 #include "../objects/graph.hpp"
 #include "../objects/graph_memory.hpp"
+#include "../objects/intake.hpp"
 #include "../objects/node_kinds.hpp"
 #include "../objects/stream.hpp"
 #include "entry.hpp"
@@ -97,7 +98,7 @@ CGH_API CUresult cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream) {
         REQUIRE(exec != nullptr, CUDA_ERROR_INVALID_VALUE);
         Stream* stream = nullptr;
         TRY(find_stream(hStream, &stream));
-        return exec->upload();
+        return stream->intake().upload(*stream, *exec);
     });
 }
 
@@ -107,7 +108,7 @@ CGH_API CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) {
         REQUIRE(exec != nullptr, CUDA_ERROR_INVALID_VALUE);
         Stream* stream = nullptr;
         TRY(find_stream(hStream, &stream));
-        return exec->launch(*stream);
+        return stream->intake().graph(*stream, *exec);
     });
 }
 

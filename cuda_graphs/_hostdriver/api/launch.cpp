@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Launches of kernels.
-#include <memory>
-
-#include "../exec/operations.hpp"
-#include "../objects/context.hpp"
+#include "../objects/intake.hpp"
+#include "../objects/stream.hpp"
 #include "entry.hpp"
 #include "launch_attributes.hpp"
 
@@ -13,15 +11,13 @@ using namespace cgh;
 
 namespace {
 
-CUresult launch(CUfunction function, const LaunchShape& shape, CUstream handle, void** params, void** extra) {
+CUresult launch(CUfunction function, const LaunchShape& shape, CUstream handle, void** params, void** extra,
+                const CUlaunchAttribute* attributes = nullptr, unsigned attribute_count = 0) {
     Kernel* kernel = find_kernel(function);
     REQUIRE(kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
     Stream* stream = nullptr;
     TRY(find_stream(handle, &stream));
-    auto operation = std::make_unique<KernelOperation>();
-    TRY(KernelLaunch::make(*kernel, shape, params, extra, &operation->launch));
-    stream->push(operation.release());
-    return CUDA_SUCCESS;
+    return stream->intake().kernel(*stream, {*kernel, shape, params, extra, attributes, attribute_count});
 }
 
 }  // namespace
@@ -40,7 +36,7 @@ CGH_API CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, vo
     return entry("cuLaunchKernelEx", [&]() -> CUresult {
         LaunchShape shape;
         TRY(shape_of(config, &shape));
-        return launch(f, shape, config->hStream, kernelParams, extra);
+        return launch(f, shape, config->hStream, kernelParams, extra, config->attrs, config->numAttrs);
     });
 }
 
@@ -51,6 +47,9 @@ CGH_API CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, 
     return entry("cuLaunchCooperativeKernel", [&]() -> CUresult {
         const LaunchShape shape{
             {{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, {1, 1, 1}, sharedMemBytes}, true};
-        return launch(f, shape, hStream, kernelParams, nullptr);
+        CUlaunchAttribute cooperative{};
+        cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+        cooperative.value.cooperative = 1;
+        return launch(f, shape, hStream, kernelParams, nullptr, &cooperative, 1);
     });
 }

@@ -6,7 +6,7 @@
 
 #include <sys/sysinfo.h>
 
-#include "../exec/thread_state.hpp"
+#include "../objects/capture.hpp"
 #include "../objects/context.hpp"
 #include "../objects/pool.hpp"
 #include "entry.hpp"
@@ -20,6 +20,7 @@ CUresult allocate(MemoryKind kind, std::size_t bytes, unsigned flags, CUdevicept
     REQUIRE(out != nullptr && bytes != 0, CUDA_ERROR_INVALID_VALUE);
     Context* context = nullptr;
     TRY(current_context(&context));
+    TRY(Capture::check_unsafe_call());
     void* memory = reserve_memory(bytes);
     REQUIRE(memory != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
     Allocation allocation;
@@ -46,6 +47,7 @@ CUresult allocate_host(std::size_t bytes, unsigned flags, void** out) {
 
 // Waits for the work that may still use it, as libcuda does, then gives it back.
 CUresult release(const Allocation& found) {
+    TRY(Capture::check_unsafe_call());
     const CUresult status = found.context != nullptr ? found.context->synchronize() : CUDA_SUCCESS;
     if (found.owner != nullptr) {
         TRY(found.owner->check_free(found.base));

@@ -7,6 +7,7 @@
 #include "../objects/arena.hpp"
 #include "../objects/context.hpp"
 #include "../objects/device.hpp"
+#include "../objects/intake.hpp"
 #include "../objects/stream.hpp"
 #include "entry.hpp"
 
@@ -25,9 +26,9 @@ CUresult check_props(const CUmemPoolProps& props, Device** device) {
     return CUDA_SUCCESS;
 }
 
-CUresult allocate_async(CUdeviceptr* dptr, std::size_t bytes, MemoryPool& pool) {
+CUresult allocate_async(CUdeviceptr* dptr, std::size_t bytes, MemoryPool& pool, Stream& stream) {
     REQUIRE(dptr != nullptr, CUDA_ERROR_INVALID_VALUE);
-    return pool.allocate(bytes, dptr);
+    return stream.intake().allocate(stream, pool, bytes, dptr);
 }
 
 }  // namespace
@@ -147,7 +148,7 @@ CGH_API CUresult cuMemAllocAsync(CUdeviceptr* dptr, size_t bytesize, CUstream hS
     return entry("cuMemAllocAsync", [&]() -> CUresult {
         Stream* stream = nullptr;
         TRY(find_stream(hStream, &stream));
-        return allocate_async(dptr, bytesize, device_of(stream->context()).pool());
+        return allocate_async(dptr, bytesize, device_of(stream->context()).pool(), *stream);
     });
 }
 
@@ -157,7 +158,7 @@ CGH_API CUresult cuMemAllocFromPoolAsync(CUdeviceptr* dptr, size_t bytesize, CUm
         TRY(find_stream(hStream, &stream));
         MemoryPool* found = find_pool(pool);
         REQUIRE(found != nullptr, CUDA_ERROR_INVALID_VALUE);
-        return allocate_async(dptr, bytesize, *found);
+        return allocate_async(dptr, bytesize, *found, *stream);
     });
 }
 
@@ -165,6 +166,6 @@ CGH_API CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
     return entry("cuMemFreeAsync", [&]() -> CUresult {
         Stream* stream = nullptr;
         TRY(find_stream(hStream, &stream));
-        return free_in_stream_order(dptr, *stream);
+        return stream->intake().free(*stream, dptr);
     });
 }

@@ -9,9 +9,11 @@
 #include "../exec/operations.hpp"
 #include "../exec/scheduler.hpp"
 #include "../objects/arena.hpp"
+#include "../objects/capture.hpp"
 #include "../objects/context.hpp"
 #include "../objects/device.hpp"
 #include "../objects/event.hpp"
+#include "../objects/intake.hpp"
 #include "entry.hpp"
 
 using namespace cgh;
@@ -50,6 +52,7 @@ CGH_API CUresult cuStreamDestroy_v2(CUstream hStream) {
         auto* stream = cast<Stream>(hStream);
         REQUIRE(stream != nullptr && arena<Stream>.kill(stream), CUDA_ERROR_INVALID_HANDLE);
         const auto owned = Ref<Stream>::adopt(stream);
+        Capture::forget(*stream);
         if (Scheduler::get().workers() == 0) stream->wait_for(stream->pushed());
         return stream->context().status();
     });
@@ -59,7 +62,7 @@ CGH_API CUresult cuStreamSynchronize(CUstream hStream) {
     return entry("cuStreamSynchronize", [&]() -> CUresult {
         Stream* stream = nullptr;
         TRY(find_stream(hStream, &stream));
-        return stream->synchronize();
+        return stream->intake().synchronize(*stream);
     });
 }
 
@@ -67,7 +70,7 @@ CGH_API CUresult cuStreamQuery(CUstream hStream) {
     return entry("cuStreamQuery", [&]() -> CUresult {
         Stream* stream = nullptr;
         TRY(find_stream(hStream, &stream));
-        return stream->query();
+        return stream->intake().query(*stream);
     });
 }
 
@@ -118,9 +121,8 @@ CGH_API CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned in
         TRY(find_stream(hStream, &stream));
         auto* event = cast<Event>(hEvent);
         REQUIRE(event != nullptr, CUDA_ERROR_INVALID_HANDLE);
-        // cuda.h, CU_EVENT_WAIT_EXTERNAL: "This flag is invalid when used outside of capture."
-        REQUIRE(Flags != CU_EVENT_WAIT_EXTERNAL, CUDA_ERROR_ILLEGAL_STATE);
-        return event->wait_on(*stream);  // "hEvent may be from a different context or device than hStream"
+        const External external = Flags == CU_EVENT_WAIT_EXTERNAL ? External::kYes : External::kNo;
+        return stream->intake().wait(*stream, *event, external);  // "hEvent may be from a different context or device"
     });
 }
 
@@ -129,7 +131,6 @@ CGH_API CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData)
         REQUIRE(fn != nullptr, CUDA_ERROR_INVALID_VALUE);
         Stream* stream = nullptr;
         TRY(find_stream(hStream, &stream));
-        stream->push(new HostOperation(fn, userData));
-        return CUDA_SUCCESS;
+        return stream->intake().host_function(*stream, fn, userData);
     });
 }

@@ -48,6 +48,26 @@ std::size_t extent_of(std::size_t width, std::size_t height, std::size_t depth, 
 
 }  // namespace
 
+CUDA_MEMCPY3D solid_of(const CUDA_MEMCPY2D& plane) {
+    CUDA_MEMCPY3D solid{};
+    solid.srcXInBytes = plane.srcXInBytes;
+    solid.srcY = plane.srcY;
+    solid.srcMemoryType = plane.srcMemoryType;
+    solid.srcHost = plane.srcHost;
+    solid.srcDevice = plane.srcDevice;
+    solid.srcPitch = plane.srcPitch;
+    solid.dstXInBytes = plane.dstXInBytes;
+    solid.dstY = plane.dstY;
+    solid.dstMemoryType = plane.dstMemoryType;
+    solid.dstHost = plane.dstHost;
+    solid.dstDevice = plane.dstDevice;
+    solid.dstPitch = plane.dstPitch;
+    solid.WidthInBytes = plane.WidthInBytes;
+    solid.Height = plane.Height;
+    solid.Depth = 1;
+    return solid;
+}
+
 CUresult Copy::make(const CUDA_MEMCPY3D& params, Copy* out, Reserved reserved) {
     *out = Copy();
     Copy copy;
@@ -98,23 +118,7 @@ CUresult Copy::make(const CUDA_MEMCPY3D& params, Copy* out, Reserved reserved) {
 }
 
 CUresult Copy::make(const CUDA_MEMCPY2D& params, Copy* out) {
-    CUDA_MEMCPY3D solid{};
-    solid.srcXInBytes = params.srcXInBytes;
-    solid.srcY = params.srcY;
-    solid.srcMemoryType = params.srcMemoryType;
-    solid.srcHost = params.srcHost;
-    solid.srcDevice = params.srcDevice;
-    solid.srcPitch = params.srcPitch;
-    solid.dstXInBytes = params.dstXInBytes;
-    solid.dstY = params.dstY;
-    solid.dstMemoryType = params.dstMemoryType;
-    solid.dstHost = params.dstHost;
-    solid.dstDevice = params.dstDevice;
-    solid.dstPitch = params.dstPitch;
-    solid.WidthInBytes = params.WidthInBytes;
-    solid.Height = params.Height;
-    solid.Depth = 1;
-    return make(solid, out);
+    return make(solid_of(params), out);
 }
 
 CUresult Copy::make(CUmemorytype dst_type, void* dst, CUmemorytype src_type, const void* src, std::size_t bytes,

@@ -14,6 +14,9 @@
 
 namespace cgh {
 
+// A copy of a plane as one of a box of depth 1.
+CUDA_MEMCPY3D solid_of(const CUDA_MEMCPY2D& plane);
+
 class Copy {
   public:
     Copy() = default;

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <new>
 
@@ -16,6 +17,12 @@
 namespace cgh {
 
 thread_local CGH_FAST_TLS ThreadState thread_state{};
+
+std::uint64_t this_thread_number() {
+    static std::atomic<std::uint64_t> last{0};
+    if (thread_state.number == 0) thread_state.number = last.fetch_add(1, std::memory_order_relaxed) + 1;
+    return thread_state.number;
+}
 
 void FreeDeleter::operator()(std::byte* bytes) const {
     std::free(bytes);

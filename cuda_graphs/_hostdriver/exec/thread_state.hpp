@@ -30,7 +30,8 @@ struct ThreadState {
     std::size_t shared_bytes;
     std::uint32_t callback_depth;  // > 0 inside a host function or a user object's destructor
     CUstreamCaptureMode capture_mode;
-    ThreadStore* store;  // everything that needs a destructor; made on first use
+    std::uint64_t number;  // see this_thread_number()
+    ThreadStore* store;    // everything that needs a destructor; made on first use
 };
 
 #if defined(__GNUC__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
@@ -40,6 +41,9 @@ struct ThreadState {
 #endif
 
 extern thread_local CGH_FAST_TLS ThreadState thread_state;
+
+// Tells threads apart, also those that have ended: never used again.
+std::uint64_t this_thread_number();
 
 // Marks the calling thread as inside a host function, where cuda.h forbids calls of the driver.
 class CallbackScope {

@@ -11,6 +11,7 @@
 #include "../exec/thread_state.hpp"
 #include "../exec/thread_store.hpp"
 #include "arena.hpp"
+#include "intake.hpp"
 #include "stream.hpp"
 
 namespace cgh {
@@ -81,6 +82,14 @@ std::vector<Ref<Stream>> Context::busy_streams(bool blocking_only) {
         if (stream->try_retain()) busy.push_back(Ref<Stream>::adopt(stream));
     }
     return busy;
+}
+
+void Context::begin_blocking_capture() {
+    if (blocking_captures_++ == 0) legacy_stream_->set_intake(barred_intake());
+}
+
+void Context::end_blocking_capture() {
+    if (--blocking_captures_ == 0) legacy_stream_->set_intake(run_intake());
 }
 
 CUresult Context::synchronize() {

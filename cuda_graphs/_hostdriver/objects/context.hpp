@@ -47,15 +47,21 @@ class Context {
     std::vector<Ref<Stream>> busy_streams(bool blocking_only);
     bool has_blocking_streams() const { return blocking_streams_.load(std::memory_order_relaxed) != 0; }
 
+    // While a blocking stream is in a capture the legacy default stream is barred. With Capture::mutex() held.
+    void begin_blocking_capture();
+    void end_blocking_capture();
+    bool has_blocking_captures() const { return blocking_captures_ != 0; }
+
   private:
     const CUdevice device_;
     const std::uint64_t id_;
     Stream* legacy_stream_;
     std::atomic<CUresult> status_{CUDA_SUCCESS};
     std::atomic<std::uint32_t> blocking_streams_{0};
-    std::mutex mutex_;              // guards the two below
-    std::vector<Stream*> streams_;  // not owned: a stream takes itself out
-    std::vector<Context*> peers_;   // enabled ones
+    std::uint32_t blocking_captures_ = 0;  // guarded by Capture::mutex()
+    std::mutex mutex_;                     // guards the two below
+    std::vector<Stream*> streams_;         // not owned: a stream takes itself out
+    std::vector<Context*> peers_;          // enabled ones
 };
 
 // The calling thread's current context. CUDA_ERROR_INVALID_CONTEXT when there is none; the context's own error when

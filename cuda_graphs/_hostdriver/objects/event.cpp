@@ -7,6 +7,7 @@
 #include "../exec/clock.hpp"
 #include "../exec/scheduler.hpp"
 #include "arena.hpp"
+#include "capture.hpp"
 #include "context.hpp"
 
 namespace cgh {
@@ -42,6 +43,10 @@ void Milestone::reach() {
     Scheduler::get().progress.notify();
 }
 
+void Milestone::set_captured(CapturedPoint point) {
+    captured_ = std::make_shared<const CapturedPoint>(std::move(point));
+}
+
 void Milestone::wait() {
     if (done()) return;
     wait_helping(
@@ -75,22 +80,38 @@ Ref<Milestone> Event::latest() const {
     return latest_;
 }
 
+void Event::set_captured(CapturedPoint point) {
+    auto milestone = Ref<Milestone>::adopt(new Milestone);
+    milestone->set_captured(std::move(point));
+    set_latest(std::move(milestone));
+}
+
+Ref<Milestone> Event::latest_work() const {
+    const Ref<Milestone> milestone = latest();
+    return milestone && milestone->captured() != nullptr ? Ref<Milestone>() : milestone;
+}
+
 CUresult Event::query() const {
     // An event that was never recorded has captured no work, which is complete.
     const Ref<Milestone> milestone = latest();
     if (context_.status() != CUDA_SUCCESS) return context_.status();
     if (!milestone || milestone->done()) return CUDA_SUCCESS;
+    if (milestone->captured() != nullptr) return Capture::refuse_captured_event(*milestone->captured());
     if (Scheduler::get().workers() == 0) run_what_is_ready(*milestone->target().stream, milestone->target().position);
     return milestone->done() ? context_.status() : CUDA_ERROR_NOT_READY;
 }
 
 CUresult Event::synchronize() const {
-    if (const Ref<Milestone> milestone = latest()) milestone->wait();
+    const Ref<Milestone> milestone = latest();
+    if (milestone && milestone->captured() != nullptr) return Capture::refuse_captured_event(*milestone->captured());
+    if (milestone) milestone->wait();
     return context_.status();
 }
 
 CUresult Event::elapsed(const Event& start, const Event& end, float* milliseconds) {
     const Ref<Milestone> from = start.latest(), to = end.latest();
+    for (const Ref<Milestone>& record : {from, to})
+        if (record && record->captured() != nullptr) return CUDA_ERROR_CAPTURED_EVENT;
     // cuda.h, cuEventElapsedTime: "If cuEventRecord() has not been called on either event then
     // CUDA_ERROR_INVALID_HANDLE is returned"; "If either event was created with the CU_EVENT_DISABLE_TIMING flag, then
     // this function will return CUDA_ERROR_INVALID_HANDLE."
@@ -106,7 +127,7 @@ CUresult Event::elapsed(const Event& start, const Event& end, float* millisecond
 
 CUresult Event::wait_on(Stream& stream) const {
     // Nothing is waited for when it was never recorded.
-    Ref<Milestone> milestone = latest();
+    Ref<Milestone> milestone = latest_work();
     if (milestone && !milestone->done()) stream.push(new MilestoneWait(std::move(milestone)));
     return CUDA_SUCCESS;
 }

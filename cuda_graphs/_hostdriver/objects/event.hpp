@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 
 #include "ref.hpp"
@@ -18,6 +19,7 @@
 
 namespace cgh {
 
+struct CapturedPoint;
 class Context;
 
 class Milestone : public Counted {
@@ -32,6 +34,9 @@ class Milestone : public Counted {
     // or under Event's lock.
     void set_target(Stream& stream, std::uint64_t position) { target_ = {Ref<Stream>(&stream), position}; }
     const Target& target() const { return target_; }
+    // Of a record in a capture, which is never done: where in the capture it was. Null for a point in a stream's work.
+    const CapturedPoint* captured() const { return captured_.get(); }
+    void set_captured(CapturedPoint point);
     // Returns when it is done; runs the work that it waits for where nobody does.
     void wait();
 
@@ -39,6 +44,7 @@ class Milestone : public Counted {
     std::atomic<bool> done_{false};
     std::int64_t nanoseconds_ = 0;
     Target target_;
+    std::shared_ptr<const CapturedPoint> captured_;
 };
 
 class Event : public Counted {
@@ -54,8 +60,12 @@ class Event : public Counted {
     CUresult record(Stream& stream);
     // A further record that something else reaches (a graph's record node).
     void set_latest(Ref<Milestone> milestone);
+    // A further record, in a capture.
+    void set_captured(CapturedPoint point);
     // The latest record, or empty when it was never recorded.
     Ref<Milestone> latest() const;
+    // The same, empty also when that was in a capture.
+    Ref<Milestone> latest_work() const;
 
     CUresult query() const;
     CUresult synchronize() const;

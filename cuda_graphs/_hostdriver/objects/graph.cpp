@@ -158,12 +158,11 @@ void Graph::remove_node(Node& node) {
     arena<Node>.recycle(&node);
 }
 
-CUresult Graph::add_node(Node** out, const CUgraphNode* dependencies, const CUgraphEdgeData* data, size_t count,
-                         CUgraphNodeParams& params) {
-    const NodeKind* const kind = find_kind(params);
-    REQUIRE(kind != nullptr, CUDA_ERROR_INVALID_VALUE);
-    TRY(check_dependencies(dependencies, data, count, params.type));
-    TRY(check_place(*kind));
+template <class Create>
+CUresult Graph::add(Node** out, const CUgraphNode* dependencies, const CUgraphEdgeData* data, size_t count,
+                    const NodeKind& kind, Create&& create) {
+    TRY(check_dependencies(dependencies, data, count, kind.type));
+    TRY(check_place(kind));
 
     // Taken back when its parameters are refused, or memory runs out on the way.
     struct NewNode {
@@ -174,15 +173,30 @@ CUresult Graph::add_node(Node** out, const CUgraphNode* dependencies, const CUgr
             graph.disconnect_all(*node);
             graph.remove_node(*node);
         }
-    } fresh{*this, append_node(*kind)};
+    } fresh{*this, append_node(kind)};
 
-    TRY(kind->create(*fresh.node, params));
+    TRY(create(*fresh.node));
     for (size_t i = 0; i < count; ++i) {
         connect(*cast<Node>(dependencies[i]), *fresh.node, data == nullptr ? kDefaultEdge : data[i]);
     }
     count_node(*fresh.node, 1);
     *out = std::exchange(fresh.node, nullptr);
     return CUDA_SUCCESS;
+}
+
+CUresult Graph::add_node(Node** out, const CUgraphNode* dependencies, const CUgraphEdgeData* data, size_t count,
+                         CUgraphNodeParams& params) {
+    const NodeKind* const kind = find_kind(params);
+    REQUIRE(kind != nullptr, CUDA_ERROR_INVALID_VALUE);
+    return add(out, dependencies, data, count, *kind, [&](Node& node) { return kind->create(node, params); });
+}
+
+CUresult Graph::add_node(Node** out, const CUgraphNode* dependencies, const CUgraphEdgeData* data, size_t count,
+                         const NodeKind& kind, NodeParams parsed) {
+    return add(out, dependencies, data, count, kind, [&](Node& node) {
+        node.params = std::move(parsed);
+        return CUDA_SUCCESS;
+    });
 }
 
 CUresult Graph::check_place(const NodeKind& kind) const {

@@ -47,6 +47,9 @@ class Graph {
     // Adds a node that depends on `dependencies`. Writes the out parameters of its kind into `params`.
     CUresult add_node(Node** out, const CUgraphNode* dependencies, const CUgraphEdgeData* data, size_t count,
                       CUgraphNodeParams& params);
+    // The same of a kind that is a value, which was parsed.
+    CUresult add_node(Node** out, const CUgraphNode* dependencies, const CUgraphEdgeData* data, size_t count,
+                      const NodeKind& kind, NodeParams parsed);
     CUresult destroy_node(Node& node);
 
     CUresult add_dependencies(const CUgraphNode* from, const CUgraphNode* to, const CUgraphEdgeData* data,
@@ -107,6 +110,9 @@ class Graph {
                                 CUgraphNodeType type);
     CUresult check_place(const NodeKind& kind) const;
     CUresult check_ends(CUgraphNode from, CUgraphNode to) const;
+    template <class Create>
+    CUresult add(Node** out, const CUgraphNode* dependencies, const CUgraphEdgeData* data, size_t count,
+                 const NodeKind& kind, Create&& create);
     Node* append_node(const NodeKind& kind);
     void remove_node(Node& node);
     void connect(Node& from, Node& to, const CUgraphEdgeData& data);

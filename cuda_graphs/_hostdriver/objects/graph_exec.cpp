@@ -125,7 +125,7 @@ CUresult GraphExec::launch(Stream& stream) {
     // A wait node waits for what its event captured before this launch. So it can only wait for work that was there
     // before; a record of the same event in this graph comes before it by edges, or does not count.
     for (uint32_t node : structure.wait_nodes) {
-        operation->state().waits.push_back(std::get<WaitRun>(program.main.nodes[node].params).event->latest());
+        operation->state().waits.push_back(std::get<WaitRun>(program.main.nodes[node].params).event->latest_work());
     }
     std::vector<Ref<Milestone>> records;
     for (size_t i = 0; i < structure.record_nodes.size(); ++i) records.push_back(Ref<Milestone>::adopt(new Milestone));

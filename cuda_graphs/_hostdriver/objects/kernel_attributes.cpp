@@ -35,6 +35,13 @@ void apply(LaunchShape& shape, CUlaunchAttributeID id, const CUlaunchAttributeVa
     shape.dims.cluster[2] = unset ? 1 : value.clusterDim.z;
 }
 
+void note(KernelAttributes& attributes, CUlaunchAttributeID id, const CUlaunchAttributeValue& value) {
+    CUlaunchAttributeValue& noted = attributes.values[static_cast<size_t>(id)];
+    noted = value;
+    if (id == CU_LAUNCH_ATTRIBUTE_PRIORITY)
+        noted.priority = std::clamp(noted.priority, kGreatestPriority, kLeastPriority);
+}
+
 }  // namespace
 
 const KernelAttributes& attributes_of(const KernelParams& params) {
@@ -57,11 +64,7 @@ CUresult set_attribute(KernelParams& params, CUlaunchAttributeID id, const CUlau
         id != CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE || value.deviceUpdatableKernelNode.deviceUpdatable == 0,
         CUDA_ERROR_NOT_SUPPORTED);
     auto changed = std::make_shared<KernelAttributes>(attributes_of(params));
-    changed->values[static_cast<size_t>(id)] = value;
-    if (id == CU_LAUNCH_ATTRIBUTE_PRIORITY) {
-        int& priority = changed->values[static_cast<size_t>(id)].priority;
-        priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
-    }
+    note(*changed, id, value);
 
     const LaunchShape before = params.launch.shape();
     apply(params.launch.shape(), id, value);
@@ -71,6 +74,16 @@ CUresult set_attribute(KernelParams& params, CUlaunchAttributeID id, const CUlau
     }
     params.attributes = std::move(changed);
     return CUDA_SUCCESS;
+}
+
+std::shared_ptr<const KernelAttributes> node_attributes(const CUlaunchAttribute* attributes, unsigned count) {
+    std::shared_ptr<KernelAttributes> noted;
+    for (unsigned i = 0; i < count; ++i) {
+        if (!is_node_attribute(attributes[i].id)) continue;
+        if (noted == nullptr) noted = std::make_shared<KernelAttributes>();
+        note(*noted, attributes[i].id, attributes[i].value);
+    }
+    return noted;
 }
 
 CUresult copy_attributes(const KernelParams& from, KernelParams& to) {

@@ -54,6 +54,8 @@ const KernelAttributes& attributes_of(const KernelParams& params);
 bool is_node_attribute(CUlaunchAttributeID id);
 // CUDA_ERROR_INVALID_VALUE where the kernel could not be launched so; the node then stays as it was.
 CUresult set_attribute(KernelParams& params, CUlaunchAttributeID id, const CUlaunchAttributeValue& value);
+// What of a launch's attributes stays with its node; null where there is none.
+std::shared_ptr<const KernelAttributes> node_attributes(const CUlaunchAttribute* attributes, unsigned count);
 CUresult copy_attributes(const KernelParams& from, KernelParams& to);
 CUlaunchAttributeValue get_attribute(const KernelParams& params, CUlaunchAttributeID id);
 

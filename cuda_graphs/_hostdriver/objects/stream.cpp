@@ -11,7 +11,9 @@
 #include "../exec/thread_state.hpp"
 #include "../exec/thread_store.hpp"
 #include "arena.hpp"
+#include "capture.hpp"
 #include "context.hpp"
+#include "intake.hpp"
 
 namespace cgh {
 namespace {
@@ -38,11 +40,13 @@ Stream::Stream(Context& context, Kind kind, unsigned flags, int priority)
       kind_(kind),
       flags_(flags),
       priority_(priority),
-      id_(last_stream_id.fetch_add(1, std::memory_order_relaxed) + 1) {
+      id_(last_stream_id.fetch_add(1, std::memory_order_relaxed) + 1),
+      intake_(&run_intake()) {
     context_.add_stream(this);
 }
 
 Stream::~Stream() {
+    if (&intake() == &record_intake()) Capture::forget(*this);  // a thread's own stream, at its end
     context_.remove_stream(this);
     // Only without workers, at the end of a thread that never synchronised, is anything left here.
     for (Operation* operation = first(); operation != nullptr; operation = first()) complete(operation);

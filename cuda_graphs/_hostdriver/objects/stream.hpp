@@ -17,7 +17,9 @@
 
 namespace cgh {
 
+struct Branch;
 class Context;
+class Intake;
 class Scheduler;
 class Stream;
 
@@ -62,7 +64,13 @@ class Stream : public Counted {
     int priority() const { return priority_; }
     std::uint64_t id() const { return id_; }
     // Blocking streams and the legacy default stream wait for each other.
+    bool is_legacy() const { return kind_ == Kind::kLegacy; }
     bool is_blocking() const { return kind_ != Kind::kLegacy && (flags_ & CU_STREAM_NON_BLOCKING) == 0; }
+
+    // Where work goes that callers hand in.
+    const Intake& intake() const { return *intake_.load(std::memory_order_acquire); }
+    void set_intake(const Intake& intake) { intake_.store(&intake, std::memory_order_release); }
+    Branch* branch = nullptr;  // the stream's part of a capture; guarded by Capture::mutex()
 
     // Appends an operation, with the waits that the default-stream rules ask for. Takes it over. Returns at once.
     // Returns the position at which the operation is complete.
@@ -105,6 +113,7 @@ class Stream : public Counted {
     const unsigned flags_;
     const int priority_;
     const std::uint64_t id_;
+    std::atomic<const Intake*> intake_;
 
     alignas(64) SpinLock queue_lock_;  // guards the three below
     Operation* incoming_ = nullptr;

@@ -328,16 +328,3 @@ LAW_ALONE(Context, StackIsTheThreads) {
     OK(cuDevicePrimaryCtxRetain(&again, 0));
     EQUAL(again, context);
 }
-
-LAW(Capture, IsNotOfferedAndNoStreamCaptures) {
-    const Stream stream;
-    ANSWERS(CUDA_ERROR_NOT_SUPPORTED, cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
-    OK(cuStreamIsCapturing(stream, &status));
-    EQUAL(status, CU_STREAM_CAPTURE_STATUS_NONE);
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    OK(cuThreadExchangeStreamCaptureMode(&mode));
-    EQUAL(mode, CU_STREAM_CAPTURE_MODE_GLOBAL);
-    OK(cuThreadExchangeStreamCaptureMode(&mode));
-    EQUAL(mode, CU_STREAM_CAPTURE_MODE_RELAXED);
-}

@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The intake of streams that run: what is handed in becomes an operation in the stream's queue.
+#include <cstring>
+#include <memory>
+
+#include "../api/entry.hpp"
+#include "../objects/capture.hpp"
+#include "../objects/context.hpp"
+#include "../objects/event.hpp"
+#include "../objects/graph_exec.hpp"
+#include "../objects/intake.hpp"
+#include "../objects/memory.hpp"
+#include "../objects/pool.hpp"
+#include "operations.hpp"
+
+namespace cgh {
+namespace {
+
+// As the CUDA driver API's page "API synchronization behavior" says of asynchronous copies from pageable host memory:
+// the bytes are staged at the call. Small ones; larger copies are waited for.
+constexpr std::size_t kStaged = 64 << 10;
+
+class StagedCopy final : public Operation {
+  public:
+    explicit StagedCopy(const Copy& copy) : copy_(copy), bytes_(new std::byte[copy.linear_bytes()]) {
+        std::memcpy(bytes_.get(), copy.source(), copy.linear_bytes());
+        copy_.set_source(bytes_.get());
+    }
+    void run(Stream&) override { copy_.run(); }
+
+  private:
+    Copy copy_;
+    std::unique_ptr<std::byte[]> bytes_;
+};
+
+CUresult push_and_wait(Stream& stream, const Copy& copy) {
+    stream.wait_for(stream.push(new ValueOperation<Copy>(copy)));
+    return stream.context().status();
+}
+
+class RunIntake final : public Intake {
+  public:
+    CUresult kernel(Stream& stream, const KernelRequest& request) const override {
+        auto operation = std::make_unique<KernelOperation>();
+        TRY(KernelLaunch::make(request.kernel, request.shape, request.params, request.extra, &operation->launch));
+        stream.push(operation.release());
+        return CUDA_SUCCESS;
+    }
+
+    CUresult copy(Stream& stream, const CopyRequest& request, Wait wait) const override {
+        Copy copy;
+        TRY(request.make(&copy));
+        // The same page: copies to pageable host memory return once they are complete.
+        if (wait == Wait::kYes || copy.to_pageable()) return push_and_wait(stream, copy);
+        if (!copy.from_pageable()) {
+            stream.push(new ValueOperation<Copy>(copy));
+            return CUDA_SUCCESS;
+        }
+        if (copy.linear_bytes() == 0 || copy.linear_bytes() > kStaged) return push_and_wait(stream, copy);
+        stream.push(new StagedCopy(copy));
+        return CUDA_SUCCESS;
+    }
+
+    CUresult fill(Stream& stream, const FillRequest& request, Wait wait) const override {
+        Fill fill;
+        TRY(Fill::make(request.dst, request.pitch, request.value, request.element_size, request.width, request.height,
+                       &fill));
+        const std::uint64_t position = stream.push(new ValueOperation<Fill>(fill));
+        if (wait == Wait::kNo) return CUDA_SUCCESS;
+        const auto target = AddressMap::get().find(request.dst);
+        if (target && (target->on_host() || target->kind == MemoryKind::kManaged)) stream.wait_for(position);
+        return stream.context().status();
+    }
+
+    CUresult host_function(Stream& stream, CUhostFn function, void* data) const override {
+        stream.push(new HostOperation(function, data));
+        return CUDA_SUCCESS;
+    }
+
+    CUresult record(Stream& stream, Event& event, External external) const override {
+        // cuda.h, CU_EVENT_RECORD_EXTERNAL: "This flag is invalid when used outside of capture."
+        REQUIRE(external == External::kNo, CUDA_ERROR_ILLEGAL_STATE);
+        return event.record(stream);
+    }
+
+    CUresult wait(Stream& stream, Event& event, External external) const override {
+        // cuda.h, CU_EVENT_WAIT_EXTERNAL: "This flag is invalid when used outside of capture."
+        REQUIRE(external == External::kNo, CUDA_ERROR_ILLEGAL_STATE);
+        const Ref<Milestone> latest = event.latest();
+        if (latest && latest->captured() != nullptr) return Capture::join(stream, *latest->captured());
+        return event.wait_on(stream);
+    }
+
+    CUresult allocate(Stream&, MemoryPool& pool, std::size_t bytes, CUdeviceptr* out) const override {
+        return pool.allocate(bytes, out);
+    }
+    CUresult free(Stream& stream, CUdeviceptr address) const override { return free_in_stream_order(address, stream); }
+    CUresult graph(Stream& stream, GraphExec& exec) const override { return exec.launch(stream); }
+    CUresult upload(Stream&, GraphExec& exec) const override { return exec.upload(); }
+    CUresult synchronize(Stream& stream) const override { return stream.synchronize(); }
+    CUresult query(Stream& stream) const override { return stream.query(); }
+};
+
+}  // namespace
+
+const Intake& run_intake() {
+    static constexpr RunIntake intake;
+    return intake;
+}
+
+}  // namespace cgh

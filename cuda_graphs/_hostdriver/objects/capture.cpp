@@ -1,0 +1,325 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The life of captures. The answers are those of an H200 (tests/conformance/driver/h200.json, capture/*).
+#include "capture.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "../api/entry.hpp"
+#include "arena.hpp"
+#include "context.hpp"
+#include "graph.hpp"
+#include "intake.hpp"
+#include "stream.hpp"
+
+namespace cgh {
+namespace {
+
+// The ongoing ones; guarded by the mutex. Never destroyed: threads may capture while the process ends.
+auto& captures = *new std::vector<std::unique_ptr<Capture>>;
+std::atomic<std::uint64_t> last_id{0};
+// Captures that may forbid something: unsafe calls need no lock while there is none.
+std::atomic<std::uint32_t> strict_captures{0};
+
+constexpr CUgraphEdgeData kDefaultEdge = {};
+
+bool is_mode(CUstreamCaptureMode mode) {
+    return mode == CU_STREAM_CAPTURE_MODE_GLOBAL || mode == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL ||
+           mode == CU_STREAM_CAPTURE_MODE_RELAXED;
+}
+
+bool is_node_of(CUgraphNode handle, const Graph& graph) {
+    const Node* const node = cast<Node>(handle);
+    return node != nullptr && node->graph == &graph;
+}
+
+}  // namespace
+
+// ---- dependency sets ------------------------------------------------------------------------------------------------
+
+void DependencySet::add(CUgraphNode node, const CUgraphEdgeData& edge) {
+    if (std::find(nodes.begin(), nodes.end(), node) != nodes.end()) return;
+    nodes.push_back(node);
+    edges.push_back(edge);
+}
+
+void DependencySet::add(const DependencySet& other) {
+    for (std::size_t i = 0; i < other.nodes.size(); ++i) add(other.nodes[i], other.edges[i]);
+}
+
+void DependencySet::set(CUgraphNode node) {
+    nodes.assign(1, node);
+    edges.assign(1, kDefaultEdge);
+}
+
+bool DependencySet::has_edge_data() const {
+    return std::any_of(edges.begin(), edges.end(), [](const CUgraphEdgeData& edge) { return !is_default(edge); });
+}
+
+// ---- begin ----------------------------------------------------------------------------------------------------------
+
+std::mutex& Capture::mutex() {
+    static std::mutex instance;
+    return instance;
+}
+
+Capture::Capture(Stream& origin, CUstreamCaptureMode mode, Graph& graph, bool owns_graph)
+    : id_(last_id.fetch_add(1, std::memory_order_relaxed) + 1),
+      mode_(mode),
+      thread_(this_thread_number()),
+      origin_(origin),
+      graph_(to_handle(&graph)),
+      graph_uid_(graph.uid()),
+      owns_graph_(owns_graph) {}
+
+CUresult Capture::begin(Stream& origin, CUstreamCaptureMode mode) {
+    GraphPtr graph = Graph::create(nullptr, GraphOwner::kUser);
+    TRY(start(origin, mode, *graph, true, {}));
+    graph.release();  // the capture's, by handle: its user may destroy it
+    return CUDA_SUCCESS;
+}
+
+CUresult Capture::begin_to(Stream& origin, CUgraph handle, DependencySet dependencies, CUstreamCaptureMode mode) {
+    Graph* const graph = cast<Graph>(handle);
+    REQUIRE(graph != nullptr, CUDA_ERROR_INVALID_VALUE);
+    for (CUgraphNode node : dependencies.nodes) REQUIRE(is_node_of(node, *graph), CUDA_ERROR_INVALID_VALUE);
+    return start(origin, mode, *graph, false, std::move(dependencies));
+}
+
+CUresult Capture::start(Stream& origin, CUstreamCaptureMode mode, Graph& graph, bool owns_graph, DependencySet next) {
+    REQUIRE(is_mode(mode), CUDA_ERROR_INVALID_VALUE);
+    // "Capture may not be initiated if stream is CU_STREAM_LEGACY" (cuda.h, cuStreamBeginCapture).
+    REQUIRE(!origin.is_legacy(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    std::lock_guard<std::mutex> lock(mutex());
+    REQUIRE(origin.branch == nullptr, CUDA_ERROR_ILLEGAL_STATE);
+    std::unique_ptr<Capture> capture(new Capture(origin, mode, graph, owns_graph));
+    captures.push_back(nullptr);  // room, so that nothing fails later
+    capture->add_branch(origin, std::move(next));
+    captures.back() = std::move(capture);
+    if (mode != CU_STREAM_CAPTURE_MODE_RELAXED) strict_captures.fetch_add(1, std::memory_order_seq_cst);
+    return CUDA_SUCCESS;
+}
+
+void Capture::add_branch(Stream& stream, DependencySet next) {
+    branches_.push_back(std::unique_ptr<Branch>(new Branch{*this, stream, std::move(next)}));
+    stream.branch = branches_.back().get();
+    stream.set_intake(record_intake());
+    if (stream.is_blocking()) stream.context().begin_blocking_capture();
+}
+
+void Capture::leave(Stream& stream) {
+    stream.branch = nullptr;
+    stream.set_intake(run_intake());
+    if (stream.is_blocking()) stream.context().end_blocking_capture();
+}
+
+// ---- branches -------------------------------------------------------------------------------------------------------
+
+CUresult Capture::find(Stream& stream, Branch** out) {
+    *out = stream.branch;
+    if (*out == nullptr) return CUDA_SUCCESS;
+    return (*out)->capture.invalidated_ ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
+}
+
+Capture* Capture::find(std::uint64_t id) {
+    for (const auto& capture : captures)
+        if (capture->id_ == id) return capture.get();
+    return nullptr;
+}
+
+Graph* Capture::graph() {
+    Graph* const graph = cast<Graph>(graph_);
+    if (graph != nullptr && graph->uid() == graph_uid_) return graph;
+    invalidate();
+    return nullptr;
+}
+
+void Capture::drop_dead(DependencySet& set) {
+    const Graph* const ours = graph();
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < set.nodes.size(); ++i) {
+        if (ours == nullptr || !is_node_of(set.nodes[i], *ours)) continue;
+        set.nodes[kept] = set.nodes[i];
+        set.edges[kept++] = set.edges[i];
+    }
+    set.nodes.resize(kept);
+    set.edges.resize(kept);
+}
+
+CUresult Capture::join(Stream& stream, const CapturedPoint& point) {
+    std::lock_guard<std::mutex> lock(mutex());
+    Capture* const capture = find(point.capture_id);
+    REQUIRE(capture != nullptr, CUDA_ERROR_CAPTURED_EVENT);
+    REQUIRE(!capture->invalidated_, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    if (stream.is_legacy()) {
+        capture->invalidate();
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    // Another thread's call was first, with this or another capture.
+    REQUIRE(stream.branch == nullptr, CUDA_ERROR_ILLEGAL_STATE);
+    capture->add_branch(stream, point.dependencies);
+    return CUDA_SUCCESS;
+}
+
+CUresult Capture::info(Stream& stream, CaptureInfo* out) {
+    std::lock_guard<std::mutex> lock(mutex());
+    // "if this is called on CU_STREAM_LEGACY while a blocking stream in the same context is capturing, it will return
+    // CUDA_ERROR_STREAM_CAPTURE_IMPLICIT [...]. The blocking stream capture is not invalidated" (cuda.h).
+    REQUIRE(!stream.is_legacy() || !stream.context().has_blocking_captures(), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    *out = {};
+    if (stream.branch == nullptr) return CUDA_SUCCESS;
+    Capture& capture = stream.branch->capture;
+    capture.drop_dead(stream.branch->next);
+    out->status = capture.invalidated_ ? CU_STREAM_CAPTURE_STATUS_INVALIDATED : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    out->id = capture.id_;
+    out->graph = capture.graph_;
+    out->next = &stream.branch->next;
+    return CUDA_SUCCESS;
+}
+
+CUresult Capture::update(Stream& stream, const DependencySet& dependencies, bool replace) {
+    std::lock_guard<std::mutex> lock(mutex());
+    Branch* branch = nullptr;
+    TRY(find(stream, &branch));
+    REQUIRE(branch != nullptr, CUDA_ERROR_ILLEGAL_STATE);
+    const Graph* const graph = branch->capture.graph();
+    REQUIRE(graph != nullptr, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    for (CUgraphNode node : dependencies.nodes) REQUIRE(is_node_of(node, *graph), CUDA_ERROR_INVALID_VALUE);
+    DependencySet next = replace ? DependencySet{} : branch->next;
+    next.add(dependencies);
+    branch->next = std::move(next);
+    return CUDA_SUCCESS;
+}
+
+// ---- end ------------------------------------------------------------------------------------------------------------
+
+// Every branch's dependencies are before the origin's: then all work was joined.
+bool Capture::is_joined() {
+    if (branches_.size() == 1) return true;
+    const Graph* const ours = graph();
+    if (ours == nullptr) return true;
+    std::vector<bool> reached(ours->id_limit(), false);
+    std::vector<const Node*> todo;
+    const auto reach = [&](const Node* node) {
+        if (reached[node->local_id]) return;
+        reached[node->local_id] = true;
+        todo.push_back(node);
+    };
+    for (CUgraphNode handle : origin_.branch->next.nodes) reach(cast<Node>(handle));
+    while (!todo.empty()) {
+        const Node* const node = todo.back();
+        todo.pop_back();
+        for (const Edge& edge : node->dependencies) reach(edge.node);
+    }
+    for (const auto& branch : branches_)
+        for (CUgraphNode handle : branch->next.nodes)
+            if (!reached[cast<Node>(handle)->local_id]) return false;
+    return true;
+}
+
+// Takes the capture out of the list and sets its streams free.
+std::unique_ptr<Capture> Capture::close() {
+    for (const auto& branch : branches_) leave(branch->stream);
+    if (mode_ != CU_STREAM_CAPTURE_MODE_RELAXED) strict_captures.fetch_sub(1, std::memory_order_seq_cst);
+    const auto own =
+        std::find_if(captures.begin(), captures.end(), [&](const auto& capture) { return capture.get() == this; });
+    std::unique_ptr<Capture> closed = std::move(*own);
+    captures.erase(own);
+    return closed;
+}
+
+CUresult Capture::end(Stream& stream, CUgraph* out) {
+    REQUIRE(out != nullptr, CUDA_ERROR_INVALID_VALUE);
+    GraphPtr unwanted;  // destroyed after the lock, as that runs user objects
+    std::lock_guard<std::mutex> lock(mutex());
+    REQUIRE(stream.branch != nullptr, CUDA_ERROR_ILLEGAL_STATE);
+    Capture& capture = stream.branch->capture;
+    if (&capture.origin_ != &stream) {
+        capture.invalidate();
+        return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
+    }
+    REQUIRE(capture.mode_ == CU_STREAM_CAPTURE_MODE_RELAXED || capture.thread_ == this_thread_number(),
+            CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+    Graph* const graph = capture.graph();
+    for (const auto& branch : capture.branches_) capture.drop_dead(branch->next);
+    CUresult result = CUDA_SUCCESS;
+    if (capture.invalidated_)
+        result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    else if (!capture.is_joined())
+        result = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
+    const auto closed = capture.close();
+    *out = result == CUDA_SUCCESS ? to_handle(graph) : nullptr;
+    if (result != CUDA_SUCCESS && closed->owns_graph_) unwanted.reset(graph);
+    return result;
+}
+
+void Capture::forget(Stream& stream) {
+    GraphPtr unwanted;
+    std::lock_guard<std::mutex> lock(mutex());
+    if (stream.branch == nullptr) return;
+    Capture& capture = stream.branch->capture;
+    if (&capture.origin_ != &stream) {
+        capture.invalidate();
+        leave(stream);
+        auto& branches = capture.branches_;
+        branches.erase(std::find_if(branches.begin(), branches.end(),
+                                    [&](const auto& branch) { return &branch->stream == &stream; }));
+        return;
+    }
+    if (capture.owns_graph_) unwanted.reset(capture.graph());
+    capture.close();
+}
+
+// ---- what captures forbid -------------------------------------------------------------------------------------------
+
+CUresult Capture::refuse_captured_event(const CapturedPoint& point) {
+    std::lock_guard<std::mutex> lock(mutex());
+    if (Capture* const capture = find(point.capture_id)) capture->invalidate();
+    return CUDA_ERROR_CAPTURED_EVENT;
+}
+
+CUresult Capture::refuse_legacy_stream(Context& context) {
+    std::lock_guard<std::mutex> lock(mutex());
+    for (const auto& capture : captures)
+        for (const auto& branch : capture->branches_)
+            if (branch->stream.is_blocking() && &branch->stream.context() == &context) capture->invalidate();
+    return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+}
+
+CUresult Capture::refuse_synchronize(Context& context) {
+    std::lock_guard<std::mutex> lock(mutex());
+    bool conflicts = false;
+    for (const auto& capture : captures) {
+        if (&capture->origin_.context() != &context) continue;
+        capture->invalidate();
+        conflicts = true;
+    }
+    return conflicts ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
+}
+
+// cuda.h, cuThreadExchangeStreamCaptureMode: in a thread of mode global unsafe calls are forbidden by its own captures
+// that are not relaxed and by the global ones of other threads, in one of mode thread-local by its own only, in a
+// relaxed one by none.
+bool Capture::forbids_unsafe_calls() const {
+    if (mode_ == CU_STREAM_CAPTURE_MODE_RELAXED) return false;
+    if (thread_ == this_thread_number()) return true;
+    return thread_state.capture_mode == CU_STREAM_CAPTURE_MODE_GLOBAL && mode_ == CU_STREAM_CAPTURE_MODE_GLOBAL;
+}
+
+CUresult Capture::check_unsafe_call() {
+    if (strict_captures.load(std::memory_order_seq_cst) == 0) return CUDA_SUCCESS;
+    if (thread_state.capture_mode == CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_SUCCESS;
+    std::lock_guard<std::mutex> lock(mutex());
+    bool forbidden = false;
+    for (const auto& capture : captures) {
+        if (!capture->forbids_unsafe_calls()) continue;
+        capture->invalidate();
+        forbidden = true;
+    }
+    return forbidden ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
+}
+
+}  // namespace cgh

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Requests that are handed to intakes.
+#include "intake.hpp"
+
+namespace cgh {
+
+CUresult CopyRequest::make(Copy* out) const {
+    if (solid_ != nullptr) return Copy::make(*solid_, out);
+    if (plane_ != nullptr) return Copy::make(*plane_, out);
+    return Copy::make(dst_type_, dst_, src_type_, src_, bytes_, out);
+}
+
+CUDA_MEMCPY3D CopyRequest::described() const {
+    if (solid_ != nullptr) return *solid_;
+    if (plane_ != nullptr) return solid_of(*plane_);
+    CUDA_MEMCPY3D solid{};
+    solid.srcMemoryType = src_type_;
+    solid.srcHost = src_type_ == CU_MEMORYTYPE_HOST ? src_ : nullptr;
+    solid.srcDevice = src_type_ == CU_MEMORYTYPE_HOST ? 0 : reinterpret_cast<CUdeviceptr>(src_);
+    solid.dstMemoryType = dst_type_;
+    solid.dstHost = dst_type_ == CU_MEMORYTYPE_HOST ? dst_ : nullptr;
+    solid.dstDevice = dst_type_ == CU_MEMORYTYPE_HOST ? 0 : reinterpret_cast<CUdeviceptr>(dst_);
+    solid.WidthInBytes = bytes_;
+    solid.Height = solid.Depth = 1;
+    return solid;
+}
+
+}  // namespace cgh
