@@ -6,6 +6,7 @@
 #   make        build in place, in parallel, through ccache where there is one
 #   make tiny   the smallest test file, on the host driver
 #   make test   all tests on the host driver, in parallel; again on a GPU where one answers
+#   make nightly  the tests that take minutes: long random walks
 #   make tidy   formatters, linters, types, layering, licences, sizes
 #   make asan   the C++ tests of the host driver and of the handles under the address and undefined-behaviour sanitizers
 #   make tsan   the same under the thread sanitizer
@@ -18,7 +19,7 @@ JOBS ?= $(shell nproc)
 CCACHE := $(shell command -v ccache)
 PYTEST = $(PYTHON) -m pytest -q
 
-.PHONY: all tiny test test-host test-cuda tidy $(TIDY:%=tidy-%) asan tsan docs bench clean
+.PHONY: all tiny test test-host test-cuda nightly tidy $(TIDY:%=tidy-%) asan tsan docs bench clean
 
 all:
 	CC="$(CCACHE) gcc" CXX="$(CCACHE) g++" MAX_JOBS=$(JOBS) $(PYTHON) setup.py -q build_ext --inplace
@@ -38,6 +39,10 @@ test-cuda:
 	else \
 	    echo "make test: no CUDA device answers here, so the tests ran on the host driver only"; \
 	fi
+
+# On the driver of CUDA_GRAPHS_DRIVER, the host driver by default.
+nightly:
+	CUDA_GRAPHS_DRIVER=$${CUDA_GRAPHS_DRIVER:-host} $(PYTEST) -s -m nightly
 
 CXX_FILES = $(shell find cuda_graphs tests $(wildcard benchmarks) -name '*.hpp' -o -name '*.cpp' -o -name '*.h')
 TIDY = python format types cython cxx words tree

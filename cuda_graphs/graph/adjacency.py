@@ -71,9 +71,12 @@ class AdjacencySet(MutableSet["GraphNode"]):
 
     def replace(self, nodes: Iterable[GraphNode]) -> None:
         """Have edges to these nodes and no others."""
-        wanted = set(nodes)
-        self.update(wanted)
-        self._remove(self._now() - wanted)
+        wanted, now = set(nodes), self._now()
+        # What can be wrong with the nodes is seen before anything changes, and what a driver refuses for the graph as
+        # a whole, removing, comes first.
+        self._node._check_ends(wanted - now)
+        self._node._unlink(now - wanted, self._forward)
+        self._node._link(wanted - now, self._forward)
 
     def _remove(self, nodes: Iterable[Any]) -> None:
         self._node._unlink(self._now().intersection(nodes), self._forward)

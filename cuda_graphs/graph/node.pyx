@@ -135,15 +135,19 @@ cdef class GraphNode(Place):
             check_attempt(status, f"ask for the edges of {self!r}")
         return {wrap_raw(self._h, record.graph, raw) for raw in (edges.target if forward else edges.source)}
 
+    def _check_ends(self, nodes):
+        for node in nodes:
+            if edge_end(self, self) == edge_end(self, node):
+                check_attempt(CUDA_ERROR_INVALID_VALUE, f"have {self!r} depend on itself")
+
     def _link(self, nodes, bint forward):
         cdef GraphBox* graph = self._record().graph
         cdef Edges edges
         cdef CUresult status
         cdef CUgraphNode here, there
+        self._check_ends(nodes)  # a driver may add the edges before the one that it refuses
         for node in nodes:
             here, there = edge_end(self, self), edge_end(self, node)
-            if here == there:  # a driver may add the edges before the one that it refuses
-                check_attempt(CUDA_ERROR_INVALID_VALUE, f"have {self!r} depend on itself")
             if forward:
                 edges.add(here, there)
             else:

@@ -134,6 +134,18 @@ def test_an_edge_that_fails_leaves_the_others_as_they_were(g, nodes):
         assert g.edges() == set()
 
 
+def test_an_assignment_that_the_driver_refuses_changes_nothing(g, nodes):
+    """A graph that allocates keeps its edges: new ones are not added when old ones cannot go."""
+    a, b, c, d, _ = nodes
+    g.alloc(4)
+    a.succ = [b]
+    edges = g.edges()
+    for change in (lambda: setattr(a, "succ", [c, d]), lambda: a.succ.__ixor__([b, c])):
+        with pytest.raises(cg.CUDAError):
+            change()
+        assert g.edges() == edges
+
+
 def test_edges_decide_the_order(g, kernels, pinned, run):
     x = pinned([1], "u4")
     steps = [g.launch(ONE, kernels.affine, x.ctypes.data, 3, b) for b in (1, 5, 7)]
