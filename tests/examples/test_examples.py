@@ -83,3 +83,52 @@ def test_the_hillslope_refuses_what_is_no_map(tmp_path):
 @pytest.mark.parametrize("n", [1 << 20, 1000])
 def test_the_device_loop_halves_all_numbers(n, tmp_path):
     assert "until it was 0.244140625" in run("device_loop.py", n, cwd=tmp_path)
+
+
+def newton_steps(told):
+    """The third column of the table."""
+    rows = [line.split() for line in told.splitlines() if line[:1] == " "]
+    return [int(row[2]) for row in rows]
+
+
+@pytest.mark.parametrize("eccentricity", [0, 0.1, 0.96714])
+def test_the_root_finder_agrees_with_numpy_and_polishes_what_is_rough(eccentricity, tmp_path):
+    told = run("root_finder.py", "--eccentricity", eccentricity, cwd=tmp_path)
+    assert "Kepler's equation holds within 1e-13" in told
+    assert len(newton_steps(told)) == 12
+    assert all(1 <= steps < 10 for steps in newton_steps(told))
+
+
+def test_the_root_finder_leaves_a_good_bracket_alone(tmp_path):
+    told = run("root_finder.py", "--steps", 60, "--tolerance", 1e-8, cwd=tmp_path)
+    assert newton_steps(told) == [0] * 12
+
+
+def test_the_root_finder_refuses_what_is_no_ellipse(tmp_path):
+    assert "less than 1" in run("root_finder.py", "--eccentricity", 1, cwd=tmp_path, code=1)
+
+
+def test_the_switch_dispatch_agrees_with_numpy(tmp_path):
+    told = run("switch_dispatch.py", cwd=tmp_path)
+    assert "NumPy agrees" in told
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ([0], [-3, -4]),
+        ([1], [6, 8]),
+        ([2], [9, 16]),
+        ([3], [3, 4]),
+        ([4], [3, 5]),
+        ([5], [3, 4]),
+        ([1, 7, 0], [-6, -8]),
+    ],
+)
+def test_each_branch_of_the_switch_does_its_own(program, expected, tmp_path):
+    told = run("switch_dispatch.py", "--driver", "host", *program, cwd=tmp_path)
+    assert f"[{', '.join(map(str, expected))}, " in told.splitlines()[1]
+
+
+def test_the_switch_dispatch_refuses_a_program_that_is_too_long(tmp_path):
+    assert "1 to 1024 numbers" in run("switch_dispatch.py", *[0] * 1025, cwd=tmp_path, code=1)

@@ -1,0 +1,129 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""A small machine that lives on the device: a loop fetches instructions, a switch node carries them out.
+
+Its program is an array of numbers, and its one register an array of integers. Instruction 0 to 4 are the branches of a
+switch node: negate, double, square, do nothing (a branch that stays empty), add the index. An instruction without a
+branch does nothing as well. The host gives a program and launches the graph; it does not take part in running it.
+
+    copy in -> while (not at the end)          -> copy out -> free
+                 fetch the next instruction
+                 switch (instruction)
+                   0: x = -x | 1: x = 2 x | 2: x = x x | 3: | 4: x = x + i
+
+    python examples/switch_dispatch.py [--driver cuda|host] [instruction ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+
+import cuda_graphs as cg
+
+SOURCE = r"""
+extern "C" __device__ __cudart_builtin__ void CUDARTAPI
+cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
+
+struct State { int length, next; };
+
+extern "C" __global__ void fetch(
+    State* state, const unsigned* program, cudaGraphConditionalHandle instruction, cudaGraphConditionalHandle more
+) {
+    cudaGraphSetConditional(instruction, program[state->next]);
+    state->next += 1;
+    cudaGraphSetConditional(more, state->next < state->length);
+}
+extern "C" __global__ void negate(unsigned* x) { x[threadIdx.x] = -x[threadIdx.x]; }
+extern "C" __global__ void twice(unsigned* x) { x[threadIdx.x] *= 2; }
+extern "C" __global__ void square(unsigned* x) { x[threadIdx.x] *= x[threadIdx.x]; }
+extern "C" __global__ void add_index(unsigned* x) { x[threadIdx.x] += threadIdx.x; }
+"""
+INDEX = np.arange(8, dtype=np.uint32)
+# Branch -> kernel of the graph, and the same in NumPy.
+INSTRUCTIONS = {
+    0: ("negate", lambda x: -x),
+    1: ("twice", lambda x: 2 * x),
+    2: ("square", lambda x: x * x),
+    4: ("add_index", lambda x: x + INDEX),
+}
+BRANCHES = 5
+LONGEST = 1024
+
+
+class Machine:
+    """The graph, and the memory through which the host gives it programs."""
+
+    def __init__(self) -> None:
+        device = cg.Device()
+        device.set_current()
+        self.stream = device.create_stream()
+        module = cg.Program(SOURCE, code_type="c++").compile("cubin")
+        pinned = cg.PinnedMemoryResource()
+        register, program, state = (
+            pinned.allocate(n, stream=self.stream) for n in (4 * INDEX.size, 4 * LONGEST, 8)
+        )
+        self.register, self.program = (np.from_dlpack(b).view(np.uint32) for b in (register, program))
+        self.state = np.from_dlpack(state).view([("length", np.int32), ("next", np.int32)])
+
+        g = cg.GraphDef()
+        more = g.create_condition(default_value=1)
+        instruction = g.create_condition(default_value=0)
+        x = g.alloc(4 * INDEX.size)
+        loop = x.memcpy(x.dptr, register, x.bytesize).while_loop(more)
+        fetched = loop.body.launch(
+            cg.LaunchConfig(grid=1, block=1), module.get_kernel("fetch"), state, program, instruction, more
+        )
+        dispatch = fetched.switch(instruction, BRANCHES)
+        for number, (name, _) in INSTRUCTIONS.items():
+            config = cg.LaunchConfig(grid=1, block=INDEX.size)
+            dispatch.branches[number].launch(config, module.get_kernel(name), x.dptr)
+        loop.memcpy(register, x.dptr, x.bytesize).free(x.dptr)
+        self.graph = g.instantiate()
+
+    def run(self, program: list[int], x: np.ndarray) -> np.ndarray:
+        """What the register holds after a program of at least one instruction."""
+        self.register[:] = x
+        self.program[: len(program)] = program
+        self.state["length"], self.state["next"] = len(program), 0
+        self.graph.launch(self.stream)
+        self.stream.sync()
+        return self.register.copy()
+
+
+def run_in_numpy(program: list[int], x: np.ndarray) -> np.ndarray:
+    for instruction in program:
+        if instruction in INSTRUCTIONS:
+            x = INSTRUCTIONS[instruction][1](x)
+    return x
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser.add_argument(
+        "--driver", choices=("auto", "cuda", "host"), help="default: CUDA_GRAPHS_DRIVER, else auto"
+    )
+    parser.add_argument("program", type=int, nargs="*", default=[4, 1, 3, 0, 2, 99, 4], help="instructions")
+    options = parser.parse_args()
+    if not 0 < len(options.program) <= LONGEST or min(options.program) < 0:
+        raise SystemExit(f"a program is 1 to {LONGEST} numbers of 0 or more")
+
+    if options.driver:
+        cg.use_driver(options.driver)
+    machine = Machine()
+    print(cg.driver_info())
+    random = np.random.default_rng(4)
+    programs = [options.program, *(random.integers(0, 7, n).tolist() for n in (1, 10, 200, LONGEST))]
+    for program in programs:
+        start = INDEX + 3
+        found, expected = machine.run(program, start), run_in_numpy(program, start)
+        shown = " ".join(map(str, program[:10])) + (" ..." if len(program) > 10 else "")
+        print(f"{shown:26} {found.view(np.int32).tolist()}")
+        if (found != expected).any():
+            raise SystemExit(f"NumPy has {expected.view(np.int32).tolist()}")
+    print("NumPy agrees")
+
+
+if __name__ == "__main__":
+    main()
