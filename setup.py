@@ -168,7 +168,12 @@ if __name__ == "__main__":
                 extensions(include),
                 build_dir="build/cython",
                 nthreads=JOBS,
-                compiler_directives={"language_level": "3", "embedsignature": True, "binding": True},
+                compiler_directives={
+                    "language_level": "3",
+                    "embedsignature": True,
+                    "binding": True,
+                    "auto_pickle": False,  # no object that stands for a resource of this process leaves it
+                },
             ),
         ],
         cmdclass={"build_ext": BuildExt},

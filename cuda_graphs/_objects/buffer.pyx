@@ -37,6 +37,7 @@ from cuda_graphs._handles.handles cimport (
     hold_python,
     raw_of,
 )
+from cuda_graphs._objects.numbers cimport read_size, read_unsigned
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 from cuda_graphs._objects.stream import default_stream
 
@@ -92,20 +93,24 @@ cdef class Buffer:
             owner: Whoever else owns the memory; kept alive. Without either the memory must outlive the Buffer.
 
         Raises:
+            TypeError: `ptr` or `size` is not an int, or `mr` has no `deallocate`.
             ValueError: Both `mr` and `owner` were given.
         """
         if mr is not None and owner is not None:
             raise ValueError("owner and memory resource cannot be both specified together")
-        cdef CUdeviceptr address = int(ptr)
+        if mr is not None and not callable(getattr(mr, "deallocate", None)):
+            raise TypeError(f"mr must be a MemoryResource, got {type(mr).__name__}")
+        cdef CUdeviceptr address = read_unsigned(ptr, "ptr", 64)
+        cdef size_t bytes = read_size(size, "size")
         cdef Opaque keeper
         cdef PointerHandle h
         if mr is not None:
             keeper = hold_python(<PyObject*>mr)
-            h = create_pointer_with_resource(address, size, keeper, <PyObject*>mr, give_back)
+            h = create_pointer_with_resource(address, bytes, keeper, <PyObject*>mr, give_back)
         else:
             if owner is not None:
                 keeper = hold_python(<PyObject*>owner)
-            h = create_pointer_ref(address, size, keeper)
+            h = create_pointer_ref(address, bytes, keeper)
         cdef Buffer self = Buffer._from_handle(h, mr)
         self._owner = owner
         return self
@@ -359,7 +364,10 @@ cdef int parse_fill_value(object value, unsigned int* pattern) except -1:
             f"a fill value must be an int or an object with 1, 2 or 4 bytes, got {type(value).__name__}"
         )
     cdef Py_buffer view
-    PyObject_GetBuffer(value, &view, PyBUF_SIMPLE)
+    try:
+        PyObject_GetBuffer(value, &view, PyBUF_SIMPLE)
+    except ValueError as problem:  # what NumPy says of an array with gaps
+        raise BufferError(f"a fill value must be contiguous: {problem}") from None
     try:
         if view.len not in (1, 2, 4):
             raise ValueError(f"a fill value must have 1, 2 or 4 bytes, got {view.len}")

@@ -25,6 +25,7 @@ from cuda_graphs._handles.handles cimport (
     raw_of,
 )
 from cuda_graphs._objects.context cimport Context
+from cuda_graphs._objects.numbers cimport read_flag, read_unsigned
 from cuda_graphs._objects.options import accept_options
 
 
@@ -63,9 +64,11 @@ cdef class Event:
         One that this package made comes back with all that is known of it; any other is borrowed and must outlive the
         result.
         """
+        cdef CUevent raw = <CUevent><uintptr_t>read_unsigned(handle, "handle", 64)
+        if raw == NULL:
+            raise ValueError("handle is 0, which is no event")
         ensure_driver()
-        cdef EventHandle h = create_event_ref(<CUevent><uintptr_t>handle)
-        return Event._from_handle(h)
+        return Event._from_handle(create_event_ref(raw))
 
     cdef int _check_open(self) except -1:
         if not self._h:
@@ -179,7 +182,8 @@ cdef float elapsed(Event start, Event end) except? -1:
 def make_event(Context context not None, options) -> Event:
     """A new event of a context; `options` is EventOptions, a dict of its fields, or None."""
     options = accept_options(EventOptions, options, "event options")
-    cdef bint timing = options.timing_enabled, blocking = options.blocking_sync
+    cdef bint timing = read_flag(options.timing_enabled, "timing_enabled")
+    cdef bint blocking = read_flag(options.blocking_sync, "blocking_sync")
     cdef EventHandle h
     with nogil:
         h = create_event(context._h, timing, blocking)

@@ -32,6 +32,7 @@ from cuda_graphs._handles.handles cimport (
     raw_of,
 )
 from cuda_graphs._objects.launch_config cimport LaunchConfig, LaunchConfig_accept
+from cuda_graphs._objects.numbers cimport read_int, read_size, read_unsigned
 from cuda_graphs._objects.object_code cimport ObjectCode
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 
@@ -65,20 +66,24 @@ cdef class Kernel:
 
         Raises:
             TypeError: `handle` is not an int, or `mod` not an ObjectCode.
+            ValueError: `handle` is 0.
 
         Warns:
             UserWarning: The kernel is known to be from other code than `mod`.
         """
         if not isinstance(handle, int) or isinstance(handle, bool):
             raise TypeError(f"handle must be an int, got {type(handle).__name__}")
+        cdef CUkernel raw = <CUkernel><uintptr_t>read_unsigned(handle, "handle", 64)
+        if raw == NULL:
+            raise ValueError("handle is 0, which is no kernel")
         ensure_driver()
         cdef LibraryHandle library
         if mod is not None:
             library = mod._load()
-        cdef KernelHandle h = create_kernel_ref(<CUkernel><uintptr_t>handle, library)
+        cdef KernelHandle h = create_kernel_ref(raw, library)
         if mod is not None and raw_of((<KernelBox*>box_of[KernelBox](h)).library) != raw_of(library):
             warnings.warn(
-                f"the code of kernel {handle:#x} does not match the given mod {mod!r}, which is ignored",
+                f"the code of kernel {<uintptr_t>raw:#x} does not match the given mod {mod!r}, which is ignored",
                 UserWarning,
                 stacklevel=2,
             )
@@ -153,7 +158,7 @@ def function_attribute(int number, str text, bint writable=False):
         return get_attribute(self._kernel, number, self._device_id())
 
     def set(self, value):
-        set_attribute(self._kernel, number, value, self._device_id())
+        set_attribute(self._kernel, number, read_int(value, "a kernel attribute"), self._device_id())
 
     return property(get, set if writable else None, None, text)
 
@@ -231,44 +236,42 @@ class KernelOccupancy:
     def __init__(self, *args, **kwargs):
         raise RuntimeError("KernelOccupancy objects cannot be instantiated directly. Use Kernel.occupancy.")
 
-    def max_active_blocks_per_multiprocessor(self, int block_size, size_t dynamic_shared_memory_size):
+    def max_active_blocks_per_multiprocessor(self, block_size, dynamic_shared_memory_size):
         """Blocks of `block_size` threads and so many bytes of dynamic shared memory that fit on a multiprocessor."""
-        cdef int blocks = 0
+        cdef int blocks = 0, threads = read_int(block_size, "block_size")
+        cdef size_t bytes = read_size(dynamic_shared_memory_size, "dynamic_shared_memory_size")
         cdef CUfunction function = as_function(self._kernel)
         cdef CUresult status
         with nogil:
-            status = driver().cuOccupancyMaxActiveBlocksPerMultiprocessor(
-                &blocks, function, block_size, dynamic_shared_memory_size
-            )
+            status = driver().cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads, bytes)
         check(status)
         return blocks
 
-    def max_potential_block_size(self, size_t dynamic_shared_memory_needed, int block_size_limit):
+    def max_potential_block_size(self, dynamic_shared_memory_needed, block_size_limit):
         """The block size of best occupancy, and the smallest grid that fills the device with it.
 
         Args:
             dynamic_shared_memory_needed: Bytes of dynamic shared memory of a block.
             block_size_limit: The largest block size to consider; 0 for no limit.
         """
-        cdef int grid = 0, block = 0
+        cdef int grid = 0, block = 0, limit = read_int(block_size_limit, "block_size_limit")
+        cdef size_t bytes = read_size(dynamic_shared_memory_needed, "dynamic_shared_memory_needed")
         cdef CUfunction function = as_function(self._kernel)
         cdef CUresult status
         with nogil:
-            status = driver().cuOccupancyMaxPotentialBlockSize(
-                &grid, &block, function, NULL, dynamic_shared_memory_needed, block_size_limit
-            )
+            status = driver().cuOccupancyMaxPotentialBlockSize(&grid, &block, function, NULL, bytes, limit)
         check(status)
         return MaxPotentialBlockSizeOccupancyResult(grid, block)
 
-    def available_dynamic_shared_memory_per_block(self, int num_blocks_per_multiprocessor, int block_size):
+    def available_dynamic_shared_memory_per_block(self, num_blocks_per_multiprocessor, block_size):
         """Bytes of dynamic shared memory that each of so many blocks of a multiprocessor can have."""
         cdef size_t bytes = 0
+        cdef int blocks = read_int(num_blocks_per_multiprocessor, "num_blocks_per_multiprocessor")
+        cdef int threads = read_int(block_size, "block_size")
         cdef CUfunction function = as_function(self._kernel)
         cdef CUresult status
         with nogil:
-            status = driver().cuOccupancyAvailableDynamicSMemPerBlock(
-                &bytes, function, num_blocks_per_multiprocessor, block_size
-            )
+            status = driver().cuOccupancyAvailableDynamicSMemPerBlock(&bytes, function, blocks, threads)
         check(status)
         return bytes
 

@@ -9,6 +9,7 @@ from cuda_graphs._driver.cuda cimport (
     CUlaunchConfig,
 )
 
+from cuda_graphs._objects.numbers cimport as_int, read_flag
 from cuda_graphs.errors import CUDANotSupportedError
 
 
@@ -41,7 +42,7 @@ cdef class LaunchConfig:
 
     @grid.setter
     def grid(self, value):
-        set_three("grid", value, self._grid)
+        set_three("grid", value, self._grid, self._cluster)
 
     @property
     def cluster(self):
@@ -51,8 +52,8 @@ cdef class LaunchConfig:
     @cluster.setter
     def cluster(self, value):
         if value is not None:
-            set_three("cluster", value, self._cluster)
             refuse_without_clusters()
+            set_three("cluster", value, self._cluster, self._grid)
         else:
             self._cluster[0] = self._cluster[1] = self._cluster[2] = 0
 
@@ -63,7 +64,7 @@ cdef class LaunchConfig:
 
     @block.setter
     def block(self, value):
-        set_three("block", value, self._block)
+        set_three("block", value, self._block, NULL)
 
     @property
     def shmem_size(self):
@@ -72,11 +73,12 @@ cdef class LaunchConfig:
 
     @shmem_size.setter
     def shmem_size(self, value):
-        if value is None:
-            value = 0
-        if not 0 <= value < 1 << 31:
+        size = 0 if value is None else as_int(value)
+        if size is None:
+            raise TypeError(f"shmem_size must be an int, got {type(value).__name__}")
+        if not 0 <= size < 1 << 31:
             raise ValueError(f"shmem_size must be a number of bytes >= 0, got {value}")
-        self._shmem_size = value
+        self._shmem_size = size
 
     @property
     def is_cooperative(self):
@@ -85,7 +87,7 @@ cdef class LaunchConfig:
 
     @is_cooperative.setter
     def is_cooperative(self, value):
-        if value:
+        if read_flag(value, "is_cooperative"):
             refuse_without_cooperation()
         self._is_cooperative = value
 
@@ -132,21 +134,19 @@ cdef class LaunchConfig:
         )
 
 
-cdef int set_three(str name, value, unsigned int* target) except -1:
-    if isinstance(value, int):
-        value = (value,)
-    if not isinstance(value, tuple) or not 1 <= len(value) <= 3:
-        raise ValueError(f"{name} must be an int or a tuple of 1 to 3 ints, got {value!r}")
-    cdef unsigned int numbers[3]
+cdef int set_three(str name, value, unsigned int* target, const unsigned int* times) except -1:
+    """`times` is what the driver's numbers are the product with: it counts blocks, and a grid may count clusters."""
     cdef int i
-    numbers[0] = numbers[1] = numbers[2] = 1
-    for i, number in enumerate(value):
-        if not isinstance(number, int) and not hasattr(number, "__index__"):
-            raise ValueError(f"{name} must be an int or a tuple of 1 to 3 ints, got {value!r}")
-        if not 1 <= number < 1 << 31:
-            raise ValueError(f"{name} must be >= 1 in each dimension, got {value!r}")
-        numbers[i] = number
-    target[0], target[1], target[2] = numbers[0], numbers[1], numbers[2]
+    numbers = [as_int(n) for n in (value if isinstance(value, tuple) else (value,))]
+    if not 1 <= len(numbers) <= 3 or None in numbers:
+        raise ValueError(f"{name} must be an int or a tuple of 1 to 3 ints, got {value!r}")
+    numbers += [1] * (3 - len(numbers))
+    for i in range(3):
+        if not 1 <= numbers[i] < 1 << 31:
+            raise ValueError(f"{name} must be >= 1 in each dimension, and less than 2**31, got {value!r}")
+        if times != NULL and times[i] * numbers[i] >= 1 << 31:
+            raise ValueError(f"{name}={value!r} makes 2**31 blocks or more: a grid counts clusters of blocks")
+    target[0], target[1], target[2] = numbers
     return 0
 
 

@@ -29,6 +29,7 @@ from cuda_graphs._handles.handles cimport (
 from cuda_graphs._objects.buffer cimport Buffer
 from cuda_graphs._objects.context cimport Context
 from cuda_graphs._objects.device import Device
+from cuda_graphs._objects.numbers cimport read_size
 from cuda_graphs._objects.options import accept_options
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 from cuda_graphs._objects.stream import default_stream
@@ -95,7 +96,8 @@ class DeviceMemoryResource(MemoryResource):
             RuntimeError: The stream is being captured.
             CUDAError: There is not enough memory.
         """
-        return (<_Pool>self._pool).allocate(size, Stream_accept(default_stream() if stream is None else stream), self)
+        cdef size_t bytes = read_size(size, "size")
+        return (<_Pool>self._pool).allocate(bytes, Stream_accept(default_stream() if stream is None else stream), self)
 
     def deallocate(self, ptr, size, *, stream):
         """Refused: Buffers of this resource give themselves back."""
@@ -147,7 +149,7 @@ cdef class _Pool:
 
 cdef _Pool make_pool(int device, options):
     cdef _Pool pool = _Pool.__new__(_Pool)
-    cdef size_t max_size = options.max_size if options is not None else 0
+    cdef size_t max_size = read_size(options.max_size, "max_size") if options is not None else 0
     cdef bint own = options is not None
     with nogil:
         if own:
@@ -186,7 +188,7 @@ class SynchronousMemoryResource(MemoryResource):
         if stream is not None:
             Stream_accept(stream)
         cdef Context context = self._context
-        cdef size_t bytes = size
+        cdef size_t bytes = read_size(size, "size")
         cdef PointerHandle h
         if bytes == 0:
             return Buffer._from_handle(create_pointer_ref(0, 0, Opaque()), self)
@@ -229,7 +231,7 @@ class PinnedMemoryResource(MemoryResource):
         if stream is not None:
             Stream_accept(stream)
         cdef Context context = Device().context
-        cdef size_t bytes = size
+        cdef size_t bytes = read_size(size, "size")
         cdef PointerHandle h
         if bytes == 0:
             return Buffer._from_handle(create_pointer_ref(0, 0, Opaque()), self)

@@ -89,12 +89,18 @@ cdef class ObjectCode:
             name: str or bytes: a key of `symbol_mapping`, or the name in the code.
 
         Raises:
+            TypeError: `name` is neither str nor bytes.
+            ValueError: There is a NUL in it.
             RuntimeError: Code of this type cannot be loaded.
             ImageError: The driver refuses the code; `log` says why.
             CUDAError: It has no kernel of that name.
         """
+        if not isinstance(name, str | bytes):
+            raise TypeError(f"name must be str or bytes, got {type(name).__name__}")
         wanted = self._symbols.get(name, name)
         cdef bytes raw_name = wanted.encode() if isinstance(wanted, str) else bytes(wanted)
+        if b"\0" in raw_name:
+            raise ValueError(f"name must not contain a NUL, got {wanted!r}")
         cdef const char* text = raw_name
         cdef LibraryHandle library = self._load()
         cdef KernelHandle h

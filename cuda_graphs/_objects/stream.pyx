@@ -36,6 +36,7 @@ from cuda_graphs._handles.handles cimport (
 from cuda_graphs._objects.context cimport Context
 from cuda_graphs._objects.event cimport Event
 from cuda_graphs._objects.event import make_event
+from cuda_graphs._objects.numbers cimport as_int, read_flag, read_int, read_unsigned
 from cuda_graphs._objects.options import accept_options
 
 
@@ -72,13 +73,13 @@ cdef class Stream:
 
         One that this package made comes back with ownership; any other is borrowed and must outlive the result.
         """
-        ensure_driver()
-        cdef CUstream raw = <CUstream><uintptr_t>handle
+        cdef CUstream raw = <CUstream><uintptr_t>read_unsigned(handle, "handle", 64)
         cdef StreamHandle h
+        ensure_driver()
         with nogil:
             h = create_stream_ref(raw)
         if not h:
-            raise_noted(f"Stream.from_handle({handle:#x})")
+            raise_noted(f"Stream.from_handle({<uintptr_t>raw:#x})")
         return Stream._from_handle(h)
 
     cdef int _check_open(self) except -1:
@@ -129,7 +130,7 @@ cdef class Stream:
         if event is None:
             event = make_event(self._context(), options)
         elif not isinstance(event, Event):
-            raise TypeError(f"expected an Event to record, got {type(event).__name__}")
+            raise TypeError(f"event must be an Event or None, got {type(event).__name__}")
         elif options is not None:
             raise ValueError("options are for a new event: give either event or options")
         (<Event>event)._check_open()
@@ -281,8 +282,10 @@ def from_protocol(obj) -> Stream:
         raise RuntimeError(f"__cuda_stream__ must return a tuple of two numbers, got {answer!r}") from None
     if version != 0:
         raise RuntimeError(f"__cuda_stream__ protocol version 0 is supported, got {version!r}")
+    if as_int(handle) is None:
+        raise RuntimeError(f"__cuda_stream__ must return a tuple of two numbers, got {answer!r}")
+    cdef CUstream raw = <CUstream><uintptr_t>read_unsigned(handle, "the handle of __cuda_stream__", 64)
     ensure_driver()
-    cdef CUstream raw = <CUstream><uintptr_t>handle
     cdef Opaque owner = hold_python(<PyObject*>obj)
     cdef StreamHandle h
     with nogil:
@@ -296,7 +299,7 @@ def make_stream(Context context not None, options) -> Stream:
     """A new stream of a context; `options` is StreamOptions, a dict of its fields, or None."""
     options = accept_options(StreamOptions, options, "stream options")
     cdef int priority = check_priority(options.priority)
-    cdef unsigned int flags = CU_STREAM_NON_BLOCKING if options.nonblocking else CU_STREAM_DEFAULT
+    cdef unsigned int flags = CU_STREAM_NON_BLOCKING if read_flag(options.nonblocking, "nonblocking") else CU_STREAM_DEFAULT
     cdef StreamHandle h
     with nogil:
         h = create_stream(context._h, flags, priority)
@@ -313,9 +316,10 @@ cdef int check_priority(priority) except? -1:
     check(status)
     if priority is None:
         return least
-    if not greatest <= priority <= least:
+    cdef int wanted = read_int(priority, "priority")
+    if not greatest <= wanted <= least:
         raise ValueError(f"priority={priority} is out of range [{greatest}, {least}]")
-    return priority
+    return wanted
 
 
 # The driver's names for its two default streams. Using one before a device is current is an error of the driver.

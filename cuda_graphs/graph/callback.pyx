@@ -8,14 +8,14 @@ The trampoline's address tells our host nodes from those of C functions: there i
 import ctypes
 
 from cpython.object cimport PyObject
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
 from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
 
 from cuda_graphs._driver.cuda_graph cimport CUDA_HOST_NODE_PARAMS_v2
 from cuda_graphs._handles.graph_handles cimport Owners, copy_bytes
 from cuda_graphs._handles.handles cimport HostFunction, Opaque, hold_python
-from cuda_graphs.graph.operands cimport is_int
+from cuda_graphs._objects.numbers cimport as_int, read_unsigned
 
 
 cdef void trampoline(void* callable) noexcept nogil:
@@ -47,12 +47,17 @@ cdef int read_callback(object fn, object user_data, CUDA_HOST_NODE_PARAMS_v2* pa
 cdef int read_c_function(object fn, object user_data, CUDA_HOST_NODE_PARAMS_v2* params, Owners* owners) except -1:
     if fn.restype is not None or tuple(fn.argtypes or ()) != (ctypes.c_void_p,):
         raise TypeError("a ctypes callback must be declared with restype None and argtypes (c_void_p,)")
-    params.fn = <void (*)(void*) noexcept nogil><uintptr_t>ctypes.cast(fn, ctypes.c_void_p).value
+    address = ctypes.cast(fn, ctypes.c_void_p).value
+    if address is None:
+        raise ValueError("the ctypes callback is a null pointer")
+    params.fn = <void (*)(void*) noexcept nogil><uintptr_t>address
     owners.first = hold_python(<PyObject*>fn)
     if user_data is None:
         params.userData = NULL
-    elif is_int(user_data):
-        params.userData = <void*><uintptr_t>user_data
+    elif as_int(user_data) is not None:
+        params.userData = <void*><uintptr_t>read_unsigned(user_data, "user_data", 64)
+    elif not PyObject_CheckBuffer(user_data):
+        raise TypeError(f"user_data must be an int or bytes-like, got {type(user_data).__name__}")
     else:
         owners.second = copy_of(user_data)
         params.userData = <void*>owners.second.get()

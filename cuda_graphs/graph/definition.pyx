@@ -16,7 +16,8 @@ from cuda_graphs._handles.graph_handles cimport (
 )
 from cuda_graphs.graph.condition cimport Condition
 from cuda_graphs.graph.exec cimport instantiate_graph
-from cuda_graphs.graph.operands cimport accept_context, read_uint
+from cuda_graphs._objects.numbers cimport read_unsigned
+from cuda_graphs.graph.operands cimport accept_context
 from cuda_graphs.graph.place cimport Place, register_class, wrap_node, wrap_raw
 from cuda_graphs.graph.options import GraphCompleteOptions, GraphDebugPrintOptions, accept
 
@@ -85,7 +86,9 @@ cdef class GraphDef(Place):
         The context that is current must be that of the node and of the kernels that set it.
         """
         cdef GraphBox* graph = self._open()
-        cdef unsigned int value = 0 if default_value is None else read_uint(default_value, "default_value")
+        cdef unsigned int value = 0
+        if default_value is not None:
+            value = <unsigned int>read_unsigned(default_value, "default_value", 32)
         cdef unsigned int flags = 0 if default_value is None else CU_GRAPH_COND_ASSIGN_DEFAULT
         cdef CUcontext context = accept_context("condition")
         cdef CUgraphConditionalHandle handle = 0
@@ -121,7 +124,11 @@ cdef class GraphDef(Place):
             options = GraphDebugPrintOptions()
         elif not isinstance(options, GraphDebugPrintOptions):
             raise TypeError(f"options must be a GraphDebugPrintOptions instance, got {type(options).__name__}")
+        if not isinstance(path, str | bytes | os.PathLike):
+            raise TypeError(f"path must be str, bytes or os.PathLike, got {type(path).__name__}")
         cdef bytes encoded = os.fsencode(path)
+        if b"\0" in encoded:
+            raise ValueError(f"path must not contain a NUL, got {path!r}")
         cdef const char* file = encoded
         cdef unsigned int flags = options._to_flags()
         cdef CUresult status

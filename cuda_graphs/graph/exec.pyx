@@ -12,6 +12,7 @@ from cuda_graphs._driver.cuda_graph cimport (
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport GraphBox, GraphExecHandle, instantiate, launch, upload
 from cuda_graphs._handles.handles cimport StreamHandle
+from cuda_graphs._objects.numbers cimport read_flag
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 from cuda_graphs.graph.place cimport Place, wrap_raw
 from cuda_graphs.errors import instantiate_error
@@ -98,11 +99,11 @@ cdef Stream fill_params(CUDA_GRAPH_INSTANTIATE_PARAMS* params, object options):
     params.flags = 0
     params.hUploadStream = NULL
     params.hErrNode_out = NULL
-    if options.auto_free_on_launch:
+    if read_flag(options.auto_free_on_launch, "auto_free_on_launch"):
         params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
-    if options.device_launch:
+    if read_flag(options.device_launch, "device_launch"):
         params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH
-    if options.use_node_priority:
+    if read_flag(options.use_node_priority, "use_node_priority"):
         params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY
     if options.upload_stream is not None:
         upload_stream = Stream_accept(options.upload_stream)

@@ -1,6 +1,5 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from libc.stddef cimport size_t
 
 from cuda_graphs._driver.cuda cimport CUcontext, CUdeviceptr
 from cuda_graphs._driver.cuda_graph cimport CUmemorytype
@@ -21,12 +20,6 @@ cdef Opaque own_arguments(tuple args) except *
 
 # An address given as a Buffer or an int; of a Buffer, the owner of the memory. `name` is that of the argument.
 cdef CUdeviceptr read_address(object value, str name, Opaque* owner) except? 0xBAD
-
-# A count or size that fits 64 or 32 bits without a sign: TypeError or OverflowError before the driver is asked. Cython's
-# own conversion would take a float.
-cdef size_t read_size(object value, str name) except? 0xBAD
-cdef unsigned int read_uint(object value, str name) except? 0xBAD
-cdef bint is_int(object value) except -1
 
 # What kind of memory a memcpy node shall take it for. ValueError for memory that no node can copy.
 cdef CUmemorytype find_type(CUdeviceptr address, str name) except *

@@ -3,10 +3,7 @@
 """Single arguments: from what users pass to what the driver takes, and who must live for it. graph/spec.pyx puts them
 together."""
 
-import operator
-
 from cpython.object cimport PyObject
-from libc.stddef cimport size_t
 from libcpp.vector cimport vector
 
 from cuda_graphs._driver.cuda cimport CUcontext, CUdeviceptr, CUresult
@@ -17,6 +14,7 @@ from cuda_graphs._handles.handles cimport EventHandle, Opaque, hold_python
 from cuda_graphs._objects.buffer cimport Buffer
 from cuda_graphs._objects.event cimport Event
 from cuda_graphs._objects.kernel cimport Kernel
+from cuda_graphs._objects.numbers cimport as_int, read_unsigned
 from cuda_graphs.graph.condition cimport Condition
 
 
@@ -58,15 +56,6 @@ cdef Opaque own_arguments(tuple args) except *:
     return bundle(owners)
 
 
-cdef bint is_int(object value) except -1:
-    # Not hasattr(value, "__index__"): an array of NumPy has that, and mostly raises when it is called.
-    try:
-        operator.index(value)
-    except TypeError:
-        return False
-    return True
-
-
 cdef CUdeviceptr read_address(object value, str name, Opaque* owner) except? 0xBAD:
     cdef Buffer buffer
     if isinstance(value, Buffer):
@@ -75,26 +64,10 @@ cdef CUdeviceptr read_address(object value, str name, Opaque* owner) except? 0xB
             raise ValueError(f"{name} is a closed Buffer, which has no active allocation")
         owner[0] = as_owner(buffer._h)
         return buffer._h.get()[0]
-    if not is_int(value):
+    address = as_int(value)
+    if address is None:
         raise TypeError(f"{name} must be an address (int) or a Buffer, got {type(value).__name__}")
-    return read_unsigned(value, name, 64)
-
-
-cdef size_t read_size(object value, str name) except? 0xBAD:
-    return read_unsigned(value, name, 64)
-
-
-cdef unsigned int read_uint(object value, str name) except? 0xBAD:
-    return <unsigned int>read_unsigned(value, name, 32)
-
-
-cdef unsigned long long read_unsigned(object value, str name, int bits) except? 0xBAD:
-    if not is_int(value):
-        raise TypeError(f"{name} must be an int, got {type(value).__name__}")
-    number = operator.index(value)
-    if number < 0 or number >> bits:
-        raise OverflowError(f"{name}={number} is not in 0..2**{bits}-1")
-    return number
+    return read_unsigned(address, name, 64)
 
 
 cdef CUmemorytype find_type(CUdeviceptr address, str name) except *:

@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from cuda_graphs._objects.numbers import read_flag
 
 if TYPE_CHECKING:
     from cuda_graphs._objects.device import Device
@@ -71,7 +73,9 @@ class GraphDebugPrintOptions:
 
     def _to_flags(self) -> int:
         """The flags of CUgraphDebugDot_flags (cuda.h: 1 << 0 to 1 << 15)."""
-        return sum(bool(getattr(self, field.name)) << bit for bit, field in enumerate(fields(self)))
+        return sum(
+            read_flag(getattr(self, field.name), field.name) << bit for bit, field in enumerate(fields(self))
+        )
 
 
 Options = TypeVar("Options", GraphAllocOptions, GraphCompleteOptions)
@@ -103,6 +107,21 @@ def memory_kind(memory_type: str | None) -> int:
     return MEMORY_TYPES.index(memory_type)
 
 
-def device_ordinal(device: Any) -> int:
-    """The ordinal of an int or of an object with `device_id`."""
-    return operator.index(getattr(device, "device_id", device))
+def device_ordinal(device: Any, name: str) -> int:
+    """The ordinal of an int or of an object with `device_id`; `name` is that of the argument."""
+    try:
+        ordinal = operator.index(getattr(device, "device_id", device))
+    except TypeError:
+        raise TypeError(f"{name} must be a Device or its number, got {type(device).__name__}") from None
+    if not 0 <= ordinal < 1 << 31:
+        raise ValueError(f"{name} must be a Device or its number, got {ordinal}")
+    return ordinal
+
+
+def peer_ordinals(devices: Any) -> list[int]:
+    """The ordinals of the `peer_access` of options."""
+    if devices is None:
+        return []
+    if isinstance(devices, str | bytes) or not isinstance(devices, Iterable):
+        raise TypeError(f"peer_access must be a list of Devices or numbers, got {type(devices).__name__}")
+    return [device_ordinal(device, "each of peer_access") for device in devices]

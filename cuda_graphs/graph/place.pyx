@@ -23,7 +23,7 @@ from cuda_graphs._handles.graph_handles cimport (
     add_inner_graph, add_node, alloc_kind, as_owner, create_graph_memory, find_kind, make_node, place_after, point_to,
 )
 from cuda_graphs._handles.handles cimport box_of
-from cuda_graphs.graph.operands cimport read_uint
+from cuda_graphs._objects.numbers cimport read_unsigned
 from cuda_graphs.graph.spec cimport (
     describe, read_alloc, read_child, read_conditional, read_event, read_free, read_host, read_kernel, read_memcpy,
     read_memset, type_of,
@@ -320,7 +320,7 @@ cdef class Place:
 
         See `if_then`. CUDAError for count 0.
         """
-        cdef unsigned int size = read_uint(count, "count")
+        cdef unsigned int size = <unsigned int>read_unsigned(count, "count", 32)
         return self._add_conditional(condition, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, size, name)
 
     def call(self, obj, *args, name=None):

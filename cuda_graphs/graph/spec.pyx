@@ -21,11 +21,12 @@ from cuda_graphs._objects.arguments cimport needs_keeping, pack_arguments
 from cuda_graphs._objects.buffer cimport parse_fill_value
 from cuda_graphs._objects.kernel cimport Kernel
 from cuda_graphs._objects.launch_config cimport LaunchConfig, LaunchConfig_accept
+from cuda_graphs._objects.numbers cimport read_size
 from cuda_graphs.graph.callback cimport read_callback
 from cuda_graphs.graph.operands cimport (
-    accept_condition, accept_context, accept_event, accept_kernel, find_type, own_arguments, read_address, read_size,
+    accept_condition, accept_context, accept_event, accept_kernel, find_type, own_arguments, read_address,
 )
-from cuda_graphs.graph.options import MEMORY_TYPES, device_ordinal, memory_kind
+from cuda_graphs.graph.options import MEMORY_TYPES, device_ordinal, memory_kind, peer_ordinals
 
 
 cdef int read_kernel(NodeSpec& spec, object config, object kernel, tuple args) except -1:
@@ -78,10 +79,10 @@ cdef Kernel kernel_of(NodeSpec& spec):
 cdef int read_alloc(NodeSpec& spec, object size, object options) except -1:
     cdef AllocKind kind = <AllocKind><int>memory_kind(options.memory_type)
     cdef vector[int] peers
-    for peer in options.peer_access or ():
-        peers.push_back(device_ordinal(peer))
+    for peer in peer_ordinals(options.peer_access):
+        peers.push_back(peer)
     spec.begin(NodeKind.kAlloc)
-    cdef int device = current_device() if options.device is None else device_ordinal(options.device)
+    cdef int device = current_device() if options.device is None else device_ordinal(options.device, "device")
     set_allocation(spec, kind, device, read_size(size, "size"), peers)
     return device
 

@@ -136,7 +136,7 @@ def test_waiting_for_anything_else_is_refused(stream):
 
 
 def test_recording_anything_but_an_event_is_refused(stream):
-    with pytest.raises(TypeError, match="expected an Event to record, got Stream"):
+    with pytest.raises(TypeError, match="event must be an Event or None, got Stream"):
         stream.record(stream)
     with pytest.raises(ValueError, match="either event or options"):
         stream.record(stream.record(), {"timing_enabled": True})
