@@ -9,7 +9,6 @@ absent, never as beaten. `raw` is benchmarks/raw, a C++ program on the same driv
 """
 
 import argparse
-import ctypes
 import json
 import subprocess
 import sys
@@ -18,13 +17,12 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from contestants import Inside, Ours, Rig, core_or_none
 from timing import Figures, measure, per_call, show, write
 
 import cuda_graphs as cg
 
-ROOT = Path(__file__).resolve().parent.parent
 CHAINS = (1, 10, 100, 1000)
-SOURCE = 'extern "C" __global__ void add_one(int* x) { x[0] += 1; }'
 LOOP_SOURCE = r"""
 extern "C" __device__ __cudart_builtin__ void CUDARTAPI
 cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
@@ -33,68 +31,6 @@ extern "C" __global__ void count_down(cudaGraphConditionalHandle handle, int* le
     cudaGraphSetConditional(handle, now > 0);
 }
 """
-
-
-class Ours:
-    """The calls through cuda_graphs."""
-
-    def __init__(self) -> None:
-        self.device = cg.Device()
-        self.device.set_current()
-        self.stream = self.device.create_stream()
-        self.kernel = cg.Program(SOURCE, code_type="c++").compile("cubin").get_kernel("add_one")
-        self.config = cg.LaunchConfig(grid=1, block=1)
-        self.data = cg.DeviceMemoryResource(self.device).allocate(4, stream=self.stream)
-        self.sync = self.stream.sync
-
-    def chain(self, n: int) -> cg.GraphDef:
-        graph = cg.GraphDef()
-        config, kernel, data = self.config, self.kernel, self.data.handle
-        node = graph.launch(config, kernel, data)
-        for _ in range(n - 1):
-            node = node.launch(config, kernel, data)
-        return graph
-
-    def instantiate(self, graph: cg.GraphDef) -> cg.Graph:
-        return graph.instantiate()
-
-    def launch_kernel(self) -> None:
-        cg.launch(self.stream, self.config, self.kernel, self.data)
-
-
-class Core:
-    """The same calls through cuda.core."""
-
-    def __init__(self) -> None:
-        from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch
-        from cuda.core.graph import GraphDefinition
-
-        self.definition, self.launch = GraphDefinition, launch
-        device = Device()
-        device.set_current()
-        self.stream = device.create_stream()
-        options = ProgramOptions(arch=f"sm_{device.arch}")
-        self.kernel = Program(SOURCE, "c++", options).compile("cubin").get_kernel("add_one")
-        self.config = LaunchConfig(grid=1, block=1)
-        self.data = device.allocate(4, stream=self.stream)
-        self.sync = self.stream.sync
-
-    def chain(self, n: int):
-        graph = self.definition()
-        config, kernel, data = self.config, self.kernel, int(self.data.handle)
-        node = graph.launch(config, kernel, data)
-        for _ in range(n - 1):
-            node = node.launch(config, kernel, data)
-        return graph
-
-    def instantiate(self, graph):
-        return graph.instantiate()
-
-    def launch_kernel(self) -> None:
-        self.launch(self.stream, self.config, self.kernel, self.data)
-
-
-Rig = Ours | Core
 
 
 def add(rig: Rig, n: int) -> Callable[[], float]:
@@ -113,15 +49,41 @@ def add(rig: Rig, n: int) -> Callable[[], float]:
 
 
 def instantiate(rig: Rig, n: int) -> Callable[[], float]:
-    graph = rig.chain(n)
+    last = rig.chain(n)
     kept: list[object] = []
-    return per_call(lambda: kept.append(rig.instantiate(graph)), max(1, 100 // n), kept.clear)
+    return per_call(lambda: kept.append(rig.instantiate(last)), max(1, 100 // n), kept.clear)
 
 
 def launch(rig: Rig, n: int) -> Callable[[], float]:
     """Host time of a launch call, 20 in a row."""
     graph = rig.instantiate(rig.chain(n))
     return per_call(partial(graph.launch, rig.stream), 20, rig.sync)
+
+
+def launch_kernel(rig: Rig) -> Callable[[], float]:
+    """Host time of the launch of one kernel on a stream, 50 in a row."""
+    return per_call(rig.launch_kernel, 50, rig.sync)
+
+
+def read(rig: Rig, n: int) -> Callable[[], float]:
+    """nodes() and edges() of a definition whose nodes have no Python objects yet."""
+
+    def run() -> float:
+        graph = rig.chain(n).graph
+        start = time.perf_counter_ns()
+        found = graph.nodes(), graph.edges()
+        elapsed = time.perf_counter_ns() - start
+        assert len(found[0]) == n
+        return elapsed / 1e3
+
+    return run
+
+
+def read_again(rig: Rig, n: int) -> Callable[[], float]:
+    """The same while what the first call gave is still there."""
+    graph = rig.chain(n).graph
+    found = graph.nodes(), graph.edges()
+    return per_call(lambda: (graph.nodes(), graph.edges()), 3, lambda: len(found))
 
 
 def launch_and_sync(rig: Rig, n: int) -> Callable[[], float]:
@@ -152,36 +114,6 @@ def while_iteration(ours: Ours, iterations: int = 2000) -> Callable[[], float]:
     return lambda: once() / iterations
 
 
-class Inside:
-    """The bare calls from C in this process (inside/loops.c), on the graphs and executables of `ours`."""
-
-    def __init__(self, library: str) -> None:
-        built = ROOT / "build" / "loops.so"
-        built.parent.mkdir(exist_ok=True)
-        source = Path(__file__).parent / "inside" / "loops.c"
-        subprocess.run(["gcc", "-O2", "-shared", "-fPIC", str(source), "-o", str(built)], check=True)
-        self.loops = ctypes.CDLL(str(built))
-        self.loops.launches.restype = self.loops.instantiation.restype = ctypes.c_double
-        self.driver = ctypes.CDLL(library)
-
-    def instantiate(self, ours: Ours, n: int) -> Callable[[], float]:
-        graph = ours.chain(n)
-        arguments = self.driver.cuGraphInstantiateWithFlags, self.driver.cuGraphExecDestroy
-        return lambda: self.loops.instantiation(*arguments, ctypes.c_void_p(graph.handle))
-
-    def launch(self, ours: Ours, n: int) -> Callable[[], float]:
-        graph = ours.instantiate(ours.chain(n))
-        handles = ctypes.c_void_p(graph.handle), ctypes.c_void_p(ours.stream.handle)
-
-        def run() -> float:
-            elapsed = self.loops.launches(self.driver.cuGraphLaunch, *handles, 20)
-            assert graph.handle  # alive until here
-            ours.sync()
-            return elapsed
-
-        return run
-
-
 def raw_figures(library: str) -> dict[str, float]:
     """Row -> microseconds, from the C++ program on the same driver library."""
     program = Path(__file__).parent / "raw" / "run.py"
@@ -200,12 +132,7 @@ def main() -> None:
     cg.use_driver(arguments.driver)
     info = cg.driver_info()
     ours = Ours()
-    core = None
-    if info.kind == "cuda":
-        try:
-            core = Core()
-        except ImportError as error:
-            print(f"cuda.core is absent: {error}")
+    core = core_or_none()
     raw = raw_figures(info.path)
     inside = Inside(info.path)
     figures: Figures = {}
@@ -227,7 +154,9 @@ def main() -> None:
         row(f"launch call, {n} nodes", launch, n)
     for n in CHAINS:
         row(f"launch + sync, {n} nodes", launch_and_sync, n)
-    row("launch one kernel on a stream", lambda rig: per_call(rig.launch_kernel, 50, rig.sync))
+    row("nodes() + edges(), 1000 nodes, first call", read, 1000)
+    row("nodes() + edges(), 1000 nodes, again", read_again, 1000)
+    row("launch one kernel on a stream", launch_kernel)
     figures["while node, one iteration"] = {
         **measure({"cuda_graphs": while_iteration(ours)}, arguments.rounds),
         "cuda.core": None,

@@ -29,3 +29,15 @@ double instantiation(int (*instantiate)(void**, void*, unsigned long long), int 
     destroy(exec);
     return elapsed;
 }
+
+typedef int (*LaunchKernel)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
+                            void**);
+
+// Microseconds a call of cuLaunchKernel with one block of one thread and one argument of 8 bytes.
+double kernel_launches(LaunchKernel launch, void* function, void* stream, void* argument, int calls) {
+    void* arguments[] = {argument};
+    const double start = now();
+    for (int i = 0; i < calls; ++i)
+        if (launch(function, 1, 1, 1, 1, 1, 1, 0, stream, arguments, NULL) != 0) return -1;
+    return (now() - start) / calls;
+}

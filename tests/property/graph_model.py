@@ -56,6 +56,7 @@ class Graph:
     owner: Node | None = None
     before: dict[Node, set[Node]] = field(default_factory=dict)
     held: object = None
+    was_embedded: bool = False
 
     def after(self, node: Node) -> set[Node]:
         return {other for other, before in self.before.items() if node in before}

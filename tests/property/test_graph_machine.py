@@ -201,7 +201,7 @@ class GraphMachine(RuleBasedStateMachine):
         """Allocate, store, load, free, one after the other."""
         root = random.choice(self.definitions)
         # A driver refuses changes of a graph with such nodes; more than some machines would be stuck with them.
-        if self.is_full(root) or random.randint(0, 3):
+        if self.is_full(root) or root.was_embedded or random.randint(0, 3):
             return
         self.close_executables(root)
         memory, source = self.numbers, self.draw_value_word(random)
@@ -283,6 +283,7 @@ class GraphMachine(RuleBasedStateMachine):
         node = graph.add(self.work("child"), before)
         node.held, node.handle = real, real.handle
         node.inner = [child.copy(node)]
+        child.was_embedded = True
         self.adopt(node.inner[0], real.child_graph)
 
     def adopt(self, graph: Graph, real: cg.GraphDef) -> None:
@@ -413,7 +414,7 @@ class GraphMachine(RuleBasedStateMachine):
     def instantiate_a_cycle(self, random: Random) -> None:
         graph = self.draw_graph(random)
         pairs = [(u, v) for v, before in graph.ancestors().items() for u in before]
-        if not pairs or graph.root().holds(*MEMORY):
+        if not pairs or graph.root().holds(*MEMORY) or in_child(graph):  # there libcuda does not look for it
             return
         u, v = (self.real(node) for node in random.choice(pairs))
         v.succ.add(u)
@@ -492,7 +493,8 @@ def in_child(graph: Graph) -> bool:
 
 
 def may_branch(graph: Graph) -> bool:
-    return not in_child(graph) and len(list(graph.outer())) <= DEPTH
+    # libcuda does not instantiate a graph that got a conditional node after it had been embedded.
+    return not in_child(graph) and not graph.root().was_embedded and len(list(graph.outer())) <= DEPTH
 
 
 def compare(graph: Graph, real: cg.GraphDef, world: World) -> None:

@@ -1,0 +1,134 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The same work through cuda_graphs, through cuda.core, and as bare calls from C in this process.
+
+cuda.core is absent on the host driver (it would talk to another driver) and where it is not installed.
+"""
+
+import ctypes
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import cuda_graphs as cg
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = 'extern "C" __global__ void add_one(int* x) { x[0] += 1; }'
+
+
+class Ours:
+    """The calls through cuda_graphs."""
+
+    def __init__(self) -> None:
+        self.device = cg.Device()
+        self.device.set_current()
+        self.stream = self.device.create_stream()
+        self.kernel = cg.Program(SOURCE, code_type="c++").compile("cubin").get_kernel("add_one")
+        self.config = cg.LaunchConfig(grid=1, block=1)
+        self.data = cg.DeviceMemoryResource(self.device).allocate(4, stream=self.stream)
+        self.address = self.data.handle
+        self.sync = self.stream.sync
+
+    def chain(self, n: int) -> cg.KernelNode:
+        """The last node of n kernels in a row."""
+        config, kernel, data = self.config, self.kernel, self.address
+        node = cg.GraphDef().launch(config, kernel, data)
+        for _ in range(n - 1):
+            node = node.launch(config, kernel, data)
+        return node
+
+    def instantiate(self, node: cg.KernelNode) -> cg.Graph:
+        return node.graph.instantiate()
+
+    def launch_kernel(self) -> None:
+        cg.launch(self.stream, self.config, self.kernel, self.data)
+
+
+class Core:
+    """The same calls through cuda.core."""
+
+    def __init__(self) -> None:
+        from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch
+        from cuda.core.graph import GraphDefinition
+
+        self.definition, self.launch = GraphDefinition, launch
+        device = Device()
+        device.set_current()
+        self.stream = device.create_stream()
+        options = ProgramOptions(arch=f"sm_{device.arch}")
+        self.kernel = Program(SOURCE, "c++", options).compile("cubin").get_kernel("add_one")
+        self.config = LaunchConfig(grid=1, block=1)
+        self.data = device.allocate(4, stream=self.stream)
+        self.address = int(self.data.handle)
+        self.sync = self.stream.sync
+
+    def chain(self, n: int):
+        config, kernel, data = self.config, self.kernel, self.address
+        node = self.definition().launch(config, kernel, data)
+        for _ in range(n - 1):
+            node = node.launch(config, kernel, data)
+        return node
+
+    def instantiate(self, node):
+        return node.graph.instantiate()
+
+    def launch_kernel(self) -> None:
+        self.launch(self.stream, self.config, self.kernel, self.data)
+
+
+Rig = Ours | Core
+
+
+def core_or_none() -> Core | None:
+    if cg.driver_info().kind != "cuda":
+        return None
+    try:
+        return Core()
+    except ImportError as error:
+        print(f"cuda.core is absent: {error}")
+        return None
+
+
+class Inside:
+    """The bare calls from C in this process (inside/loops.c), on the graphs and executables of `ours`."""
+
+    def __init__(self, library: str) -> None:
+        built = ROOT / "build" / "loops.so"
+        built.parent.mkdir(exist_ok=True)
+        source = Path(__file__).parent / "inside" / "loops.c"
+        subprocess.run(["gcc", "-O2", "-Wall", "-shared", "-fPIC", str(source), "-o", str(built)], check=True)
+        self.loops = ctypes.CDLL(str(built))
+        for loop in ("launches", "instantiation", "kernel_launches"):
+            getattr(self.loops, loop).restype = ctypes.c_double
+        self.driver = ctypes.CDLL(library)
+
+    def instantiate(self, ours: Ours, n: int) -> Callable[[], float]:
+        last = ours.chain(n)
+        arguments = self.driver.cuGraphInstantiateWithFlags, self.driver.cuGraphExecDestroy
+        return lambda: self.loops.instantiation(*arguments, ctypes.c_void_p(last.graph.handle))
+
+    def launch(self, ours: Ours, n: int) -> Callable[[], float]:
+        graph = ours.instantiate(ours.chain(n))
+        handles = ctypes.c_void_p(graph.handle), ctypes.c_void_p(ours.stream.handle)
+
+        def run() -> float:
+            elapsed = self.loops.launches(self.driver.cuGraphLaunch, *handles, 20)
+            assert graph.handle  # alive until here
+            ours.sync()
+            return elapsed
+
+        return run
+
+    def launch_kernel(self, ours: Ours) -> Callable[[], float]:
+        function = ctypes.c_void_p()
+        status = self.driver.cuKernelGetFunction(ctypes.byref(function), ctypes.c_void_p(ours.kernel.handle))
+        assert status == 0
+        address = ctypes.c_uint64(ours.address)
+        arguments = function, ctypes.c_void_p(ours.stream.handle), ctypes.byref(address)
+
+        def run() -> float:
+            elapsed = self.loops.kernel_launches(self.driver.cuLaunchKernel, *arguments, 50)
+            ours.sync()
+            return elapsed
+
+        return run
