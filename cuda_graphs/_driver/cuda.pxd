@@ -172,4 +172,5 @@ cdef extern from "_driver/table.hpp" namespace "cg" nogil:
 
     const DriverTable& driver() noexcept
     bint driver_is_loaded() noexcept
+    bint driver_is_lost() noexcept
     void* driver_symbol(const char* name) noexcept

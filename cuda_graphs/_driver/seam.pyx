@@ -13,11 +13,13 @@ from libcpp.string cimport string
 
 from cuda_graphs._driver.cuda cimport (
     CUDA_ERROR_JIT_COMPILER_NOT_FOUND,
+    CUDA_ERROR_NOT_INITIALIZED,
     CUDA_ERROR_UNKNOWN,
     CUDA_SUCCESS,
     CUresult,
     driver,
     driver_is_loaded,
+    driver_is_lost,
     driver_symbol,
 )
 from cuda_graphs._driver import choice
@@ -74,6 +76,8 @@ def version() -> tuple[int, int]:
 
 
 cdef int ensure_driver() except -1:
+    if driver_is_lost():
+        raise make_error(CUDA_ERROR_NOT_INITIALIZED, "use CUDA in a process that was forked from one that used it")
     if not driver_is_loaded():
         choice.ensure_loaded()
     return 0

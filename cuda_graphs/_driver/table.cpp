@@ -3,6 +3,7 @@
 #include "table.hpp"
 
 #include <dlfcn.h>
+#include <pthread.h>
 
 namespace cg {
 
@@ -13,6 +14,7 @@ DriverTable table;
 namespace {
 
 void* library = nullptr;
+bool forked = false;  // this process is the child of one that had loaded the driver
 
 using GetProcAddress = decltype(&::cuGetProcAddress_v2);
 
@@ -37,6 +39,16 @@ std::string fill(GetProcAddress get, DriverTable& table) {
                                     : reinterpret_cast<decltype(table.name)>(address);
 #include "functions.def"
     return {};
+}
+
+// No driver survives fork(): its threads are gone, and its locks are as they were. So in the child every call is
+// refused here, but for the two that only read text.
+void forget_driver() noexcept {
+    const DriverTable before = detail::table;
+    detail::table = DriverTable{};
+    detail::table.cuGetErrorName = before.cuGetErrorName;
+    detail::table.cuGetErrorString = before.cuGetErrorString;
+    forked = true;
 }
 
 std::string describe(const DriverTable& table, CUresult status) {
@@ -68,6 +80,7 @@ std::string load_driver(const char* path) {
     }
     library = opened;
     detail::table = filled;
+    pthread_atfork(nullptr, nullptr, forget_driver);
     return {};
 }
 
@@ -76,7 +89,11 @@ void* driver_symbol(const char* name) noexcept {
 }
 
 bool driver_is_loaded() noexcept {
-    return library != nullptr;
+    return library != nullptr && !forked;
+}
+
+bool driver_is_lost() noexcept {
+    return forked;
 }
 
 }  // namespace cg

@@ -5,7 +5,8 @@
 // `cg::driver().cuGraphAddNode(...)` and never knows which driver answers.
 //
 // No field is ever null. Before a driver is loaded each one returns CUDA_ERROR_NOT_INITIALIZED; a function that the
-// loaded driver lacks returns CUDA_ERROR_NOT_SUPPORTED.
+// loaded driver lacks returns CUDA_ERROR_NOT_SUPPORTED. In a child made by fork() each one returns NOT_INITIALIZED
+// again.
 #ifndef CUDA_GRAPHS_DRIVER_TABLE_HPP
 #define CUDA_GRAPHS_DRIVER_TABLE_HPP
 
@@ -50,6 +51,9 @@ std::string load_driver(const char* path);
 void* driver_symbol(const char* name) noexcept;
 
 bool driver_is_loaded() noexcept;
+
+// True in a child that fork() made after the driver was loaded: CUDA cannot be used there, and the table refuses.
+bool driver_is_lost() noexcept;
 
 }  // namespace cg
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 
+#include "_driver/table.hpp"
 #include "gil.hpp"
 
 namespace cg {
@@ -86,6 +87,7 @@ void defer(Deferred* payload) noexcept {
 }
 
 void let_go(Deferred* payload) noexcept {
+    if (driver_is_lost()) return;  // nor is a lock of ours sure to be free
     if (host_functions == 0 && DeferredList::try_destroy(payload)) return;
     defer(payload);
 }

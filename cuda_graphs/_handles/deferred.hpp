@@ -36,7 +36,7 @@ class Deferred {
 // Takes ownership. Any thread, any time; no lock, no driver call, no GIL.
 void defer(Deferred* payload) noexcept;
 
-// Takes ownership and destroys it, if that may be done here; else later.
+// Takes ownership and destroys it, if that may be done here; else later. In a forked child it is leaked on purpose.
 void let_go(Deferred* payload) noexcept;
 
 // The same for an owner of anything.

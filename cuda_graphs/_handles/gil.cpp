@@ -3,6 +3,7 @@
 #include "gil.hpp"
 
 #include <Python.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <chrono>
@@ -14,19 +15,25 @@ namespace {
 
 std::atomic<bool> closed{false};
 std::atomic<int> inside{0};
+thread_local int depth = 0;  // how often this thread is inside
+
+void leave() noexcept {
+    --depth;
+    inside.fetch_sub(1);
+}
 
 // Passes the door if it is open. The order (count, then look) pairs with close_python's (close, then wait for the
 // count).
 bool enter() noexcept {
     inside.fetch_add(1);
+    ++depth;
     if (!closed.load() && Py_IsInitialized()) return true;
-    inside.fetch_sub(1);
+    leave();
     return false;
 }
 
-void leave() noexcept {
-    inside.fetch_sub(1);
-}
+// A child made by fork() has this thread alone: close_python shall not wait for the others.
+[[maybe_unused]] const int forget_others = pthread_atfork(nullptr, nullptr, [] { inside.store(depth); });
 
 [[noreturn]] void sleep_forever() noexcept {
     for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
