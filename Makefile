@@ -11,7 +11,7 @@
 #   make asan   the C++ tests of the host driver and of the handles under the address and undefined-behaviour sanitizers
 #   make tsan   the same under the thread sanitizer
 #   make docs   run every snippet of the documentation, check its links and tables
-#   make bench  the benchmarks, as a table
+#   make bench  the benchmarks, as tables
 #   make clean  remove everything that was built
 
 PYTHON ?= python
@@ -82,6 +82,7 @@ docs:
 
 bench:
 	$(PYTHON) benchmarks/graph_calls.py
+	$(PYTHON) benchmarks/growth.py
 
 clean:
 	rm -rf build dist out docs/_build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

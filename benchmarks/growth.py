@@ -1,0 +1,163 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""How the cost of graphs grows with their size: 10 to 100,000 nodes in a chain, cuda_graphs beside cuda.core.
+
+    python benchmarks/growth.py [--driver host|cuda] [--most nodes] [--json out.json] [--draw picture.svg]
+    python benchmarks/growth.py --from out.json --draw picture.svg
+
+Of what is measured it prints the exponent p of cost ~ nodes**p, fitted from 1000 nodes on: 1 is linear, 0 constant.
+"""
+
+import argparse
+import json
+import math
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from contestants import Ours, Rig, core_or_none
+from timing import Figures, measure, per_call, write
+
+import cuda_graphs as cg
+
+SIZES = (10, 100, 1000, 10_000, 100_000)
+DECADES = 10**6.2  # of each panel, so that slopes compare
+
+
+def add(rig: Rig, n: int) -> Callable[[], float]:
+    kept: list[object] = []
+    return per_call(lambda: kept.append(rig.chain(n)), max(1, 1000 // n), kept.clear)
+
+
+def instantiate(rig: Rig, n: int) -> Callable[[], float]:
+    last = rig.chain(n)
+    kept: list[object] = []
+    return per_call(lambda: kept.append(rig.instantiate(last)), 1, kept.clear)
+
+
+def launch(rig: Rig, n: int) -> Callable[[], float]:
+    graph = rig.instantiate(rig.chain(n))
+    return per_call(partial(graph.launch, rig.stream), max(1, 1000 // n), rig.sync)
+
+
+def read(rig: Rig, n: int) -> Callable[[], float]:
+    def run() -> float:
+        graph = rig.chain(n).graph
+        start = time.perf_counter_ns()
+        found = graph.nodes(), graph.edges()
+        elapsed = time.perf_counter_ns() - start
+        assert (len(found[0]), len(found[1])) == (n, n - 1)
+        return elapsed / 1e3
+
+    return run
+
+
+def neighbours(rig: Rig, n: int) -> Callable[[], float]:
+    last = rig.chain(n)
+    return per_call(lambda: (set(last.pred), set(last.succ)), 100)
+
+
+WHAT: dict[str, Callable[[Rig, int], Callable[[], float]]] = {
+    "build": add,
+    "instantiate": instantiate,
+    "launch call": launch,
+    "nodes() + edges()": read,
+    "pred and succ of one node": neighbours,
+}
+
+
+def take(most: int, rounds: int) -> dict[str, Figures]:
+    """what -> nodes -> contestant -> microseconds"""
+    ours, core = Ours(), core_or_none()
+    document: dict[str, Figures] = {}
+    for what, make in WHAT.items():
+        figures = document[what] = {}
+        for n in (size for size in SIZES if size <= most):
+            contestants = {"cuda_graphs": make(ours, n), "cuda.core": core and make(core, n)}
+            figures[str(n)] = measure(contestants, max(3, min(rounds, 30_000 // n)))
+            cells = [
+                f"{name}: {'absent' if us is None else f'{us:.2f}'}" for name, us in figures[str(n)].items()
+            ]
+            print(f"{what}, {n} nodes   {'   '.join(cells)}", flush=True)
+    return document
+
+
+def exponent(figures: Figures, name: str) -> float:
+    """The slope of a line through the logarithms, by least squares."""
+    points = [
+        (math.log(int(n)), math.log(value))
+        for n, each in figures.items()
+        if int(n) >= 1000 and (value := each[name]) is not None
+    ]
+    if len(points) < 2:
+        return math.nan
+    x0, y0 = (sum(p[i] for p in points) / len(points) for i in (0, 1))
+    return sum((x - x0) * (y - y0) for x, y in points) / sum((x - x0) ** 2 for x, _ in points)
+
+
+def names_of(growth: dict[str, Figures]) -> list[str]:
+    """The contestants that were there."""
+    first = next(iter(next(iter(growth.values())).values()))
+    return [name for name, value in first.items() if value is not None]
+
+
+def draw(document: dict[str, Any], path: Path) -> None:
+    """A panel for each thing measured, both axes logarithmic; what is linear in the number of nodes runs along the
+    dotted lines."""
+    from matplotlib import rcParams
+    from matplotlib.figure import Figure
+
+    rcParams.update(
+        {"svg.hashsalt": "growth", "svg.fonttype": "none"}
+    )  # the same figures give the same, small file
+    growth = document["growth"]
+    figure = Figure(figsize=(2.3 * len(growth), 3.4), layout="constrained")
+    figure.suptitle(document["driver"], fontsize=8, color="0.4")
+    for axes, (what, figures) in zip(figure.subplots(1, len(growth)), growth.items()):
+        sizes = [int(n) for n in figures]
+        for name, colour in zip(names_of(growth), ("tab:blue", "tab:orange")):
+            values = [each[name] for each in figures.values()]
+            label = f"{name}: nodes^{exponent(figures, name):.2f}"
+            axes.loglog(sizes, values, "o-", markersize=3, linewidth=1.2, color=colour, label=label)
+        low = 10 ** math.floor(math.log10(axes.get_ylim()[0]))
+        for power in range(-6, 9):
+            axes.loglog(sizes, [10.0**power * n for n in sizes], ":", color="0.8", linewidth=0.8, zorder=0)
+        axes.set_ylim(low, low * DECADES)
+        axes.minorticks_off()
+        axes.set_title(what, fontsize=9)
+        axes.set_xlabel("nodes", fontsize=8)
+        axes.tick_params(labelsize=7)
+        axes.legend(fontsize=6.5, frameon=False, loc="upper left")
+    figure.axes[0].set_ylabel("microseconds", fontsize=8)
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser.add_argument("--driver", default="auto", choices=("auto", "cuda", "host"))
+    parser.add_argument("--most", type=int, default=SIZES[-1], help="the largest number of nodes")
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--json", type=Path, help="write the figures here")
+    parser.add_argument(
+        "--from", dest="taken", type=Path, help="take figures from this file, measure nothing"
+    )
+    parser.add_argument("--draw", type=Path, help="write a picture here")
+    arguments = parser.parse_args()
+    if arguments.taken:
+        document = json.loads(arguments.taken.read_text())
+    else:
+        cg.use_driver(arguments.driver)
+        growth = take(arguments.most, arguments.rounds)
+        document = {"driver": f"{cg.Device().name}, driver: {cg.driver_info().kind}", "growth": growth}
+        write(arguments.json, document)
+    for what, figures in document["growth"].items():
+        fitted = [f"{name} {exponent(figures, name):5.2f}" for name in names_of(document["growth"])]
+        print(f"{what:26} nodes ** {'   '.join(fitted)}")
+    if arguments.draw:
+        draw(document, arguments.draw)
+
+
+if __name__ == "__main__":
+    main()
