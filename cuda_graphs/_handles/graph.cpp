@@ -16,6 +16,7 @@ namespace cg {
 struct Hierarchy {
     CUgraph root = nullptr;
     std::deque<GraphBox> graphs;  // addresses stay
+    SourceTable sources;
 
     bool finish() noexcept;
     GraphBox& add(CUgraph raw, NodeRecord* holder);
@@ -34,6 +35,7 @@ GraphBox& Hierarchy::add(CUgraph raw, NodeRecord* holder) {
     GraphBox& graph = graphs.emplace_back();
     graph.raw = raw;
     graph.hierarchy = this;
+    graph.sources = &sources;
     graph.holder = holder;
     graph.entry.graph = &graph;
     graph.entry.kind = NodeKind::kEntry;

@@ -22,13 +22,22 @@ namespace cg {
 
 struct Hierarchy;
 
+// A condition that was created for a graph, which the driver does not list.
+struct ConditionRecord {
+    CUgraphConditionalHandle handle = 0;
+    bool has_default = false;
+    SourcePlace source;
+};
+
 struct GraphBox {
     CUgraph raw = nullptr;  // null once destroyed with the node that held it
     Hierarchy* hierarchy = nullptr;
-    NodeRecord* holder = nullptr;  // the node whose body or embedded graph this is; null for a root
-    NodeRecord entry;              // the virtual node before all others
+    SourceTable* sources = nullptr;  // of the hierarchy
+    NodeRecord* holder = nullptr;    // the node whose body or embedded graph this is; null for a root
+    NodeRecord entry;                // the virtual node before all others
     NodeTable nodes;
     OwnerPages owners;
+    std::vector<ConditionRecord> conditions;
     Counted<Kind::kGraph> counted;
 };
 

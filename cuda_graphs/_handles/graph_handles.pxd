@@ -3,6 +3,7 @@
 """What Cython sees of the graph part of the handle layer. The headers next to this file are its documentation."""
 
 from libc.stddef cimport size_t
+from libc.stdint cimport int32_t, uint32_t
 from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.string cimport string
@@ -32,6 +33,22 @@ cdef extern from "_handles/user_object.hpp" namespace "cg" nogil:
         OwnerSlot prepare(CUgraph graph, const Opaque& first, const Opaque& second) noexcept
         void rollback(OwnerSlot slot) noexcept
 
+cdef extern from "_handles/node_labels.hpp" namespace "cg" nogil:
+    cppclass SourcePlace:
+        uint32_t code
+        int32_t instruction
+    cppclass SourceTable:
+        uint32_t find(const void* code) noexcept
+        uint32_t add(Opaque code) except +
+        const Opaque& operator[](uint32_t index) noexcept
+    cppclass NodeLabels:
+        string name
+        Opaque touches
+    cppclass GraphLabels:
+        pass
+    shared_ptr[const GraphLabels] copy_labels(GraphBox& graph) except +
+    CUresult give_labels(GraphBox& clone, const shared_ptr[const GraphLabels]& labels) except +
+
 cdef extern from "_handles/graph_node.hpp" namespace "cg" nogil:
     enum class NodeKind(int):
         kEntry
@@ -53,7 +70,8 @@ cdef extern from "_handles/graph_node.hpp" namespace "cg" nogil:
         kOther
 
     cppclass NodeFacts:
-        string name
+        NodeLabels labels
+        shared_ptr[const GraphLabels] inner_labels
         vector[GraphBox*] inner
         CUgraphConditionalHandle condition
         int device
@@ -64,6 +82,7 @@ cdef extern from "_handles/graph_node.hpp" namespace "cg" nogil:
         GraphBox* graph
         NodeKind kind
         void* object
+        SourcePlace source
         unique_ptr[NodeFacts] facts
         cpp_bool is_alive() noexcept
         NodeFacts& make_facts() except +
@@ -131,12 +150,18 @@ cdef extern from "_handles/node_spec.hpp" namespace "cg" nogil:
     CUdeviceptr destination_of(const CUDA_MEMCPY3D& copy) noexcept
 
 cdef extern from "_handles/graph.hpp" namespace "cg" nogil:
+    cppclass ConditionRecord:
+        CUgraphConditionalHandle handle
+        cpp_bool has_default
+        SourcePlace source
     cppclass GraphBox:
         CUgraph raw
+        SourceTable* sources
         NodeRecord* holder
         NodeRecord entry
         NodeTable nodes
         OwnerPages owners
+        vector[ConditionRecord] conditions
     NodeHandle create_graph() except +
     GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw) except +
     void point_to(NodeHandle& handle, const NodeHandle& any, NodeRecord& node) noexcept

@@ -65,6 +65,7 @@ void NodeTable::forget_all() noexcept {
 
 void NodeTable::recycle(NodeRecord& record) noexcept {
     record.facts.reset();
+    record.source = {};
     free_.push_back(&record);
 }
 

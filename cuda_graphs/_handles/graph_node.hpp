@@ -16,11 +16,11 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "box.hpp"
+#include "node_labels.hpp"
 #include "user_object.hpp"
 
 namespace cg {
@@ -50,11 +50,12 @@ enum class NodeKind : int {
 
 // What no driver call of CUDA 13.0 gives back.
 struct NodeFacts {
-    std::string name;                        // as the user gave it; empty: none was given
-    std::vector<GraphBox*> inner;            // bodies of a conditional node, or the one embedded graph
-    CUgraphConditionalHandle condition = 0;  // of a conditional node
-    int device = -1;                         // of an alloc node: as asked for
-    Opaque values;                           // of a destroyed node: a dict of its last property values
+    NodeLabels labels;
+    std::vector<GraphBox*> inner;                     // bodies of a conditional node, or the one embedded graph
+    std::shared_ptr<const GraphLabels> inner_labels;  // for the embedded graph, until it is asked for
+    CUgraphConditionalHandle condition = 0;           // of a conditional node
+    int device = -1;                                  // of an alloc node: as asked for
+    Opaque values;                                    // of a destroyed node: a dict of its last property values
 };
 
 struct NodeRecord {
@@ -63,6 +64,7 @@ struct NodeRecord {
     NodeKind kind = NodeKind::kOther;
     void* object = nullptr;  // the living Python object, borrowed; it clears this in its __dealloc__
     OwnerSlot owners;
+    SourcePlace source;
     std::unique_ptr<NodeFacts> facts;
     Counted<Kind::kGraphNode> counted;
 

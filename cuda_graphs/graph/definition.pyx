@@ -12,11 +12,13 @@ from cuda_graphs._driver.cuda cimport CUcontext, CUgraphNode, CUresult
 from cuda_graphs._driver.cuda_graph cimport CU_GRAPH_COND_ASSIGN_DEFAULT, CUgraphConditionalHandle, graph_driver
 from cuda_graphs._driver.seam cimport check_attempt, ensure_driver, raise_noted
 from cuda_graphs._handles.graph_handles cimport (
-    Edges, GraphBox, NodeKind, create_graph, list_edges, list_nodes,
+    ConditionRecord, Edges, GraphBox, NodeKind, create_graph, list_edges, list_nodes,
 )
 from cuda_graphs.graph.condition cimport Condition
 from cuda_graphs.graph.exec cimport instantiate_graph
 from cuda_graphs._objects.numbers cimport read_unsigned
+from cuda_graphs._objects.source cimport find_source
+from cuda_graphs.graph.labels cimport keep_source, place_in_holder, text_of
 from cuda_graphs.graph.operands cimport accept_context
 from cuda_graphs.graph.place cimport Place, register_class, wrap_node, wrap_raw
 from cuda_graphs.graph.options import GraphCompleteOptions, GraphDebugPrintOptions, accept
@@ -61,7 +63,7 @@ cdef class GraphDef(Place):
         with nogil:
             status = list_nodes(graph.raw, nodes)
         if status:
-            check_attempt(status, f"list the nodes of {self!r}")
+            check_attempt(status, f"list the nodes of {self._identify(True)}")
         return {wrap_raw(self._h, graph, raw) for raw in nodes}
 
     def edges(self):
@@ -73,7 +75,7 @@ cdef class GraphDef(Place):
         with nogil:
             status = list_edges(graph.raw, edges)
         if status:
-            check_attempt(status, f"list the edges of {self!r}")
+            check_attempt(status, f"list the edges of {self._identify(True)}")
         return {
             (wrap_raw(self._h, graph, edges.source[i]), wrap_raw(self._h, graph, edges.target[i]))
             for i in range(edges.size())
@@ -96,7 +98,8 @@ cdef class GraphDef(Place):
         with nogil:
             status = graph_driver().cuGraphConditionalHandleCreate(&handle, graph.raw, context, value, flags)
         if status:
-            check_attempt(status, f"create a condition of {self!r} with default {default_value}")
+            check_attempt(status, f"create a condition of {self._identify(True)} with default {default_value}")
+        note_condition(graph, handle, default_value is not None)
         return Condition._from_handle(handle)
 
     def instantiate(
@@ -135,7 +138,21 @@ cdef class GraphDef(Place):
         with nogil:
             status = graph_driver().cuGraphDebugDotPrint(graph.raw, file, flags)
         if status:
-            check_attempt(status, f"write {self!r} to {path!r}")
+            check_attempt(status, f"write {self._identify(True)} to {path!r}")
+
+    def _conditions(self):
+        """What conditions were created for this graph: (handle, whether it has a default value, source line)."""
+        cdef GraphBox* graph = self._open()
+        return [(c.handle, c.has_default, text_of(graph, c.source)) for c in graph.conditions]
+
+    def _identify(self, bint with_handle=False):
+        """How messages name the graph, and what it is inside of."""
+        cdef GraphBox* graph = self._record().graph
+        words = f"GraphDef (handle {<uintptr_t>graph.raw:#x})" if with_handle else "GraphDef"
+        place = place_in_holder(graph)
+        if place is None:
+            return words
+        return f"{place} of {wrap_node(self._h, graph.holder)._identify(with_handle)}"
 
     def __eq__(self, other):
         if not isinstance(other, GraphDef):
@@ -148,6 +165,14 @@ cdef class GraphDef(Place):
 
     def __repr__(self):
         return f"<GraphDef handle={<uintptr_t>self._record().graph.raw:#x}>"
+
+
+cdef int note_condition(GraphBox* graph, CUgraphConditionalHandle handle, bint has_default) except -1:
+    cdef ConditionRecord record
+    record.handle, record.has_default = handle, has_default
+    record.source = keep_source(graph, find_source())
+    graph.conditions.push_back(record)
+    return 0
 
 
 register_class(NodeKind.kEntry, GraphDef)

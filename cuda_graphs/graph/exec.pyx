@@ -115,12 +115,12 @@ cdef Stream fill_params(CUDA_GRAPH_INSTANTIATE_PARAMS* params, object options):
 cdef object explain(Place definition, GraphBox* graph, CUresult status, CUDA_GRAPH_INSTANTIATE_PARAMS* params):
     cdef const char* name = NULL
     cdef const char* text = NULL
-    attempt = f"instantiate {definition!r}"
+    attempt = f"instantiate {definition._identify(True)}"
     if status:
         driver().cuGetErrorName(status, &name)
         driver().cuGetErrorString(status, &text)
     if graph.nodes.find(params.hErrNode_out) != NULL:
-        attempt += f"; the driver points at {wrap_raw(definition._h, graph, params.hErrNode_out)!r}"
+        attempt += f"; the driver points at {wrap_raw(definition._h, graph, params.hErrNode_out)._identify(True)}"
     return instantiate_error(
         <int>params.result_out, <int>status, name.decode() if name else "", text.decode() if text else "", attempt
     )

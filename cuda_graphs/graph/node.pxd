@@ -6,3 +6,4 @@ from cuda_graphs.graph.place cimport Place
 cdef class GraphNode(Place):
     # The value of a property by its name, also of a destroyed node.
     cdef object _value(self, str name)
+    cdef dict _last_values(self)  # of a destroyed node

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """GraphNode: what all nodes have in common."""
 
+import re
+
 from cpython.object cimport PyObject
 from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
@@ -13,10 +15,13 @@ from cuda_graphs._handles.graph_handles cimport (
     Direction, Edges, GraphBox, NodeKind, NodeRecord, add_edges, destroy_node, list_edges_of, remove_edges,
 )
 from cuda_graphs._handles.handles cimport hold_python
-from cuda_graphs.graph.place cimport Place, register_class, wrap_graph, wrap_raw
+from cuda_graphs.graph.labels cimport given_name, place_in_holder, set_name, text_of
+from cuda_graphs.graph.place cimport Place, register_class, wrap_graph, wrap_node, wrap_raw
+from cuda_graphs.errors import CUDAError
 from cuda_graphs.graph.adjacency import AdjacencySet
 from cuda_graphs.graph.node_type import GraphNodeType
 
+CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 OWNERS = ("kernel", "event", "callback_fn", "child_graph", "branches")
 
 
@@ -59,15 +64,27 @@ cdef class GraphNode(Place):
 
     @property
     def name(self):
-        """The name that the node was given, or else a word for its kind. Assign a str to give it another."""
-        cdef NodeRecord* record = self._record()
-        if record.facts and not record.facts.get().name.empty():
-            return record.facts.get().name.decode("utf-8", "surrogatepass")
-        return self._default_name()
+        """The name that the node was given; else that of its kernel or function; else a word for its kind.
+
+        Assign a str to give it another. Errors, DOT files and `GraphDef.check` use it.
+        """
+        if self._record().kind == NodeKind.kEntry:
+            return "entry"
+        return self._own_name() or CAPITAL.sub("_", type(self).__name__.removesuffix("Node")).lower()
 
     @name.setter
     def name(self, str value not None):
-        self._record().make_facts().name = value.encode("utf-8", "surrogatepass")
+        self._open()
+        set_name(self._record(), value)
+
+    @property
+    def source(self):
+        """Where the program added the node, "/path/file.py:12"; None where that is not known.
+
+        It is the innermost line outside of this package; of what a kernel compiler adds in `call`, the line of the call.
+        """
+        cdef NodeRecord* record = self._record()
+        return text_of(record.graph, record.source)
 
     @property
     def pred(self):
@@ -96,30 +113,67 @@ cdef class GraphNode(Place):
         cdef CUresult status
         if record.raw == NULL:
             return
-        values = self._read()
+        values, name = self._read(), self._own_name()
         status = destroy_node(record[0])
         if status:
-            check_attempt(status, f"destroy {self!r}")
+            check_attempt(status, f"destroy {self._identify(True)}")
         # Not what owns something: that is released now.
-        for name in OWNERS:
-            values.pop(name, None)
+        for owner in OWNERS:
+            values.pop(owner, None)
+        values["name"] = name
         record.make_facts().values = hold_python(<PyObject*>values)
 
     def _read(self):
         """The values of all properties that are this kind's own, from the driver."""
         return {}
 
-    def _default_name(self):
-        return type(self).__name__.removesuffix("Node").lower()
+    def _function_name(self):
+        """The name of the function that the node runs, if any."""
+        return None
+
+    def _own_name(self):
+        """The name that tells the node from others of its kind, or None."""
+        cdef NodeRecord* record = self._record()
+        name = given_name(record)
+        if name is None:
+            return self._function_name() if record.is_alive() else self._last_values().get("name")
+        return name
+
+    def _identify(self, bint with_handle=False):
+        """How messages name the node: class, name, where it was added, and what it is inside of."""
+        cdef NodeRecord* record = self._record()
+        if record.kind == NodeKind.kEntry:
+            return self.graph._identify(with_handle)
+        words = type(self).__name__
+        try:
+            name = self._own_name()
+        except CUDAError:  # this is for the message of another error, which is the one to be seen
+            name = given_name(record)
+        if name is not None:
+            words += f" {name!r}"
+        facts = [f"handle {<uintptr_t>record.raw:#x}"] if with_handle and record.raw != NULL else []
+        source = text_of(record.graph, record.source)
+        if source is not None:
+            facts.append(source)
+        if facts:
+            words += f" ({', '.join(facts)})"
+        place = place_in_holder(record.graph)
+        if place is not None:
+            words += f" in {place} of {wrap_node(self._h, record.graph.holder)._identify(with_handle)}"
+        return words
 
     cdef object _value(self, str name):
         cdef NodeRecord* record = self._record()
         if record.raw != NULL:
             return self._read()[name]
-        values = <object><PyObject*>record.facts.get().values.get() if record.facts and record.facts.get().values else {}
+        values = self._last_values()
         if name not in values:
             self._open()  # says why there is nothing to say
         return values[name]
+
+    cdef dict _last_values(self):
+        cdef NodeRecord* record = self._record()
+        return <object><PyObject*>record.facts.get().values.get() if record.facts and record.facts.get().values else {}
 
     # What AdjacencySet is made of.
 
@@ -132,13 +186,13 @@ cdef class GraphNode(Place):
         with nogil:
             status = list_edges_of(record.raw, direction(forward), edges)
         if status:
-            check_attempt(status, f"ask for the edges of {self!r}")
+            check_attempt(status, f"ask for the edges of {self._identify(True)}")
         return {wrap_raw(self._h, record.graph, raw) for raw in (edges.target if forward else edges.source)}
 
     def _check_ends(self, nodes):
         for node in nodes:
             if edge_end(self, self) == edge_end(self, node):
-                check_attempt(CUDA_ERROR_INVALID_VALUE, f"have {self!r} depend on itself")
+                check_attempt(CUDA_ERROR_INVALID_VALUE, f"have {self._identify(True)} depend on itself")
 
     def _link(self, nodes, bint forward):
         cdef GraphBox* graph = self._record().graph
@@ -157,7 +211,7 @@ cdef class GraphNode(Place):
         with nogil:
             status = add_edges(graph.raw, edges)
         if status:
-            check_attempt(status, f"add edges between {self!r} and {nodes!r}")
+            check_attempt(status, f"add edges between {self._identify(True)} and {listed(nodes)}")
 
     def _unlink(self, nodes, bint forward):
         cdef GraphBox* graph = self._record().graph
@@ -171,14 +225,14 @@ cdef class GraphNode(Place):
         with nogil:
             status = list_edges_of(raw, direction(forward), now)
         if status:
-            check_attempt(status, f"ask for the edges of {self!r}")
+            check_attempt(status, f"ask for the edges of {self._identify(True)}")
         for i in range(now.size()):
             if wrap_raw(self._h, graph, now.target[i] if forward else now.source[i]) in nodes:
                 edges.copy(now, i)
         with nogil:
             status = remove_edges(graph.raw, edges)
         if status:
-            check_attempt(status, f"remove edges between {self!r} and {nodes!r}")
+            check_attempt(status, f"remove edges between {self._identify(True)} and {listed(nodes)}")
 
     def __repr__(self):
         cdef NodeRecord* record = self._record()
@@ -186,11 +240,17 @@ cdef class GraphNode(Place):
             return "<GraphNode entry>"
         if record.raw == NULL:
             return f"<{type(self).__name__} destroyed>"
-        return f"<{type(self).__name__} handle={<uintptr_t>record.raw:#x}{self._describe()}>"
+        name = given_name(record)
+        words = f"{self._describe()} name={name!r}" if name is not None else self._describe()
+        return f"<{type(self).__name__} handle={<uintptr_t>record.raw:#x}{words}>"
 
     def _describe(self):
         """What the repr says after the handle."""
         return ""
+
+
+cdef str listed(nodes):
+    return ", ".join([node._identify(True) for node in nodes])
 
 
 cdef Direction direction(bint forward) noexcept nogil:
@@ -202,9 +262,12 @@ cdef CUgraphNode edge_end(GraphNode self, object node) except NULL:
         raise TypeError(f"expected GraphNode, got {type(node).__name__}")
     cdef NodeRecord* record = (<GraphNode>node)._record()
     if record.raw == NULL:
-        check_attempt(CUDA_ERROR_INVALID_VALUE, f"change edges of {node!r}, which has none")
+        check_attempt(CUDA_ERROR_INVALID_VALUE, f"change edges of {(<GraphNode>node)._identify(True)}, which has none")
     if record.graph != self._record().graph:
-        check_attempt(CUDA_ERROR_INVALID_VALUE, f"make an edge between {self!r} and {node!r} of another graph")
+        check_attempt(
+            CUDA_ERROR_INVALID_VALUE,
+            f"make an edge between {self._identify(True)} and {(<GraphNode>node)._identify(True)} of another graph",
+        )
     return record.raw
 
 

@@ -9,15 +9,15 @@ to the kinds of the handle layer.
 from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
 
-from cuda_graphs._driver.cuda cimport CUgraphNode, CUresult
+from cuda_graphs._driver.cuda cimport CUDA_SUCCESS, CUgraphNode, CUresult
 from cuda_graphs._driver.cuda_graph cimport (
     CU_MEMORYTYPE_HOST, CUDA_HOST_NODE_PARAMS_v2, CUDA_MEM_ALLOC_NODE_PARAMS_v2, CUDA_MEMCPY3D,
     CUDA_MEMSET_NODE_PARAMS_v2, CUmemorytype,
 )
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport (
-    AllocKind, GraphBox, NodeKind, NodeRecord, NodeSpec, add_inner_graph, alloc_kind, destination_of, load_node,
-    source_of,
+    AllocKind, GraphBox, NodeKind, NodeRecord, NodeSpec, add_inner_graph, alloc_kind, destination_of, give_labels,
+    load_node, source_of,
 )
 from cuda_graphs._handles.handles cimport create_event_ref
 from cuda_graphs._objects.event cimport Event
@@ -81,6 +81,9 @@ cdef class KernelNode(GraphNode):
     def kernel(self):
         """The Kernel, equal to the one given."""
         return self._value("kernel")
+
+    def _function_name(self):
+        return self._value("kernel").name
 
     def _describe(self):
         return f" kernel={self._value('kernel').handle:#x}"
@@ -259,7 +262,14 @@ cdef GraphBox* child_of(ChildGraphNode self) except NULL:
     if record.facts and record.facts.get().inner.size():
         return record.facts.get().inner[0]
     load(self, spec)
-    return &add_inner_graph(record[0], spec.params.graph.graph)
+    cdef GraphBox* child = &add_inner_graph(record[0], spec.params.graph.graph)
+    cdef CUresult status = CUDA_SUCCESS
+    if record.facts.get().inner_labels:
+        status = give_labels(child[0], record.facts.get().inner_labels)
+        record.facts.get().inner_labels.reset()
+    if status:
+        check_attempt(status, f"list the nodes inside {self._identify(True)}")
+    return child
 
 
 cdef class HostCallbackNode(GraphNode):
@@ -275,6 +285,9 @@ cdef class HostCallbackNode(GraphNode):
     def callback_fn(self):
         """The Python callable; None for a C function."""
         return self._value("callback_fn")
+
+    def _function_name(self):
+        return getattr(self.callback_fn, "__name__", None)
 
     def _describe(self):
         fn = self.callback_fn
@@ -327,7 +340,7 @@ cdef class ConditionalNode(GraphNode):
     def _read(self):
         cdef NodeRecord* record = self._record()
         cdef GraphBox* body
-        if not record.facts:
+        if record.kind == NodeKind.kConditional:
             return {"condition": None, "cond_type": None, "branches": ()}
         return {
             "condition": Condition._from_handle(record.facts.get().condition),

@@ -64,14 +64,27 @@ class Order:
 
     def before(self, members: Sequence[int]) -> list[int]:
         """For each step, the members (steps) that are before it or it itself: bit i is members[i]."""
+        found = self._bits(members)
+        for step, successors in enumerate(self.successors):
+            if bits := found[step]:
+                for later in successors:
+                    found[later] |= bits
+        return found
+
+    def after(self, members: Sequence[int]) -> list[int]:
+        """For each step, the members (steps) that are after it or it itself: bit i is members[i]."""
+        found = self._bits(members)
+        for step in range(max(members), -1, -1):
+            bits = found[step]
+            for later in self.successors[step]:
+                bits |= found[later]
+            found[step] = bits
+        return found
+
+    def _bits(self, members: Sequence[int]) -> list[int]:
         found = [0] * len(self.nodes)
         for i, step in enumerate(members):
             found[step] |= 1 << i
-        for step, after in enumerate(self.successors):
-            bits = found[step]
-            if bits:
-                for later in after:
-                    found[later] |= bits
         return found
 
     def unordered(self, touches: Iterable[Touch]) -> Iterator[tuple[Touch, Touch]]:
@@ -79,7 +92,7 @@ class Order:
         columns = sorted((t for t in touches if not t.span.is_empty()), key=lambda touch: touch.step)
         for first in range(0, len(columns), BLOCK):
             block = columns[first : first + BLOCK]
-            after = self._after(block)
+            after = self.after([touch.step for touch in block])
             index = SpanIndex(block)
             for row, touch in enumerate(columns[: first + len(block)]):
                 found = index.meeting(touch) & ~after[touch.step]
@@ -91,20 +104,6 @@ class Order:
                     other = block[bit.bit_length() - 1]
                     if touch.span.meets(other.span):
                         yield touch, other
-
-    def _after(self, block: Sequence[Touch]) -> list[int]:
-        """For each step up to the last of the block, the touches of the block that are of it or after it."""
-        last = block[-1].step
-        found = [0] * (last + 1)
-        for column, touch in enumerate(block):
-            found[touch.step] |= 1 << column
-        for step in range(last, -1, -1):
-            bits = found[step]
-            for later in self.successors[step]:
-                if later <= last:
-                    bits |= found[later]
-            found[step] = bits
-        return found
 
 
 class SpanIndex:

@@ -19,11 +19,14 @@ from cuda_graphs._driver.cuda_graph cimport (
 )
 from cuda_graphs._driver.seam cimport check_attempt, raise_noted
 from cuda_graphs._handles.graph_handles cimport (
-    AllocKind, GraphBox, GraphMemory, NodeHandle, NodeKind, NodePlace, NodeRecord, NodeSpec, Owners, OwnerSlot,
-    add_inner_graph, add_node, alloc_kind, as_owner, create_graph_memory, find_kind, make_node, place_after, point_to,
+    AllocKind, GraphBox, GraphLabels, GraphMemory, NodeHandle, NodeKind, NodePlace, NodeRecord, NodeSpec, Owners,
+    OwnerSlot, add_inner_graph, add_node, alloc_kind, as_owner, copy_labels, create_graph_memory, find_kind, make_node,
+    place_after, point_to,
 )
 from cuda_graphs._handles.handles cimport box_of
 from cuda_graphs._objects.numbers cimport read_unsigned
+from cuda_graphs._objects.source cimport find_source, pin_source, unpin_source
+from cuda_graphs.graph.labels cimport check_name, keep_source, set_name
 from cuda_graphs.graph.spec cimport (
     describe, read_alloc, read_child, read_conditional, read_event, read_free, read_host, read_kernel, read_memcpy,
     read_memset, type_of,
@@ -51,7 +54,10 @@ cdef int read_dependency(Place self, object node, vector[CUgraphNode]* after) ex
     cdef GraphBox* graph = (<Place>node)._open()
     cdef NodeRecord* record = (<Place>node)._record()
     if graph != self._record().graph:
-        check_attempt(CUDA_ERROR_INVALID_VALUE, f"depend on {node!r}, which is of another graph than {self!r}")
+        check_attempt(
+            CUDA_ERROR_INVALID_VALUE,
+            f"depend on {node._identify(True)}, which is of another graph than {self._identify(True)}",
+        )
     if record.raw != NULL:  # the entry node is before all others as it is
         after.push_back(record.raw)
     return 0
@@ -61,12 +67,6 @@ cdef Place accept_graph(object child):
     if not isinstance(child, class_of(NodeKind.kEntry)):
         raise TypeError(f"child must be a GraphDef, got {type(child).__name__}")
     return <Place>child
-
-
-cdef int check_name(object name) except -1:
-    if name is not None and not isinstance(name, str):
-        raise TypeError(f"name must be a str, got {type(name).__name__}")
-    return 0
 
 
 cdef extern from "Python.h":
@@ -145,7 +145,7 @@ cdef class Place:
         if record.graph.raw == NULL:
             raise RuntimeError("GraphDef is no longer valid: the node that it was inside of has been destroyed")
         if not record.is_alive():
-            raise RuntimeError(f"GraphNode has been destroyed (it was a {type(self).__name__})")
+            raise RuntimeError(f"GraphNode has been destroyed (it was {self._identify()})")
         return record.graph
 
     cdef OwnerSlot _attach(self, const Owners& owners) except *:
@@ -157,8 +157,8 @@ cdef class Place:
 
     cdef Place _added(self, CUgraphNode raw, NodeKind kind, OwnerSlot owners, object name):
         cdef NodeRecord* record = &add_node(box_of[NodeRecord](self._h).graph[0], raw, kind, owners)
-        if name is not None:
-            record.make_facts().name = name.encode("utf-8", "surrogatepass")
+        record.source = keep_source(record.graph, find_source())
+        set_name(record, name)
         return wrap_node(self._h, record)
 
     cdef Place _add(self, NodeSpec& spec, object name):
@@ -173,7 +173,7 @@ cdef class Place:
             status = make_node(place_after(self._h), spec, &raw)
         if status:
             graph.owners.rollback(slot)
-            check_attempt(status, f"add {describe(spec)} to {self!r}")
+            check_attempt(status, f"add {describe(spec)} to {self._identify(True)}")
         return self._added(raw, spec.kind, slot, name)
 
     def join(self, *nodes, name=None):
@@ -195,7 +195,8 @@ cdef class Place:
         with nogil:
             status = make_node(place, spec, &raw)
         if status:
-            check_attempt(status, f"add a join of {nodes!r} to {self!r}")
+            names = ", ".join([node._identify(True) for node in nodes])
+            check_attempt(status, f"add a join of {names or 'no nodes'} to {self._identify(True)}")
         return self._added(raw, NodeKind.kEmpty, OwnerSlot(), name)
 
     def launch(self, config, kernel, *args, name=None):
@@ -257,11 +258,16 @@ cdef class Place:
     def embed(self, child, *, name=None):
         """Add a ChildGraphNode with a copy of the definition `child` as it is now; `child` itself may go.
 
-        CUDAError when `child` holds alloc, free or conditional nodes (a rule of the driver).
+        Its nodes keep their names and sources. CUDAError when `child` holds alloc, free or conditional nodes (a rule of
+        the driver).
         """
         cdef NodeSpec spec
-        read_child(spec, accept_graph(child)._open())
-        return self._add(spec, name)
+        cdef GraphBox* source = accept_graph(child)._open()
+        cdef shared_ptr[const GraphLabels] labels = copy_labels(source[0])
+        read_child(spec, source)
+        cdef Place node = self._add(spec, name)
+        node._record().make_facts().inner_labels = labels
+        return node
 
     def record_event(self, event, *, name=None):
         """Add an EventRecordNode: each launch records `event` here. The graph keeps the event."""
@@ -327,14 +333,19 @@ cdef class Place:
         """Have `obj` add its nodes here, and return the last of them, which gets the name.
 
         obj has a method `__cuda_graph_emit__(node, args) -> GraphNode`: it adds nodes after `node` with the arguments
-        `args`. Kernel compilers make their kernels usable in graphs with it.
+        `args`. Kernel compilers make their kernels usable in graphs with it. The `source` of these nodes is this call.
         """
         check_name(name)
         emit = getattr(type(obj), "__cuda_graph_emit__", None)
         if emit is None:
             raise TypeError(f"{type(obj).__name__} object cannot be called in a graph: it has no __cuda_graph_emit__")
         cdef GraphBox* graph = self._open()
-        last = emit(obj, wrap_node(self._h, self._record()), args)
+        cdef bint pinned = pin_source()
+        try:
+            last = emit(obj, wrap_node(self._h, self._record()), args)
+        finally:
+            if pinned:
+                unpin_source()
         if not isinstance(last, class_of(NodeKind.kOther)) or (<Place>last)._record().graph != graph:
             raise TypeError(f"{type(obj).__name__}.__cuda_graph_emit__ must return a node of the graph, got {last!r}")
         if name is not None:

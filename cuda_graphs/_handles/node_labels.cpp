@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "node_labels.hpp"
+
+#include <cstddef>
+#include <utility>
+
+#include "gil.hpp"
+#include "graph.hpp"
+
+namespace cg {
+
+struct CopiedLabels {
+    NodeKind kind = NodeKind::kOther;
+    NodeLabels labels;
+    Opaque code;
+    std::int32_t instruction = 0;
+    std::shared_ptr<const GraphLabels> inner;  // of an embedded graph
+};
+
+struct GraphLabels {
+    std::vector<CopiedLabels> nodes;
+};
+
+std::uint32_t SourceTable::find_older(const void* code) const noexcept {
+    const auto found = index_.find(code);
+    return found == index_.end() ? 0 : found->second;
+}
+
+std::uint32_t SourceTable::add(Opaque code) {
+    last_ = code.get();
+    codes_.push_back(std::move(code));
+    last_index_ = static_cast<std::uint32_t>(codes_.size());
+    index_[last_] = last_index_;
+    return last_index_;
+}
+
+namespace {
+
+CUresult list_unlocked(const GraphBox& graph, std::vector<CUgraphNode>& nodes) {
+    const GilRelease released;
+    return list_nodes(graph.raw, nodes);
+}
+
+CopiedLabels copy_of(const NodeRecord& node) {
+    CopiedLabels copy;
+    copy.kind = node.kind;
+    if (node.source.code != 0) copy.code = (*node.graph->sources)[node.source.code];
+    copy.instruction = node.source.instruction;
+    if (!node.facts) return copy;
+    copy.labels = node.facts->labels;
+    if (node.kind != NodeKind::kChild) return copy;
+    copy.inner = node.facts->inner.empty() ? node.facts->inner_labels : copy_labels(*node.facts->inner.front());
+    return copy;
+}
+
+void give(NodeRecord& node, const CopiedLabels& copy) {
+    if (copy.code) {
+        SourceTable& sources = *node.graph->sources;
+        const std::uint32_t known = sources.find(copy.code.get());
+        node.source = {known != 0 ? known : sources.add(copy.code), copy.instruction};
+    }
+    if (copy.labels.name.empty() && !copy.labels.touches && !copy.inner) return;
+    NodeFacts& facts = node.make_facts();
+    facts.labels = copy.labels;
+    facts.inner_labels = copy.inner;
+}
+
+bool same_kinds(const std::vector<CUgraphNode>& nodes, const std::vector<CopiedLabels>& copies, CUresult& status) {
+    const GilRelease released;
+    if (nodes.size() != copies.size()) return false;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        NodeKind kind = NodeKind::kOther;
+        status = find_kind(nodes[i], &kind);
+        if (status != CUDA_SUCCESS || (copies[i].kind != NodeKind::kOther && copies[i].kind != kind)) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+std::shared_ptr<const GraphLabels> copy_labels(GraphBox& graph) {
+    auto labels = std::make_shared<GraphLabels>();
+    std::vector<CUgraphNode> nodes;
+    if (list_unlocked(graph, nodes) != CUDA_SUCCESS) return labels;  // the embedding itself will say why
+    labels->nodes.reserve(nodes.size());
+    for (CUgraphNode raw : nodes) {
+        const NodeRecord* const node = graph.nodes.find(raw);
+        labels->nodes.push_back(node != nullptr ? copy_of(*node) : CopiedLabels{});
+    }
+    return labels;
+}
+
+CUresult give_labels(GraphBox& clone, const std::shared_ptr<const GraphLabels>& labels) {
+    const std::vector<CopiedLabels>& copies = labels->nodes;
+    std::vector<CUgraphNode> nodes;
+    CUresult status = list_unlocked(clone, nodes);
+    if (status != CUDA_SUCCESS || !same_kinds(nodes, copies, status)) return status;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (copies[i].kind == NodeKind::kOther) continue;
+        give(add_node(clone, nodes[i], copies[i].kind, OwnerSlot{}), copies[i]);
+    }
+    return CUDA_SUCCESS;
+}
+
+}  // namespace cg

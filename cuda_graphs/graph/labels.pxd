@@ -1,0 +1,20 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from cuda_graphs._handles.graph_handles cimport GraphBox, NodeRecord, SourcePlace
+from cuda_graphs._objects.source cimport Source
+
+# A place of the program, kept by the hierarchy of the graph.
+cdef SourcePlace keep_source(GraphBox* graph, Source source) except *
+
+# "/path/file.py:12", None when it is unknown.
+cdef object text_of(GraphBox* graph, SourcePlace source)
+
+# TypeError for a name that is not a str; None is none.
+cdef int check_name(object name) except -1
+cdef int set_name(NodeRecord* record, object name) except -1
+
+# The name that a node was given, or None.
+cdef object given_name(NodeRecord* record)
+
+# Which graph of its holder a graph is: "body `then`"; None for a root.
+cdef object place_in_holder(GraphBox* graph)

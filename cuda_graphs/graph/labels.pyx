@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Names and source lines of nodes, as the records of the handle layer keep them (node_labels.hpp)."""
+
+from cpython.object cimport PyObject
+from libc.stddef cimport size_t
+
+from cuda_graphs._handles.graph_handles cimport GraphBox, NodeKind, NodeRecord, SourcePlace
+from cuda_graphs._handles.handles cimport hold_python
+from cuda_graphs._objects.source cimport Source, source_text
+
+
+cdef SourcePlace keep_source(GraphBox* graph, Source source) except *:
+    cdef SourcePlace place
+    if source.code == NULL:
+        return place
+    place.code = graph.sources.find(source.code)
+    if place.code == 0:
+        place.code = graph.sources.add(hold_python(source.code))
+    place.instruction = source.instruction
+    return place
+
+
+cdef object text_of(GraphBox* graph, SourcePlace source):
+    if source.code == 0:
+        return None
+    return source_text(<PyObject*>graph.sources[0][source.code].get(), source.instruction)
+
+
+cdef int check_name(object name) except -1:
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"name must be a str, got {type(name).__name__}")
+    return 0
+
+
+cdef int set_name(NodeRecord* record, object name) except -1:
+    if name is not None:
+        record.make_facts().labels.name = (<str>name).encode("utf-8", "surrogatepass")
+    return 0
+
+
+cdef object given_name(NodeRecord* record):
+    if not record.facts or record.facts.get().labels.name.empty():
+        return None
+    return record.facts.get().labels.name.decode("utf-8", "surrogatepass")
+
+
+# What the properties of a node call the graphs inside it.
+cdef dict INNER = {
+    <int>NodeKind.kIf: ("then",),
+    <int>NodeKind.kIfElse: ("then", "else_"),
+    <int>NodeKind.kWhile: ("body",),
+    <int>NodeKind.kChild: ("child_graph",),
+}
+
+
+cdef object place_in_holder(GraphBox* graph):
+    cdef NodeRecord* holder = graph.holder
+    cdef size_t i = 0
+    if holder == NULL:
+        return None
+    while holder.facts.get().inner[i] != graph:
+        i += 1
+    names = INNER.get(<int>holder.kind)
+    return f"`{names[i]}`" if names else f"`branches[{i}]`"
