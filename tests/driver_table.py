@@ -12,8 +12,8 @@ import cuda_graphs as cg
 PACKAGE = Path(cg.__file__).parent
 STATUS = ctypes.CFUNCTYPE(ctypes.c_int)
 NAMES = re.findall(r"^CG_\w+\((\w+),", (PACKAGE / "_driver/functions.def").read_text(), re.MULTILINE)
-# Enough for every function that destroys something; what a function does not take it does not see.
-TWO_WORDS = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+# As many arguments as travel in registers; what a function does not take it does not see.
+SIX_WORDS = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 6)
 
 
 class DriverTable:
@@ -29,21 +29,28 @@ class DriverTable:
         """From now on, the driver function of that name does nothing but return `status`."""
         self._put(name, STATUS(lambda: status))
 
-    def watch(self, name):
-        """The calls of that function of up to two words from now on, (thread, status), in a list that grows."""
-        calls = []
-        original = TWO_WORDS(self.before[NAMES.index(name)])
+    def refuse_once(self, name, status):
+        """The next call of that function of up to six words does nothing but return `status`."""
+        original, left = self._original(name), [status]
+        self._put(name, SIX_WORDS(lambda *words: left.pop() if left else original(*words)))
 
-        def call(first, second):
-            status = original(first, second)
+    def watch(self, name):
+        """The calls of that function of up to six words from now on, (thread, status), in a list that grows."""
+        calls, original = [], self._original(name)
+
+        def call(*words):
+            status = original(*words)
             calls.append((threading.get_ident(), status))
             return status
 
-        self._put(name, TWO_WORDS(call))
+        self._put(name, SIX_WORDS(call))
         return calls
 
     def restore(self):
         self.table[:] = self.before
+
+    def _original(self, name):
+        return SIX_WORDS(self.before[NAMES.index(name)])
 
     def _put(self, name, function):
         self.functions.append(function)  # must live as long as the table may call it

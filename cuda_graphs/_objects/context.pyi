@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
+from typing import Any
+
 from cuda_graphs._objects.device import Device
 
 class Context:
-    def __init__(self) -> None: ...
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
     def handle(self) -> int: ...
     @property

@@ -10,7 +10,7 @@ from cuda_graphs._handles.handles cimport ContextBox, ContextHandle, box_of, raw
 cdef class Context:
     """A CUDA context. `Device.context` and `Stream.context` return it; it cannot be made or closed here."""
 
-    def __init__(self):
+    def __init__(self, *args, **kwargs):
         raise RuntimeError("Context objects cannot be instantiated directly. Use Device.context.")
 
     @staticmethod

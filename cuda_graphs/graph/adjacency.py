@@ -8,7 +8,7 @@ however many edges it adds or removes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, MutableSet
+from collections.abc import Iterable, Iterator, MutableSet, Set
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class AdjacencySet(MutableSet["GraphNode"]):
         return self._node._neighbours(self._forward)
 
     def __contains__(self, node: object) -> bool:
-        return node in self._now()
+        return self._node._is_node(node) and node in self._now()
 
     def __iter__(self) -> Iterator[GraphNode]:
         return iter(self._now())
@@ -56,43 +56,53 @@ class AdjacencySet(MutableSet["GraphNode"]):
 
     def discard(self, node: object) -> None:
         """Remove an edge; nothing happens if it is not there."""
-        self._remove({node})
+        if node in self:
+            self._change(remove={node})
 
     def update(self, *nodes: GraphNode | Iterable[GraphNode]) -> None:
         """Add edges to nodes, given one by one or in iterables."""
         wanted: set[GraphNode] = set()
         for each in nodes:
-            wanted.update(each if isinstance(each, Iterable) else (each,))
-        self._node._link(wanted - self._now(), self._forward)
+            wanted |= self._nodes(each if isinstance(each, Iterable) else (each,))
+        self._change(add=wanted - self._now())
 
     def clear(self) -> None:
         """Remove all edges."""
-        self._remove(self._now())
+        self._change(remove=self._now())
 
     def replace(self, nodes: Iterable[GraphNode]) -> None:
         """Have edges to these nodes and no others."""
-        wanted, now = set(nodes), self._now()
-        # What can be wrong with the nodes is seen before anything changes, and what a driver refuses for the graph as
-        # a whole, removing, comes first.
-        self._node._check_ends(wanted - now)
-        self._node._unlink(now - wanted, self._forward)
-        self._node._link(wanted - now, self._forward)
+        wanted, now = self._nodes(nodes), self._now()
+        self._change(remove=now - wanted, add=wanted - now)
 
-    def _remove(self, nodes: Iterable[Any]) -> None:
-        self._node._unlink(self._now().intersection(nodes), self._forward)
+    def _change(self, remove: Set[Any] = frozenset(), add: Set[Any] = frozenset()) -> None:
+        self._node._change(remove, add, self._forward)
+
+    def _nodes(self, nodes: Iterable[Any]) -> set[GraphNode]:
+        found = _each(nodes)
+        for node in found:
+            if not self._node._is_node(node):
+                raise TypeError(f"expected GraphNode, got {type(node).__name__}")
+        return set(found)
 
     def __ior__(self, nodes: Iterable[GraphNode]) -> AdjacencySet:  # type: ignore[override,misc]
         self.update(nodes)
         return self
 
     def __iand__(self, nodes: Iterable[Any]) -> AdjacencySet:
-        self._remove(self._now().difference(nodes))
+        self._change(remove=self._now().difference(_each(nodes)))
         return self
 
     def __isub__(self, nodes: Iterable[Any]) -> AdjacencySet:
-        self._remove(set(nodes))
+        self._change(remove=self._now().intersection(_each(nodes)))
         return self
 
     def __ixor__(self, nodes: Iterable[GraphNode]) -> AdjacencySet:  # type: ignore[override,misc]
-        self.replace(self._now().symmetric_difference(nodes))
+        self.replace(self._now() ^ self._nodes(nodes))
         return self
+
+
+def _each(nodes: Iterable[Any]) -> list[Any]:
+    if not isinstance(nodes, Iterable):
+        raise TypeError(f"expected an iterable of nodes, got {type(nodes).__name__}")
+    return list(nodes)

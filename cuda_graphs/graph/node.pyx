@@ -8,7 +8,7 @@ from cpython.object cimport PyObject
 from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
 
-from cuda_graphs._driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUgraphNode, CUresult
+from cuda_graphs._driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS, CUgraph, CUgraphNode, CUresult
 from cuda_graphs._driver.cuda_graph cimport CUgraphNodeType, graph_driver
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport (
@@ -189,50 +189,31 @@ cdef class GraphNode(Place):
             check_attempt(status, f"ask for the edges of {self._identify(True)}")
         return {wrap_raw(self._h, record.graph, raw) for raw in (edges.target if forward else edges.source)}
 
-    def _check_ends(self, nodes):
-        for node in nodes:
-            if edge_end(self, self) == edge_end(self, node):
-                check_attempt(CUDA_ERROR_INVALID_VALUE, f"have {self._identify(True)} depend on itself")
+    @staticmethod
+    def _is_node(thing):
+        return isinstance(thing, GraphNode)
 
-    def _link(self, nodes, bint forward):
-        cdef GraphBox* graph = self._record().graph
-        cdef Edges edges
-        cdef CUresult status
-        cdef CUgraphNode here, there
-        self._check_ends(nodes)  # a driver may add the edges before the one that it refuses
-        for node in nodes:
-            here, there = edge_end(self, self), edge_end(self, node)
-            if forward:
-                edges.add(here, there)
-            else:
-                edges.add(there, here)
-        if edges.size() == 0:
-            return
-        with nogil:
-            status = add_edges(graph.raw, edges)
-        if status:
-            check_attempt(status, f"add edges between {self._identify(True)} and {listed(nodes)}")
-
-    def _unlink(self, nodes, bint forward):
-        cdef GraphBox* graph = self._record().graph
-        cdef CUgraphNode raw = self._record().raw
-        cdef Edges now, edges
-        cdef size_t i
-        cdef CUresult status
-        if not nodes:
-            return
-        # An edge is only found together with its data.
-        with nogil:
-            status = list_edges_of(raw, direction(forward), now)
-        if status:
-            check_attempt(status, f"ask for the edges of {self._identify(True)}")
-        for i in range(now.size()):
-            if wrap_raw(self._h, graph, now.target[i] if forward else now.source[i]) in nodes:
-                edges.copy(now, i)
-        with nogil:
-            status = remove_edges(graph.raw, edges)
-        if status:
-            check_attempt(status, f"remove edges between {self._identify(True)} and {listed(nodes)}")
+    def _change(self, remove, add, bint forward):
+        """Remove the edges to some nodes and add those to others: both or neither."""
+        cdef CUgraph graph = self._record().graph.raw
+        cdef Edges gone, new
+        cdef CUresult status = CUDA_SUCCESS
+        collect_new(self, add, forward, new)
+        if remove:
+            collect_present(self, remove, forward, gone)
+        # Removing comes first: that is what a driver refuses for a graph as a whole.
+        if gone.size() != 0:
+            with nogil:
+                status = remove_edges(graph, gone)
+            if status:
+                check_attempt(status, f"remove edges between {self._identify(True)} and {listed(remove)}")
+        if new.size() != 0:
+            with nogil:
+                status = add_edges(graph, new)
+                if status and gone.size() != 0:
+                    add_edges(graph, gone)
+            if status:
+                check_attempt(status, f"add edges between {self._identify(True)} and {listed(add)}")
 
     def __repr__(self):
         cdef NodeRecord* record = self._record()
@@ -255,6 +236,36 @@ cdef str listed(nodes):
 
 cdef Direction direction(bint forward) noexcept nogil:
     return Direction.kSuccessors if forward else Direction.kPredecessors
+
+
+cdef int collect_new(GraphNode self, object nodes, bint forward, Edges& edges) except -1:
+    cdef CUgraphNode here, there
+    for node in nodes:
+        here, there = edge_end(self, self), edge_end(self, node)
+        if here == there:  # a driver may add the edges before the one that it refuses
+            check_attempt(CUDA_ERROR_INVALID_VALUE, f"have {self._identify(True)} depend on itself")
+        if forward:
+            edges.add(here, there)
+        else:
+            edges.add(there, here)
+    return 0
+
+
+cdef int collect_present(GraphNode self, object nodes, bint forward, Edges& edges) except -1:
+    """An edge is only found together with its data."""
+    cdef GraphBox* graph = self._record().graph
+    cdef CUgraphNode raw = self._record().raw
+    cdef Edges now
+    cdef CUresult status
+    cdef size_t i
+    with nogil:
+        status = list_edges_of(raw, direction(forward), now)
+    if status:
+        check_attempt(status, f"ask for the edges of {self._identify(True)}")
+    for i in range(now.size()):
+        if wrap_raw(self._h, graph, now.target[i] if forward else now.source[i]) in nodes:
+            edges.copy(now, i)
+    return 0
 
 
 cdef CUgraphNode edge_end(GraphNode self, object node) except NULL:

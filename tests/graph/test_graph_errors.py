@@ -153,9 +153,15 @@ def test_destroying_a_node_of_a_graph_that_allocates_is_a_cuda_error_and_changes
 def test_edges_of_a_graph_that_allocates_cannot_be_removed(g):
     memory = g.alloc(64)
     last = memory.join()
-    with pytest.raises(cg.CUDAError):
-        last.pred.clear()
-    assert last.pred == {memory}
+    other = g.join()
+    for change in (
+        last.pred.clear,
+        lambda: setattr(last, "pred", [other]),
+        lambda: last.pred.__ixor__([memory, other]),
+    ):
+        with pytest.raises(cg.CUDAError):
+            change()
+        assert last.pred == {memory}
 
 
 def test_a_pageable_host_pointer_is_refused_by_memcpy(g, needs):

@@ -81,6 +81,19 @@ def test_an_edge_that_fails_changes_nothing(needs, driver_table):
     assert g.edges() == {(a, b)}
 
 
+def test_an_assignment_of_neighbours_is_all_or_nothing(needs, driver_table):
+    a, b, c = (needs.definition.join() for _ in range(3))
+    c.pred = [a]
+    driver_table.refuse_once("cuGraphAddDependencies", 46)  # when the edge from `a` is gone already
+    with pytest.raises(cg.CUDAError):
+        c.pred = [b]
+    assert c.pred == {a}
+    driver_table.refuse("cuGraphRemoveDependencies", 46)
+    with pytest.raises(cg.CUDAError):
+        c.pred = [b]
+    assert c.pred == {a}
+
+
 def test_owners_stay_with_the_graph_when_they_cannot_be_moved(needs, kernels, driver_table, pinned, run):
     """A destroyed node's page is copied without it; where that fails, all its owners stay until the graph goes."""
     x = pinned([1], "u4")

@@ -1,0 +1,250 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: an argument of a wrong type is a TypeError that names it, whichever method and parameter; nothing has changed.
+
+One row a parameter: the values that are wrong for it, and the word by which the message names it. Every parameter of
+every public method has a row, or is in the list of those that take anything.
+"""
+
+import ctypes
+import inspect
+
+import pytest
+
+import cuda_graphs as cg
+from cuda_graphs._handles import boxes
+from tests.graph_rig import ONE
+
+
+class Stranger:
+    """Of no use anywhere."""
+
+
+NONE, TEXT, FLOAT, LIST, BYTES, STRANGER = None, "text", 1.5, [1], b"abcdefg", Stranger()
+NO_INT = (NONE, TEXT, FLOAT, LIST, BYTES, STRANGER)
+NOT_OURS = (NONE, TEXT, FLOAT, LIST, BYTES, STRANGER, 42, cg.Condition, len)
+NO_FLAG = (NONE, TEXT, FLOAT, LIST, BYTES, STRANGER, 2)
+NO_NAME = (FLOAT, LIST, BYTES, STRANGER, 42)
+
+
+def optional(values):
+    """Where None means the default."""
+    return tuple(value for value in values if value is not None)
+
+
+# By method: how it is called rightly, as keywords (a tuple of positional ones under "*"), from what a test needs.
+GOOD = {
+    "join": lambda n: {"*": (n.node,)},
+    "launch": lambda n: {"*": (ONE, n.kernels.affine, n.address, 1, 1)},
+    "alloc": lambda n: {"size": 64},
+    "free": lambda n: {"dptr": n.memory.dptr},
+    "memset": lambda n: {"dst": n.address, "value": 0, "width": 1},
+    "memcpy": lambda n: {"dst": n.address, "src": n.address + 64, "size": 4},
+    "embed": lambda n: {"child": n.child},
+    "record_event": lambda n: {"event": n.event},
+    "wait_event": lambda n: {"event": n.event},
+    "callback": lambda n: {"fn": FUNCTION},
+    "if_then": lambda n: {"condition": n.condition},
+    "if_else": lambda n: {"condition": n.condition},
+    "while_loop": lambda n: {"condition": n.condition},
+    "switch": lambda n: {"condition": n.condition, "count": 2},
+    "call": lambda n: {"*": (Emits(), 1)},
+    "create_condition": lambda n: {},
+    "instantiate": lambda n: {},
+    "debug_dot_print": lambda n: {"path": "/dev/null"},
+}
+FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: None)
+
+
+class Emits:
+    """What `call` takes."""
+
+    def __cuda_graph_emit__(self, node, args):
+        return node.join()
+
+
+# By method and parameter: what is wrong for it, and the word that names it. "*0" is the first positional argument.
+ROWS = {
+    ("join", "*0"): ((*NOT_OURS, cg.GraphDef), "GraphNode"),
+    ("launch", "*0"): (NOT_OURS, "config"),
+    ("launch", "*1"): (NOT_OURS, "kernel"),
+    ("launch", "*2"): ((NONE, TEXT, LIST, BYTES, STRANGER, len), "parameter 0 of kernel 'affine'"),
+    ("launch", "*3"): ((NONE, TEXT, LIST, BYTES, STRANGER, 1j), "parameter 1 of kernel 'affine'"),
+    ("alloc", "size"): (NO_INT, "size"),
+    ("alloc", "options"): (optional(NOT_OURS), "options"),
+    ("alloc", "device"): (optional(NO_INT), "device"),
+    ("alloc", "peer_access"): ((TEXT, FLOAT, BYTES, STRANGER, 1, [None], ["text"], [1.5]), "peer_access"),
+    ("free", "dptr"): (NO_INT, "dptr"),
+    ("memset", "dst"): (NO_INT, "dst"),
+    ("memset", "value"): ((NONE, TEXT, FLOAT, LIST, STRANGER), "value"),
+    ("memset", "width"): (NO_INT, "width"),
+    ("memset", "height"): (NO_INT, "height"),
+    ("memset", "pitch"): (NO_INT, "pitch"),
+    ("memcpy", "dst"): (NO_INT, "dst"),
+    ("memcpy", "src"): (NO_INT, "src"),
+    ("memcpy", "size"): (NO_INT, "size"),
+    ("embed", "child"): (NOT_OURS, "child"),
+    ("record_event", "event"): (NOT_OURS, "event"),
+    ("wait_event", "event"): (NOT_OURS, "event"),
+    ("callback", "fn"): (NO_INT, "callback"),
+    ("callback", "user_data"): ((TEXT, FLOAT, LIST, STRANGER), "user_data"),
+    ("if_then", "condition"): (NOT_OURS, "condition"),
+    ("if_else", "condition"): (NOT_OURS, "condition"),
+    ("while_loop", "condition"): (NOT_OURS, "condition"),
+    ("switch", "condition"): (NOT_OURS, "condition"),
+    ("switch", "count"): (NO_INT, "count"),
+    ("call", "*0"): (NOT_OURS, "__cuda_graph_emit__"),
+    ("create_condition", "default_value"): (optional(NO_INT), "default_value"),
+    ("instantiate", "options"): (optional(NOT_OURS), "options"),
+    ("instantiate", "auto_free_on_launch"): (NO_FLAG, "auto_free_on_launch"),
+    ("instantiate", "upload_stream"): (optional(NOT_OURS), "Stream"),
+    ("instantiate", "device_launch"): (NO_FLAG, "device_launch"),
+    ("instantiate", "use_node_priority"): (NO_FLAG, "use_node_priority"),
+    ("debug_dot_print", "path"): ((NONE, FLOAT, LIST, STRANGER, 42), "path"),
+    ("debug_dot_print", "options"): (optional((*NOT_OURS, {})), "options"),
+}
+BUILDERS = [name for name in GOOD if name not in ("create_condition", "instantiate", "debug_dot_print")]
+ROWS |= {(name, "name"): (NO_NAME, "name") for name in BUILDERS}
+# What others make of it is theirs.
+ANYTHING = {("call", "*1")}
+# A wrong word is a ValueError, of whatever type it is.
+WORDS = {("alloc", "memory_type")}
+
+
+class Needs:
+    """What calls are made with."""
+
+
+@pytest.fixture
+def needs(device, kernels, pinned, stream):
+    made = Needs()
+    made.definition, made.kernels, made.event = cg.GraphDef(), kernels, device.create_event()
+    made.node = made.definition.join()
+    made.memory, made.child = made.node.alloc(64), cg.GraphDef()
+    made.condition = made.definition.create_condition(0)
+    made.array = pinned(64)
+    made.address = made.array.ctypes.data
+    return made
+
+
+def call(place, method, needs, parameter, value):
+    keywords = GOOD[method](needs)
+    positional = list(keywords.pop("*", ()))
+    if parameter.startswith("*"):
+        positional[int(parameter[1:])] = value
+    else:
+        keywords[parameter] = value
+    return getattr(place, method)(*positional, **keywords)
+
+
+def state(needs):
+    boxes.drain()
+    return needs.definition.nodes(), needs.definition.edges(), boxes.live()
+
+
+@pytest.mark.parametrize(("method", "parameter"), ROWS, ids=lambda part: part.strip("*"))
+def test_a_wrong_type_is_a_type_error_that_names_the_argument(method, parameter, needs):
+    values, word = ROWS[method, parameter]
+    places = [needs.definition, needs.node] if method in BUILDERS else [needs.definition]
+    for place in places:
+        before = state(needs)
+        for value in values:
+            with pytest.raises(TypeError, match=f"(?i){word}") as caught:
+                call(place, method, needs, parameter, value)
+            del caught
+        after = state(needs)
+        # An empty page of owners may wait for the next node.
+        after[2]["user_object"] = before[2]["user_object"]
+        assert after == before
+
+
+@pytest.mark.parametrize("method", GOOD)
+def test_the_same_calls_with_right_arguments_are_accepted(method, needs):
+    place = needs.definition if method not in ("free",) else needs.memory
+    assert call(place, method, needs, "name", "mine") if method in BUILDERS else True
+
+
+@pytest.mark.parametrize("value", [TEXT, FLOAT, LIST, BYTES, STRANGER, 42])
+def test_a_wrong_word_is_a_value_error_that_names_the_argument(value, needs):
+    with pytest.raises(ValueError, match="memory_type"):
+        needs.definition.alloc(64, memory_type=value)
+
+
+def test_every_parameter_of_every_method_has_a_row():
+    missing = [
+        f"{method}({parameter})"
+        for method, function in inspect.getmembers(cg.GraphDef, callable)
+        if not method.startswith("_")
+        for parameter in names(function)
+        if (method, parameter) not in ROWS.keys() | WORDS | ANYTHING
+    ]
+    assert missing == []
+
+
+def names(function):
+    """The parameters of a method, in the words of ROWS."""
+    found = list(inspect.signature(function).parameters.values())[1:]
+    positional = [p.name for p in found if p.kind is inspect.Parameter.VAR_POSITIONAL]
+    for i, parameter in enumerate(found):
+        if positional and parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
+            yield f"*{i}"
+        else:
+            yield parameter.name
+
+
+# The sets of neighbours.
+
+NO_NODE = (NONE, TEXT, FLOAT, LIST, BYTES, STRANGER, 42, cg.GraphDef)
+NO_NODES = (NONE, FLOAT, STRANGER, 42)
+WRONG_NODES = ([None], ["text"], [1.5], [[1]], "text", b"ab")
+CHANGES = {
+    "add": (lambda s, v: s.add(v), NO_NODE),
+    "update": (lambda s, v: s.update(v), (*NO_NODES, *WRONG_NODES)),
+    "|=": (lambda s, v: s.__ior__(v), (*NO_NODES, *WRONG_NODES)),
+    "^=": (lambda s, v: s.__ixor__(v), (*NO_NODES, *WRONG_NODES)),
+    "&=": (lambda s, v: s.__iand__(v), NO_NODES),
+    "-=": (lambda s, v: s.__isub__(v), NO_NODES),
+}
+
+
+@pytest.mark.parametrize("direction", ["pred", "succ"])
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_no_node_changes_no_edge(change, direction, needs):
+    use, values = CHANGES[change]
+    last = needs.node.join()
+    before = state(needs)
+    for value in values:
+        with pytest.raises(TypeError, match=r"expected GraphNode, got|nodes"):
+            use(getattr(last, direction), value)
+    assert state(needs) == before
+
+
+@pytest.mark.parametrize("direction", ["pred", "succ"])
+def test_nodes_are_assigned_from_nodes_only(direction, needs):
+    last = needs.node.join()
+    before = state(needs)
+    for value in (*NO_NODES, *WRONG_NODES):
+        with pytest.raises(TypeError, match=r"expected GraphNode, got|nodes"):
+            setattr(last, direction, value)
+    assert state(needs) == before
+
+
+@pytest.mark.parametrize("direction", ["pred", "succ"])
+def test_what_is_no_node_is_not_there(direction, needs):
+    neighbours = getattr(needs.node.join(), direction)
+    for value in (*NO_NODE, {}, set()):
+        assert value not in neighbours
+        neighbours.discard(value)
+        with pytest.raises(KeyError):
+            neighbours.remove(value)
+
+
+# Executables.
+
+
+@pytest.mark.parametrize("value", NOT_OURS)
+@pytest.mark.parametrize("method", ["launch", "upload"])
+def test_an_executable_runs_on_streams_only(method, value, device):
+    graph = cg.GraphDef().instantiate()
+    with pytest.raises(TypeError, match=r"(?i)stream"):
+        getattr(graph, method)(value)
