@@ -8,6 +8,7 @@ cuda.core is absent on the host driver (it would talk to another driver) and whe
 import ctypes
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import cuda_graphs as cg
@@ -40,8 +41,8 @@ class Ours:
     def instantiate(self, node: cg.KernelNode) -> cg.Graph:
         return node.graph.instantiate()
 
-    def launch_kernel(self) -> None:
-        cg.launch(self.stream, self.config, self.kernel, self.data)
+    def launch_kernel(self) -> Callable[[], None]:
+        return partial(cg.launch, self.stream, self.config, self.kernel, self.data)
 
 
 class Core:
@@ -72,8 +73,8 @@ class Core:
     def instantiate(self, node):
         return node.graph.instantiate()
 
-    def launch_kernel(self) -> None:
-        self.launch(self.stream, self.config, self.kernel, self.data)
+    def launch_kernel(self) -> Callable[[], None]:
+        return partial(self.launch, self.stream, self.config, self.kernel, self.data)
 
 
 Rig = Ours | Core

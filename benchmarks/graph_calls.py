@@ -62,7 +62,7 @@ def launch(rig: Rig, n: int) -> Callable[[], float]:
 
 def launch_kernel(rig: Rig) -> Callable[[], float]:
     """Host time of the launch of one kernel on a stream, 50 in a row."""
-    return per_call(rig.launch_kernel, 50, rig.sync)
+    return per_call(rig.launch_kernel(), 50, rig.sync)
 
 
 def read(rig: Rig, n: int) -> Callable[[], float]:

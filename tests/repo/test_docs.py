@@ -59,6 +59,18 @@ def test_every_environment_variable_of_the_code_is_documented_and_no_other(tree)
     assert used == documented
 
 
+def test_every_name_of_ours_in_the_table_of_names_exists(tree):
+    import cuda_graphs as cg
+
+    page = (tree.root / "docs/coming-from-cuda-core.md").read_text()
+    names = re.findall(r"^\| `([\w.]+)`", page, re.MULTILINE)
+    assert len(names) > 10
+    for name in names:
+        found = cg
+        for part in name.split("."):
+            found = getattr(found, part, None) or found.__dataclass_fields__[part]
+
+
 def test_the_page_of_errors_is_the_table_of_errors(tree):
     from docs.errors_page import errors_page
 
