@@ -43,11 +43,16 @@ struct DLManagedTensor {
     void (*deleter)(DLManagedTensor* self);
 };
 
+struct DLPackVersion {
+    std::uint32_t major;
+    std::uint32_t minor;
+};
+
+// A flag of DLManagedTensorVersioned.
+constexpr std::uint64_t kDLReadOnly = 1;
+
 struct DLManagedTensorVersioned {
-    struct {
-        std::uint32_t major;
-        std::uint32_t minor;
-    } version;
+    DLPackVersion version;
     void* manager_ctx;
     void (*deleter)(DLManagedTensorVersioned* self);
     std::uint64_t flags;

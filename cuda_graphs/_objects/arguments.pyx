@@ -4,7 +4,8 @@
 
 The sizes that the driver knows of a kernel's parameters decide: an int fills 1, 2, 4 or 8 bytes and must fit, a float 4
 or 8, a complex 8 or 16; whatever has a width of its own (NumPy and ctypes scalars and structures) must have exactly
-that of the parameter. The driver knows no more than sizes: an int given for a float parameter passes its bits.
+that of the parameter. An array is passed as its address, of 8 bytes, where the device can reach it; nobody waits for a stream
+that its interface names. The driver knows no more than sizes: an int given for a float parameter passes its bits.
 """
 
 import sys
@@ -22,8 +23,11 @@ from libc.string cimport memcmp
 from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
-from cuda_graphs._driver.cuda cimport CUdeviceptr
+from cuda_graphs._driver.cuda cimport CUdeviceptr, CUresult
+from cuda_graphs._driver.seam cimport check_attempt
+from cuda_graphs._handles.graph_handles cimport find_memory_type, kUnknownMemory
 from cuda_graphs._handles.handles cimport Parameter, address_of
+from cuda_graphs._objects.array_view cimport ArrayView, view_array
 from cuda_graphs._objects.buffer cimport Buffer
 from cuda_graphs._objects.kernel cimport Kernel
 
@@ -94,13 +98,16 @@ cdef int append_other(ArgumentPack& pack, Kernel kernel, size_t index, size_t si
         return append_float(pack, kernel, index, size, PyFloat_AS_DOUBLE(arg))
     if PyComplex_Check(arg):
         return append_complex(pack, kernel, index, size, arg)
-    if PyObject_CheckBuffer(arg):
-        return append_exported(pack, kernel, index, size, arg)
+    if PyObject_CheckBuffer(arg) and append_exported(pack, kernel, index, size, arg):
+        return 0
     if type(arg).__module__.startswith("cuda.bindings") and hasattr(arg, "__int__"):
         return append_word(pack, kernel, index, size, arg, int(arg))
+    cdef ArrayView array = view_array(arg, f"argument {index}")
+    if array is not None:
+        return append_array(pack, kernel, index, size, arg, array)
     raise TypeError(
-        f"{describe(kernel, index, size)}: the argument is of unsupported type: {type(arg)}. Pass a number, a Buffer, a "
-        "NumPy or ctypes scalar, or an address as an int."
+        f"{describe(kernel, index, size)}: the argument is of unsupported type: {type(arg)}. Pass a number, a Buffer, an "
+        "array of the device, a NumPy or ctypes scalar, or an address as an int."
     )
 
 
@@ -167,19 +174,39 @@ cdef int append_word(ArgumentPack& pack, Kernel kernel, size_t index, size_t siz
     return append_value(pack, kernel, index, size, arg, <const char*>&value, 8)
 
 
-cdef int append_exported(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg) except -1:
-    """A scalar or structure of ctypes or NumPy by the buffer protocol: one value, so no dimensions."""
+cdef bint append_exported(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg) except -1:
+    """A scalar or structure of ctypes or NumPy by the buffer protocol: one value, so no dimensions. Whether it was."""
     cdef Py_buffer view
     PyObject_GetBuffer(arg, &view, PyBUF_FULL_RO)
     try:
         if view.ndim != 0:
-            raise TypeError(
-                f"{describe(kernel, index, size)}: the argument is of unsupported type: {type(arg)}. An array of the host "
-                "cannot be passed by value; pass a Buffer, or an address as an int."
-            )
-        return append_value(pack, kernel, index, size, arg, <const char*>view.buf, <size_t>view.len)
+            return False
+        append_value(pack, kernel, index, size, arg, <const char*>view.buf, <size_t>view.len)
+        return True
     finally:
         PyBuffer_Release(&view)
+
+
+cdef int append_array(
+    ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg, ArrayView array
+) except -1:
+    """The address of an array. Its memory may be reserved only, by an alloc node of a graph."""
+    cdef int memory = kUnknownMemory
+    cdef CUresult status
+    if size != 8:
+        raise TypeError(f"{describe(kernel, index, size)}; an array is passed as an address of 8 bytes")
+    with nogil:
+        status = find_memory_type(array.address, &memory)
+    if status:
+        check_attempt(status, f"ask which memory argument {index} is")
+    if memory == kUnknownMemory and array.address:
+        raise TypeError(
+            f"{describe(kernel, index, size)}: the argument is of unsupported type: {type(arg)} in pageable host memory, "
+            "which the device cannot reach. Use an array in pinned memory (numpy.from_dlpack of a Buffer of a "
+            "PinnedMemoryResource) or on the device."
+        )
+    pack.append_copy(&array.address, 8)
+    return 0
 
 
 cdef int append_value(

@@ -10,6 +10,9 @@ LAUNCH = {
     "ntid.x": 12,
     "ntid.y": 16,
     "ntid.z": 20,
+    "cluster_nctaid.x": 24,
+    "cluster_nctaid.y": 28,
+    "cluster_nctaid.z": 32,
     "dynamic_smem_size": 36,
 }
 LAUNCH_BYTES = 40

@@ -123,11 +123,13 @@ class Program:
         return block
 
     def launch(
-        self, name, grid, block, *args, shared: int = 0, first: int = 0, end: int | None = None
+        self, name, grid, block, *args, shared: int = 0, first: int = 0, end: int | None = None, cluster=1
     ) -> None:
         kernel = self.kernels[name]
-        grid, block = ((*(int(n) for n in np.atleast_1d(size)), 1, 1, 1) for size in (grid, block))
-        launch = Launch(grid[:3], block[:3], (1, 1, 1), shared)
+        grid, block, cluster = (
+            (*(int(n) for n in np.atleast_1d(size)), 1, 1, 1) for size in (grid, block, cluster)
+        )
+        launch = Launch(grid[:3], block[:3], cluster[:3], shared)
         params = self.param_block(kernel, args)
         size = -(-kernel.static_shared_bytes // 16) * 16 + shared
         memory = np.full(size + 3 * 128, GUARD, np.uint8)

@@ -407,3 +407,46 @@ def test_special_registers():
         bit, below = 1 << lane, (1 << lane) - 1
         masks = [bit, below, bit | below, ~(bit | below) & 0xFFFFFFFF, ~below & 0xFFFFFFFF]
         assert list(out[t]) == [lane, t // 32, 3, *masks, 48, 1, 32, 0]
+
+
+CLUSTER = (
+    HEADER
+    + """
+.visible .entry k(.param .u64 p) {
+  .reg .b64 %rd<3>; .reg .b32 %r<6>; .reg .pred %q;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ctaid.y; mov.u32 %r3, %nctaid.x;
+  mad.lo.u32 %r1, %r2, %r3, %r1; mov.u32 %r2, %ctaid.z; mov.u32 %r4, %nctaid.y; mul.lo.u32 %r4, %r3, %r4;
+  mad.lo.u32 %r1, %r2, %r4, %r1; mul.wide.u32 %rd2, %r1, 60; add.u64 %rd1, %rd1, %rd2;
+"""
+    + "".join(
+        f"  mov.u32 %r5, %{name}; st.global.u32 [%rd1+{4 * i}], %r5;\n"
+        for i, name in enumerate(
+            [
+                *(
+                    f"{part}.{axis}"
+                    for part in ("clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid")
+                    for axis in "xyz"
+                ),
+                "cluster_ctarank",
+                "cluster_nctarank",
+            ]
+        )
+    )
+    + "  mov.pred %q, %is_explicit_cluster; selp.u32 %r5, 1, 0, %q; st.global.u32 [%rd1+56], %r5;\n  ret;\n}\n"
+)
+
+
+@pytest.mark.parametrize("cluster", [(1, 1, 1), (2, 1, 1), (2, 2, 1), (3, 2, 4), (1, 4, 2)])
+def test_blocks_know_their_places_in_their_clusters(cluster):
+    clusters = np.array([2, 3, 2])
+    cluster = np.array(cluster)
+    grid = clusters * cluster
+    out = np.zeros((*grid[::-1], 15), np.uint32)
+    load(CLUSTER).launch("k", tuple(grid), 1, out, cluster=tuple(cluster))
+    for z, y, x in np.ndindex(*grid[::-1]):
+        block = np.array([x, y, z])
+        inside = block % cluster
+        rank = inside[0] + cluster[0] * (inside[1] + cluster[1] * inside[2])
+        expected = [*(block // cluster), *clusters, *inside, *cluster, rank, cluster.prod(), cluster.prod() > 1]
+        assert list(out[z, y, x]) == expected

@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Special registers. Clusters are one block; the host is one multiprocessor."""
+"""Special registers. The host is one multiprocessor.
+
+The blocks of a cluster know their places in it; what they would do together (distributed shared memory, barriers of a
+cluster) is refused where an image is loaded, as those instructions have no row.
+"""
 
 from collections.abc import Callable
 
@@ -37,6 +41,34 @@ def _service(name: str, shift: int = 0, kind: str = "i64") -> Callable[[Function
         return f.convert(result, "i64", kind), kind
 
     return read
+
+
+def _cluster(op: str, register: str, axis: str) -> Callable[[FunctionLowering], tuple[str, str]]:
+    """`udiv`: in whole clusters, `urem`: inside one."""
+
+    def read(f: FunctionLowering) -> tuple[str, str]:
+        whole = f.hidden(f"ctaid.{axis}") if register == "ctaid" else _launch(f"{register}.{axis}")(f)[0]
+        return f.v(f"{op} i32 {whole}, {_launch(f'cluster_nctaid.{axis}')(f)[0]}"), "i32"
+
+    return read
+
+
+def _cluster_rank(f: FunctionLowering) -> tuple[str, str]:
+    """The block's number in its cluster."""
+    x, y, z = (_cluster("urem", "ctaid", axis)(f)[0] for axis in AXES)
+    columns, rows = (_launch(f"cluster_nctaid.{axis}")(f)[0] for axis in "xy")
+    row_number = f.v(f"add i32 {f.v(f'mul i32 {z}, {rows}')}, {y}")
+    return f.v(f"add i32 {f.v(f'mul i32 {row_number}, {columns}')}, {x}"), "i32"
+
+
+def _cluster_size(f: FunctionLowering) -> tuple[str, str]:
+    x, y, z = (_launch(f"cluster_nctaid.{axis}")(f)[0] for axis in AXES)
+    return f.v(f"mul i32 {f.v(f'mul i32 {x}, {y}')}, {z}"), "i32"
+
+
+def _is_cluster(f: FunctionLowering) -> tuple[str, str]:
+    """Of clusters of one block, that they were asked for is not known."""
+    return f.v(f"icmp ugt i32 {_cluster_size(f)[0]}, 1"), "i1"
 
 
 def _linear(f: FunctionLowering) -> str:
@@ -86,12 +118,12 @@ SPECIAL |= {
     **{f"%ctaid.{axis}": _hidden(f"ctaid.{axis}") for axis in AXES},
     **{f"%ntid.{axis}": _launch(f"ntid.{axis}") for axis in AXES},
     **{f"%nctaid.{axis}": _launch(f"nctaid.{axis}") for axis in AXES},
-    **{f"%clusterid.{axis}": _hidden(f"ctaid.{axis}") for axis in AXES},
-    **{f"%nclusterid.{axis}": _launch(f"nctaid.{axis}") for axis in AXES},
-    **{f"%cluster_ctaid.{axis}": _constant(0) for axis in AXES},
-    **{f"%cluster_nctaid.{axis}": _constant(1) for axis in AXES},
-    "%cluster_ctarank": _constant(0),
-    "%cluster_nctarank": _constant(1),
+    **{f"%clusterid.{axis}": _cluster("udiv", "ctaid", axis) for axis in AXES},
+    **{f"%nclusterid.{axis}": _cluster("udiv", "nctaid", axis) for axis in AXES},
+    **{f"%cluster_ctaid.{axis}": _cluster("urem", "ctaid", axis) for axis in AXES},
+    **{f"%cluster_nctaid.{axis}": _launch(f"cluster_nctaid.{axis}") for axis in AXES},
+    "%cluster_ctarank": _cluster_rank,
+    "%cluster_nctarank": _cluster_size,
     "%laneid": _lane,
     "%warpid": _warp,
     "%nwarpid": _warps,
@@ -108,5 +140,5 @@ SPECIAL |= {
     "%dynamic_smem_size": _launch("dynamic_smem_size"),
     "%total_smem_size": _total_shared,
     "%aggr_smem_size": _total_shared,
-    "%is_explicit_cluster": lambda f: ("false", "i1"),
+    "%is_explicit_cluster": _is_cluster,
 }

@@ -1,0 +1,13 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from typing import Any
+
+class ArrayView:
+    address: int
+    itemsize: int
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    is_read_only: bool
+
+def view_array(array: Any, name: str) -> ArrayView | None: ...
