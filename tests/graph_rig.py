@@ -81,7 +81,8 @@ def pinned(stream):
 
     def make(values, dtype=np.int32):
         values = np.zeros(values, dtype) if isinstance(values, int) else np.asarray(values, dtype)
-        array = np.from_dlpack(resource.allocate(values.nbytes, stream=stream)).view(dtype)
+        memory = resource.allocate(values.nbytes, stream=stream)
+        array = np.from_dlpack(memory).view(dtype).reshape(values.shape)
         array[:] = values
         return array
 

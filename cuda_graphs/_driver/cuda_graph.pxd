@@ -60,8 +60,18 @@ cdef extern from "<cuda.h>" nogil:
         CUcontext ctx
 
     ctypedef struct CUDA_MEMCPY3D:
+        size_t srcXInBytes
+        size_t srcY
+        size_t srcZ
         CUmemorytype srcMemoryType
+        size_t srcPitch
+        size_t srcHeight
+        size_t dstXInBytes
+        size_t dstY
+        size_t dstZ
         CUmemorytype dstMemoryType
+        size_t dstPitch
+        size_t dstHeight
         size_t WidthInBytes
         size_t Height
         size_t Depth

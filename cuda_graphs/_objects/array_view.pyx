@@ -7,6 +7,8 @@ DLPack. Nothing is copied and nothing is synchronised: a `stream` that an interf
 exporters are told so (stream -1). A DLPack tensor is not consumed; its capsule is held, which is what keeps its memory.
 """
 
+import sys
+
 from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 from libc.stddef cimport size_t
@@ -61,13 +63,19 @@ cpdef ArrayView view_array(object array, str name):
         ValueError: Memory of a kind of device that CUDA does not know, masked arrays, elements of part of a byte.
     """
     interface = getattr(array, "__cuda_array_interface__", None)
-    if interface is None:
+    if interface is None and not is_scalar(array):
         interface = getattr(array, "__array_interface__", None)
     if interface is not None:
         return from_interface(array, interface, name)
     if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
         return from_dlpack(array, name)
     return None
+
+
+cdef bint is_scalar(object array):
+    """NumPy's scalars have its interface too, of a copy."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(array, numpy.generic)
 
 
 cdef ArrayView from_interface(object array, object interface, str name):

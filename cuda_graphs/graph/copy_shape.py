@@ -113,7 +113,9 @@ def layout_for(operand: Operand, size: int, kept: Layout) -> Layout:
     if own.size == size:
         return own
     if own.in_memory_order().axes:
-        raise ValueError(f"{operand.name} has gaps: it is copied as a whole, {own.size} bytes, or in slices, not {size}")
+        raise ValueError(
+            f"{operand.name} has gaps: it is copied as a whole, {own.size} bytes, or in slices, not {size}"
+        )
     operand.check_room(Layout(size))
     return Layout(size)
 
@@ -135,11 +137,12 @@ def node_shape(dst: Layout, src: Layout) -> Shape:
 
 
 def overlap(shape: Shape) -> str:
-    """What makes rows or planes overlap, which CUDA does not take; empty if nothing does."""
+    """What makes rows or planes overlap, which CUDA does not take; empty if nothing does. CUDA looks at pitches that do
+    not matter too, but for 0 (tests/conformance/driver, copy_shape/bad_shapes)."""
     for name, side in (("dst", shape.dst), ("src", shape.src)):
-        if shape.height * shape.depth > 1 and side.pitch < shape.width:
+        if side.pitch < shape.width and (side.pitch or shape.height * shape.depth > 1):
             return f"{name}_pitch={side.pitch} is less than width={shape.width}"
-        if shape.depth > 1 and side.rows < shape.height:
+        if side.rows < shape.height and (side.rows or shape.depth > 1):
             return f"{name}_height={side.rows} is less than height={shape.height}"
     return ""
 
@@ -164,8 +167,9 @@ def explicit_shape(dst: Operand, src: Operand, given: Extents, before: Shape | N
         if own is None and pitch is None and operand.array is not None and len(operand.array.shape) > 1:
             raise ValueError(f"{operand.name}_pitch is needed: {operand.name} is not made of contiguous rows")
         side = own.src if own is not None else kept or Side()
+        between = side.rows if depth > 1 else 0
         sides.append(
-            Side(side.pitch or width if pitch is None else pitch, side.rows or height if rows is None else rows)
+            Side(side.pitch or width if pitch is None else pitch, between or height if rows is None else rows)
         )
     shape = Shape(width, height, depth, *sides)
     if problem := overlap(shape):
@@ -183,7 +187,9 @@ def extents_of(seen: list[Shape], given: Extents) -> Shape:
         raise TypeError("width is needed: neither dst nor src is an array with rows")
     first, last = seen[0], seen[-1]
     if first[:3] != last[:3]:
-        raise ValueError(f"dst has {first[:3]} bytes, rows and planes, and src {last[:3]}: give width, height and depth")
+        raise ValueError(
+            f"dst has {first[:3]} bytes, rows and planes, and src {last[:3]}: give width, height and depth"
+        )
     return first
 
 

@@ -63,6 +63,6 @@ def rows_of(name: str, array: ArrayView, element_size: int) -> tuple[int, int, i
     return layout.run // element_size, rows[0], rows[1]
 
 
-def extent_of(width: int, height: int, pitch: int, element_size: int) -> int:
-    """Bytes from the first to the last that a fill touches, plus one."""
-    return Layout(width * element_size, ((height, pitch),)).extent
+def layout_of_fill(width: int, height: int, pitch: int, element_size: int) -> Layout:
+    """The bytes that a fill touches."""
+    return Layout(width * element_size, ((height, pitch),) if height > 1 else ())

@@ -16,8 +16,7 @@ from cuda_graphs._driver.cuda_graph cimport (
 )
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport (
-    AllocKind, GraphBox, NodeKind, NodeRecord, NodeSpec, add_inner_graph, alloc_kind, destination_of, give_labels,
-    load_node, source_of,
+    AllocKind, GraphBox, NodeKind, NodeRecord, NodeSpec, add_inner_graph, alloc_kind, give_labels, load_node,
 )
 from cuda_graphs._handles.handles cimport create_event_ref
 from cuda_graphs._objects.event cimport Event
@@ -25,6 +24,7 @@ from cuda_graphs.graph.callback cimport python_callback
 from cuda_graphs.graph.condition cimport Condition
 from cuda_graphs.graph.node cimport GraphNode
 from cuda_graphs.graph.place cimport register_class, wrap_graph
+from cuda_graphs.graph.transfer cimport first_destination_byte, first_source_byte, shape_of_copy
 from cuda_graphs.graph.spec cimport config_of, kernel_of
 from cuda_graphs.graph.options import MEMORY_TYPES, GraphAllocOptions
 
@@ -206,14 +206,14 @@ cdef class MemsetNode(GraphNode):
 
 
 cdef class MemcpyNode(GraphNode):
-    """Copies memory. Made by `memcpy`."""
+    """Copies memory: `depth` planes of `height` rows of `width` bytes. Made by `memcpy`."""
 
     def _read(self):
         cdef NodeSpec spec
         load(self, spec)
         cdef CUDA_MEMCPY3D* copy = &spec.params.memcpy.copyParams
         return {
-            "dst": destination_of(copy[0]), "src": source_of(copy[0]), "size": copy.WidthInBytes,
+            "dst": first_destination_byte(copy[0]), "src": first_source_byte(copy[0]), "shape": shape_of_copy(copy[0]),
             "dst_side": side(copy.dstMemoryType), "src_side": side(copy.srcMemoryType),
         }
 
@@ -229,12 +229,47 @@ cdef class MemcpyNode(GraphNode):
 
     @property
     def size(self):
-        """Bytes."""
-        return self._value("size")
+        """Bytes, of all rows and planes."""
+        return self._value("shape").size
+
+    @property
+    def width(self):
+        """Bytes of a row."""
+        return self._value("shape").width
+
+    @property
+    def height(self):
+        """Rows of a plane."""
+        return self._value("shape").height
+
+    @property
+    def depth(self):
+        """Planes."""
+        return self._value("shape").depth
+
+    @property
+    def dst_pitch(self):
+        """Bytes from row to row of the destination; may be 0 where there is one row."""
+        return self._value("shape").dst.pitch
+
+    @property
+    def src_pitch(self):
+        """Bytes from row to row of the source; may be 0 where there is one row."""
+        return self._value("shape").src.pitch
+
+    @property
+    def dst_height(self):
+        """Rows from plane to plane of the destination; may be 0 where there is one plane."""
+        return self._value("shape").dst.rows
+
+    @property
+    def src_height(self):
+        """Rows from plane to plane of the source; may be 0 where there is one plane."""
+        return self._value("shape").src.rows
 
     def _describe(self):
         value = self._value
-        return f" dst={value('dst'):#x}({value('dst_side')}) src={value('src'):#x}({value('src_side')}) size={value('size')}"
+        return f" dst={value('dst'):#x}({value('dst_side')}) src={value('src'):#x}({value('src_side')}) size={self.size}"
 
 
 cdef str side(CUmemorytype type):

@@ -4,6 +4,7 @@
 from cuda_graphs._driver.cuda cimport CUcontext, CUdeviceptr
 from cuda_graphs._driver.cuda_graph cimport CUmemorytype
 from cuda_graphs._handles.handles cimport EventHandle, Opaque
+from cuda_graphs._objects.buffer cimport Buffer
 from cuda_graphs._objects.kernel cimport Kernel
 from cuda_graphs.graph.condition cimport Condition
 
@@ -18,8 +19,12 @@ cdef CUcontext accept_context(str what) except NULL
 # The owner of everything that the arguments stand for: survives `del` of the objects and Buffer.close().
 cdef Opaque own_arguments(tuple args) except *
 
-# An address given as a Buffer or an int; of a Buffer, the owner of the memory. `name` is that of the argument.
-cdef CUdeviceptr read_address(object value, str name, Opaque* owner) except? 0xBAD
+# The owner of a Buffer's memory. ValueError for a closed one. `name` is that of the argument.
+cdef Opaque open_buffer(Buffer buffer, str name) except *
 
-# What kind of memory a memcpy node shall take it for. ValueError for memory that no node can copy.
-cdef CUmemorytype find_type(CUdeviceptr address, str name) except *
+# An address: what stands for an int.
+cdef CUdeviceptr read_pointer(object value, str name) except? 0xBAD
+
+# What kind of memory a memcpy node shall take it for. ValueError for memory that no node can use. `what` is said of it
+# in words.
+cdef CUmemorytype find_type(CUdeviceptr address, str what) except *

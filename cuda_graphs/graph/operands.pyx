@@ -56,30 +56,30 @@ cdef Opaque own_arguments(tuple args) except *:
     return bundle(owners)
 
 
-cdef CUdeviceptr read_address(object value, str name, Opaque* owner) except? 0xBAD:
-    cdef Buffer buffer
-    if isinstance(value, Buffer):
-        buffer = <Buffer>value
-        if not buffer._h:
-            raise ValueError(f"{name} is a closed Buffer, which has no active allocation")
-        owner[0] = as_owner(buffer._h)
-        return buffer._h.get()[0]
+cdef Opaque open_buffer(Buffer buffer, str name) except *:
+    if not buffer._h:
+        raise ValueError(f"{name} is a closed Buffer, which has no active allocation")
+    return as_owner(buffer._h)
+
+
+cdef CUdeviceptr read_pointer(object value, str name) except? 0xBAD:
     address = as_int(value)
     if address is None:
-        raise TypeError(f"{name} must be an address (int) or a Buffer, got {type(value).__name__}")
+        raise TypeError(f"{name} must be an address (int), a Buffer or an array, got {type(value).__name__}")
     return read_unsigned(address, name, 64)
 
 
-cdef CUmemorytype find_type(CUdeviceptr address, str name) except *:
+cdef CUmemorytype find_type(CUdeviceptr address, str what) except *:
     cdef int type = kUnknownMemory
     cdef CUresult status
     with nogil:
         status = find_memory_type(address, &type)
     if status:
-        check_attempt(status, f"ask which memory {name}={address:#x} is")
+        check_attempt(status, f"ask which memory {what} is, at {address:#x}")
     if type == kUnknownMemory:
         raise ValueError(
-            f"{name}={address:#x} is not memory that the driver knows, nor of an alloc node. A memcpy node cannot copy "
-            "pageable host memory: use pinned memory (PinnedMemoryResource), or register the range with CUDA"
+            f"{what} at {address:#x} is not memory that the driver knows, nor of an alloc node. Nodes cannot use pageable "
+            "host memory: use pinned memory, which numpy.from_dlpack(PinnedMemoryResource().allocate(...)) shows as an "
+            "array, or register the range with CUDA"
         )
     return <CUmemorytype>type

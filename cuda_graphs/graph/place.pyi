@@ -32,6 +32,20 @@ from cuda_graphs.graph.options import GraphAllocOptions
 class _Emits(Protocol):
     def __cuda_graph_emit__(self, node: GraphNode, args: tuple[Any, ...], /) -> GraphNode: ...
 
+class _CudaArray(Protocol):
+    @property
+    def __cuda_array_interface__(self) -> Mapping[str, Any]: ...
+
+class _HostArray(Protocol):
+    @property
+    def __array_interface__(self) -> Mapping[str, Any]: ...
+
+class _DLPackArray(Protocol):
+    def __dlpack__(self) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+_Operand = SupportsIndex | Buffer | _CudaArray | _HostArray | _DLPackArray
+
 class Place:
     def __init__(self, *args: Any, **kwargs: Any) -> NoReturn: ...
     def join(self, *nodes: GraphNode, name: str | None = None) -> EmptyNode: ...
@@ -48,23 +62,33 @@ class Place:
         peer_access: Sequence[int | Device] | None = None,
         name: str | None = None,
     ) -> AllocNode: ...
-    def free(self, dptr: SupportsIndex | Buffer, *, name: str | None = None) -> FreeNode: ...
+    def free(self, dptr: SupportsIndex, *, name: str | None = None) -> FreeNode: ...
     def memset(
         self,
-        dst: SupportsIndex | Buffer,
+        dst: _Operand,
         value: Any,
-        width: int,
+        width: int | None = None,
         height: int = 1,
         pitch: int = 0,
         *,
+        dst_owner: Any = None,
         name: str | None = None,
     ) -> MemsetNode: ...
     def memcpy(
         self,
-        dst: SupportsIndex | Buffer,
-        src: SupportsIndex | Buffer,
-        size: int,
+        dst: _Operand,
+        src: _Operand,
+        size: int | None = None,
         *,
+        width: int | None = None,
+        height: int | None = None,
+        depth: int | None = None,
+        dst_pitch: int | None = None,
+        src_pitch: int | None = None,
+        dst_height: int | None = None,
+        src_height: int | None = None,
+        dst_owner: Any = None,
+        src_owner: Any = None,
         name: str | None = None,
     ) -> MemcpyNode: ...
     def embed(self, child: GraphDef, *, name: str | None = None) -> ChildGraphNode: ...

@@ -28,15 +28,17 @@ from cuda_graphs._objects.numbers cimport read_unsigned
 from cuda_graphs._objects.source cimport find_source, pin_source, unpin_source
 from cuda_graphs.graph.labels cimport check_name, keep_source, set_name
 from cuda_graphs.graph.spec cimport (
-    describe, read_alloc, read_child, read_conditional, read_event, read_free, read_host, read_kernel, read_memcpy,
-    read_memset, type_of,
+    describe, read_alloc, read_child, read_conditional, read_event, read_free, read_host, read_kernel, type_of,
 )
+from cuda_graphs.graph.transfer cimport read_memcpy, read_memset
 from cuda_graphs.graph import options as graph_options
 
 
 # Which class stands for which kind of node. Filled by the modules that define them, so that this one imports none.
 
 cdef list classes = [None] * (<int>NodeKind.kOther + 1)
+
+cdef tuple NO_EXTENTS = (None,) * 7
 
 
 cdef int register_class(NodeKind kind, type cls) except -1:
@@ -238,21 +240,51 @@ cdef class Place:
         read_free(spec, dptr)
         return self._add(spec, name)
 
-    def memset(self, dst, value, width, height=1, pitch=0, *, name=None):
+    def memset(self, dst, value, width=None, height=1, pitch=0, *, dst_owner=None, name=None):
         """Add a MemsetNode: fill `height` rows of `width` elements, `pitch` bytes apart (of one row: ignored).
 
-        dst    address (int) or Buffer, which the graph then keeps
-        value  an int in 0..255 fills bytes; a buffer of 1, 2 or 4 bytes (bytes, NumPy scalar) is one element
+        dst        address (int), Buffer, or array (`__cuda_array_interface__`, `__array_interface__`, DLPack); the graph
+                   keeps the memory of the last two. Nobody waits for a stream that the array names
+        value      an int in 0..255 fills bytes; a buffer of 1, 2 or 4 bytes (bytes, NumPy scalar) is one element. Where
+                   dst is an array, any number is one element of the array's type, as in `array[...] = value`
+        width      left out: all of dst. An array may have gaps between its rows
+        dst_owner  who owns the memory at an address: any object, which the graph then keeps
+
+        ValueError for an array in pageable host memory, read-only, or of a shape or element that takes more than one
+        node; for more than dst has; and for a closed Buffer.
         """
         cdef NodeSpec spec
-        read_memset(spec, dst, value, width, height, pitch)
+        read_memset(spec, dst, value, width, height, pitch, dst_owner)
         return self._add(spec, name)
 
-    def memcpy(self, dst, src, size, *, name=None):
-        """Add a MemcpyNode: copy `size` bytes from `src` to `dst`, each an address (int) or a Buffer, which the graph
-        then keeps. Device, pinned, managed and graph-allocated memory; ValueError for pageable host memory."""
+    def memcpy(
+        self, dst, src, size=None, *, width=None, height=None, depth=None, dst_pitch=None, src_pitch=None,
+        dst_height=None, src_height=None, dst_owner=None, src_owner=None, name=None,
+    ):
+        """Add a MemcpyNode: copy `size` bytes from `src` to `dst`, or rows and planes of rows.
+
+        dst, src     address (int), Buffer, or array (`__cuda_array_interface__`, `__array_interface__`, DLPack); the
+                     graph keeps the memory of the last two. Nobody waits for a stream that an array names, and nothing
+                     is converted: bytes are copied
+        size         bytes, of what has no gaps. Left out: all of dst and src, of which one at least is no address, and
+                     both have one size; arrays may then have gaps between rows and planes
+        width, height, depth
+                     a shape instead: bytes of a row, rows of a plane, planes (as in CUDA_MEMCPY3D). What is left out is
+                     1, or that of the arrays where `width` is left out too
+        dst_pitch, src_pitch
+                     bytes from row to row. Left out: that of the array, or `width`
+        dst_height, src_height
+                     rows from plane to plane. Left out: that of the array, or `height`
+        dst_owner, src_owner
+                     who owns the memory at an address: any object, which the graph then keeps
+
+        Memory is device, pinned, managed, registered with CUDA or of an alloc node; it may not overlap. ValueError for
+        pageable host memory, for more than an operand has, for a read-only dst, for a closed Buffer, and for a copy
+        that takes more than one node; TypeError when nobody says the size.
+        """
         cdef NodeSpec spec
-        read_memcpy(spec, dst, src, size)
+        cdef tuple extents = (width, height, depth, dst_pitch, src_pitch, dst_height, src_height)
+        read_memcpy(spec, dst, src, size, None if extents == NO_EXTENTS else extents, dst_owner, src_owner)
         return self._add(spec, name)
 
     def embed(self, child, *, name=None):

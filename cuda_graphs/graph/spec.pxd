@@ -10,8 +10,6 @@ from cuda_graphs._objects.launch_config cimport LaunchConfig
 cdef int read_kernel(NodeSpec& spec, object config, object kernel, tuple args) except -1
 cdef int read_alloc(NodeSpec& spec, object size, object options) except -1  # GraphAllocOptions; returns the device
 cdef int read_free(NodeSpec& spec, object dptr) except -1
-cdef int read_memset(NodeSpec& spec, object dst, object value, object width, object height, object pitch) except -1
-cdef int read_memcpy(NodeSpec& spec, object dst, object src, object size) except -1
 cdef int read_child(NodeSpec& spec, GraphBox* source) except -1
 cdef int read_host(NodeSpec& spec, object fn, object user_data) except -1
 cdef int read_event(NodeSpec& spec, NodeKind kind, object event) except -1  # kEventRecord or kEventWait

@@ -6,25 +6,23 @@
 from libc.stdint cimport uintptr_t
 from libcpp.vector cimport vector
 
-from cuda_graphs._driver.cuda cimport CUdeviceptr, CUresult
+from cuda_graphs._driver.cuda cimport CUresult
 from cuda_graphs._driver.cuda_graph cimport (
     CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_UNIFIED, CUDA_CONDITIONAL_NODE_PARAMS,
     CUDA_KERNEL_NODE_PARAMS_v3, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS_v2, CUgraphConditionalNodeType, CUmemorytype, graph_driver,
 )
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport (
-    AllocKind, GraphBox, NodeKind, NodeSpec, alloc_kind, as_owner, destination_of, seal_owners, set_allocation,
-    set_destination, set_source, source_of,
+    AllocKind, GraphBox, NodeKind, NodeSpec, alloc_kind, as_owner, destination_of, seal_owners, set_allocation, source_of,
 )
-from cuda_graphs._handles.handles cimport EventHandle, LibraryHandle, Opaque, create_kernel_ref
+from cuda_graphs._handles.handles cimport EventHandle, LibraryHandle, create_kernel_ref
 from cuda_graphs._objects.arguments cimport needs_keeping, pack_arguments
-from cuda_graphs._objects.buffer cimport parse_fill_value
 from cuda_graphs._objects.kernel cimport Kernel
 from cuda_graphs._objects.launch_config cimport LaunchConfig, LaunchConfig_accept
 from cuda_graphs._objects.numbers cimport read_size
 from cuda_graphs.graph.callback cimport read_callback
 from cuda_graphs.graph.operands cimport (
-    accept_condition, accept_context, accept_event, accept_kernel, find_type, own_arguments, read_address,
+    accept_condition, accept_context, accept_event, accept_kernel, own_arguments, read_pointer,
 )
 from cuda_graphs.graph.options import MEMORY_TYPES, device_ordinal, memory_kind, peer_ordinals
 
@@ -104,32 +102,8 @@ cdef CUmemorytype type_of(AllocKind kind) noexcept:
 
 
 cdef int read_free(NodeSpec& spec, object dptr) except -1:
-    cdef Opaque owner  # of a Buffer; but nobody has to live for a free node
     spec.begin(NodeKind.kFree)
-    spec.params.free.dptr = read_address(dptr, "dptr", &owner)
-    return 0
-
-
-cdef int read_memset(NodeSpec& spec, object dst, object value, object width, object height, object pitch) except -1:
-    cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
-    spec.begin(NodeKind.kMemset)
-    p.ctx = accept_context("memset node")
-    p.dst = read_address(dst, "dst", &spec.owners.first)
-    p.elementSize = <unsigned int>parse_fill_value(value, &p.value)
-    p.width, p.height = read_size(width, "width"), read_size(height, "height")
-    p.pitch = read_size(pitch, "pitch")
-    return 0
-
-
-cdef int read_memcpy(NodeSpec& spec, object dst, object src, object size) except -1:
-    cdef CUDA_MEMCPY3D* copy = &spec.params.memcpy.copyParams
-    spec.begin(NodeKind.kMemcpy)
-    spec.params.memcpy.copyCtx = accept_context("memcpy node")
-    cdef CUdeviceptr to = read_address(dst, "dst", &spec.owners.first)
-    cdef CUdeviceptr source = read_address(src, "src", &spec.owners.second)
-    copy.WidthInBytes, copy.Height, copy.Depth = read_size(size, "size"), 1, 1
-    set_destination(copy[0], to, find_type(to, "dst"))
-    set_source(copy[0], source, find_type(source, "src"))
+    spec.params.free.dptr = read_pointer(dptr, "dptr")
     return 0
 
 
@@ -192,7 +166,8 @@ cdef str describe_memset(NodeSpec& spec):
 
 cdef str describe_memcpy(NodeSpec& spec):
     cdef CUDA_MEMCPY3D* copy = &spec.params.memcpy.copyParams
-    return f"a memcpy of {copy.WidthInBytes} bytes from {source_of(copy[0]):#x} to {destination_of(copy[0]):#x}"
+    size = copy.WidthInBytes * copy.Height * copy.Depth
+    return f"a memcpy of {size} bytes from {source_of(copy[0]):#x} to {destination_of(copy[0]):#x}"
 
 
 cdef str describe_child(NodeSpec& spec):

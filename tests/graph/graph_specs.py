@@ -153,6 +153,22 @@ SPECS = [
         rf"<MemcpyNode {HANDLE} dst=0x[0-9a-f]+\(H\) src=0x[0-9a-f]+\(H\) size=1024>",
     ),
     Spec(
+        "memcpy_2d",
+        cg.MemcpyNode,
+        "MEMCPY",
+        lambda g, n: g.memcpy(address(n.target), address(n.source), width=8, height=4, dst_pitch=32),
+        {"size": 32, "width": 8, "height": 4, "depth": 1, "dst_pitch": 32, "src_pitch": 8},
+        rf"<MemcpyNode {HANDLE} dst=0x[0-9a-f]+\(H\) src=0x[0-9a-f]+\(H\) size=32>",
+    ),
+    Spec(
+        "memcpy_3d",
+        cg.MemcpyNode,
+        "MEMCPY",
+        lambda g, n: g.memcpy(n.target.reshape(4, 8, 8)[:3, :2, :4], n.source.reshape(4, 8, 8)[1:, 2:4, 4:]),
+        {"size": 96, "width": 16, "height": 2, "depth": 3, "dst_pitch": 32, "dst_height": 8, "src_height": 8},
+        rf"<MemcpyNode {HANDLE} dst=0x[0-9a-f]+\(H\) src=0x[0-9a-f]+\(H\) size=96>",
+    ),
+    Spec(
         "child",
         cg.ChildGraphNode,
         "GRAPH",

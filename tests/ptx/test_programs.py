@@ -448,5 +448,13 @@ def test_blocks_know_their_places_in_their_clusters(cluster):
         block = np.array([x, y, z])
         inside = block % cluster
         rank = inside[0] + cluster[0] * (inside[1] + cluster[1] * inside[2])
-        expected = [*(block // cluster), *clusters, *inside, *cluster, rank, cluster.prod(), cluster.prod() > 1]
+        expected = [
+            *(block // cluster),
+            *clusters,
+            *inside,
+            *cluster,
+            rank,
+            cluster.prod(),
+            cluster.prod() > 1,
+        ]
         assert list(out[z, y, x]) == expected

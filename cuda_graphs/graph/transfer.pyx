@@ -1,0 +1,237 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Copies and fills: from operands (addresses, Buffers, arrays) and shapes to what memcpy and memset nodes are made from.
+
+An address says nothing of its memory, and its owner is whoever the user names; a Buffer says its size, an array its
+layout too, and both are their own owners. Shapes are worked out in copy_shape.py and fill.py; here is the plain case,
+bytes in a row, without them.
+"""
+
+from cpython.object cimport PyObject
+from libc.stddef cimport size_t
+
+from cuda_graphs._driver.cuda cimport CUdeviceptr
+from cuda_graphs._driver.cuda_graph cimport CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS_v2
+from cuda_graphs._handles.graph_handles cimport (
+    NodeKind, NodeSpec, destination_of, set_destination, set_source, source_of,
+)
+from cuda_graphs._handles.handles cimport Opaque, hold_python
+from cuda_graphs._objects.array_view cimport ArrayView, view_array
+from cuda_graphs._objects.buffer cimport Buffer, parse_fill_value
+from cuda_graphs._objects.numbers cimport read_size
+from cuda_graphs.graph.operands cimport accept_context, find_type, open_buffer, read_pointer
+from cuda_graphs.graph import fill
+from cuda_graphs.graph.copy_shape import Extents, Operand, Shape, Side, explicit_shape, shape_of
+
+
+cdef struct Place:
+    CUdeviceptr address
+    size_t size  # bytes, or kUnbounded where nobody says
+
+
+cdef enum:
+    kUnbounded = <size_t>-1
+
+
+# An operand: where it is, and who keeps it. Its layout, if it is an array.
+cdef ArrayView read_operand(object value, str name, object owner, Place* place, Opaque* keeper):
+    cdef ArrayView array = None
+    place.size = kUnbounded
+    if isinstance(value, int):
+        place.address = read_pointer(value, name)
+    elif isinstance(value, Buffer):
+        keeper[0] = open_buffer(<Buffer>value, name)
+        place.address, place.size = (<Buffer>value)._h.get()[0], (<Buffer>value)._size
+    else:
+        array = view_array(value, name)
+        if array is None:
+            place.address = read_pointer(value, name)
+        else:
+            keeper[0] = array.owner
+            place.address = array.address
+            check_reach(array, value, name)
+    if owner is not None:
+        if keeper.get() != NULL:
+            what = "a Buffer" if array is None else "an array"
+            raise ValueError(f"{name}_owner cannot be used when {name} is {what}: that is kept itself")
+        keeper[0] = own(owner, f"{name}_owner")
+    return array
+
+
+cdef Opaque own(object owner, str name) except *:
+    return open_buffer(<Buffer>owner, name) if isinstance(owner, Buffer) else hold_python(<PyObject*>owner)
+
+
+cdef int check_reach(ArrayView array, object value, str name) except -1:
+    """The driver must know both ends of an array: of a range that is registered in part, only one is known."""
+    layout = Operand(name, None, array).layout()
+    what = f"{name}, a {type(value).__module__}.{type(value).__qualname__}"
+    find_type(array.address, what)
+    find_type(array.address + <size_t>(layout.extent - 1), what)
+    return 0
+
+
+cdef int check_writable(ArrayView array, object value) except -1:
+    if array is not None and array.is_read_only:
+        raise ValueError(f"dst is a read-only {type(value).__name__}")
+    return 0
+
+
+cdef object operand(str name, Place* place, ArrayView array):
+    return Operand(name, None if place.size == kUnbounded else place.size, array)
+
+
+# ---- memcpy
+
+cdef int read_memcpy(
+    NodeSpec& spec, object dst, object src, object size, tuple extents, object dst_owner, object src_owner
+) except -1:
+    spec.begin(NodeKind.kMemcpy)
+    return fill_memcpy(spec, dst, src, size, extents, dst_owner, src_owner, None)
+
+
+cdef int change_memcpy(
+    NodeSpec& spec, object dst, object src, object size, tuple extents, object dst_owner, object src_owner
+) except -1:
+    cdef CUDA_MEMCPY3D* copy = &spec.params.memcpy.copyParams
+    if dst is None and dst_owner is not None:
+        raise ValueError("dst_owner requires dst")
+    if src is None and src_owner is not None:
+        raise ValueError("src_owner requires src")
+    return fill_memcpy(
+        spec,
+        <size_t>first_destination_byte(copy[0]) if dst is None else dst,
+        <size_t>first_source_byte(copy[0]) if src is None else src,
+        size, extents, dst_owner, src_owner, shape_of_copy(copy[0]),
+    )
+
+
+cdef int fill_memcpy(
+    NodeSpec& spec, object dst, object src, object size, tuple extents, object dst_owner, object src_owner, object before
+) except -1:
+    cdef CUDA_MEMCPY3D* copy = &spec.params.memcpy.copyParams
+    cdef Place to, source
+    cdef size_t count = 0 if size is None else read_size(size, "size")
+    cdef ArrayView to_array = read_operand(dst, "dst", dst_owner, &to, &spec.owners.first)
+    cdef ArrayView source_array = read_operand(src, "src", src_owner, &source, &spec.owners.second)
+    check_writable(to_array, dst)
+    spec.params.memcpy.copyCtx = accept_context("memcpy node")
+    if extents is not None:
+        if size is not None:
+            raise TypeError("size is of a copy in one dimension: give width, height and depth instead")
+        set_shape(copy, explicit_shape(
+            operand("dst", &to, to_array), operand("src", &source, source_array), read_extents(extents), before))
+    elif size is not None and to_array is None and source_array is None and before is None:
+        check_size(count, "dst", to.size)
+        check_size(count, "src", source.size)
+        copy.WidthInBytes, copy.Height, copy.Depth = count, 1, 1
+    else:
+        set_shape(copy, shape_of(
+            operand("dst", &to, to_array), operand("src", &source, source_array), None if size is None else count, before))
+    set_destination(copy[0], to.address, find_type(to.address, "dst"))
+    set_source(copy[0], source.address, find_type(source.address, "src"))
+    return 0
+
+
+cdef int check_size(size_t size, str name, size_t room) except -1:
+    if size > room:
+        raise ValueError(f"{name} has {room} bytes, and the node would touch {size}")
+    return 0
+
+
+cdef object read_extents(tuple extents):
+    return Extents(*[
+        None if value is None else read_size(value, name) for name, value in zip(Extents._fields, extents, strict=True)
+    ])
+
+
+cdef int set_shape(CUDA_MEMCPY3D* copy, object shape) except -1:
+    copy.WidthInBytes, copy.Height, copy.Depth = shape.width, shape.height, shape.depth
+    copy.dstPitch, copy.dstHeight = shape.dst
+    copy.srcPitch, copy.srcHeight = shape.src
+    copy.dstXInBytes = copy.dstY = copy.dstZ = 0
+    copy.srcXInBytes = copy.srcY = copy.srcZ = 0
+    return 0
+
+
+cdef object shape_of_copy(const CUDA_MEMCPY3D& copy):
+    return Shape(
+        copy.WidthInBytes, copy.Height, copy.Depth, Side(copy.dstPitch, copy.dstHeight), Side(copy.srcPitch, copy.srcHeight)
+    )
+
+
+cdef size_t first_source_byte(const CUDA_MEMCPY3D& copy) noexcept:
+    return source_of(copy) + (copy.srcZ * copy.srcHeight + copy.srcY) * copy.srcPitch + copy.srcXInBytes
+
+
+cdef size_t first_destination_byte(const CUDA_MEMCPY3D& copy) noexcept:
+    return destination_of(copy) + (copy.dstZ * copy.dstHeight + copy.dstY) * copy.dstPitch + copy.dstXInBytes
+
+
+# ---- memset
+
+cdef int read_memset(
+    NodeSpec& spec, object dst, object value, object width, object height, object pitch, object dst_owner
+) except -1:
+    cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
+    cdef Place place
+    spec.begin(NodeKind.kMemset)
+    cdef ArrayView array = read_operand(dst, "dst", dst_owner, &place, &spec.owners.first)
+    check_writable(array, dst)
+    p.ctx = accept_context("memset node")
+    p.dst = place.address
+    set_element(p, array, value)
+    p.height, p.pitch = read_size(height, "height"), read_size(pitch, "pitch")
+    if width is not None:
+        p.width = read_size(width, "width")
+        if array is not None and p.height > 1 and p.pitch == 0 and len(array.shape) > 1:
+            p.pitch = array.strides[-2]
+    elif array is not None and p.height == 1 and p.pitch == 0:
+        p.width, p.height, p.pitch = fill.rows_of("dst", array, p.elementSize)
+    elif place.size != kUnbounded and p.height == 1:
+        if place.size % p.elementSize:
+            raise ValueError(f"a value of {p.elementSize} bytes does not fill the {place.size} bytes of dst evenly")
+        p.width = place.size // p.elementSize
+    else:
+        raise TypeError("width is needed: dst does not say how many elements a row has")
+    return check_fill(p, &place, array)
+
+
+cdef int change_memset(
+    NodeSpec& spec, object dst, object value, object width, object height, object pitch, object dst_owner
+) except -1:
+    cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
+    cdef Place place
+    cdef ArrayView array = None
+    p.ctx = accept_context("memset node")
+    place.size = kUnbounded
+    if dst is not None:
+        array = read_operand(dst, "dst", dst_owner, &place, &spec.owners.first)
+        check_writable(array, dst)
+        p.dst = place.address
+    elif dst_owner is not None:
+        raise ValueError("dst_owner requires dst")
+    if value is not None:
+        set_element(p, array, value)
+    if width is not None:
+        p.width = read_size(width, "width")
+    if height is not None:
+        p.height = read_size(height, "height")
+    if pitch is not None:
+        p.pitch = read_size(pitch, "pitch")
+    return check_fill(p, &place, array)
+
+
+cdef int set_element(CUDA_MEMSET_NODE_PARAMS_v2* p, ArrayView array, object value) except -1:
+    if array is not None:
+        value = fill.element_of(array, value)
+    p.elementSize = <unsigned int>parse_fill_value(value, &p.value)
+    return 0
+
+
+cdef int check_fill(CUDA_MEMSET_NODE_PARAMS_v2* p, Place* place, ArrayView array) except -1:
+    """Not more than the operand has. What is wrong with an address the driver says."""
+    if array is None and place.size == kUnbounded or p.width == 0 or p.height == 0:
+        return 0
+    operand("dst", place, array).check_room(fill.layout_of_fill(p.width, p.height, p.pitch, p.elementSize))
+    return 0
