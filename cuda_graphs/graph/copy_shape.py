@@ -92,15 +92,14 @@ def shape_of(dst: Operand, src: Operand, size: int | None, before: Shape | None 
 
 
 def common_size(dst: Operand, src: Operand) -> int:
-    sizes = {layout.size for operand in (dst, src) if (layout := operand.layout()) is not None}
-    if not sizes:
+    layouts = [layout for operand in (dst, src) if (layout := operand.layout()) is not None]
+    if not layouts:
         raise TypeError("size is needed: neither dst nor src is an object that knows its own")
-    if len(sizes) == 2:
-        layouts = [operand.layout() for operand in (dst, src)]
+    if layouts[0].size != layouts[-1].size:
         raise ValueError(
-            f"dst has {layouts[0].size} bytes and src {layouts[1].size}: give size, or slices of one size"  # type: ignore[union-attr]
+            f"dst has {layouts[0].size} bytes and src {layouts[1].size}: give size, or slices of one size"
         )
-    return sizes.pop()
+    return layouts[0].size
 
 
 def layout_for(operand: Operand, size: int, kept: Layout) -> Layout:
@@ -114,7 +113,7 @@ def layout_for(operand: Operand, size: int, kept: Layout) -> Layout:
         return own
     if own.in_memory_order().axes:
         raise ValueError(
-            f"{operand.name} has gaps: it is copied as a whole, {own.size} bytes, or in slices, not {size}"
+            f"{operand.name} has gaps: it is copied as a whole, {own.size} bytes, or sliced, not {size}"
         )
     operand.check_room(Layout(size))
     return Layout(size)
@@ -123,15 +122,14 @@ def layout_for(operand: Operand, size: int, kept: Layout) -> Layout:
 def node_shape(dst: Layout, src: Layout) -> Shape:
     """The node that copies one layout to another of the same size."""
     width, axes = pair(dst, src) or (0, [])
-    rows, planes, *more = *axes, (1, 0, 0), (1, 0, 0), (1, 0, 0)
-    shape = Shape(
-        width, rows[0], planes[0], *(Side(rows[i], planes[i] // rows[i] if rows[i] else 0) for i in (1, 2))
-    )
+    rows, planes = [*axes, (1, 0, 0), (1, 0, 0)][:2]
+    to, source = (Side(rows[i], planes[i] // (rows[i] or 1)) for i in (1, 2))
+    shape = Shape(width, rows[0], planes[0], to, source)
     whole = all(planes[i] % (rows[i] or 1) == 0 for i in (1, 2))
-    if width == 0 or more[0][0] > 1 or not whole or overlap(shape):
+    if width == 0 or len(axes) > 2 or not whole or overlap(shape):
         raise ValueError(
-            f"one memcpy node copies rows and planes of rows, in order. It cannot copy {src} to {dst}: copy in parts, or "
-            "through a contiguous array"
+            f"one memcpy node copies rows and planes of rows, in order. It cannot copy {src} to {dst}: copy in parts, "
+            "or through a contiguous array"
         )
     return shape
 

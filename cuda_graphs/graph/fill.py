@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from cuda_graphs._objects.array_view import ArrayView
 from cuda_graphs.graph.layout import Layout, layout_of
 
@@ -23,6 +21,8 @@ def element_of(array: ArrayView, value: Any) -> bytes:
     bytes. TypeError and OverflowError as in NumPy for a number that the type does not hold; ValueError for an element
     that a node cannot write.
     """
+    import numpy as np  # here: nothing else needs it when this package is imported
+
     if isinstance(value, bool | int | float | complex | np.generic):
         element = number(array, value)
         if len(element) in ELEMENT_SIZES:
@@ -41,6 +41,8 @@ def element_of(array: ArrayView, value: Any) -> bytes:
 
 
 def number(array: ArrayView, value: Any) -> bytes:
+    import numpy as np
+
     if not array.dtype:
         raise TypeError("the elements of dst are of a type that NumPy does not have: give the bytes of one")
     dtype = np.dtype(array.dtype)

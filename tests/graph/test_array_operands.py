@@ -118,7 +118,7 @@ def test_a_read_only_array_is_no_destination(pinned):
     y = pinned(16)
     g = cg.GraphDef()
     for array in (x, Host(x), Packed(x)):
-        with pytest.raises(ValueError, match="dst is a read-only (ndarray|Host|Packed)"):
+        with pytest.raises(ValueError, match=r"dst is a read-only (ndarray|Host|Packed)"):
             g.memcpy(array, y)
         with pytest.raises(ValueError, match="dst is a read-only"):
             g.memset(array, 0)
@@ -145,9 +145,9 @@ def test_other_arrays_are_refused_by_name(pinned, on_device):
 def test_what_is_no_operand_is_a_type_error(value, pinned):
     x = pinned(16)
     g = cg.GraphDef()
-    with pytest.raises(TypeError, match="^src must be an address .int., a Buffer or an array, got "):
+    with pytest.raises(TypeError, match=r"^src must be an address .int., a Buffer or an array, got "):
         g.memcpy(x, value, 4)
-    with pytest.raises(TypeError, match="^dst must be an address"):
+    with pytest.raises(TypeError, match=r"^dst must be an address"):
         g.memset(value, 0, 4)
 
 
@@ -410,7 +410,7 @@ def test_a_pageable_array_is_no_kernel_argument(kernels, device):
         with pytest.raises(TypeError, match=r"^parameter 0 of kernel 'add' .*pageable host memory"):
             g.launch(ONE, kernels.add, array, 16, 1)
     with pytest.raises(
-        TypeError, match="^parameter 1 of kernel 'add' has 4 bytes; an array is passed as an address"
+        TypeError, match=r"^parameter 1 of kernel 'add' has 4 bytes; an array is passed as an address"
     ):
         g.launch(ONE, kernels.add, 0, Host(np.zeros(16, "i4")), 1)
     assert g.nodes() == set()

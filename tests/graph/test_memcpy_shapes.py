@@ -220,7 +220,7 @@ def test_wrong_shapes_are_refused_and_nothing_is_added(pinned, block):
 def test_rows_past_the_end_are_the_drivers_business(block, pinned):
     x, y = block(4096), pinned(64)
     g = cg.GraphDef()
-    with pytest.raises(cg.CUDAError, match="(?s)INVALID_VALUE.*memcpy"):
+    with pytest.raises(cg.CUDAError, match=r"(?s)INVALID_VALUE.*memcpy"):
         g.memcpy(x.handle, y.ctypes.data, width=64, height=1 << 24, dst_pitch=1 << 20, src_pitch=64)
     assert g.nodes() == set()
 
