@@ -117,10 +117,11 @@ cdef int fill_memcpy(
     check_writable(to_array, dst)
     spec.params.memcpy.copyCtx = accept_context("memcpy node")
     if extents is not None:
+        given = read_extents(extents)
         if size is not None:
             raise TypeError("size is of a copy in one dimension: give width, height and depth instead")
         set_shape(copy, explicit_shape(
-            operand("dst", &to, to_array), operand("src", &source, source_array), read_extents(extents), before))
+            operand("dst", &to, to_array), operand("src", &source, source_array), given, before))
     elif size is not None and to_array is None and source_array is None and before is None:
         check_size(count, "dst", to.size)
         check_size(count, "src", source.size)

@@ -83,6 +83,11 @@ ROWS = {
     ("memcpy", "dst"): (NO_INT, "dst"),
     ("memcpy", "src"): (NO_INT, "src"),
     ("memcpy", "size"): (NO_INT, "size"),
+    **{("memcpy", word): (optional(NO_INT), word) for word in ("width", "height", "depth")},
+    **{
+        ("memcpy", word): (optional(NO_INT), word)
+        for word in ("dst_pitch", "src_pitch", "dst_height", "src_height")
+    },
     ("embed", "child"): (NOT_OURS, "child"),
     ("record_event", "event"): (NOT_OURS, "event"),
     ("wait_event", "event"): (NOT_OURS, "event"),
@@ -105,8 +110,8 @@ ROWS = {
 }
 BUILDERS = [name for name in GOOD if name not in ("create_condition", "instantiate", "debug_dot_print")]
 ROWS |= {(name, "name"): (NO_NAME, "name") for name in BUILDERS}
-# What others make of it is theirs.
-ANYTHING = {("call", "*1")}
+# What others make of it is theirs; and any object may own memory.
+ANYTHING = {("call", "*1"), ("memset", "dst_owner"), ("memcpy", "dst_owner"), ("memcpy", "src_owner")}
 # A wrong word is a ValueError, of whatever type it is.
 WORDS = {("alloc", "memory_type")}
 
