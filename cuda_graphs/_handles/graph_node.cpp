@@ -75,7 +75,7 @@ void Edges::add(CUgraphNode source, CUgraphNode target, CUgraphEdgeData what) {
     data.push_back(what);
 }
 
-// Every query is made twice: how many, then which.
+// Queries are made twice: how many, then which.
 
 CUresult list_nodes(CUgraph graph, std::vector<CUgraphNode>& nodes) {
     std::size_t count = 0;
@@ -87,14 +87,40 @@ CUresult list_nodes(CUgraph graph, std::vector<CUgraphNode>& nodes) {
     return status;
 }
 
+namespace {
+
+// The edges that end at `node`, behind those that are there. One query for a node with few.
+CUresult append_edges_to(CUgraphNode node, Edges& edges) {
+    constexpr std::size_t kFew = 4;
+    const std::size_t start = edges.size();
+    const auto query = [&](std::size_t count) {
+        edges.from.resize(start + count);
+        edges.data.resize(start + count);
+        const CUresult status =
+            driver().cuGraphNodeGetDependencies(node, edges.from.data() + start, edges.data.data() + start, &count);
+        edges.from.resize(start + count);
+        edges.data.resize(start + count);
+        return status;
+    };
+    CUresult status = query(kFew);
+    if (status == CUDA_SUCCESS && edges.size() == start + kFew) {  // a driver does not say that there are more
+        std::size_t count = 0;
+        status = driver().cuGraphNodeGetDependencies(node, nullptr, nullptr, &count);
+        if (status == CUDA_SUCCESS) status = query(count);
+    }
+    edges.to.resize(edges.size(), node);
+    return status;
+}
+
+}  // namespace
+
+// Node by node: what cuGraphGetEdges of libcuda takes grows with the square of the number of nodes that have edges
+// (H200, driver 580: a chain of 10,000 nodes 4.6 ms, of 100,000 nodes 624 ms).
 CUresult list_edges(CUgraph graph, Edges& edges) {
-    std::size_t count = 0;
-    CUresult status = driver().cuGraphGetEdges(graph, nullptr, nullptr, nullptr, &count);
-    if (status != CUDA_SUCCESS || count == 0) return status;
-    edges.from.resize(count);
-    edges.to.resize(count);
-    edges.data.resize(count);
-    return driver().cuGraphGetEdges(graph, edges.from.data(), edges.to.data(), edges.data.data(), &count);
+    std::vector<CUgraphNode> nodes;
+    CUresult status = list_nodes(graph, nodes);
+    for (std::size_t i = 0; i < nodes.size() && status == CUDA_SUCCESS; ++i) status = append_edges_to(nodes[i], edges);
+    return status;
 }
 
 CUresult list_edges_of(CUgraphNode node, Direction direction, Edges& edges) {

@@ -36,7 +36,7 @@ CASES = {
     "instantiate": ("cuGraphInstantiateWithParams", lambda g, n: g.instantiate()),
     "definition": ("cuGraphCreate", lambda g, n: cg.GraphDef()),
     "nodes": ("cuGraphGetNodes", lambda g, n: g.nodes()),
-    "edges": ("cuGraphGetEdges", lambda g, n: g.edges()),
+    "edges": ("cuGraphNodeGetDependencies", lambda g, n: g.edges()),
     "pred": ("cuGraphNodeGetDependencies", lambda g, n: set(n.last.pred)),
     "destroy": ("cuGraphDestroyNode", lambda g, n: n.last.destroy()),
     "type": ("cuGraphNodeGetType", lambda g, n: n.last.type),

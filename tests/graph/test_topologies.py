@@ -68,6 +68,17 @@ def test_a_join_depends_on_its_receiver_and_all_given_nodes(count, device):
     assert nodes[0].join(*nodes[1:]).pred == set(nodes)
 
 
+@pytest.mark.parametrize("counts", [(0, 1), (3, 4, 5), (4, 0, 4), (8, 9, 100)])
+def test_all_edges_of_nodes_with_any_number_of_predecessors_are_there(counts, device):
+    g = cg.GraphDef()
+    wanted = set()
+    for count in counts:
+        before = [g.join() for _ in range(count)]
+        after = g.join(*before)
+        wanted |= {(node, after) for node in before}
+    assert g.edges() == wanted
+
+
 def test_a_join_of_nothing_is_a_root(device):
     g = cg.GraphDef()
     assert g.join().pred == set()
