@@ -2,36 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Stream capture: what begins, joins, ends and breaks a capture.
+#include "capture_rig.hpp"
 #include "cases.hpp"
 
 namespace conf {
 
 namespace {
-
-CUresult begin(CUstream stream, CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED) {
-    return drv.cuStreamBeginCapture(stream, mode);
-}
-
-// Ends a capture and records the status and the node count of what came out.
-void end(Record& r, const std::string& label, CUstream stream) {
-    CUgraph graph = nullptr;
-    r(label, drv.cuStreamEndCapture(stream, &graph));
-    r(label + " gives a graph", graph != nullptr);
-    if (graph == nullptr) return;
-    r(label + " nodes", node_count(graph));
-    r(label + " edges", edge_count(graph));
-    drv.cuGraphDestroy(graph);
-}
-
-CUresult launch_empty(CUstream stream) {
-    return drv.cuLaunchKernel(kernel("empty"), 1, 1, 1, 1, 1, 1, 0, stream, nullptr, nullptr);
-}
-
-CUstreamCaptureStatus status(CUstream stream) {
-    CUstreamCaptureStatus answer{};
-    must(drv.cuStreamIsCapturing(stream, &answer), "cuStreamIsCapturing");
-    return answer;
-}
 
 void add_state_cases(Cases& cases) {
     cases.add("capture/not_capturing", [](Record& r) {

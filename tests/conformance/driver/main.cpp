@@ -60,6 +60,9 @@ Cases all_cases() {
     add_lifetime_cases(cases);
     add_order_cases(cases);
     add_capture_cases(cases);
+    add_capture_rule_cases(cases);
+    add_capture_node_cases(cases);
+    add_capture_mode_cases(cases);
     add_sticky_cases(cases);
     return cases;
 }
