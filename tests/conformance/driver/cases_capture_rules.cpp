@@ -129,7 +129,7 @@ void add_fork_cases(Cases& cases) {
         r("wait", drv.cuStreamWaitEvent(two, event, 0));
         show_dependencies(r, "depends on", two);
         r("record outside", drv.cuEventRecord(event, plain));
-        r("query", drv.cuEventQuery(event));
+        r("synchronize", drv.cuEventSynchronize(event));
         r("status", status(one));
         end_and_show(r, "end", one);
     });
