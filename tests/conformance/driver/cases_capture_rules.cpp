@@ -281,7 +281,8 @@ void add_fork_cases(Cases& cases) {
         Pinned flag;
         const Stream two = new_stream();
         CUdeviceptr address = flag.address();
-        void* arguments[] = {&address};
+        uint64_t limit = 2'000'000'000;  // ns
+        void* arguments[] = {&address, &limit};
         must(drv.cuLaunchKernel(kernel("wait_flag"), 1, 1, 1, 1, 1, 1, 0, two, arguments, nullptr), "launch");
         const Capturing one;
         r("join", join(two, one));
@@ -295,7 +296,8 @@ void add_fork_cases(Cases& cases) {
         Pinned flag;
         const Stream one = new_stream();
         CUdeviceptr address = flag.address();
-        void* arguments[] = {&address};
+        uint64_t limit = 2'000'000'000;  // ns
+        void* arguments[] = {&address, &limit};
         must(drv.cuLaunchKernel(kernel("wait_flag"), 1, 1, 1, 1, 1, 1, 0, one, arguments, nullptr), "launch");
         r("begin", begin(one));
         r("launch", launch_empty(one));
