@@ -4,6 +4,7 @@
 // Stream capture.
 #include "../objects/capture.hpp"
 
+#include "../objects/intake.hpp"
 #include "../objects/stream.hpp"
 #include "entry.hpp"
 
@@ -66,13 +67,13 @@ CGH_API CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStat
                                            const CUgraphEdgeData** edgeData_out, size_t* numDependencies_out) {
     return entry("cuStreamGetCaptureInfo", [&]() -> CUresult {
         REQUIRE(captureStatus_out != nullptr, CUDA_ERROR_INVALID_VALUE);
-        REQUIRE(edgeData_out == nullptr || dependencies_out != nullptr, CUDA_ERROR_INVALID_VALUE);
         Stream* stream = nullptr;
         TRY(find_stream(hStream, &stream));
         CaptureInfo info;
         TRY(Capture::info(*stream, &info));
         *captureStatus_out = info.status;
         if (info.status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return CUDA_SUCCESS;
+        REQUIRE(edgeData_out == nullptr || dependencies_out != nullptr, CUDA_ERROR_INVALID_VALUE);
         REQUIRE(dependencies_out == nullptr || edgeData_out != nullptr || !info.next->has_edge_data(),
                 CUDA_ERROR_LOSSY_QUERY);
         if (id_out != nullptr) *id_out = info.id;
@@ -90,9 +91,10 @@ CGH_API CUresult cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphN
     return entry("cuStreamUpdateCaptureDependencies", [&]() -> CUresult {
         Stream* stream = nullptr;
         TRY(find_stream(hStream, &stream));
-        REQUIRE(flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES || flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES,
-                CUDA_ERROR_INVALID_VALUE);
-        REQUIRE(numDependencies == 0 || dependencies != nullptr, CUDA_ERROR_INVALID_VALUE);
+        const bool flags_known =
+            flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES || flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES;
+        if (!flags_known || (numDependencies != 0 && dependencies == nullptr))
+            return stream->intake().refuse(*stream, CUDA_ERROR_INVALID_VALUE);
         return Capture::update(*stream, set_of(dependencies, dependencyData, numDependencies),
                                flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES);
     });

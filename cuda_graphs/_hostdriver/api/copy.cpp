@@ -61,7 +61,7 @@ CGH_API CUresult cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, 
                                    CUcontext srcContext, size_t ByteCount, CUstream hStream) {
     return entry("cuMemcpyPeerAsync", [&]() -> CUresult {
         TRY(check_peers(dstContext, srcContext));
-        return copy_later(hStream, kDevice, pointer(dstDevice), kDevice, pointer(srcDevice), ByteCount);
+        return copy_later(hStream, dstDevice, dstContext, srcDevice, srcContext, ByteCount);
     });
 }
 
@@ -117,8 +117,7 @@ CGH_API CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* pCopy) {
 
 CGH_API CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* pCopy, CUstream hStream) {
     return entry("cuMemcpy2DAsync", [&]() -> CUresult {
-        REQUIRE(pCopy != nullptr, CUDA_ERROR_INVALID_VALUE);
-        return copy_later(hStream, *pCopy);
+        return pCopy != nullptr ? copy_later(hStream, *pCopy) : refuse_work(hStream, CUDA_ERROR_INVALID_VALUE);
     });
 }
 
@@ -131,7 +130,6 @@ CGH_API CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* pCopy) {
 
 CGH_API CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* pCopy, CUstream hStream) {
     return entry("cuMemcpy3DAsync", [&]() -> CUresult {
-        REQUIRE(pCopy != nullptr, CUDA_ERROR_INVALID_VALUE);
-        return copy_later(hStream, *pCopy);
+        return pCopy != nullptr ? copy_later(hStream, *pCopy) : refuse_work(hStream, CUDA_ERROR_INVALID_VALUE);
     });
 }

@@ -5,6 +5,7 @@
 #include "../objects/event.hpp"
 
 #include "../objects/arena.hpp"
+#include "../objects/capture.hpp"
 #include "../objects/context.hpp"
 #include "../objects/intake.hpp"
 #include "entry.hpp"
@@ -18,11 +19,13 @@ CUresult find_event(CUevent handle, Event** out) {
     return *out != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-CUresult record_event(CUevent handle, CUstream stream_handle, External external) {
-    Event* event = nullptr;
-    TRY(find_event(handle, &event));
+CUresult record_event(CUevent handle, CUstream stream_handle, unsigned flags) {
     Stream* stream = nullptr;
     TRY(find_stream(stream_handle, &stream));
+    if (flags > CU_EVENT_RECORD_EXTERNAL) return stream->intake().refuse(*stream, CUDA_ERROR_INVALID_VALUE);
+    const External external = flags == CU_EVENT_RECORD_EXTERNAL ? External::kYes : External::kNo;
+    Event* event = nullptr;
+    if (find_event(handle, &event) != CUDA_SUCCESS) return stream->intake().refuse(*stream, CUDA_ERROR_INVALID_HANDLE);
     // cuda.h, cuEventRecord: "hEvent and hStream must be from the same context otherwise CUDA_ERROR_INVALID_HANDLE is
     // returned."
     REQUIRE(&event->context() == &stream->context(), CUDA_ERROR_INVALID_HANDLE);
@@ -63,20 +66,18 @@ CGH_API CUresult cuEventDestroy_v2(CUevent hEvent) {
 }
 
 CGH_API CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
-    return entry("cuEventRecord", [&]() -> CUresult { return record_event(hEvent, hStream, External::kNo); });
+    return entry("cuEventRecord", [&]() -> CUresult { return record_event(hEvent, hStream, CU_EVENT_RECORD_DEFAULT); });
 }
 
 CGH_API CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
-    return entry("cuEventRecordWithFlags", [&]() -> CUresult {
-        REQUIRE(flags <= CU_EVENT_RECORD_EXTERNAL, CUDA_ERROR_INVALID_VALUE);
-        return record_event(hEvent, hStream, flags == CU_EVENT_RECORD_EXTERNAL ? External::kYes : External::kNo);
-    });
+    return entry("cuEventRecordWithFlags", [&]() -> CUresult { return record_event(hEvent, hStream, flags); });
 }
 
 CGH_API CUresult cuEventQuery(CUevent hEvent) {
     return entry("cuEventQuery", [&]() -> CUresult {
         Event* event = nullptr;
         TRY(find_event(hEvent, &event));
+        TRY(Capture::check_unsafe_call());
         return event->query();
     });
 }
@@ -85,6 +86,7 @@ CGH_API CUresult cuEventSynchronize(CUevent hEvent) {
     return entry("cuEventSynchronize", [&]() -> CUresult {
         Event* event = nullptr;
         TRY(find_event(hEvent, &event));
+        TRY(Capture::check_unsafe_call());
         return event->synchronize();
     });
 }

@@ -7,6 +7,7 @@
 #include <cuda.h>
 
 #include "../objects/arena.hpp"
+#include "../objects/capture.hpp"
 #include "../objects/device.hpp"
 #include "../objects/graph.hpp"
 #include "../objects/graph_memory.hpp"
@@ -29,6 +30,7 @@ CUresult set(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraphNodeParams& param
 CUresult instantiate(CUgraphExec* out, CUgraph hGraph, cuuint64_t flags, Refusal* why) {
     Graph* const graph = cast<Graph>(hGraph);
     REQUIRE(out != nullptr && graph != nullptr, CUDA_ERROR_INVALID_VALUE);
+    TRY(Capture::check_unsafe_call());
     GraphExec* exec = nullptr;
     TRY(GraphExec::instantiate(*graph, flags, &exec, why));
     *out = to_handle(exec);
@@ -68,7 +70,10 @@ CGH_API CUresult cuGraphInstantiateWithParams(CUgraphExec* phGraphExec, CUgraph 
         instantiateParams->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
         instantiateParams->hErrNode_out = nullptr;
         Stream* stream = nullptr;
-        if (upload) TRY(find_stream(instantiateParams->hUploadStream, &stream));
+        if (upload) {
+            TRY(find_stream(instantiateParams->hUploadStream, &stream));
+            TRY(stream->intake().inspect(*stream, Inspection::kForbidden));
+        }
         TRY(instantiate_and_explain(phGraphExec, hGraph, *instantiateParams));
         return upload ? cast<GraphExec>(*phGraphExec)->upload() : CUDA_SUCCESS;
     });
@@ -78,6 +83,7 @@ CGH_API CUresult cuGraphExecDestroy(CUgraphExec hGraphExec) {
     return entry("cuGraphExecDestroy", [&]() -> CUresult {
         GraphExec* const exec = cast<GraphExec>(hGraphExec);
         REQUIRE(exec != nullptr, CUDA_ERROR_INVALID_VALUE);
+        TRY(Capture::check_unsafe_call());
         exec->destroy();
         return CUDA_SUCCESS;
     });
@@ -94,21 +100,17 @@ CGH_API CUresult cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t* flags) 
 
 CGH_API CUresult cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream) {
     return entry("cuGraphUpload", [&]() -> CUresult {
-        GraphExec* const exec = cast<GraphExec>(hGraphExec);
-        REQUIRE(exec != nullptr, CUDA_ERROR_INVALID_VALUE);
         Stream* stream = nullptr;
         TRY(find_stream(hStream, &stream));
-        return stream->intake().upload(*stream, *exec);
+        return stream->intake().upload(*stream, cast<GraphExec>(hGraphExec));
     });
 }
 
 CGH_API CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) {
     return entry("cuGraphLaunch", [&]() -> CUresult {
-        GraphExec* const exec = cast<GraphExec>(hGraphExec);
-        REQUIRE(exec != nullptr, CUDA_ERROR_INVALID_VALUE);
         Stream* stream = nullptr;
         TRY(find_stream(hStream, &stream));
-        return stream->intake().graph(*stream, *exec);
+        return stream->intake().graph(*stream, cast<GraphExec>(hGraphExec));
     });
 }
 

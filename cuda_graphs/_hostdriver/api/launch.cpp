@@ -13,10 +13,10 @@ namespace {
 
 CUresult launch(CUfunction function, const LaunchShape& shape, CUstream handle, void** params, void** extra,
                 const CUlaunchAttribute* attributes = nullptr, unsigned attribute_count = 0) {
-    Kernel* kernel = find_kernel(function);
-    REQUIRE(kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
     Stream* stream = nullptr;
     TRY(find_stream(handle, &stream));
+    Kernel* kernel = find_kernel(function);
+    if (kernel == nullptr) return stream->intake().refuse(*stream, CUDA_ERROR_INVALID_HANDLE);
     return stream->intake().kernel(*stream, {*kernel, shape, params, extra, attributes, attribute_count});
 }
 
@@ -34,8 +34,10 @@ CGH_API CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned in
 
 CGH_API CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** kernelParams, void** extra) {
     return entry("cuLaunchKernelEx", [&]() -> CUresult {
+        REQUIRE(config != nullptr, CUDA_ERROR_INVALID_VALUE);
         LaunchShape shape;
-        TRY(shape_of(config, &shape));
+        if (const CUresult bad = shape_of(*config, &shape); bad != CUDA_SUCCESS)
+            return refuse_work(config->hStream, bad);
         return launch(f, shape, config->hStream, kernelParams, extra, config->attrs, config->numAttrs);
     });
 }

@@ -43,14 +43,13 @@ CUresult apply_attribute(CUlaunchAttributeID id, const CUlaunchAttributeValue& v
     }
 }
 
-CUresult shape_of(const CUlaunchConfig* config, LaunchShape* out) {
-    REQUIRE(config != nullptr && (config->numAttrs == 0 || config->attrs != nullptr), CUDA_ERROR_INVALID_VALUE);
-    out->dims = {{config->gridDimX, config->gridDimY, config->gridDimZ},
-                 {config->blockDimX, config->blockDimY, config->blockDimZ},
+CUresult shape_of(const CUlaunchConfig& config, LaunchShape* out) {
+    REQUIRE(config.numAttrs == 0 || config.attrs != nullptr, CUDA_ERROR_INVALID_VALUE);
+    out->dims = {{config.gridDimX, config.gridDimY, config.gridDimZ},
+                 {config.blockDimX, config.blockDimY, config.blockDimZ},
                  {1, 1, 1},
-                 config->sharedMemBytes};
-    for (unsigned i = 0; i < config->numAttrs; ++i)
-        TRY(apply_attribute(config->attrs[i].id, config->attrs[i].value, out));
+                 config.sharedMemBytes};
+    for (unsigned i = 0; i < config.numAttrs; ++i) TRY(apply_attribute(config.attrs[i].id, config.attrs[i].value, out));
     return CUDA_SUCCESS;
 }
 

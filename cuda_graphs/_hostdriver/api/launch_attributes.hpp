@@ -15,7 +15,7 @@ namespace cgh {
 // what is not offered are CUDA_ERROR_NOT_SUPPORTED.
 CUresult apply_attribute(CUlaunchAttributeID id, const CUlaunchAttributeValue& value, LaunchShape* shape);
 
-CUresult shape_of(const CUlaunchConfig* config, LaunchShape* out);
+CUresult shape_of(const CUlaunchConfig& config, LaunchShape* out);
 
 }  // namespace cgh
 

@@ -5,6 +5,7 @@
 #include "../loader/library.hpp"
 
 #include "../objects/arena.hpp"
+#include "../objects/capture.hpp"
 #include "../objects/context.hpp"
 #include "../objects/device.hpp"
 #include "entry.hpp"
@@ -64,7 +65,10 @@ CGH_API CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* fileName,
 }
 
 CGH_API CUresult cuLibraryUnload(CUlibrary library) {
-    return entry("cuLibraryUnload", [&]() -> CUresult { return unload_library(library); });
+    return entry("cuLibraryUnload", [&]() -> CUresult {
+        TRY(Capture::check_unsafe_call());
+        return unload_library(library);
+    });
 }
 
 CGH_API CUresult cuLibraryGetKernel(CUkernel* pKernel, CUlibrary library, const char* name) {

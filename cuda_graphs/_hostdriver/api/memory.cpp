@@ -20,7 +20,6 @@ CUresult allocate(MemoryKind kind, std::size_t bytes, unsigned flags, CUdevicept
     REQUIRE(out != nullptr && bytes != 0, CUDA_ERROR_INVALID_VALUE);
     Context* context = nullptr;
     TRY(current_context(&context));
-    TRY(Capture::check_unsafe_call());
     void* memory = reserve_memory(bytes);
     REQUIRE(memory != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
     Allocation allocation;
@@ -47,7 +46,6 @@ CUresult allocate_host(std::size_t bytes, unsigned flags, void** out) {
 
 // Waits for the work that may still use it, as libcuda does, then gives it back.
 CUresult release(const Allocation& found) {
-    TRY(Capture::check_unsafe_call());
     const CUresult status = found.context != nullptr ? found.context->synchronize() : CUDA_SUCCESS;
     if (found.owner != nullptr) {
         TRY(found.owner->check_free(found.base));
@@ -71,11 +69,15 @@ constexpr unsigned kHostRegisterFlags = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOST
 }  // namespace
 
 CGH_API CUresult cuMemAlloc_v2(CUdeviceptr* dptr, size_t bytesize) {
-    return entry("cuMemAlloc", [&]() -> CUresult { return allocate(MemoryKind::kDevice, bytesize, 0, dptr); });
+    return entry("cuMemAlloc", [&]() -> CUresult {
+        TRY(Capture::check_unsafe_call());
+        return allocate(MemoryKind::kDevice, bytesize, 0, dptr);
+    });
 }
 
 CGH_API CUresult cuMemAllocManaged(CUdeviceptr* dptr, size_t bytesize, unsigned int flags) {
     return entry("cuMemAllocManaged", [&]() -> CUresult {
+        TRY(Capture::check_unsafe_call());
         // cuda.h: "flags must be one of CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST".
         REQUIRE(flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST, CUDA_ERROR_INVALID_VALUE);
         return allocate(MemoryKind::kManaged, bytesize, flags, dptr);
@@ -85,6 +87,7 @@ CGH_API CUresult cuMemAllocManaged(CUdeviceptr* dptr, size_t bytesize, unsigned 
 // A free of 0 does nothing. Pinned memory is cuMemFreeHost's, a module's variables are nobody's.
 CGH_API CUresult cuMemFree_v2(CUdeviceptr dptr) {
     return entry("cuMemFree", [&]() -> CUresult {
+        TRY(Capture::check_unsafe_call());
         if (dptr == 0) return CUDA_SUCCESS;
         const auto found = AddressMap::get().find(dptr);
         REQUIRE(found && found->base == dptr && !found->on_host() && found->kind != MemoryKind::kGlobal,
@@ -106,11 +109,15 @@ CGH_API CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
 }
 
 CGH_API CUresult cuMemAllocHost_v2(void** pp, size_t bytesize) {
-    return entry("cuMemAllocHost", [&]() -> CUresult { return allocate_host(bytesize, 0, pp); });
+    return entry("cuMemAllocHost", [&]() -> CUresult {
+        TRY(Capture::check_unsafe_call());
+        return allocate_host(bytesize, 0, pp);
+    });
 }
 
 CGH_API CUresult cuMemHostAlloc(void** pp, size_t bytesize, unsigned int Flags) {
     return entry("cuMemHostAlloc", [&]() -> CUresult {
+        TRY(Capture::check_unsafe_call());
         REQUIRE((Flags & ~kHostAllocFlags) == 0, CUDA_ERROR_INVALID_VALUE);
         return allocate_host(bytesize, Flags, pp);
     });
@@ -118,6 +125,7 @@ CGH_API CUresult cuMemHostAlloc(void** pp, size_t bytesize, unsigned int Flags) 
 
 CGH_API CUresult cuMemFreeHost(void* p) {
     return entry("cuMemFreeHost", [&]() -> CUresult {
+        TRY(Capture::check_unsafe_call());
         if (p == nullptr) return CUDA_SUCCESS;
         const auto found = AddressMap::get().find(p);
         REQUIRE(found && found->base == reinterpret_cast<CUdeviceptr>(p) && found->kind == MemoryKind::kPinned,
@@ -128,6 +136,7 @@ CGH_API CUresult cuMemFreeHost(void* p) {
 
 CGH_API CUresult cuMemHostRegister_v2(void* p, size_t bytesize, unsigned int Flags) {
     return entry("cuMemHostRegister", [&]() -> CUresult {
+        TRY(Capture::check_unsafe_call());
         REQUIRE(p != nullptr && bytesize != 0 && (Flags & ~kHostRegisterFlags) == 0, CUDA_ERROR_INVALID_VALUE);
         REQUIRE((Flags & CU_MEMHOSTREGISTER_IOMEMORY) == 0, CUDA_ERROR_NOT_SUPPORTED);
         Context* context = nullptr;
@@ -144,6 +153,7 @@ CGH_API CUresult cuMemHostRegister_v2(void* p, size_t bytesize, unsigned int Fla
 
 CGH_API CUresult cuMemHostUnregister(void* p) {
     return entry("cuMemHostUnregister", [&]() -> CUresult {
+        TRY(Capture::check_unsafe_call());
         REQUIRE(p != nullptr, CUDA_ERROR_INVALID_VALUE);
         const auto found = AddressMap::get().find(p);
         REQUIRE(found && found->base == reinterpret_cast<CUdeviceptr>(p) && found->kind == MemoryKind::kRegistered,

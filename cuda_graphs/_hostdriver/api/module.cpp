@@ -4,6 +4,7 @@
 // Modules and functions.
 #include "../loader/library.hpp"
 #include "../objects/arena.hpp"
+#include "../objects/capture.hpp"
 #include "../objects/context.hpp"
 #include "entry.hpp"
 
@@ -48,7 +49,10 @@ CGH_API CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigne
 }
 
 CGH_API CUresult cuModuleUnload(CUmodule hmod) {
-    return entry("cuModuleUnload", [&]() -> CUresult { return unload_module(hmod); });
+    return entry("cuModuleUnload", [&]() -> CUresult {
+        TRY(Capture::check_unsafe_call());
+        return unload_module(hmod);
+    });
 }
 
 CGH_API CUresult cuModuleGetFunction(CUfunction* hfunc, CUmodule hmod, const char* name) {

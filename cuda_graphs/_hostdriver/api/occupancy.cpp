@@ -41,7 +41,8 @@ Best best_block(const Kernel& kernel, int limit, CUoccupancyB2DSize shared_of, s
 CUresult cluster_config(CUfunction function, const CUlaunchConfig* config, Kernel** kernel, LaunchShape* shape) {
     *kernel = find_kernel(function);
     REQUIRE(*kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
-    return shape_of(config, shape);
+    REQUIRE(config != nullptr, CUDA_ERROR_INVALID_VALUE);
+    return shape_of(*config, shape);
 }
 
 std::uint32_t threads_of(const LaunchShape& shape) {

@@ -5,6 +5,7 @@
 #include "../objects/pool.hpp"
 
 #include "../objects/arena.hpp"
+#include "../objects/capture.hpp"
 #include "../objects/context.hpp"
 #include "../objects/device.hpp"
 #include "../objects/intake.hpp"
@@ -27,7 +28,7 @@ CUresult check_props(const CUmemPoolProps& props, Device** device) {
 }
 
 CUresult allocate_async(CUdeviceptr* dptr, std::size_t bytes, MemoryPool& pool, Stream& stream) {
-    REQUIRE(dptr != nullptr, CUDA_ERROR_INVALID_VALUE);
+    if (dptr == nullptr) return stream.intake().refuse(stream, CUDA_ERROR_INVALID_VALUE);
     return stream.intake().allocate(stream, pool, bytes, dptr);
 }
 
@@ -55,6 +56,7 @@ CGH_API CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice dev) {
 
 CGH_API CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) {
     return entry("cuDeviceSetMemPool", [&]() -> CUresult {
+        TRY(Capture::check_unsafe_call());
         Device* device = nullptr;
         TRY(find_device(dev, &device));
         MemoryPool* found = find_pool(pool);
@@ -67,6 +69,7 @@ CGH_API CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) {
 
 CGH_API CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* poolProps) {
     return entry("cuMemPoolCreate", [&]() -> CUresult {
+        TRY(Capture::check_unsafe_call());
         REQUIRE(pool != nullptr && poolProps != nullptr, CUDA_ERROR_INVALID_VALUE);
         Device* device = nullptr;
         TRY(check_props(*poolProps, &device));
@@ -83,6 +86,7 @@ CGH_API CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* poolP
 // device." "A device's default memory pool cannot be destroyed."
 CGH_API CUresult cuMemPoolDestroy(CUmemoryPool pool) {
     return entry("cuMemPoolDestroy", [&]() -> CUresult {
+        TRY(Capture::check_unsafe_call());
         MemoryPool* found = find_pool(pool);
         REQUIRE(found != nullptr && !found->is_default(), CUDA_ERROR_INVALID_VALUE);
         REQUIRE(arena<MemoryPool>.kill(found), CUDA_ERROR_INVALID_VALUE);
@@ -94,6 +98,7 @@ CGH_API CUresult cuMemPoolDestroy(CUmemoryPool pool) {
 
 CGH_API CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void* value) {
     return entry("cuMemPoolGetAttribute", [&]() -> CUresult {
+        TRY(Capture::check_unsafe_call());
         MemoryPool* found = find_pool(pool);
         REQUIRE(found != nullptr && value != nullptr, CUDA_ERROR_INVALID_VALUE);
         return found->attribute(attr, value);
@@ -102,6 +107,7 @@ CGH_API CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute at
 
 CGH_API CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void* value) {
     return entry("cuMemPoolSetAttribute", [&]() -> CUresult {
+        TRY(Capture::check_unsafe_call());
         MemoryPool* found = find_pool(pool);
         REQUIRE(found != nullptr && value != nullptr, CUDA_ERROR_INVALID_VALUE);
         return found->set_attribute(attr, value);
@@ -110,6 +116,7 @@ CGH_API CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute at
 
 CGH_API CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep) {
     return entry("cuMemPoolTrimTo", [&]() -> CUresult {
+        TRY(Capture::check_unsafe_call());
         MemoryPool* found = find_pool(pool);
         REQUIRE(found != nullptr, CUDA_ERROR_INVALID_VALUE);
         found->trim(minBytesToKeep);
@@ -119,6 +126,7 @@ CGH_API CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep) {
 
 CGH_API CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* map, size_t count) {
     return entry("cuMemPoolSetAccess", [&]() -> CUresult {
+        TRY(Capture::check_unsafe_call());
         MemoryPool* found = find_pool(pool);
         REQUIRE(found != nullptr && (map != nullptr || count == 0), CUDA_ERROR_INVALID_VALUE);
         for (std::size_t i = 0; i < count; ++i) {
@@ -133,6 +141,7 @@ CGH_API CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* ma
 
 CGH_API CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool memPool, CUmemLocation* location) {
     return entry("cuMemPoolGetAccess", [&]() -> CUresult {
+        TRY(Capture::check_unsafe_call());
         MemoryPool* found = find_pool(memPool);
         REQUIRE(flags != nullptr && found != nullptr && location != nullptr, CUDA_ERROR_INVALID_VALUE);
         REQUIRE(location->type == CU_MEM_LOCATION_TYPE_DEVICE, CUDA_ERROR_INVALID_VALUE);
@@ -157,7 +166,7 @@ CGH_API CUresult cuMemAllocFromPoolAsync(CUdeviceptr* dptr, size_t bytesize, CUm
         Stream* stream = nullptr;
         TRY(find_stream(hStream, &stream));
         MemoryPool* found = find_pool(pool);
-        REQUIRE(found != nullptr, CUDA_ERROR_INVALID_VALUE);
+        if (found == nullptr) return stream->intake().refuse(*stream, CUDA_ERROR_INVALID_VALUE);
         return allocate_async(dptr, bytesize, *found, *stream);
     });
 }

@@ -79,6 +79,7 @@ CGH_API CUresult cuStreamGetFlags(CUstream hStream, unsigned int* flags) {
         REQUIRE(flags != nullptr, CUDA_ERROR_INVALID_VALUE);
         Stream* stream = nullptr;
         TRY(find_stream(hStream, &stream));
+        TRY(stream->intake().inspect(*stream, Inspection::kForbidden));
         *flags = stream->flags();
         return CUDA_SUCCESS;
     });
@@ -89,6 +90,7 @@ CGH_API CUresult cuStreamGetPriority(CUstream hStream, int* priority) {
         REQUIRE(priority != nullptr, CUDA_ERROR_INVALID_VALUE);
         Stream* stream = nullptr;
         TRY(find_stream(hStream, &stream));
+        TRY(stream->intake().inspect(*stream, Inspection::kAllowed));
         *priority = stream->priority();
         return CUDA_SUCCESS;
     });
@@ -99,6 +101,7 @@ CGH_API CUresult cuStreamGetCtx(CUstream hStream, CUcontext* pctx) {
         REQUIRE(pctx != nullptr, CUDA_ERROR_INVALID_VALUE);
         Stream* stream = nullptr;
         TRY(find_stream(hStream, &stream));
+        TRY(stream->intake().inspect(*stream, Inspection::kAllowed));
         *pctx = stream->context().handle();
         return CUDA_SUCCESS;
     });
@@ -109,6 +112,7 @@ CGH_API CUresult cuStreamGetId(CUstream hStream, unsigned long long* streamId) {
         REQUIRE(streamId != nullptr, CUDA_ERROR_INVALID_VALUE);
         Stream* stream = nullptr;
         TRY(find_stream(hStream, &stream));
+        TRY(stream->intake().inspect(*stream, Inspection::kForbidden));
         *streamId = stream->id();
         return CUDA_SUCCESS;
     });
@@ -116,13 +120,12 @@ CGH_API CUresult cuStreamGetId(CUstream hStream, unsigned long long* streamId) {
 
 CGH_API CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags) {
     return entry("cuStreamWaitEvent", [&]() -> CUresult {
-        REQUIRE(Flags <= CU_EVENT_WAIT_EXTERNAL, CUDA_ERROR_INVALID_VALUE);
         Stream* stream = nullptr;
         TRY(find_stream(hStream, &stream));
-        auto* event = cast<Event>(hEvent);
-        REQUIRE(event != nullptr, CUDA_ERROR_INVALID_HANDLE);
+        if (Flags > CU_EVENT_WAIT_EXTERNAL) return stream->intake().refuse(*stream, CUDA_ERROR_INVALID_VALUE);
         const External external = Flags == CU_EVENT_WAIT_EXTERNAL ? External::kYes : External::kNo;
-        return stream->intake().wait(*stream, *event, external);  // "hEvent may be from a different context or device"
+        // "hEvent may be from a different context or device than hStream"
+        return stream->intake().wait(*stream, cast<Event>(hEvent), external);
     });
 }
 

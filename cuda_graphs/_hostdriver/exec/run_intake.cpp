@@ -42,6 +42,9 @@ CUresult push_and_wait(Stream& stream, const Copy& copy) {
 
 class RunIntake final : public Intake {
   public:
+    CUresult refuse(Stream&, CUresult why) const override { return why; }
+    CUresult inspect(Stream&, Inspection) const override { return CUDA_SUCCESS; }
+
     CUresult kernel(Stream& stream, const KernelRequest& request) const override {
         auto operation = std::make_unique<KernelOperation>();
         TRY(KernelLaunch::make(request.kernel, request.shape, request.params, request.extra, &operation->launch));
@@ -85,22 +88,37 @@ class RunIntake final : public Intake {
         return event.record(stream);
     }
 
-    CUresult wait(Stream& stream, Event& event, External external) const override {
+    CUresult wait(Stream& stream, Event* event, External external) const override {
+        REQUIRE(event != nullptr, CUDA_ERROR_INVALID_HANDLE);
         // cuda.h, CU_EVENT_WAIT_EXTERNAL: "This flag is invalid when used outside of capture."
         REQUIRE(external == External::kNo, CUDA_ERROR_ILLEGAL_STATE);
-        const Ref<Milestone> latest = event.latest();
+        const Ref<Milestone> latest = event->latest();
         if (latest && latest->captured() != nullptr) return Capture::join(stream, *latest->captured());
-        return event.wait_on(stream);
+        return event->wait_on(stream);
     }
 
     CUresult allocate(Stream&, MemoryPool& pool, std::size_t bytes, CUdeviceptr* out) const override {
+        TRY(Capture::check_unsafe_call());
         return pool.allocate(bytes, out);
     }
-    CUresult free(Stream& stream, CUdeviceptr address) const override { return free_in_stream_order(address, stream); }
-    CUresult graph(Stream& stream, GraphExec& exec) const override { return exec.launch(stream); }
-    CUresult upload(Stream&, GraphExec& exec) const override { return exec.upload(); }
-    CUresult synchronize(Stream& stream) const override { return stream.synchronize(); }
-    CUresult query(Stream& stream) const override { return stream.query(); }
+    CUresult free(Stream& stream, CUdeviceptr address) const override {
+        TRY(Capture::check_unsafe_call());
+        return free_in_stream_order(address, stream);
+    }
+    CUresult graph(Stream& stream, GraphExec* exec) const override {
+        return exec != nullptr ? exec->launch(stream) : CUDA_ERROR_INVALID_VALUE;
+    }
+    CUresult upload(Stream&, GraphExec* exec) const override {
+        return exec != nullptr ? exec->upload() : CUDA_ERROR_INVALID_VALUE;
+    }
+    CUresult synchronize(Stream& stream) const override {
+        TRY(Capture::check_unsafe_call());
+        return stream.synchronize();
+    }
+    CUresult query(Stream& stream) const override {
+        TRY(Capture::check_unsafe_call());
+        return stream.query();
+    }
 };
 
 }  // namespace

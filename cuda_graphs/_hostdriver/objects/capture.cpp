@@ -13,6 +13,7 @@
 #include "context.hpp"
 #include "graph.hpp"
 #include "intake.hpp"
+#include "node_kinds.hpp"
 #include "stream.hpp"
 
 namespace cgh {
@@ -36,12 +37,26 @@ bool is_node_of(CUgraphNode handle, const Graph& graph) {
     return node != nullptr && node->graph == &graph;
 }
 
+// Can the next node of a stream depend on all that? To which kind of node the edges will lead is not known yet.
+bool is_valid(const DependencySet& set, const Graph& graph) {
+    for (std::size_t i = 0; i < set.nodes.size(); ++i) {
+        if (!is_node_of(set.nodes[i], graph)) return false;
+        const CUgraphNodeType from = cast<Node>(set.nodes[i])->kind->type;
+        if (!is_valid_edge(set.edges[i], from, CU_GRAPH_NODE_TYPE_KERNEL)) return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 // ---- dependency sets ------------------------------------------------------------------------------------------------
 
 void DependencySet::add(CUgraphNode node, const CUgraphEdgeData& edge) {
-    if (std::find(nodes.begin(), nodes.end(), node) != nodes.end()) return;
+    const auto known = std::find(nodes.begin(), nodes.end(), node);
+    if (known != nodes.end()) {
+        edges[static_cast<std::size_t>(known - nodes.begin())] = edge;
+        return;
+    }
     nodes.push_back(node);
     edges.push_back(edge);
 }
@@ -85,26 +100,27 @@ CUresult Capture::begin(Stream& origin, CUstreamCaptureMode mode) {
 CUresult Capture::begin_to(Stream& origin, CUgraph handle, DependencySet dependencies, CUstreamCaptureMode mode) {
     Graph* const graph = cast<Graph>(handle);
     REQUIRE(graph != nullptr, CUDA_ERROR_INVALID_VALUE);
-    for (CUgraphNode node : dependencies.nodes) REQUIRE(is_node_of(node, *graph), CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(is_valid(dependencies, *graph), CUDA_ERROR_INVALID_VALUE);
     return start(origin, mode, *graph, false, std::move(dependencies));
 }
 
 CUresult Capture::start(Stream& origin, CUstreamCaptureMode mode, Graph& graph, bool owns_graph, DependencySet next) {
     REQUIRE(is_mode(mode), CUDA_ERROR_INVALID_VALUE);
     // "Capture may not be initiated if stream is CU_STREAM_LEGACY" (cuda.h, cuStreamBeginCapture).
-    REQUIRE(!origin.is_legacy(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    if (origin.is_legacy()) return origin.intake().refuse(origin, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     std::lock_guard<std::mutex> lock(mutex());
-    REQUIRE(origin.branch == nullptr, CUDA_ERROR_ILLEGAL_STATE);
+    REQUIRE(origin.branch == nullptr && !graph.in_capture, CUDA_ERROR_ILLEGAL_STATE);
     std::unique_ptr<Capture> capture(new Capture(origin, mode, graph, owns_graph));
     captures.push_back(nullptr);  // room, so that nothing fails later
     capture->add_branch(origin, std::move(next));
     captures.back() = std::move(capture);
+    graph.in_capture = true;
     if (mode != CU_STREAM_CAPTURE_MODE_RELAXED) strict_captures.fetch_add(1, std::memory_order_seq_cst);
     return CUDA_SUCCESS;
 }
 
 void Capture::add_branch(Stream& stream, DependencySet next) {
-    branches_.push_back(std::unique_ptr<Branch>(new Branch{*this, stream, std::move(next)}));
+    branches_.push_back(std::unique_ptr<Branch>(new Branch{*this, &stream, std::move(next)}));
     stream.branch = branches_.back().get();
     stream.set_intake(record_intake());
     if (stream.is_blocking()) stream.context().begin_blocking_capture();
@@ -152,16 +168,25 @@ void Capture::drop_dead(DependencySet& set) {
 CUresult Capture::join(Stream& stream, const CapturedPoint& point) {
     std::lock_guard<std::mutex> lock(mutex());
     Capture* const capture = find(point.capture_id);
-    REQUIRE(capture != nullptr, CUDA_ERROR_CAPTURED_EVENT);
-    REQUIRE(!capture->invalidated_, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    REQUIRE(capture != nullptr && !capture->invalidated_, CUDA_ERROR_INVALID_VALUE);
     if (stream.is_legacy()) {
         capture->invalidate();
-        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+        return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     }
     // Another thread's call was first, with this or another capture.
     REQUIRE(stream.branch == nullptr, CUDA_ERROR_ILLEGAL_STATE);
     capture->add_branch(stream, point.dependencies);
     return CUDA_SUCCESS;
+}
+
+void Capture::settle(const DependencySet& set) {
+    for (CUgraphNode node : set.nodes) tails_.erase(std::remove(tails_.begin(), tails_.end(), node), tails_.end());
+}
+
+void Capture::advance(Branch& branch, CUgraphNode node) {
+    settle(branch.next);
+    tails_.push_back(node);
+    branch.next.set(node);
 }
 
 CUresult Capture::info(Stream& stream, CaptureInfo* out) {
@@ -181,13 +206,17 @@ CUresult Capture::info(Stream& stream, CaptureInfo* out) {
 }
 
 CUresult Capture::update(Stream& stream, const DependencySet& dependencies, bool replace) {
+    if (stream.is_legacy()) return stream.intake().refuse(stream, CUDA_ERROR_ILLEGAL_STATE);
     std::lock_guard<std::mutex> lock(mutex());
     Branch* branch = nullptr;
     TRY(find(stream, &branch));
     REQUIRE(branch != nullptr, CUDA_ERROR_ILLEGAL_STATE);
     const Graph* const graph = branch->capture.graph();
     REQUIRE(graph != nullptr, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
-    for (CUgraphNode node : dependencies.nodes) REQUIRE(is_node_of(node, *graph), CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(is_valid(dependencies, *graph), CUDA_ERROR_INVALID_VALUE);
+    // "Nodes that are removed from the dependency set via this API do not result in
+    // CUDA_ERROR_STREAM_CAPTURE_UNJOINED" (cuda.h).
+    if (replace) branch->capture.settle(branch->next);
     DependencySet next = replace ? DependencySet{} : branch->next;
     next.add(dependencies);
     branch->next = std::move(next);
@@ -196,34 +225,53 @@ CUresult Capture::update(Stream& stream, const DependencySet& dependencies, bool
 
 // ---- end ------------------------------------------------------------------------------------------------------------
 
-// Every branch's dependencies are before the origin's: then all work was joined.
+// Every tail is what the origin's next node would depend on, or before that: then all work was joined. Edges that the
+// user added count; a tail that an edge was taken from was joined before.
 bool Capture::is_joined() {
-    if (branches_.size() == 1) return true;
-    const Graph* const ours = graph();
-    if (ours == nullptr) return true;
-    std::vector<bool> reached(ours->id_limit(), false);
+    const DependencySet& last = origin_.branch->next;
+    const auto is_last = [&](CUgraphNode node) {
+        return std::find(last.nodes.begin(), last.nodes.end(), node) != last.nodes.end();
+    };
+    if (std::all_of(tails_.begin(), tails_.end(), is_last)) return true;
+    const Graph& ours = *graph();
+    std::vector<bool> reached(ours.id_limit(), false);
     std::vector<const Node*> todo;
     const auto reach = [&](const Node* node) {
         if (reached[node->local_id]) return;
         reached[node->local_id] = true;
         todo.push_back(node);
     };
-    for (CUgraphNode handle : origin_.branch->next.nodes) reach(cast<Node>(handle));
+    for (CUgraphNode handle : last.nodes) reach(cast<Node>(handle));
     while (!todo.empty()) {
         const Node* const node = todo.back();
         todo.pop_back();
         for (const Edge& edge : node->dependencies) reach(edge.node);
     }
-    for (const auto& branch : branches_)
-        for (CUgraphNode handle : branch->next.nodes)
-            if (!reached[cast<Node>(handle)->local_id]) return false;
-    return true;
+    return std::all_of(tails_.begin(), tails_.end(), [&](CUgraphNode handle) {
+        return !is_node_of(handle, ours) || reached[cast<Node>(handle)->local_id];
+    });
 }
 
-// Takes the capture out of the list and sets its streams free.
-std::unique_ptr<Capture> Capture::close() {
-    for (const auto& branch : branches_) leave(branch->stream);
+// What ending the capture on its origin answers.
+CUresult Capture::verdict() {
+    REQUIRE(graph() != nullptr && !invalidated_, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    REQUIRE(mode_ == CU_STREAM_CAPTURE_MODE_RELAXED || thread_ == this_thread_number(),
+            CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+    drop_dead(origin_.branch->next);
+    REQUIRE(is_joined(), CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
+    return CUDA_SUCCESS;
+}
+
+std::unique_ptr<Capture> Capture::close(bool keep_graph, GraphPtr* unwanted) {
+    for (const auto& branch : branches_)
+        if (branch->stream != nullptr) leave(*branch->stream);
     if (mode_ != CU_STREAM_CAPTURE_MODE_RELAXED) strict_captures.fetch_sub(1, std::memory_order_seq_cst);
+    if (Graph* const ours = graph()) {
+        ours->in_capture = false;
+        // An H200 destroys the graph of a failed capture, also one that was given to it. A graph inside another one
+        // stays here: there the outer graph then is good for nothing but a crash.
+        if (!keep_graph && ours->owner() == GraphOwner::kUser) unwanted->reset(ours);
+    }
     const auto own =
         std::find_if(captures.begin(), captures.end(), [&](const auto& capture) { return capture.get() == this; });
     std::unique_ptr<Capture> closed = std::move(*own);
@@ -232,7 +280,7 @@ std::unique_ptr<Capture> Capture::close() {
 }
 
 CUresult Capture::end(Stream& stream, CUgraph* out) {
-    REQUIRE(out != nullptr, CUDA_ERROR_INVALID_VALUE);
+    if (stream.is_legacy()) return stream.intake().refuse(stream, CUDA_ERROR_ILLEGAL_STATE);
     GraphPtr unwanted;  // destroyed after the lock, as that runs user objects
     std::lock_guard<std::mutex> lock(mutex());
     REQUIRE(stream.branch != nullptr, CUDA_ERROR_ILLEGAL_STATE);
@@ -241,18 +289,12 @@ CUresult Capture::end(Stream& stream, CUgraph* out) {
         capture.invalidate();
         return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
     }
-    REQUIRE(capture.mode_ == CU_STREAM_CAPTURE_MODE_RELAXED || capture.thread_ == this_thread_number(),
-            CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
-    Graph* const graph = capture.graph();
-    for (const auto& branch : capture.branches_) capture.drop_dead(branch->next);
-    CUresult result = CUDA_SUCCESS;
-    if (capture.invalidated_)
-        result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    else if (!capture.is_joined())
-        result = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
-    const auto closed = capture.close();
-    *out = result == CUDA_SUCCESS ? to_handle(graph) : nullptr;
-    if (result != CUDA_SUCCESS && closed->owns_graph_) unwanted.reset(graph);
+    const CUresult result = capture.verdict();
+    const CUgraph graph = result == CUDA_SUCCESS ? capture.graph_ : nullptr;
+    // Nobody would know a new graph that is not asked for.
+    const bool keep = result == CUDA_SUCCESS && (out != nullptr || !capture.owns_graph_);
+    capture.close(keep, &unwanted);
+    if (out != nullptr) *out = graph;
     return result;
 }
 
@@ -261,31 +303,36 @@ void Capture::forget(Stream& stream) {
     std::lock_guard<std::mutex> lock(mutex());
     if (stream.branch == nullptr) return;
     Capture& capture = stream.branch->capture;
-    if (&capture.origin_ != &stream) {
-        capture.invalidate();
+    if (&capture.origin_ == &stream) {
+        capture.close(false, &unwanted);
+    } else {
+        stream.branch->stream = nullptr;
         leave(stream);
-        auto& branches = capture.branches_;
-        branches.erase(std::find_if(branches.begin(), branches.end(),
-                                    [&](const auto& branch) { return &branch->stream == &stream; }));
-        return;
     }
-    if (capture.owns_graph_) unwanted.reset(capture.graph());
-    capture.close();
 }
 
 // ---- what captures forbid -------------------------------------------------------------------------------------------
 
 CUresult Capture::refuse_captured_event(const CapturedPoint& point) {
     std::lock_guard<std::mutex> lock(mutex());
-    if (Capture* const capture = find(point.capture_id)) capture->invalidate();
+    Capture* const capture = find(point.capture_id);
+    REQUIRE(capture != nullptr && !capture->invalidated_, CUDA_ERROR_INVALID_VALUE);
+    capture->invalidate();
     return CUDA_ERROR_CAPTURED_EVENT;
+}
+
+CUresult Capture::refuse_elapsed_time(const CapturedPoint& point) {
+    std::lock_guard<std::mutex> lock(mutex());
+    const Capture* const capture = find(point.capture_id);
+    return capture != nullptr && !capture->invalidated_ ? CUDA_ERROR_CAPTURED_EVENT : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult Capture::refuse_legacy_stream(Context& context) {
     std::lock_guard<std::mutex> lock(mutex());
     for (const auto& capture : captures)
         for (const auto& branch : capture->branches_)
-            if (branch->stream.is_blocking() && &branch->stream.context() == &context) capture->invalidate();
+            if (branch->stream != nullptr && branch->stream->is_blocking() && &branch->stream->context() == &context)
+                capture->invalidate();
     return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 }
 

@@ -19,20 +19,20 @@
 #include <mutex>
 #include <vector>
 
+#include "node_params.hpp"
+
 namespace cgh {
 
 class Capture;
 class Context;
-class Graph;
 class Stream;
-struct Node;
 
 // The nodes that something depends on, each with the data of the edge that will come of it.
 struct DependencySet {
     std::vector<CUgraphNode> nodes;
     std::vector<CUgraphEdgeData> edges;  // as many
 
-    void add(CUgraphNode node, const CUgraphEdgeData& edge);  // once
+    void add(CUgraphNode node, const CUgraphEdgeData& edge);  // once; the latest edge counts
     void add(const DependencySet& other);
     void set(CUgraphNode node);
     bool has_edge_data() const;
@@ -46,7 +46,7 @@ struct CapturedPoint {
 
 struct Branch {
     Capture& capture;
-    Stream& stream;
+    Stream* stream;      // null when it was destroyed: what it did is still to be joined
     DependencySet next;  // what the stream's next node depends on
 };
 
@@ -73,8 +73,10 @@ class Capture {
     // A stream is about to go.
     static void forget(Stream& stream);
 
-    // For calls that conflict with every capture: each invalidates what it conflicts with.
+    // For calls that conflict with every capture: each invalidates what it conflicts with. An event keeps its record in
+    // a capture that has ended or failed, and is then good for nothing.
     static CUresult refuse_captured_event(const CapturedPoint& point);
+    static CUresult refuse_elapsed_time(const CapturedPoint& point);  // invalidates nothing
     static CUresult refuse_legacy_stream(Context& context);
     static CUresult refuse_synchronize(Context& context);
     // "Potentially unsafe API calls" (cuda.h, cuThreadExchangeStreamCaptureMode): what is not ordered by streams, and
@@ -92,6 +94,8 @@ class Capture {
     void invalidate() { invalidated_ = true; }
     // The graph, unless it was destroyed meanwhile; then the capture is invalidated and this is null.
     Graph* graph();
+    // `node` was captured on a branch: it takes the place of what it depends on.
+    void advance(Branch& branch, CUgraphNode node);
     // What is left of a set: nodes that were destroyed meanwhile are nobody's dependencies.
     void drop_dead(DependencySet& set);
 
@@ -100,8 +104,11 @@ class Capture {
     static CUresult start(Stream& origin, CUstreamCaptureMode mode, Graph& graph, bool owns_graph, DependencySet next);
     void add_branch(Stream& stream, DependencySet next);
     static void leave(Stream& stream);
-    std::unique_ptr<Capture> close();
+    // Takes the capture out of the list and sets its streams free. `graph` is what becomes of a graph that is not kept.
+    std::unique_ptr<Capture> close(bool keep_graph, GraphPtr* graph);
+    CUresult verdict();
     bool is_joined();
+    void settle(const DependencySet& set);
     bool forbids_unsafe_calls() const;
 
     const std::uint64_t id_;
@@ -113,6 +120,8 @@ class Capture {
     const bool owns_graph_;
     bool invalidated_ = false;
     std::vector<std::unique_ptr<Branch>> branches_;
+    std::vector<CUgraphNode>
+        tails_;  // captured, and before no captured node: what the origin has to lead to in the end
 };
 
 }  // namespace cgh

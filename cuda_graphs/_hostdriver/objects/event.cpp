@@ -111,7 +111,7 @@ CUresult Event::synchronize() const {
 CUresult Event::elapsed(const Event& start, const Event& end, float* milliseconds) {
     const Ref<Milestone> from = start.latest(), to = end.latest();
     for (const Ref<Milestone>& record : {from, to})
-        if (record && record->captured() != nullptr) return CUDA_ERROR_CAPTURED_EVENT;
+        if (record && record->captured() != nullptr) return Capture::refuse_elapsed_time(*record->captured());
     // cuda.h, cuEventElapsedTime: "If cuEventRecord() has not been called on either event then
     // CUDA_ERROR_INVALID_HANDLE is returned"; "If either event was created with the CU_EVENT_DISABLE_TIMING flag, then
     // this function will return CUDA_ERROR_INVALID_HANDLE."

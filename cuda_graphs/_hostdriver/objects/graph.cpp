@@ -18,6 +18,10 @@ bool is_memory_kind(CUgraphNodeType type) {
     return type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE;
 }
 
+constexpr CUgraphEdgeData kDefaultEdge = {};
+
+}  // namespace
+
 // cuda.h, CUgraphEdgeData: "Currently no node types define non-zero [incoming] ports. Accordingly, this field must be
 // set to zero"; "reserved: These bytes are unused and must be zeroed". CUgraphDependencyType: programmatic edges "may
 // only be used between kernel nodes, and must be used with either the ..._PORT_PROGRAMMATIC or ..._PORT_LAUNCH_ORDER
@@ -36,10 +40,6 @@ bool is_valid_edge(const CUgraphEdgeData& data, CUgraphNodeType from, CUgraphNod
     return data.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC && to == CU_GRAPH_NODE_TYPE_KERNEL &&
            (launch_order || data.from_port == CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC);
 }
-
-constexpr CUgraphEdgeData kDefaultEdge = {};
-
-}  // namespace
 
 Graph::Graph(Node* owner_node, GraphOwner owner)
     : uid_(last_uid.fetch_add(1, std::memory_order_relaxed) + 1),
@@ -212,6 +212,9 @@ CUresult Graph::check_place(const NodeKind& kind) const {
 CUresult Graph::destroy_node(Node& node) {
     // "Nodes which belong to a graph which contains allocation or free nodes cannot be destroyed" (cuda.h).
     REQUIRE(!has_memory_nodes(), kMemoryGraphRefused);
+    // "All operations other than destroy and node removal are permitted on the graph while the capture sequence is in
+    // progress" (cuda.h, cuStreamGetCaptureInfo).
+    REQUIRE(!in_capture, CUDA_ERROR_ILLEGAL_STATE);
     count_node(node, -1);
     disconnect_all(node);
     remove_node(node);

@@ -97,6 +97,7 @@ class Graph {
     ConditionPtr find_condition(CUgraphConditionalHandle handle) const;
 
     uint32_t body_index = 0;  // which body of its conditional node
+    bool in_capture = false;  // a capture grows it; guarded by Capture::mutex()
 
     UserObjectRefs& user_objects() { return user_objects_; }
     const UserObjectRefs& user_objects() const { return user_objects_; }
@@ -138,6 +139,9 @@ class Graph {
     uint64_t cloned_from_ = 0;      // uid of the original
     std::vector<Node*> copies_of_;  // by local id in the original
 };
+
+// Whether an edge with such data can lead from one kind of node to another.
+bool is_valid_edge(const CUgraphEdgeData& data, CUgraphNodeType from, CUgraphNodeType to);
 
 inline CUgraph to_handle(Graph* graph) {
     return reinterpret_cast<CUgraph>(graph);

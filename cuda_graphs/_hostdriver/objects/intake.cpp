@@ -4,7 +4,22 @@
 // Requests that are handed to intakes.
 #include "intake.hpp"
 
+#include "../api/entry.hpp"
+#include "stream.hpp"
+
 namespace cgh {
+
+CopyRequest::CopyRequest(CUdeviceptr dst, CUcontext, CUdeviceptr src, CUcontext, std::size_t bytes)
+    : CopyRequest(CU_MEMORYTYPE_DEVICE, reinterpret_cast<void*>(dst), CU_MEMORYTYPE_DEVICE,
+                  reinterpret_cast<const void*>(src), bytes) {
+    peer_ = true;
+}
+
+CUresult refuse_work(CUstream handle, CUresult why) {
+    Stream* stream = nullptr;
+    TRY(find_stream(handle, &stream));
+    return stream->intake().refuse(*stream, why);
+}
 
 CUresult CopyRequest::make(Copy* out) const {
     if (solid_ != nullptr) return Copy::make(*solid_, out);

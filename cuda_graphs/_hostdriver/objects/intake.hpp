@@ -41,11 +41,13 @@ class CopyRequest {
   public:
     CopyRequest(CUmemorytype dst_type, void* dst, CUmemorytype src_type, const void* src, std::size_t bytes)
         : dst_type_(dst_type), src_type_(src_type), dst_(dst), src_(src), bytes_(bytes) {}
+    CopyRequest(CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context, std::size_t bytes);
     explicit CopyRequest(const CUDA_MEMCPY2D& plane) : plane_(&plane) {}
     explicit CopyRequest(const CUDA_MEMCPY3D& solid) : solid_(&solid) {}
 
     CUresult make(Copy* out) const;
     CUDA_MEMCPY3D described() const;
+    bool is_peer() const { return peer_; }  // of cuMemcpyPeer
 
   private:
     const CUDA_MEMCPY2D* plane_ = nullptr;
@@ -54,6 +56,7 @@ class CopyRequest {
     void* dst_ = nullptr;
     const void* src_ = nullptr;
     std::size_t bytes_ = 0;
+    bool peer_ = false;
 };
 
 struct FillRequest {
@@ -73,24 +76,33 @@ enum class Wait : bool { kNo, kYes };
 // CU_EVENT_WAIT_EXTERNAL).
 enum class External : bool { kNo, kYes };
 
+// A question about a stream. Those that a stream in a capture may not be asked invalidate the capture.
+enum class Inspection : bool { kAllowed, kForbidden };
+
 class Intake {
   public:
+    // What the call answers whose arguments were refused with `why` before any work was made of them.
+    virtual CUresult refuse(Stream& stream, CUresult why) const = 0;
+    virtual CUresult inspect(Stream& stream, Inspection inspection) const = 0;
     virtual CUresult kernel(Stream& stream, const KernelRequest& request) const = 0;
     virtual CUresult copy(Stream& stream, const CopyRequest& request, Wait wait) const = 0;
     virtual CUresult fill(Stream& stream, const FillRequest& request, Wait wait) const = 0;
     virtual CUresult host_function(Stream& stream, CUhostFn function, void* data) const = 0;
     virtual CUresult record(Stream& stream, Event& event, External external) const = 0;
-    virtual CUresult wait(Stream& stream, Event& event, External external) const = 0;
+    virtual CUresult wait(Stream& stream, Event* event, External external) const = 0;  // null: of a dead handle
     virtual CUresult allocate(Stream& stream, MemoryPool& pool, std::size_t bytes, CUdeviceptr* out) const = 0;
     virtual CUresult free(Stream& stream, CUdeviceptr address) const = 0;
-    virtual CUresult graph(Stream& stream, GraphExec& exec) const = 0;
-    virtual CUresult upload(Stream& stream, GraphExec& exec) const = 0;
+    virtual CUresult graph(Stream& stream, GraphExec* exec) const = 0;   // the same
+    virtual CUresult upload(Stream& stream, GraphExec* exec) const = 0;  // the same
     virtual CUresult synchronize(Stream& stream) const = 0;
     virtual CUresult query(Stream& stream) const = 0;
 
   protected:
     ~Intake() = default;
 };
+
+// What a call answers whose arguments were refused before its stream was looked up.
+CUresult refuse_work(CUstream stream, CUresult why);
 
 const Intake& run_intake();
 const Intake& record_intake();

@@ -105,7 +105,8 @@ class KernelLaunch {
                          KernelLaunch* out);
 
     // Why the real driver would refuse this grid, block, cluster or shared memory size; else CUDA_SUCCESS.
-    CUresult validate() const;
+    static CUresult check_shape(const Kernel& kernel, const LaunchShape& shape);
+    CUresult validate() const { return check_shape(*kernel_, shape_); }
     // Runs every thread of every block; other threads may help. CUDA_SUCCESS or the fault (trap, assert).
     // `run_context` is what thread_state.run_context holds in every thread while the kernel runs in it.
     CUresult run(const Stream* stream, void* run_context = nullptr) const;

@@ -76,8 +76,13 @@ CUresult set_attribute(KernelParams& params, CUlaunchAttributeID id, const CUlau
     return CUDA_SUCCESS;
 }
 
-std::shared_ptr<const KernelAttributes> node_attributes(const CUlaunchAttribute* attributes, unsigned count) {
+std::shared_ptr<const KernelAttributes> node_attributes(const CUlaunchAttribute* attributes, unsigned count,
+                                                        int stream_priority) {
     std::shared_ptr<KernelAttributes> noted;
+    if (stream_priority != kLeastPriority) {
+        noted = std::make_shared<KernelAttributes>();
+        noted->values[CU_LAUNCH_ATTRIBUTE_PRIORITY].priority = stream_priority;
+    }
     for (unsigned i = 0; i < count; ++i) {
         if (!is_node_attribute(attributes[i].id)) continue;
         if (noted == nullptr) noted = std::make_shared<KernelAttributes>();

@@ -54,8 +54,9 @@ const KernelAttributes& attributes_of(const KernelParams& params);
 bool is_node_attribute(CUlaunchAttributeID id);
 // CUDA_ERROR_INVALID_VALUE where the kernel could not be launched so; the node then stays as it was.
 CUresult set_attribute(KernelParams& params, CUlaunchAttributeID id, const CUlaunchAttributeValue& value);
-// What of a launch's attributes stays with its node; null where there is none.
-std::shared_ptr<const KernelAttributes> node_attributes(const CUlaunchAttribute* attributes, unsigned count);
+// What of a launch's attributes stays with its node; null where there is none. The stream's priority does, too.
+std::shared_ptr<const KernelAttributes> node_attributes(const CUlaunchAttribute* attributes, unsigned count,
+                                                        int stream_priority);
 CUresult copy_attributes(const KernelParams& from, KernelParams& to);
 CUlaunchAttributeValue get_attribute(const KernelParams& params, CUlaunchAttributeID id);
 

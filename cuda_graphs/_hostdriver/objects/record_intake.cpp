@@ -43,7 +43,7 @@ CUresult append(Branch& branch, Add&& add) {
     branch.capture.drop_dead(branch.next);
     Node* node = nullptr;
     TRY(add(*graph, branch.next, &node));
-    branch.next.set(to_handle(node));
+    branch.capture.advance(branch, to_handle(node));
     return CUDA_SUCCESS;
 }
 
@@ -98,14 +98,25 @@ CUgraphNodeParams params_of(const KernelRequest& request, const Stream& stream) 
 
 class RecordIntake final : public Intake {
   public:
+    CUresult refuse(Stream& stream, CUresult why) const override {
+        return with_branch(stream, [&](Branch&) { return why; }, [&](const Intake&) { return why; });
+    }
+
+    // A forbidden question is refused of an invalid capture as well.
+    CUresult inspect(Stream& stream, Inspection inspection) const override {
+        if (inspection == Inspection::kForbidden) return conflict(stream, [](const Intake&) { return CUDA_SUCCESS; });
+        return refuse(stream, CUDA_SUCCESS);
+    }
+
     CUresult kernel(Stream& stream, const KernelRequest& request) const override {
         CUgraphNodeParams params = params_of(request, stream);
         const NodeKind& kind = *find_kind(params);
         KernelParams with_attributes;
         with_attributes.launch.shape() = request.shape;
-        with_attributes.attributes = node_attributes(request.attributes, request.attribute_count);
+        with_attributes.attributes = node_attributes(request.attributes, request.attribute_count, stream.priority());
         NodeParams parsed;
-        TRY(kind.parse(params, &with_attributes, &parsed));
+        if (const CUresult refused = kind.parse(params, &with_attributes, &parsed); refused != CUDA_SUCCESS)
+            return refuse_launch(stream, request, refused);
         const bool overlaps = is_programmatic(request);
         return with_branch(
             stream,
@@ -123,7 +134,10 @@ class RecordIntake final : public Intake {
         return with_branch(
             stream,
             [&](Branch& branch) {
+                if (request.is_peer()) return unsupported(branch);
                 CUgraphNodeParams params = of_memcpy(request.described(), stream.context().handle());
+                const CUDA_MEMCPY3D& copy = params.memcpy.copyParams;
+                if (copy.WidthInBytes == 0 || copy.Height == 0 || copy.Depth == 0) return CUDA_SUCCESS;  // and no node
                 return append(branch, params);
             },
             [&](const Intake& run) { return run.copy(stream, request, wait); });
@@ -133,6 +147,7 @@ class RecordIntake final : public Intake {
         return with_branch(
             stream,
             [&](Branch& branch) {
+                if (request.width == 0 || request.height == 0) return CUDA_SUCCESS;  // and no node
                 CUgraphNodeParams params = of_memset(
                     {request.dst, request.pitch, request.value, request.element_size, request.width, request.height},
                     stream.context().handle());
@@ -166,15 +181,19 @@ class RecordIntake final : public Intake {
             [&](const Intake& run) { return run.record(stream, event, external); });
     }
 
-    CUresult wait(Stream& stream, Event& event, External external) const override {
+    CUresult wait(Stream& stream, Event* event, External external) const override {
         return with_branch(
             stream,
             [&](Branch& branch) {
+                if (event == nullptr) {
+                    branch.capture.invalidate();
+                    return CUDA_ERROR_INVALID_HANDLE;
+                }
                 if (external == External::kYes) {
-                    CUgraphNodeParams params = of_wait(event.handle());
+                    CUgraphNodeParams params = of_wait(event->handle());
                     return append(branch, params);
                 }
-                return wait_inside(branch, event);
+                return wait_inside(branch, *event);
             },
             [&](const Intake& run) { return run.wait(stream, event, external); });
     }
@@ -208,20 +227,42 @@ class RecordIntake final : public Intake {
             [&](const Intake& run) { return run.free(stream, address); });
     }
 
-    CUresult graph(Stream& stream, GraphExec& exec) const override {
-        return with_branch(stream, unsupported, [&](const Intake& run) { return run.graph(stream, exec); });
+    CUresult graph(Stream& stream, GraphExec* exec) const override {
+        return conflict(stream, [&](const Intake& run) { return run.graph(stream, exec); });
     }
-    CUresult upload(Stream& stream, GraphExec& exec) const override {
-        return with_branch(stream, unsupported, [&](const Intake& run) { return run.upload(stream, exec); });
+    CUresult upload(Stream& stream, GraphExec* exec) const override {
+        return conflict(stream, [&](const Intake& run) { return run.upload(stream, exec); });
     }
     CUresult synchronize(Stream& stream) const override {
-        return with_branch(stream, unsupported, [&](const Intake& run) { return run.synchronize(stream); });
+        return conflict(stream, [&](const Intake& run) { return run.synchronize(stream); });
     }
     CUresult query(Stream& stream) const override {
-        return with_branch(stream, unsupported, [&](const Intake& run) { return run.query(stream); });
+        return conflict(stream, [&](const Intake& run) { return run.query(stream); });
     }
 
   private:
+    // A call that a stream in a capture refuses, whether the capture is valid or not.
+    template <class Instead>
+    static CUresult conflict(Stream& stream, Instead&& instead) {
+        {
+            std::lock_guard<std::mutex> lock(Capture::mutex());
+            if (stream.branch != nullptr) return unsupported(*stream.branch);
+        }
+        return instead(run_intake());
+    }
+
+    // A launch of a shape that the device cannot run breaks the capture; other wrong arguments do not.
+    CUresult refuse_launch(Stream& stream, const KernelRequest& request, CUresult why) const {
+        const bool breaks = KernelLaunch::check_shape(request.kernel, request.shape) != CUDA_SUCCESS;
+        return with_branch(
+            stream,
+            [&](Branch& branch) {
+                if (breaks) branch.capture.invalidate();
+                return why;
+            },
+            [&](const Intake&) { return why; });
+    }
+
     static CUresult wait_inside(Branch& branch, const Event& event) {
         const Ref<Milestone> latest = event.latest();
         if (!latest) return CUDA_SUCCESS;  // never recorded
@@ -233,7 +274,8 @@ class RecordIntake final : public Intake {
             return CUDA_SUCCESS;
         }
         branch.capture.invalidate();
-        if (other == nullptr) return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+        if (point == nullptr) return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+        if (other == nullptr || other->invalidated()) return CUDA_ERROR_INVALID_VALUE;
         other->invalidate();
         return CUDA_ERROR_STREAM_CAPTURE_MERGE;
     }
@@ -244,21 +286,23 @@ class RecordIntake final : public Intake {
 // cuStreamIsCapturing).
 class BarredIntake final : public Intake {
   public:
-    CUresult kernel(Stream& stream, const KernelRequest&) const override { return refuse(stream); }
-    CUresult copy(Stream& stream, const CopyRequest&, Wait) const override { return refuse(stream); }
-    CUresult fill(Stream& stream, const FillRequest&, Wait) const override { return refuse(stream); }
-    CUresult host_function(Stream& stream, CUhostFn, void*) const override { return refuse(stream); }
-    CUresult record(Stream& stream, Event&, External) const override { return refuse(stream); }
-    CUresult wait(Stream& stream, Event&, External) const override { return refuse(stream); }
-    CUresult allocate(Stream& stream, MemoryPool&, std::size_t, CUdeviceptr*) const override { return refuse(stream); }
-    CUresult free(Stream& stream, CUdeviceptr) const override { return refuse(stream); }
-    CUresult graph(Stream& stream, GraphExec&) const override { return refuse(stream); }
-    CUresult upload(Stream& stream, GraphExec&) const override { return refuse(stream); }
-    CUresult synchronize(Stream& stream) const override { return refuse(stream); }
-    CUresult query(Stream& stream) const override { return refuse(stream); }
+    CUresult refuse(Stream& stream, CUresult) const override { return bar(stream); }
+    CUresult inspect(Stream& stream, Inspection) const override { return bar(stream); }
+    CUresult kernel(Stream& stream, const KernelRequest&) const override { return bar(stream); }
+    CUresult copy(Stream& stream, const CopyRequest&, Wait) const override { return bar(stream); }
+    CUresult fill(Stream& stream, const FillRequest&, Wait) const override { return bar(stream); }
+    CUresult host_function(Stream& stream, CUhostFn, void*) const override { return bar(stream); }
+    CUresult record(Stream& stream, Event&, External) const override { return bar(stream); }
+    CUresult wait(Stream& stream, Event*, External) const override { return bar(stream); }
+    CUresult allocate(Stream& stream, MemoryPool&, std::size_t, CUdeviceptr*) const override { return bar(stream); }
+    CUresult free(Stream& stream, CUdeviceptr) const override { return bar(stream); }
+    CUresult graph(Stream& stream, GraphExec*) const override { return bar(stream); }
+    CUresult upload(Stream& stream, GraphExec*) const override { return bar(stream); }
+    CUresult synchronize(Stream& stream) const override { return bar(stream); }
+    CUresult query(Stream& stream) const override { return bar(stream); }
 
   private:
-    static CUresult refuse(Stream& stream) { return Capture::refuse_legacy_stream(stream.context()); }
+    static CUresult bar(Stream& stream) { return Capture::refuse_legacy_stream(stream.context()); }
 };
 
 }  // namespace

@@ -171,7 +171,7 @@ const Question kQuestions[] = {
         CUlibrary l = nullptr; return drv.cuLibraryLoadData(&l, kPtx, nullptr, nullptr, 0, nullptr, nullptr, 0); }},
     {"cuLibraryGetKernel", [](Things& t, CUstream) { CUkernel k; return drv.cuLibraryGetKernel(&k, t.code, "empty"); }},
     {"cuLibraryGetModule", [](Things& t, CUstream) { CUmodule m; return drv.cuLibraryGetModule(&m, t.code); }},
-    {"cuLibraryUnload", [](Things& t, CUstream) { return drv.cuLibraryUnload(t.code); }},
+    {"cuLibraryUnload", [](Things& t, CUstream) { const CUresult gone = drv.cuLibraryUnload(t.code); if (gone == CUDA_SUCCESS) t.code = nullptr; return gone; }},
     {"cuKernelGetFunction", [](Things& t, CUstream) {
         CUkernel k = nullptr; CUfunction f = nullptr;
         const CUresult got = drv.cuLibraryGetKernel(&k, t.code, "empty");

@@ -86,7 +86,6 @@ void add_copy_cases(Cases& cases) {
         r("any to pageable", drv.cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(pageable), a, 16, s));
         r("2d", drv.cuMemcpy2DAsync(&flat, s));
         r("3d", drv.cuMemcpy3DAsync(&solid, s));
-        r("peer", drv.cuMemcpyPeerAsync(b, context(), a, context(), 16, s));
         r("status", status(s));
         const char* names[] = {"any",
                                "any to pinned",
@@ -97,8 +96,7 @@ void add_copy_cases(Cases& cases) {
                                "device to pageable",
                                "any to pageable",
                                "2d",
-                               "3d",
-                               "peer"};
+                               "3d"};
         const Nodes nodes = nodes_of(s);
         for (size_t i = 0; i < nodes.size() && i < std::size(names); ++i)
             show_copy(r, std::string("node of ") + names[i], nodes[i], known);
@@ -412,6 +410,7 @@ void add_memory_cases_of_capture(Cases& cases) {
             r("copy before the launch", drv.cuMemcpyDtoHAsync(&ended, p, 4, plain));
             const Exec exec = new_exec(ended);
             r("launch", drv.cuGraphLaunch(exec, plain));
+            must(drv.cuStreamSynchronize(plain), "synchronize");
             int word = 0;
             r("copy", drv.cuMemcpyDtoH(&word, p, 4));
             r("word", word);
@@ -444,6 +443,7 @@ const Refusal kRefusals[] = {
         CUlaunchConfig c{}; c.gridDimX = c.gridDimY = c.gridDimZ = c.blockDimX = c.blockDimY = c.blockDimZ = 1; c.hStream = s; c.attrs = &a; c.numAttrs = 1;
         return drv.cuLaunchKernelEx(&c, kernel("empty"), nullptr, nullptr); }},
     {"launch_cooperative_too_large", [](CUstream s) { return drv.cuLaunchCooperativeKernel(kernel("empty"), 1 << 20, 1, 1, 1024, 1, 1, 0, s, nullptr); }},
+    {"copy_between_peers", [](CUstream s) { Ints a, b; return drv.cuMemcpyPeerAsync(b, context(), a, context(), 4, s); }},
     {"copy_from_null", [](CUstream s) { Ints a; return drv.cuMemcpyAsync(a, 0, 4, s); }},
     {"copy_to_garbage", [](CUstream s) { Ints a; return drv.cuMemcpyDtoDAsync(kGarbage, a, 4, s); }},
     {"copy_past_the_end", [](CUstream s) { Ints a, b; return drv.cuMemcpyDtoDAsync(b, a, size_t{1} << 30, s); }},

@@ -909,7 +909,6 @@ void add_end_cases(Cases& cases) {
         mode = kGlobal;
         drv.cuThreadExchangeStreamCaptureMode(&mode);
         r("was", mode);
-        r("null", drv.cuThreadExchangeStreamCaptureMode(nullptr));
     });
 }
 
