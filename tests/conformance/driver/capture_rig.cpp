@@ -8,6 +8,16 @@
 
 namespace conf {
 
+Event untimed() {
+    return new_event(CU_EVENT_DISABLE_TIMING);
+}
+
+CUresult join(CUstream to, CUstream from) {
+    const Event event = untimed();
+    const CUresult recorded = drv.cuEventRecord(event, from);
+    return recorded != CUDA_SUCCESS ? recorded : drv.cuStreamWaitEvent(to, event, 0);
+}
+
 CUresult begin(CUstream stream, CUstreamCaptureMode mode) {
     return drv.cuStreamBeginCapture(stream, mode);
 }

@@ -13,10 +13,15 @@
 
 namespace conf {
 
+constexpr auto kGlobal = CU_STREAM_CAPTURE_MODE_GLOBAL, kLocal = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+               kRelaxed = CU_STREAM_CAPTURE_MODE_RELAXED;
+
+Event untimed();
 CUresult begin(CUstream stream, CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED);
 CUstreamCaptureStatus status(CUstream stream);
 CUresult launch_empty(CUstream stream);
 CUgraph graph_of(CUstream capturing);
+CUresult join(CUstream to, CUstream from);  // `to` waits for all that `from` has captured
 
 // Ends a capture and records the answer and how many nodes and edges came out.
 void end(Record& r, const std::string& label, CUstream stream);

@@ -171,7 +171,6 @@ const Question kQuestions[] = {
         CUlibrary l = nullptr; return drv.cuLibraryLoadData(&l, kPtx, nullptr, nullptr, 0, nullptr, nullptr, 0); }},
     {"cuLibraryGetKernel", [](Things& t, CUstream) { CUkernel k; return drv.cuLibraryGetKernel(&k, t.code, "empty"); }},
     {"cuLibraryGetModule", [](Things& t, CUstream) { CUmodule m; return drv.cuLibraryGetModule(&m, t.code); }},
-    {"cuLibraryUnload", [](Things& t, CUstream) { const CUresult gone = drv.cuLibraryUnload(t.code); if (gone == CUDA_SUCCESS) t.code = nullptr; return gone; }},
     {"cuKernelGetFunction", [](Things& t, CUstream) {
         CUkernel k = nullptr; CUfunction f = nullptr;
         const CUresult got = drv.cuLibraryGetKernel(&k, t.code, "empty");
@@ -229,8 +228,6 @@ void ask(Record& r, const std::string& label, const Question& question, CUstream
 }  // namespace
 
 void add_capture_mode_cases(Cases& cases) {
-    constexpr auto kGlobal = CU_STREAM_CAPTURE_MODE_GLOBAL, kLocal = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
-                   kRelaxed = CU_STREAM_CAPTURE_MODE_RELAXED;
     for (const Question& question : kQuestions) {
         cases.add(std::string("capture_modes/") + question.name, [&question](Record& r) {
             ask(r, "global", question, kGlobal, false, kGlobal);
@@ -254,14 +251,14 @@ void add_capture_mode_cases(Cases& cases) {
                                   static_cast<CUstreamCaptureMode>(of_thread));
                   });
     }
-    cases.add("capture_modes/two_captures", [=](Record& r) {
+    cases.add("capture_modes/two_captures", [](Record& r) {
         const Capturing strict(kGlobal), relaxed(kRelaxed);
         CUdeviceptr p = 0;
         r("alloc", drv.cuMemAlloc(&p, 64));
         r("global", status(strict));
         r("relaxed", status(relaxed));
     });
-    cases.add("capture_modes/global_captures_of_two_threads", [=](Record& r) {
+    cases.add("capture_modes/global_captures_of_two_threads", [](Record& r) {
         const Capturing ours(kGlobal);
         elsewhere([&] {
             const Capturing theirs(kGlobal), local(kLocal);
@@ -272,7 +269,7 @@ void add_capture_mode_cases(Cases& cases) {
         });
         r("ours", status(ours));
     });
-    cases.add("capture_modes/local_captures_of_two_threads", [=](Record& r) {
+    cases.add("capture_modes/local_captures_of_two_threads", [](Record& r) {
         const Capturing ours(kLocal);
         elsewhere([&] {
             const Capturing theirs(kLocal);
@@ -282,14 +279,14 @@ void add_capture_mode_cases(Cases& cases) {
         });
         r("ours", status(ours));
     });
-    cases.add("capture_modes/an_invalidated_capture_forbids_too", [=](Record& r) {
+    cases.add("capture_modes/an_invalidated_capture_forbids_too", [](Record& r) {
         const Capturing strict(kGlobal);
         CUdeviceptr p = 0;
         r("alloc", drv.cuMemAlloc(&p, 64));
         r("again", drv.cuMemAlloc(&p, 64));
         elsewhere([&] { r("elsewhere", drv.cuMemAlloc(&p, 64)); });
     });
-    cases.add("capture_modes/a_capture_continued_in_another_thread", [=](Record& r) {
+    cases.add("capture_modes/a_capture_continued_in_another_thread", [](Record& r) {
         // The thread that began it is the one whose calls it forbids, wherever work comes from.
         const Capturing local(kLocal);
         CUdeviceptr p = 0;
@@ -301,7 +298,7 @@ void add_capture_mode_cases(Cases& cases) {
         r("own alloc", drv.cuMemAlloc(&p, 64));
         r("status", status(local));
     });
-    cases.add("capture_modes/a_branch_in_another_thread", [=](Record& r) {
+    cases.add("capture_modes/a_branch_in_another_thread", [](Record& r) {
         const Capturing local(kLocal);
         const Stream two = local.branch();
         CUdeviceptr p = 0;
@@ -311,7 +308,7 @@ void add_capture_mode_cases(Cases& cases) {
         });
         r("status", status(two));
     });
-    cases.add("capture_modes/context_synchronized_elsewhere", [=](Record& r) {
+    cases.add("capture_modes/context_synchronized_elsewhere", [](Record& r) {
         for (CUstreamCaptureMode mode : {kGlobal, kLocal, kRelaxed})
             for (CUstreamCaptureMode of_thread : {kGlobal, kLocal, kRelaxed}) {
                 const Capturing ours(mode);

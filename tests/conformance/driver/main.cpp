@@ -61,6 +61,8 @@ Cases all_cases() {
     add_order_cases(cases);
     add_capture_cases(cases);
     add_capture_rule_cases(cases);
+    add_capture_graph_cases(cases);
+    add_capture_end_cases(cases);
     add_capture_node_cases(cases);
     add_capture_mode_cases(cases);
     add_sticky_cases(cases);
