@@ -40,6 +40,7 @@ from cuda_graphs.errors import (
 )
 from cuda_graphs.graph.condition import Condition
 from cuda_graphs.graph.definition import GraphDef
+from cuda_graphs.graph.edge_data import EdgeData
 from cuda_graphs.graph.exec import Graph
 from cuda_graphs.graph.node import GraphNode
 from cuda_graphs.graph.node_kinds import (
@@ -82,6 +83,7 @@ __all__ = [
     "DeviceProperties",
     "DriverInfo",
     "DriverNotFoundError",
+    "EdgeData",
     "EmptyNode",
     "Event",
     "EventOptions",

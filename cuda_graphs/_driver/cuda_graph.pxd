@@ -37,6 +37,11 @@ cdef extern from "<cuda.h>" nogil:
 
     ctypedef void (*CUhostFn)(void* data) noexcept nogil
 
+    ctypedef struct CUgraphEdgeData:
+        unsigned char from_port
+        unsigned char to_port
+        unsigned char type
+
     ctypedef struct CUDA_KERNEL_NODE_PARAMS_v3:
         unsigned int gridDimX
         unsigned int gridDimY

@@ -11,7 +11,7 @@ from libcpp.vector cimport vector
 
 from cuda_graphs._driver.cuda cimport CUcontext, CUdeviceptr, CUgraph, CUgraphExec, CUgraphNode, CUresult
 from cuda_graphs._driver.cuda_graph cimport (
-    CUDA_GRAPH_INSTANTIATE_PARAMS, CUDA_MEMCPY3D, CUgraphConditionalHandle, CUgraphNodeParams, CUmemorytype,
+    CUDA_GRAPH_INSTANTIATE_PARAMS, CUDA_MEMCPY3D, CUgraphConditionalHandle, CUgraphEdgeData, CUgraphNodeParams, CUmemorytype,
     CUmemPoolProps,
 )
 from cuda_graphs._handles.handles cimport ArgumentPack, Opaque, StreamHandle
@@ -97,11 +97,14 @@ cdef extern from "_handles/graph_node.hpp" namespace "cg" nogil:
         kPredecessors
         kSuccessors
 
+    CUgraphEdgeData edge_data(unsigned char from_port, unsigned char to_port, unsigned char type) noexcept
+
     cppclass Edges:
         vector[CUgraphNode] source "from"
         vector[CUgraphNode] target "to"
+        vector[CUgraphEdgeData] data
         size_t size() noexcept
-        void add(CUgraphNode source, CUgraphNode target) except +
+        void add(CUgraphNode source, CUgraphNode target, CUgraphEdgeData what) except +
         void copy(const Edges& edges, size_t index) except +
 
     CUresult list_nodes(CUgraph graph, vector[CUgraphNode]& nodes) except +
@@ -118,6 +121,7 @@ cdef extern from "_handles/node_spec.hpp" namespace "cg" nogil:
         CUgraph graph
         const CUgraphNode* after
         size_t count
+        const CUgraphEdgeData* data
 
     cppclass KernelShape:
         unsigned int cluster[3]

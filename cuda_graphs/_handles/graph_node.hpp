@@ -102,6 +102,15 @@ class NodeTable {
 
 enum class Direction { kPredecessors, kSuccessors };
 
+// What is reserved is 0, as the driver wants it.
+inline CUgraphEdgeData edge_data(unsigned char from_port, unsigned char to_port, unsigned char type) noexcept {
+    CUgraphEdgeData data{};
+    data.from_port = from_port;
+    data.to_port = to_port;
+    data.type = type;
+    return data;
+}
+
 // Edges side by side. Their data is always asked for: without it, a query fails as soon as one edge has some.
 struct Edges {
     std::vector<CUgraphNode> from;
@@ -110,7 +119,6 @@ struct Edges {
 
     std::size_t size() const noexcept { return data.size(); }
     void add(CUgraphNode source, CUgraphNode target, CUgraphEdgeData what);
-    void add(CUgraphNode source, CUgraphNode target) { add(source, target, CUgraphEdgeData{}); }
     void copy(const Edges& edges, std::size_t i) { add(edges.from[i], edges.to[i], edges.data[i]); }
 };
 

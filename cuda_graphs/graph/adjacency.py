@@ -11,10 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, MutableSet, Set
 from typing import TYPE_CHECKING, Any
 
+from cuda_graphs.graph.edge_data import EdgeData
+
 if TYPE_CHECKING:
     from cuda_graphs.graph.node import GraphNode
 
 __all__ = ["AdjacencySet"]
+
+FULL = EdgeData()
 
 
 class AdjacencySet(MutableSet["GraphNode"]):
@@ -50,9 +54,17 @@ class AdjacencySet(MutableSet["GraphNode"]):
     def __repr__(self) -> str:
         return repr(self._now())
 
-    def add(self, node: GraphNode) -> None:
-        """Add an edge; nothing happens if it is there."""
-        self.update((node,))
+    def add(self, node: GraphNode, data: EdgeData | None = None) -> None:
+        """Add an edge, full or with `data`. One that is there stays, but gets the data where that is given."""
+        if data is None:
+            self.update((node,))
+            return
+        if not isinstance(data, EdgeData):
+            raise TypeError(f"data must be an EdgeData or None, got {type(data).__name__}")
+        nodes = self._nodes((node,))
+        present = self._node._edge_data(node, self._forward)
+        if present != data:
+            self._change(set() if present is None else nodes, nodes, data)
 
     def discard(self, node: object) -> None:
         """Remove an edge; nothing happens if it is not there."""
@@ -75,8 +87,10 @@ class AdjacencySet(MutableSet["GraphNode"]):
         wanted, now = self._nodes(nodes), self._now()
         self._change(remove=now - wanted, add=wanted - now)
 
-    def _change(self, remove: Set[Any] = frozenset(), add: Set[Any] = frozenset()) -> None:
-        self._node._change(remove, add, self._forward)
+    def _change(
+        self, remove: Set[Any] = frozenset(), add: Set[Any] = frozenset(), data: EdgeData = FULL
+    ) -> None:
+        self._node._change(remove, add, self._forward, data)
 
     def _nodes(self, nodes: Iterable[Any]) -> set[GraphNode]:
         found = _each(nodes)

@@ -20,7 +20,7 @@ from cuda_graphs._objects.numbers cimport read_unsigned
 from cuda_graphs._objects.source cimport find_source
 from cuda_graphs.graph.labels cimport keep_source, place_in_holder, text_of
 from cuda_graphs.graph.operands cimport accept_context
-from cuda_graphs.graph.place cimport Place, register_class, wrap_node, wrap_raw
+from cuda_graphs.graph.place cimport Place, class_of, register_class, wrap_node, wrap_raw
 from cuda_graphs.graph.options import GraphCompleteOptions, GraphDebugPrintOptions, accept
 
 
@@ -80,6 +80,20 @@ cdef class GraphDef(Place):
             (wrap_raw(self._h, graph, edges.source[i]), wrap_raw(self._h, graph, edges.target[i]))
             for i in range(edges.size())
         }
+
+    def edge_data(self, before, after):
+        """The EdgeData of the edge from `before` to `after`; `EdgeData()` for a full edge.
+
+        TypeError for what is no node, ValueError where there is no such edge in this graph.
+        """
+        cdef GraphBox* graph = self._open()
+        for node, name in ((before, "before"), (after, "after")):
+            if not isinstance(node, class_of(NodeKind.kOther)):
+                raise TypeError(f"{name} must be a GraphNode, got {type(node).__name__}")
+        data = before._edge_data(after, True) if (<Place>before)._record().graph == graph else None
+        if data is None:
+            raise ValueError(f"there is no edge from {before!r} to {after!r} in {self!r}")
+        return data
 
     def create_condition(self, default_value=None):
         """A Condition for one conditional node of this graph or of a graph inside it.

@@ -52,12 +52,3 @@ class EdgeData:
         if trigger not in PORTS:
             raise ValueError(f"trigger must be one of {', '.join(map(repr, PORTS))}, got {trigger!r}")
         return cls(from_port=PORTS[trigger], type=PROGRAMMATIC)
-
-
-def accept(data: EdgeData | None, name: str) -> EdgeData:
-    """An EdgeData; None is that of a full edge."""
-    if data is None:
-        return EdgeData()
-    if not isinstance(data, EdgeData):
-        raise TypeError(f"{name} must be an EdgeData or None, got {type(data).__name__}")
-    return data

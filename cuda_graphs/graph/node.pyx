@@ -9,16 +9,18 @@ from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
 
 from cuda_graphs._driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS, CUgraph, CUgraphNode, CUresult
-from cuda_graphs._driver.cuda_graph cimport CUgraphNodeType, graph_driver
+from cuda_graphs._driver.cuda_graph cimport CUgraphEdgeData, CUgraphNodeType, graph_driver
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport (
     Direction, Edges, GraphBox, NodeKind, NodeRecord, add_edges, destroy_node, list_edges_of, remove_edges,
 )
 from cuda_graphs._handles.handles cimport hold_python
 from cuda_graphs.graph.labels cimport given_name, place_in_holder, set_name, text_of
+from cuda_graphs.graph.operands cimport accept_edge
 from cuda_graphs.graph.place cimport Place, register_class, wrap_graph, wrap_node, wrap_raw
 from cuda_graphs.errors import CUDAError
 from cuda_graphs.graph.adjacency import AdjacencySet
+from cuda_graphs.graph.edge_data import EdgeData
 from cuda_graphs.graph.node_type import GraphNodeType
 
 CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
@@ -193,12 +195,23 @@ cdef class GraphNode(Place):
     def _is_node(thing):
         return isinstance(thing, GraphNode)
 
-    def _change(self, remove, add, bint forward):
-        """Remove the edges to some nodes and add those to others: both or neither."""
+    def _edge_data(self, node, bint forward):
+        """The EdgeData of the edge to a neighbour, None where there is no edge."""
+        cdef Edges edges
+        cdef NodeRecord* record = self._record()
+        if record.raw == NULL or (<GraphNode?>node)._record().graph != record.graph:
+            return None
+        collect_present(self, (node,), forward, edges)
+        if edges.size() == 0:
+            return None
+        return EdgeData(edges.data[0].from_port, edges.data[0].to_port, edges.data[0].type)
+
+    def _change(self, remove, add, bint forward, data=EdgeData()):
+        """Remove the edges to some nodes and add those to others, with the data: both or neither."""
         cdef CUgraph graph = self._record().graph.raw
         cdef Edges gone, new
         cdef CUresult status = CUDA_SUCCESS
-        collect_new(self, add, forward, new)
+        collect_new(self, add, forward, accept_edge(data), new)
         if remove:
             collect_present(self, remove, forward, gone)
         # Removing comes first: that is what a driver refuses for a graph as a whole.
@@ -213,7 +226,8 @@ cdef class GraphNode(Place):
                 if status and gone.size() != 0:
                     add_edges(graph, gone)
             if status:
-                check_attempt(status, f"add edges between {self._identify(True)} and {listed(add)}")
+                along = "" if data == EdgeData() else f" with {data!r}"
+                check_attempt(status, f"add edges between {self._identify(True)} and {listed(add)}{along}")
 
     def __repr__(self):
         cdef NodeRecord* record = self._record()
@@ -238,16 +252,16 @@ cdef Direction direction(bint forward) noexcept nogil:
     return Direction.kSuccessors if forward else Direction.kPredecessors
 
 
-cdef int collect_new(GraphNode self, object nodes, bint forward, Edges& edges) except -1:
+cdef int collect_new(GraphNode self, object nodes, bint forward, CUgraphEdgeData data, Edges& edges) except -1:
     cdef CUgraphNode here, there
     for node in nodes:
         here, there = edge_end(self, self), edge_end(self, node)
         if here == there:  # a driver may add the edges before the one that it refuses
             check_attempt(CUDA_ERROR_INVALID_VALUE, f"have {self._identify(True)} depend on itself")
         if forward:
-            edges.add(here, there)
+            edges.add(here, there, data)
         else:
-            edges.add(there, here)
+            edges.add(there, here, data)
     return 0
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 from cuda_graphs._driver.cuda cimport CUcontext, CUdeviceptr
-from cuda_graphs._driver.cuda_graph cimport CUmemorytype
+from cuda_graphs._driver.cuda_graph cimport CUgraphEdgeData, CUmemorytype
 from cuda_graphs._handles.handles cimport EventHandle, Opaque
 from cuda_graphs._objects.buffer cimport Buffer
 from cuda_graphs._objects.kernel cimport Kernel
@@ -12,6 +12,7 @@ from cuda_graphs.graph.condition cimport Condition
 cdef Kernel accept_kernel(object kernel)
 cdef EventHandle accept_event(object event) except *
 cdef Condition accept_condition(object condition)
+cdef CUgraphEdgeData accept_edge(object data) except *  # of an EdgeData
 
 # The context that is current, in which `what` will run.
 cdef CUcontext accept_context(str what) except NULL

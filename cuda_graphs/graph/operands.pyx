@@ -7,15 +7,18 @@ from cpython.object cimport PyObject
 from libcpp.vector cimport vector
 
 from cuda_graphs._driver.cuda cimport CUcontext, CUdeviceptr, CUresult
-from cuda_graphs._driver.cuda_graph cimport CUmemorytype
+from cuda_graphs._driver.cuda_graph cimport CUgraphEdgeData, CUmemorytype
 from cuda_graphs._driver.seam cimport check_attempt
-from cuda_graphs._handles.graph_handles cimport as_owner, bundle, current_context, find_memory_type, kUnknownMemory
+from cuda_graphs._handles.graph_handles cimport (
+    as_owner, bundle, current_context, edge_data, find_memory_type, kUnknownMemory,
+)
 from cuda_graphs._handles.handles cimport EventHandle, Opaque, hold_python
 from cuda_graphs._objects.buffer cimport Buffer
 from cuda_graphs._objects.event cimport Event
 from cuda_graphs._objects.kernel cimport Kernel
 from cuda_graphs._objects.numbers cimport as_int, read_unsigned
 from cuda_graphs.graph.condition cimport Condition
+from cuda_graphs.graph.edge_data import EdgeData
 
 
 cdef Kernel accept_kernel(object kernel):
@@ -35,6 +38,12 @@ cdef Condition accept_condition(object condition):
     if not isinstance(condition, Condition):
         raise TypeError(f"condition must be a Condition, got {type(condition).__name__}")
     return <Condition>condition
+
+
+cdef CUgraphEdgeData accept_edge(object data) except *:
+    if not isinstance(data, EdgeData):
+        raise TypeError(f"edge must be an EdgeData or None, got {type(data).__name__}")
+    return edge_data(data.from_port, data.to_port, data.type)
 
 
 cdef CUcontext accept_context(str what) except NULL:

@@ -14,8 +14,8 @@ cdef class Place:
     # The graph to add to. RuntimeError when the node, or the graph around it, was destroyed.
     cdef GraphBox* _open(self) except NULL
 
-    # Adds the node of a spec; `name` is a str or None.
-    cdef Place _add(self, NodeSpec& spec, object name)
+    # Adds the node of a spec; `name` is a str or None, `edge` an EdgeData or None: a full edge.
+    cdef Place _add(self, NodeSpec& spec, object name, object edge=*)
 
     # The parts of it. Owners are attached to the graph before the driver call that needs them; a node that the driver
     # made is put on record.

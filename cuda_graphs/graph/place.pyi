@@ -10,6 +10,7 @@ from cuda_graphs._objects.kernel import Kernel
 from cuda_graphs._objects.launch_config import LaunchConfig
 from cuda_graphs.graph.condition import Condition
 from cuda_graphs.graph.definition import GraphDef
+from cuda_graphs.graph.edge_data import EdgeData
 from cuda_graphs.graph.node import GraphNode
 from cuda_graphs.graph.node_kinds import (
     AllocNode,
@@ -50,7 +51,12 @@ class Place:
     def __init__(self, *args: Any, **kwargs: Any) -> NoReturn: ...
     def join(self, *nodes: GraphNode, name: str | None = None) -> EmptyNode: ...
     def launch(
-        self, config: LaunchConfig | Mapping[str, Any], kernel: Kernel, *args: Any, name: str | None = None
+        self,
+        config: LaunchConfig | Mapping[str, Any],
+        kernel: Kernel,
+        *args: Any,
+        edge: EdgeData | None = None,
+        name: str | None = None,
     ) -> KernelNode: ...
     def alloc(
         self,

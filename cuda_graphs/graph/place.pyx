@@ -16,6 +16,7 @@ from libcpp.vector cimport vector
 from cuda_graphs._driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUgraphNode, CUresult
 from cuda_graphs._driver.cuda_graph cimport (
     CU_GRAPH_COND_TYPE_IF, CU_GRAPH_COND_TYPE_SWITCH, CU_GRAPH_COND_TYPE_WHILE, CUgraphConditionalNodeType,
+    CUgraphEdgeData,
 )
 from cuda_graphs._driver.seam cimport check_attempt, raise_noted
 from cuda_graphs._handles.graph_handles cimport (
@@ -27,6 +28,7 @@ from cuda_graphs._handles.handles cimport box_of
 from cuda_graphs._objects.numbers cimport read_unsigned
 from cuda_graphs._objects.source cimport find_source, pin_source, unpin_source
 from cuda_graphs.graph.labels cimport check_name, keep_source, set_name
+from cuda_graphs.graph.operands cimport accept_edge
 from cuda_graphs.graph.spec cimport (
     describe, read_alloc, read_child, read_conditional, read_event, read_free, read_host, read_kernel, type_of,
 )
@@ -163,19 +165,27 @@ cdef class Place:
         set_name(record, name)
         return wrap_node(self._h, record)
 
-    cdef Place _add(self, NodeSpec& spec, object name):
+    cdef Place _add(self, NodeSpec& spec, object name, object edge=None):
         cdef GraphBox* graph = self._open()
+        cdef NodePlace place = place_after(self._h)
+        cdef CUgraphEdgeData data
         cdef OwnerSlot slot
         cdef CUgraphNode raw = NULL
         cdef CUresult status
         check_name(name)
+        if edge is not None:
+            data = accept_edge(edge)
+            place.data = &data
+            if place.count == 0:
+                raise ValueError("edge is of the way from a node to the new one, and there is none before this")
         if spec.owners.first or spec.owners.second:
             slot = self._attach(spec.owners)
         with nogil:
-            status = make_node(place_after(self._h), spec, &raw)
+            status = make_node(place, spec, &raw)
         if status:
             graph.owners.rollback(slot)
-            check_attempt(status, f"add {describe(spec)} to {self._identify(True)}")
+            along = "" if edge is None else f" along {edge!r}"
+            check_attempt(status, f"add {describe(spec)} to {self._identify(True)}{along}")
         return self._added(raw, spec.kind, slot, name)
 
     def join(self, *nodes, name=None):
@@ -201,16 +211,19 @@ cdef class Place:
             check_attempt(status, f"add a join of {names or 'no nodes'} to {self._identify(True)}")
         return self._added(raw, NodeKind.kEmpty, OwnerSlot(), name)
 
-    def launch(self, config, kernel, *args, name=None):
+    def launch(self, config, kernel, *args, edge=None, name=None):
         """Add a KernelNode: `kernel` over the grid of `config` (LaunchConfig, or a dict of its fields).
 
-        args: ints, floats, bools, complex, NumPy and ctypes scalars, Buffers, Conditions, each converted to the
-        declared type of the parameter. The graph keeps the kernel and, of the arguments, the objects that own
-        something. Cluster and cooperative settings become attributes of the node.
+        args: ints, floats, bools, complex, NumPy and ctypes scalars, Buffers, arrays of the device, Conditions, each
+        converted to the declared type of the parameter. The graph keeps the kernel and, of the arguments, the objects
+        that own something. Cluster and cooperative settings become attributes of the node.
+
+        edge  an EdgeData: how the new node depends on this one, which is a kernel too if the edge is not a full one.
+              CUDAError where the driver does not take it; ValueError at a GraphDef, where there is no edge
         """
         cdef NodeSpec spec
         read_kernel(spec, config, kernel, args)
-        return self._add(spec, name)
+        return self._add(spec, name, edge)
 
     def alloc(self, size, options=None, *, device=None, memory_type="device", peer_access=None, name=None):
         """Add an AllocNode: `size` bytes, at an address that is fixed now (`dptr`) and the same in every launch.

@@ -49,6 +49,7 @@ GOOD = {
     "while_loop": lambda n: {"condition": n.condition},
     "switch": lambda n: {"condition": n.condition, "count": 2},
     "call": lambda n: {"*": (Emits(), 1)},
+    "edge_data": lambda n: {"before": n.node, "after": n.memory},
     "create_condition": lambda n: {},
     "instantiate": lambda n: {},
     "debug_dot_print": lambda n: {"path": "/dev/null"},
@@ -70,6 +71,7 @@ ROWS = {
     ("launch", "*1"): (NOT_OURS, "kernel"),
     ("launch", "*2"): ((NONE, TEXT, LIST, BYTES, STRANGER, len), "parameter 0 of kernel 'affine'"),
     ("launch", "*3"): ((NONE, TEXT, LIST, BYTES, STRANGER, 1j), "parameter 1 of kernel 'affine'"),
+    ("launch", "edge"): (optional(NOT_OURS), "edge"),
     ("alloc", "size"): (NO_INT, "size"),
     ("alloc", "options"): (optional(NOT_OURS), "options"),
     ("alloc", "device"): (optional(NO_INT), "device"),
@@ -99,6 +101,8 @@ ROWS = {
     ("switch", "condition"): (NOT_OURS, "condition"),
     ("switch", "count"): (NO_INT, "count"),
     ("call", "*0"): (NOT_OURS, "__cuda_graph_emit__"),
+    ("edge_data", "before"): (NOT_OURS, "before"),
+    ("edge_data", "after"): (NOT_OURS, "after"),
     ("create_condition", "default_value"): (optional(NO_INT), "default_value"),
     ("instantiate", "options"): (optional(NOT_OURS), "options"),
     ("instantiate", "auto_free_on_launch"): (NO_FLAG, "auto_free_on_launch"),
@@ -108,7 +112,9 @@ ROWS = {
     ("debug_dot_print", "path"): ((NONE, FLOAT, LIST, STRANGER, 42), "path"),
     ("debug_dot_print", "options"): (optional((*NOT_OURS, {})), "options"),
 }
-BUILDERS = [name for name in GOOD if name not in ("create_condition", "instantiate", "debug_dot_print")]
+BUILDERS = [
+    name for name in GOOD if name not in ("edge_data", "create_condition", "instantiate", "debug_dot_print")
+]
 ROWS |= {(name, "name"): (NO_NAME, "name") for name in BUILDERS}
 # What others make of it is theirs; and any object may own memory.
 ANYTHING = {("call", "*1"), ("memset", "dst_owner"), ("memcpy", "dst_owner"), ("memcpy", "src_owner")}
