@@ -47,9 +47,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip("needs a CUDA device")
 
 
-def wait_until(done: Callable[[], bool], seconds: float = PATIENCE_S) -> bool:
+def wait_until(done: Callable[[], bool]) -> bool:
     """Whether `done()` comes true in time; collects garbage and drains what drivers handed back meanwhile."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE_S
     while not done():
         if time.monotonic() > end:
             return False
@@ -77,6 +77,7 @@ def no_box_is_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     # Less than before is no leak: a test that failed earlier may have left its objects to a traceback.
     settled = wait_until(lambda: all(count <= before[kind] for kind, count in levels().items()))
     assert settled, f"live boxes before: {before}, after: {levels()}"
+    assert boxes.live()["context"] <= len(cg.Device.get_all_devices()), "a context that is not primary"
 
 
 @pytest.fixture(scope="session")

@@ -34,6 +34,11 @@ class DriverTable:
         original, left = self._original(name), [status]
         self._put(name, SIX_WORDS(lambda *words: left.pop() if left else original(*words)))
 
+    def interrupt(self, name, action):
+        """The next call of that function of up to six words is made after `action()`, as if a thread came between."""
+        original, left = self._original(name), [action]
+        self._put(name, SIX_WORDS(lambda *words: (left.pop()() if left else None, original(*words))[1]))
+
     def watch(self, name):
         """The calls of that function of up to six words from now on, (thread, status), in a list that grows."""
         calls, original = [], self._original(name)

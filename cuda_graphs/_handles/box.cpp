@@ -15,7 +15,7 @@ std::atomic<long> counts[kKinds];
 
 constexpr const char* kNames[kKinds] = {
     "context", "stream", "event",      "pool",       "pointer",     "library",
-    "kernel",  "graph",  "graph_node", "graph_exec", "user_object",
+    "kernel",  "graph",  "graph_node", "graph_exec", "user_object", "graph_memory",
 };
 
 }  // namespace

@@ -39,6 +39,7 @@ enum class Kind {
     kGraphNode,
     kGraphExec,
     kUserObject,
+    kGraphMemory,
     kCount,
 };
 

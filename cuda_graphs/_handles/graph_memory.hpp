@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <memory>
 
+#include "box.hpp"
+
 namespace cg {
 
 // Not a CUmemorytype: neither the driver nor a graph knows the address.
@@ -30,6 +32,7 @@ class GraphMemory {
 
   private:
     CUdeviceptr start_ = 0;
+    Counted<Kind::kGraphMemory> counted_;
 };
 
 inline std::shared_ptr<GraphMemory> create_graph_memory() {

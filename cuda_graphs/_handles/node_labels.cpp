@@ -98,7 +98,8 @@ CUresult give_labels(GraphBox& clone, const std::shared_ptr<const GraphLabels>& 
     if (status != CUDA_SUCCESS || !same_kinds(nodes, copies, status)) return status;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         if (copies[i].kind == NodeKind::kOther) continue;
-        give(add_node(clone, nodes[i], copies[i].kind, OwnerSlot{}), copies[i]);
+        NodeRecord* const known = clone.nodes.find(nodes[i]);  // another thread may have looked meanwhile
+        give(known != nullptr ? *known : add_node(clone, nodes[i], copies[i].kind, OwnerSlot{}), copies[i]);
     }
     return CUDA_SUCCESS;
 }

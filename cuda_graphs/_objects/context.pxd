@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from cuda_graphs._handles.handles cimport ContextHandle
+from cuda_graphs._handles.handles cimport ContextBox, ContextHandle
 
 
 cdef class Context:
@@ -9,3 +9,6 @@ cdef class Context:
 
     @staticmethod
     cdef Context _from_handle(ContextHandle h)
+
+    # RuntimeError for an object that nothing was put into.
+    cdef const ContextBox* _box(self) except NULL

@@ -19,6 +19,11 @@ cdef class Context:
         self._h = h
         return self
 
+    cdef const ContextBox* _box(self) except NULL:
+        if not self._h:
+            raise RuntimeError("this Context was not made by cuda_graphs")
+        return <const ContextBox*>box_of[ContextBox](self._h)
+
     @property
     def handle(self):
         """The CUcontext as an int."""
@@ -29,7 +34,7 @@ cdef class Context:
         """The Device that the context is on."""
         from cuda_graphs._objects.device import Device
 
-        return Device((<ContextBox*>box_of[ContextBox](self._h)).device)
+        return Device(self._box().device)
 
     def __eq__(self, other):
         if not isinstance(other, Context):
@@ -40,4 +45,4 @@ cdef class Context:
         return hash((Context, <uintptr_t>raw_of(self._h)))
 
     def __repr__(self):
-        return f"<Context handle={self.handle:#x} device={(<ContextBox*>box_of[ContextBox](self._h)).device}>"
+        return f"<Context handle={self.handle:#x} device={self._box().device}>"

@@ -6,7 +6,7 @@ from cuda_graphs._handles.handles cimport KernelHandle, Parameter
 
 
 cdef class Kernel:
-    cdef KernelHandle _h  # never empty
+    cdef KernelHandle _h
     cdef const vector[Parameter]* _known_parameters  # of the box that _h keeps; NULL before it was asked
     cdef object __weakref__
 

@@ -91,6 +91,8 @@ cdef class Kernel:
 
     cdef const vector[Parameter]* _parameters(self) except NULL:
         if self._known_parameters == NULL:
+            if not self._h:
+                raise RuntimeError("this Kernel was not made by cuda_graphs")
             with nogil:
                 self._known_parameters = kernel_parameters(self._h)
             if self._known_parameters == NULL:

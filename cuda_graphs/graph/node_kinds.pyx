@@ -297,6 +297,8 @@ cdef GraphBox* child_of(ChildGraphNode self) except NULL:
     if record.facts and record.facts.get().inner.size():
         return record.facts.get().inner[0]
     load(self, spec)
+    if record.facts and record.facts.get().inner.size():
+        return record.facts.get().inner[0]  # another thread was faster
     cdef GraphBox* child = &add_inner_graph(record[0], spec.params.graph.graph)
     cdef CUresult status = CUDA_SUCCESS
     if record.facts.get().inner_labels:

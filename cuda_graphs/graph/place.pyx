@@ -74,6 +74,7 @@ cdef Place accept_graph(object child):
 
 
 cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject* o)
     ctypedef struct TypeSlots "PyTypeObject":
         object (*tp_new)(PyTypeObject* cls, PyObject* args, PyObject* kwargs)
 
@@ -88,7 +89,8 @@ cdef Place new_place(type cls, const NodeHandle& any, NodeRecord* record):
 
 
 cdef Place wrap_node(const NodeHandle& any, NodeRecord* record):
-    if record.object != NULL:
+    # Callbacks of weak references run when an object is dying and before it leaves its record: not to be had any more.
+    if record.object != NULL and Py_REFCNT(<PyObject*>record.object) > 0:
         return <Place>record.object
     cdef NodeKind kind = NodeKind.kOther if record.kind == NodeKind.kEntry else record.kind
     cdef Place self = new_place(class_of(kind), any, record)
@@ -105,6 +107,8 @@ cdef Place wrap_raw(const NodeHandle& any, GraphBox* graph, CUgraphNode raw):
             status = find_kind(raw, &kind)
         if status:
             check_attempt(status, f"ask for the type of the node {<size_t>raw:#x}")
+        record = graph.nodes.find(raw)  # another thread may have been faster
+    if record == NULL:
         record = &add_node(graph[0], raw, kind, OwnerSlot())
     return wrap_node(any, record)
 
