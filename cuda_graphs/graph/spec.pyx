@@ -19,10 +19,10 @@ from cuda_graphs._handles.handles cimport EventHandle, LibraryHandle, create_ker
 from cuda_graphs._objects.arguments cimport needs_keeping, pack_arguments
 from cuda_graphs._objects.kernel cimport Kernel
 from cuda_graphs._objects.launch_config cimport LaunchConfig, LaunchConfig_accept
-from cuda_graphs._objects.numbers cimport read_size
+from cuda_graphs._objects.numbers cimport read_size, read_unsigned
 from cuda_graphs.graph.callback cimport read_callback
 from cuda_graphs.graph.operands cimport (
-    accept_condition, accept_context, accept_event, accept_kernel, own_arguments, read_pointer,
+    accept_condition, accept_context, accept_event, accept_kernel, own_arguments,
 )
 from cuda_graphs.graph.options import MEMORY_TYPES, device_ordinal, memory_kind, peer_ordinals
 
@@ -103,7 +103,7 @@ cdef CUmemorytype type_of(AllocKind kind) noexcept:
 
 cdef int read_free(NodeSpec& spec, object dptr) except -1:
     spec.begin(NodeKind.kFree)
-    spec.params.free.dptr = read_pointer(dptr, "dptr")
+    spec.params.free.dptr = read_unsigned(dptr, "dptr", 64)
     return 0
 
 

@@ -13,7 +13,13 @@ __all__ = ["code", "eventually", "fresh_kernels", "kernels", "pinned", "run"]
 
 
 @pytest.fixture
-def needs(device, kernels, pinned):
+def needs(spec_needs):
+    """What the specifications are made with; a module may have other `needs` of its own."""
+    return spec_needs
+
+
+@pytest.fixture
+def spec_needs(device, kernels, pinned):
     child = cg.GraphDef()
     child.launch(ONE, kernels.nothing).launch(ONE, kernels.nothing)
     return Needs(

@@ -54,7 +54,7 @@ TYPE_CASES = [
         lambda g, n: g.alloc(8, cg.GraphAllocOptions(memory_type="vram")),
     ),
     case("alloc_options", TypeError, "GraphAllocOptions", lambda g, n: g.alloc(8, 7)),
-    case("free_str", TypeError, "dptr must be an address", lambda g, n: g.free("x")),
+    case("free_str", TypeError, "dptr must be an int", lambda g, n: g.free("x")),
     case("free_negative", OverflowError, "dptr=-1", lambda g, n: g.free(-1)),
     case("memset_3_bytes", ValueError, None, lambda g, n: g.memset(n.target.ctypes.data, b"abc", 1)),
     case("memset_0_bytes", ValueError, None, lambda g, n: g.memset(n.target.ctypes.data, b"", 1)),

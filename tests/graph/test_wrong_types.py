@@ -6,14 +6,15 @@ One row a parameter: the values that are wrong for it, and the word by which the
 every public method has a row, or is in the list of those that take anything.
 """
 
-import ctypes
 import inspect
 
 import pytest
 
 import cuda_graphs as cg
 from cuda_graphs._handles import boxes
-from tests.graph_rig import ONE
+from tests.graph.calls import BUILDERS, GOOD, call, needs
+
+__all__ = ["needs"]
 
 
 class Stranger:
@@ -30,38 +31,6 @@ NO_NAME = (FLOAT, LIST, BYTES, STRANGER, 42)
 def optional(values):
     """Where None means the default."""
     return tuple(value for value in values if value is not None)
-
-
-# By method: how it is called rightly, as keywords (a tuple of positional ones under "*"), from what a test needs.
-GOOD = {
-    "join": lambda n: {"*": (n.node,)},
-    "launch": lambda n: {"*": (ONE, n.kernels.affine, n.address, 1, 1)},
-    "alloc": lambda n: {"size": 64},
-    "free": lambda n: {"dptr": n.memory.dptr},
-    "memset": lambda n: {"dst": n.address, "value": 0, "width": 1},
-    "memcpy": lambda n: {"dst": n.address, "src": n.address + 64, "size": 4},
-    "embed": lambda n: {"child": n.child},
-    "record_event": lambda n: {"event": n.event},
-    "wait_event": lambda n: {"event": n.event},
-    "callback": lambda n: {"fn": FUNCTION},
-    "if_then": lambda n: {"condition": n.condition},
-    "if_else": lambda n: {"condition": n.condition},
-    "while_loop": lambda n: {"condition": n.condition},
-    "switch": lambda n: {"condition": n.condition, "count": 2},
-    "call": lambda n: {"*": (Emits(), 1)},
-    "edge_data": lambda n: {"before": n.node, "after": n.memory},
-    "create_condition": lambda n: {},
-    "instantiate": lambda n: {},
-    "debug_dot_print": lambda n: {"path": "/dev/null"},
-}
-FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: None)
-
-
-class Emits:
-    """What `call` takes."""
-
-    def __cuda_graph_emit__(self, node, args):
-        return node.join()
 
 
 # By method and parameter: what is wrong for it, and the word that names it. "*0" is the first positional argument.
@@ -112,40 +81,11 @@ ROWS = {
     ("debug_dot_print", "path"): ((NONE, FLOAT, LIST, STRANGER, 42), "path"),
     ("debug_dot_print", "options"): (optional((*NOT_OURS, {})), "options"),
 }
-BUILDERS = [
-    name for name in GOOD if name not in ("edge_data", "create_condition", "instantiate", "debug_dot_print")
-]
 ROWS |= {(name, "name"): (NO_NAME, "name") for name in BUILDERS}
 # What others make of it is theirs; and any object may own memory.
 ANYTHING = {("call", "*1"), ("memset", "dst_owner"), ("memcpy", "dst_owner"), ("memcpy", "src_owner")}
 # A wrong word is a ValueError, of whatever type it is.
 WORDS = {("alloc", "memory_type")}
-
-
-class Needs:
-    """What calls are made with."""
-
-
-@pytest.fixture
-def needs(device, kernels, pinned, stream):
-    made = Needs()
-    made.definition, made.kernels, made.event = cg.GraphDef(), kernels, device.create_event()
-    made.node = made.definition.join()
-    made.memory, made.child = made.node.alloc(64), cg.GraphDef()
-    made.condition = made.definition.create_condition(0)
-    made.array = pinned(64)
-    made.address = made.array.ctypes.data
-    return made
-
-
-def call(place, method, needs, parameter, value):
-    keywords = GOOD[method](needs)
-    positional = list(keywords.pop("*", ()))
-    if parameter.startswith("*"):
-        positional[int(parameter[1:])] = value
-    else:
-        keywords[parameter] = value
-    return getattr(place, method)(*positional, **keywords)
 
 
 def state(needs):
