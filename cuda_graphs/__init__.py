@@ -38,6 +38,7 @@ from cuda_graphs.errors import (
     LaunchError,
     NVRTCError,
 )
+from cuda_graphs.graph.check import CheckReport, Finding
 from cuda_graphs.graph.condition import Condition
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.graph.edge_data import EdgeData
@@ -62,6 +63,7 @@ from cuda_graphs.graph.node_kinds import (
 )
 from cuda_graphs.graph.node_type import GraphNodeType
 from cuda_graphs.graph.options import GraphAllocOptions, GraphCompleteOptions, GraphDebugPrintOptions
+from cuda_graphs.graph.spans import Span
 
 __all__ = [
     "LEGACY_DEFAULT_STREAM",
@@ -72,6 +74,7 @@ __all__ = [
     "CUDANotSupportedError",
     "CUDAOutOfMemoryError",
     "CaptureError",
+    "CheckReport",
     "ChildGraphNode",
     "ComputeCapability",
     "Condition",
@@ -89,6 +92,7 @@ __all__ = [
     "EventOptions",
     "EventRecordNode",
     "EventWaitNode",
+    "Finding",
     "FreeNode",
     "Graph",
     "GraphAllocOptions",
@@ -117,6 +121,7 @@ __all__ = [
     "PinnedMemoryResource",
     "Program",
     "ProgramOptions",
+    "Span",
     "Stream",
     "StreamOptions",
     "SwitchNode",

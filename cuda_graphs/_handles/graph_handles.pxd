@@ -187,3 +187,4 @@ cdef extern from "_handles/graph_memory.hpp" namespace "cg" nogil:
         void record(CUdeviceptr start, size_t size, CUmemorytype type) except +
     shared_ptr[GraphMemory] create_graph_memory() except +
     CUresult find_memory_type(CUdeviceptr address, int* type) except +
+    CUresult find_memory_end(CUdeviceptr address, CUdeviceptr* end) except +

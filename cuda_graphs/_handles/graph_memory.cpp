@@ -13,9 +13,9 @@ namespace cg {
 namespace {
 
 struct Range {
-    CUdeviceptr end;
-    CUmemorytype type;
-    const GraphMemory* owner;  // tells a range from a later one at the same address
+    CUdeviceptr end = 0;
+    CUmemorytype type{};
+    const GraphMemory* owner = nullptr;  // tells a range from a later one at the same address
 };
 
 struct Ranges {
@@ -29,12 +29,18 @@ Ranges& ranges() {
     return all;
 }
 
-int recorded_type(CUdeviceptr address) {
+// What is on record for the address; an empty range where nothing is.
+Range find_range(CUdeviceptr address) {
     const std::lock_guard lock(ranges().mutex);
     const auto after = ranges().by_start.upper_bound(address);
-    if (after == ranges().by_start.begin()) return kUnknownMemory;
+    if (after == ranges().by_start.begin()) return {};
     const Range& range = std::prev(after)->second;
-    return address < range.end ? static_cast<int>(range.type) : kUnknownMemory;
+    return address < range.end ? range : Range{};
+}
+
+// cuda.h on an address that it did not allocate, map or register: CUDA_ERROR_INVALID_VALUE.
+bool is_unknown(CUresult status) noexcept {
+    return status == CUDA_ERROR_INVALID_VALUE;
 }
 
 }  // namespace
@@ -52,12 +58,26 @@ GraphMemory::~GraphMemory() {
 }
 
 CUresult find_memory_type(CUdeviceptr address, int* type) {
-    *type = recorded_type(address);
-    if (*type != kUnknownMemory) return CUDA_SUCCESS;
+    const Range range = find_range(address);
+    *type = range.end != 0 ? static_cast<int>(range.type) : kUnknownMemory;
+    if (range.end != 0) return CUDA_SUCCESS;
     CUmemorytype known{};
     const CUresult status = driver().cuPointerGetAttribute(&known, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
-    if (status == CUDA_ERROR_INVALID_VALUE) return CUDA_SUCCESS;  // cuda.h: not allocated by, mapped by or registered
+    if (is_unknown(status)) return CUDA_SUCCESS;
     if (status == CUDA_SUCCESS) *type = static_cast<int>(known);
+    return status;
+}
+
+CUresult find_memory_end(CUdeviceptr address, CUdeviceptr* end) {
+    *end = find_range(address).end;
+    if (*end != 0) return CUDA_SUCCESS;
+    CUdeviceptr start = 0;
+    std::size_t size = 0;
+    CUresult status = driver().cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address);
+    if (is_unknown(status)) return CUDA_SUCCESS;
+    if (status == CUDA_SUCCESS)
+        status = driver().cuPointerGetAttribute(&size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address);
+    if (status == CUDA_SUCCESS) *end = start + size;
     return status;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which memory an address is, for the operands of memcpy nodes. The driver tells, except for what alloc nodes reserved
+// Which memory an address is in, for the operands of nodes. The driver tells, except for what alloc nodes reserved
 // and no launch has mapped yet: those ranges are on record here. What neither knows is pageable host memory, which a
 // memcpy node would take for device memory, so it has to be refused.
 #ifndef CUDA_GRAPHS_HANDLES_GRAPH_MEMORY_HPP
@@ -41,6 +41,9 @@ inline std::shared_ptr<GraphMemory> create_graph_memory() {
 
 // `type` becomes a CUmemorytype (host, device or unified), or kUnknownMemory. Without the GIL.
 CUresult find_memory_type(CUdeviceptr address, int* type);
+
+// `end` becomes where the memory ends that the address is in, 0 where neither knows. Without the GIL.
+CUresult find_memory_end(CUdeviceptr address, CUdeviceptr* end);
 
 }  // namespace cg
 

@@ -16,11 +16,12 @@ from cuda_graphs._handles.graph_handles cimport (
 )
 from cuda_graphs.graph.condition cimport Condition
 from cuda_graphs.graph.exec cimport instantiate_graph
-from cuda_graphs._objects.numbers cimport read_unsigned
+from cuda_graphs._objects.numbers cimport read_size, read_unsigned
 from cuda_graphs._objects.source cimport find_source
 from cuda_graphs.graph.labels cimport keep_source, place_in_holder, text_of
 from cuda_graphs.graph.operands cimport accept_context
 from cuda_graphs.graph.place cimport Place, class_of, register_class, wrap_node, wrap_raw
+from cuda_graphs.graph.check import check as check_definition
 from cuda_graphs.graph.options import GraphCompleteOptions, GraphDebugPrintOptions, accept
 
 
@@ -153,6 +154,17 @@ cdef class GraphDef(Place):
             status = graph_driver().cuGraphDebugDotPrint(graph.raw, file, flags)
         if status:
             check_attempt(status, f"write {self._identify(True)} to {path!r}")
+
+    def check(self, limit=100):
+        """What is wrong with the definition that the driver does not see: a CheckReport, which is false when nothing is.
+
+        It looks, in bodies and embedded graphs too, for memory (and events, and conditions) that two nodes touch without
+        an order between them, memory of alloc nodes touched outside of its life, never freed or freed twice, and
+        conditions that nothing sets or looks at. Of kernels it knows what `launch(..., reads=, writes=)` was told.
+
+        limit  the most findings of one kind
+        """
+        return check_definition(self, read_size(limit, "limit"))
 
     def _conditions(self):
         """What conditions were created for this graph: (handle, whether it has a default value, source line)."""

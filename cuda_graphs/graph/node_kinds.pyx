@@ -8,17 +8,19 @@ to the kinds of the handle layer.
 
 from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
+from libc.string cimport memcmp
+from libcpp.vector cimport vector
 
 from cuda_graphs._driver.cuda cimport CUDA_SUCCESS, CUgraphNode, CUresult
 from cuda_graphs._driver.cuda_graph cimport (
     CU_MEMORYTYPE_HOST, CUDA_HOST_NODE_PARAMS_v2, CUDA_MEM_ALLOC_NODE_PARAMS_v2, CUDA_MEMCPY3D,
-    CUDA_MEMSET_NODE_PARAMS_v2, CUmemorytype,
+    CUDA_MEMSET_NODE_PARAMS_v2, CUgraphConditionalHandle, CUmemorytype,
 )
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport (
     AllocKind, GraphBox, NodeKind, NodeRecord, NodeSpec, add_inner_graph, alloc_kind, give_labels, load_node,
 )
-from cuda_graphs._handles.handles cimport create_event_ref
+from cuda_graphs._handles.handles cimport Parameter, create_event_ref
 from cuda_graphs._objects.event cimport Event
 from cuda_graphs.graph.callback cimport python_callback
 from cuda_graphs.graph.condition cimport Condition
@@ -26,6 +28,7 @@ from cuda_graphs.graph.node cimport GraphNode
 from cuda_graphs.graph.place cimport register_class, wrap_graph
 from cuda_graphs.graph.transfer cimport first_destination_byte, first_source_byte, shape_of_copy
 from cuda_graphs.graph.spec cimport config_of, kernel_of
+from cuda_graphs.graph.touches cimport touches_of
 from cuda_graphs.graph.options import MEMORY_TYPES, GraphAllocOptions
 
 
@@ -81,6 +84,33 @@ cdef class KernelNode(GraphNode):
     def kernel(self):
         """The Kernel, equal to the one given."""
         return self._value("kernel")
+
+    @property
+    def reads(self):
+        """The memory that the launch was said to read, as Spans."""
+        return touches_of(self._record())[0]
+
+    @property
+    def writes(self):
+        """The memory that the launch was said to write, as Spans."""
+        return touches_of(self._record())[1]
+
+    @property
+    def _conditions(self):
+        """Handles of the Conditions among the arguments."""
+        return touches_of(self._record())[2]
+
+    def _takes(self, CUgraphConditionalHandle handle):
+        """Whether the arguments hold the bytes of a handle, in whatever form it was passed."""
+        cdef NodeSpec spec
+        load(self, spec)
+        cdef const vector[Parameter]* parameters = kernel_of(spec)._parameters()
+        cdef size_t i, word
+        for i in range(parameters.size()):
+            for word in range(parameters[0][i].size // 8):
+                if memcmp(<char*>spec.params.kernel.kernelParams[i] + 8 * word, &handle, 8) == 0:
+                    return True
+        return False
 
     def _function_name(self):
         return self._value("kernel").name

@@ -34,7 +34,7 @@ class CyclicError(Exception):
 
 
 class Touch(NamedTuple):
-    """A node, or a node inside it, touches bytes. `step` is where the node is in the topological order."""
+    """A node, or one inside it, touches a byte or more. `step` is the place of the node in the topological order."""
 
     step: int
     span: Span
@@ -89,7 +89,7 @@ class Order:
 
     def unordered(self, touches: Iterable[Touch]) -> Iterator[tuple[Touch, Touch]]:
         """Pairs of touches of different nodes that share a byte, that one of them writes, and that have no order."""
-        columns = sorted((t for t in touches if not t.span.is_empty()), key=lambda touch: touch.step)
+        columns = sorted(touches, key=lambda touch: touch.step)
         for first in range(0, len(columns), BLOCK):
             block = columns[first : first + BLOCK]
             after = self.after([touch.step for touch in block])

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn, Protocol, SupportsIndex
+from typing import Any, Protocol, SupportsIndex
 
 from cuda_graphs._objects.buffer import Buffer
 from cuda_graphs._objects.device import Device
@@ -30,6 +30,8 @@ from cuda_graphs.graph.node_kinds import (
 )
 from cuda_graphs.graph.options import GraphAllocOptions
 
+_Touched = int | Buffer | AllocNode | tuple[int | Buffer, int] | Any  # or an array
+
 class _Emits(Protocol):
     def __cuda_graph_emit__(self, node: GraphNode, args: tuple[Any, ...], /) -> GraphNode: ...
 
@@ -48,7 +50,7 @@ class _DLPackArray(Protocol):
 _Operand = SupportsIndex | Buffer | _CudaArray | _HostArray | _DLPackArray
 
 class Place:
-    def __init__(self, *args: Any, **kwargs: Any) -> NoReturn: ...
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def join(self, *nodes: GraphNode, name: str | None = None) -> EmptyNode: ...
     def launch(
         self,
@@ -57,6 +59,8 @@ class Place:
         *args: Any,
         edge: EdgeData | None = None,
         name: str | None = None,
+        reads: Sequence[_Touched] = (),
+        writes: Sequence[_Touched] = (),
     ) -> KernelNode: ...
     def alloc(
         self,

@@ -32,6 +32,7 @@ from cuda_graphs.graph.operands cimport accept_edge
 from cuda_graphs.graph.spec cimport (
     describe, read_alloc, read_child, read_conditional, read_event, read_free, read_host, read_kernel, type_of,
 )
+from cuda_graphs.graph.touches cimport read_touches, set_touches
 from cuda_graphs.graph.transfer cimport read_memcpy, read_memset
 from cuda_graphs.graph import options as graph_options
 
@@ -215,7 +216,7 @@ cdef class Place:
             check_attempt(status, f"add a join of {names or 'no nodes'} to {self._identify(True)}")
         return self._added(raw, NodeKind.kEmpty, OwnerSlot(), name)
 
-    def launch(self, config, kernel, *args, edge=None, name=None):
+    def launch(self, config, kernel, *args, edge=None, name=None, reads=(), writes=()):
         """Add a KernelNode: `kernel` over the grid of `config` (LaunchConfig, or a dict of its fields).
 
         args: ints, floats, bools, complex, NumPy and ctypes scalars, Buffers, arrays of the device, Conditions, each
@@ -224,10 +225,17 @@ cdef class Place:
 
         edge  an EdgeData: how the new node depends on this one, which is a kernel too if the edge is not a full one.
               CUDAError where the driver does not take it; ValueError at a GraphDef, where there is no edge
+
+        reads, writes: lists of the memory that the kernel touches, for `GraphDef.check`: Buffers, arrays, AllocNodes,
+        (address, bytes), or an address alone, which means from there to the end of its allocation.
         """
         cdef NodeSpec spec
+        cdef tuple touches = read_touches(reads, writes, args)
         read_kernel(spec, config, kernel, args)
-        return self._add(spec, name, edge)
+        cdef Place node = self._add(spec, name, edge)
+        if touches is not None:
+            set_touches(node._record(), touches)
+        return node
 
     def alloc(self, size, options=None, *, device=None, memory_type="device", peer_access=None, name=None):
         """Add an AllocNode: `size` bytes, at an address that is fixed now (`dptr`) and the same in every launch.

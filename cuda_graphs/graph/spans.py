@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Span: which bytes a node touches, and whether two spans share one.
 
-A span is a box of rows, as memset and memcpy nodes describe it. One row is an interval; a column of a matrix is many
-short rows. Two spans share a byte when a row of one meets a row of the other, which for rows equally far apart (two
-tiles of one matrix) is a question about one integer and takes no loop.
+A span is a run of bytes that is repeated along axes, as in layout.py, from an address on. A plain copy is one run; a
+column of a matrix is many short ones. Whether a run meets a span is a question about integers for each axis, from the
+outermost in; and whether two tiles of one matrix meet is one about a single integer, however many rows they have.
 """
 
 from __future__ import annotations
@@ -14,85 +14,86 @@ from typing import NamedTuple
 
 __all__ = ["Span"]
 
+Axes = tuple[tuple[int, int], ...]
+
 
 class Span(NamedTuple):
-    """`depth` slices of `height` rows of `width` bytes; rows `pitch` and slices `slice_pitch` bytes apart."""
+    """`run` bytes from `start` on, repeated `count` times `stride` bytes apart for each (count, stride) of `axes`,
+    innermost first. Counts and strides are 1 or more."""
 
     start: int
-    width: int
-    height: int = 1
-    pitch: int = 0
-    depth: int = 1
-    slice_pitch: int = 0
+    run: int
+    axes: Axes = ()
 
     @staticmethod
-    def of(
-        start: int, width: int, height: int = 1, pitch: int = 0, depth: int = 1, slice_pitch: int = 0
-    ) -> Span:
-        """The simplest span of these bytes: rows that touch become one."""
-        if height == 1 or pitch == width:
-            width, height, pitch = width * height, 1, 0
-        if depth == 1:
-            return Span(start, width, height, pitch)
-        if height == 1:  # slices of one row each are rows
-            return Span.of(start, width, depth, slice_pitch)
-        if slice_pitch == height * pitch:
-            return Span(start, width, height * depth, pitch)
-        return Span(start, width, height, pitch, depth, slice_pitch)
+    def of(start: int, run: int, *axes: tuple[int, int]) -> Span:
+        """The simplest span of these bytes: runs that touch become one."""
+        simple: list[tuple[int, int]] = []
+        for count, stride in axes:
+            if count == 1:
+                continue
+            if not simple and stride == run:
+                run *= count
+            elif simple and stride == simple[-1][0] * simple[-1][1]:
+                simple[-1] = (simple[-1][0] * count, simple[-1][1])
+            else:
+                simple.append((count, stride))
+        return Span(start, run, tuple(simple))
 
     @property
     def end(self) -> int:
         """After the last byte."""
-        return self.start + self.width + (self.height - 1) * self.pitch + (self.depth - 1) * self.slice_pitch
+        return self.start + reach(self.run, self.axes)
 
-    def is_empty(self) -> bool:
-        """Whether there is no byte in it."""
-        return self.width == 0 or self.height == 0 or self.depth == 0
+    @property
+    def runs(self) -> int:
+        """How many runs there are."""
+        runs = 1
+        for count, _ in self.axes:
+            runs *= count
+        return runs
 
     def meets(self, other: Span) -> bool:
         """Whether both hold one and the same byte. Neither is empty."""
         if self.end <= other.start or other.end <= self.start:
             return False
-        if self.depth == other.depth == 1 and self.pitch == other.pitch:
+        if not self.axes and not other.axes:
+            return True
+        if len(self.axes) == len(other.axes) == 1 and self.axes[0][1] == other.axes[0][1]:
             return self._meets_tile(other)
-        few, many = sorted((self, other), key=lambda span: span.height * span.depth)
-        return any(many._meets_row(row, few.width) for row in few._rows())
+        few, many = (self, other) if self.runs < other.runs else (other, self)
+        return any(holds(many.run, many.axes, start - many.start, few.run) for start in few._starts())
 
     def _meets_tile(self, other: Span) -> bool:
-        """Of rows equally far apart. Row i of self meets row j of other when the distance of the starts, shifted by
-        k = i - j rows, is less than a width; k takes every value from 1 - other.height to self.height - 1."""
-        if self.pitch == 0:
-            return True  # two intervals, whose ends were looked at
+        """Of rows equally far apart. Row i of self meets row j of other when the distance of the starts, less i - j
+        rows, is less than a row; i - j takes every value from 1 - other's count to self's count - 1."""
+        (count, stride), (other_count, _) = self.axes[0], other.axes[0]
         distance = other.start - self.start
-        least = max((distance - self.width) // self.pitch + 1, 1 - other.height)
-        most = min(-((-distance - other.width) // self.pitch) - 1, self.height - 1)
+        least = max((distance - self.run) // stride + 1, 1 - other_count)
+        most = min(-((-distance - other.run) // stride) - 1, count - 1)
         return least <= most
 
-    def _rows(self) -> Iterator[int]:
-        for k in range(self.depth):
-            for i in range(self.height):
-                yield self.start + k * self.slice_pitch + i * self.pitch
-
-    def _meets_row(self, start: int, width: int) -> bool:
-        plane_bytes = self.width + (self.height - 1) * self.pitch
-        return any(
-            meets_one_of(start, width, self.start + k * self.slice_pitch, self.width, self.height, self.pitch)
-            for k in which_meet(start, width, self.start, plane_bytes, self.depth, self.slice_pitch)
-        )
+    def _starts(self) -> Iterator[int]:
+        starts = [self.start]
+        for count, stride in self.axes:
+            starts = [start + i * stride for start in starts for i in range(count)]
+        return iter(starts)
 
     def __str__(self) -> str:
-        rows = f" in {self.height * self.depth} rows of {self.width}" if self.height * self.depth > 1 else ""
+        rows = f" in {self.runs} runs of {self.run}" if self.axes else ""
         return f"{self.start:#x}..{self.end - 1:#x}{rows}"
 
 
-def which_meet(start: int, width: int, first: int, length: int, count: int, pitch: int) -> range:
-    """Which of `count` intervals of `length` bytes, `pitch` apart from `first` on, hold a byte of the row."""
-    if count == 1 or pitch == 0:
-        return range(first < start + width and start < first + length)
-    least = (start - first - length) // pitch + 1
-    most = (start + width - 1 - first) // pitch
-    return range(max(least, 0), min(most, count - 1) + 1)
+def reach(run: int, axes: Axes) -> int:
+    """From the first byte to after the last."""
+    return run + sum((count - 1) * stride for count, stride in axes)
 
 
-def meets_one_of(start: int, width: int, first: int, length: int, count: int, pitch: int) -> bool:
-    return len(which_meet(start, width, first, length, count, pitch)) > 0
+def holds(run: int, axes: Axes, start: int, width: int) -> bool:
+    """Whether a span from 0 on holds one of the `width` bytes from `start` on."""
+    if not axes:
+        return -width < start < run
+    inner, (count, stride) = axes[:-1], axes[-1]
+    least = max((start - reach(run, inner)) // stride + 1, 0)
+    most = min((start + width - 1) // stride, count - 1)
+    return any(holds(run, inner, start - i * stride, width) for i in range(least, most + 1))

@@ -1,0 +1,329 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""`GraphDef.check`: what is wrong with a definition that the driver takes without a word.
+
+A definition is read into scopes, one for each graph in it. What is inside a node (a body, an embedded graph) touches
+memory on behalf of that node: it is ordered against the rest as the node is, and two branches of one node never meet.
+So each pair of nodes is looked at in one scope, that of the innermost graph around both.
+
+An event, and a condition, is a byte beyond all memory: a record writes it and a wait reads it; a node that looks at a
+condition writes its byte, and kernels that set it read that, since any number of them may set it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cuda_graphs.graph.copy_shape import Shape
+from cuda_graphs.graph.lives import Lives, lives_of
+from cuda_graphs.graph.node_kinds import (
+    AllocNode,
+    ChildGraphNode,
+    ConditionalNode,
+    EventRecordNode,
+    EventWaitNode,
+    FreeNode,
+    KernelNode,
+    MemcpyNode,
+    MemsetNode,
+)
+from cuda_graphs.graph.order import CyclicError, Order, Touch
+from cuda_graphs.graph.spans import Span
+
+if TYPE_CHECKING:
+    from cuda_graphs.graph.definition import GraphDef
+    from cuda_graphs.graph.node import GraphNode
+
+__all__ = ["CheckReport", "Finding", "check"]
+
+# kind -> what it means. The order is that of a report.
+KINDS = {
+    "cycle": "nodes depend on one another in a circle",
+    "unordered": "two nodes touch the same memory, one of them writes, and no edges order them",
+    "unordered_event": "a record of an event, and another record or a wait, that no edges order",
+    "unordered_condition": "a kernel sets a condition, a node looks at it, and no edges order them",
+    "use_after_free": "memory of an alloc node is touched after its free node",
+    "use_before_alloc": "memory of an alloc node is touched before it",
+    "freed_twice": "an allocation has two free nodes",
+    "foreign_free": "a free node for memory that no alloc node of the definition allocates",
+    "never_freed": "an allocation without a free node: it outlives each launch",
+    "unused_condition": "a condition that no node looks at; instantiation refuses it",
+    "shared_condition": "a condition that two nodes look at",
+    "unset_condition": "a condition without a default value that no kernel takes as an argument",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong. `kind` is one of `KINDS`, `nodes` are those it is about, `text` says it in a line."""
+
+    kind: str
+    nodes: tuple[GraphNode, ...]
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text}"
+
+
+@dataclass(frozen=True)
+class CheckReport(Sequence[Finding]):
+    """What `GraphDef.check` found: a sequence of Findings, false when there is none, a line each as str.
+
+    `is_complete` is False when there was more of one kind than the limit.
+    """
+
+    findings: tuple[Finding, ...]
+    is_complete: bool = True
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.findings[index]
+
+    def __str__(self) -> str:
+        if not self.findings:
+            return "nothing found"
+        more = "" if self.is_complete else "\nThere is more: raise `limit`."
+        return "\n".join(map(str, self.findings)) + more
+
+
+class Use(NamedTuple):
+    """How a node touches something."""
+
+    node: GraphNode
+    verb: str
+    what: str  # "memory", "event" or "condition"
+
+    def text(self, span: Span) -> str:
+        of = str(span) if self.what == "memory" else f"{self.what} {span.start % SPACE:#x}"
+        return f"{self.node._identify()} {self.verb} {of}"
+
+
+SPACE = 1 << 64
+EVENTS, CONDITIONS = SPACE, 2 * SPACE
+UNORDERED = {"memory": "unordered", "event": "unordered_event", "condition": "unordered_condition"}
+
+
+# What a node of a kind touches itself: (span, does it write, verb, what).
+Uses = Iterator[tuple[Span, bool, str, str]]
+
+
+def memset_uses(node: MemsetNode) -> Uses:
+    v = node._read()
+    if v["height"]:
+        yield (
+            Span.of(v["dptr"], v["width"] * v["element_size"], (v["height"], v["pitch"])),
+            True,
+            "fills",
+            "memory",
+        )
+
+
+def memcpy_uses(node: MemcpyNode) -> Uses:
+    v = node._read()
+    shape: Shape = v["shape"]
+    to, source = shape.layout(shape.dst), shape.layout(shape.src)
+    if shape.size:
+        yield Span.of(v["dst"], to.run, *to.axes), True, "copies to", "memory"
+        yield Span.of(v["src"], source.run, *source.axes), False, "copies from", "memory"
+
+
+def kernel_uses(node: KernelNode) -> Uses:
+    for span in node.writes:
+        yield span, True, "writes", "memory"
+    for span in node.reads:
+        yield span, False, "reads", "memory"
+    for handle in node._conditions:
+        yield Span(CONDITIONS + handle, 1), False, "sets", "condition"
+
+
+def alloc_uses(node: AllocNode) -> Uses:
+    yield Span(node.dptr, node.bytesize), True, "allocates", "memory"
+
+
+def record_uses(node: EventRecordNode) -> Uses:
+    yield Span(EVENTS + node.event.handle, 1), True, "records", "event"
+
+
+def wait_uses(node: EventWaitNode) -> Uses:
+    yield Span(EVENTS + node.event.handle, 1), False, "waits for", "event"
+
+
+USES: dict[type, Callable[[Any], Uses]] = {
+    MemsetNode: memset_uses,
+    MemcpyNode: memcpy_uses,
+    KernelNode: kernel_uses,
+    AllocNode: alloc_uses,
+    EventRecordNode: record_uses,
+    EventWaitNode: wait_uses,
+}
+
+
+class Scope:
+    """One graph of the definition, and those inside its nodes."""
+
+    def __init__(self, graph: GraphDef) -> None:
+        self.graph = graph
+        self.nodes = sorted(
+            graph.nodes(), key=attrgetter("handle")
+        )  # so that a report comes out the same again
+        self.inner: dict[GraphNode, list[Scope]] = {
+            node: [Scope(each) for each in graphs] for node in self.nodes if (graphs := graphs_in(node))
+        }
+
+    def all(self) -> Iterator[Scope]:
+        """This scope and those within."""
+        yield self
+        for scopes in self.inner.values():
+            for scope in scopes:
+                yield from scope.all()
+
+    def nodes_of(self, kind: type) -> list[Any]:
+        """The nodes of a kind in this scope and those within."""
+        return [node for scope in self.all() for node in scope.nodes if isinstance(node, kind)]
+
+
+def graphs_in(node: GraphNode) -> tuple[GraphDef, ...]:
+    if isinstance(node, ConditionalNode):
+        return node.branches
+    return (node.child_graph,) if isinstance(node, ChildGraphNode) else ()
+
+
+class Checker:
+    """Goes over a definition and collects findings."""
+
+    def __init__(self, root: Scope, limit: int) -> None:
+        self.root = root
+        self.limit = limit
+        self.is_complete = True
+        self.findings: dict[str, list[Finding]] = {kind: [] for kind in KINDS}
+        # By address. Two allocations may get one address when the one is freed before the other.
+        self.sizes = {node.dptr: node.bytesize for node in root.nodes_of(AllocNode)}
+
+    def report(self) -> CheckReport:
+        self.check_scope(self.root)
+        self.check_conditions()
+        found = [finding for findings in self.findings.values() for finding in findings]
+        return CheckReport(tuple(found), self.is_complete)
+
+    def find(self, kind: str, nodes: Iterable[GraphNode], text: str) -> bool:
+        """Notes a finding; False when it is one too many."""
+        findings = self.findings[kind]
+        if len(findings) < self.limit:
+            findings.append(Finding(kind, tuple(nodes), text))
+            return True
+        self.is_complete = False
+        return False
+
+    def check_scope(self, scope: Scope) -> list[Touch]:
+        """Checks a graph and what is inside it; all that it touches, in no order."""
+        try:
+            order = Order(scope.nodes, scope.graph.edges())
+        except CyclicError as error:
+            self.find("cycle", error.nodes, f"no order is possible of {listed(error.nodes)}")
+            order = Order(scope.nodes, ())
+            is_ordered = False
+        else:
+            is_ordered = True
+        touches = [
+            touch for step, node in enumerate(order.nodes) for touch in self.touches(scope, node, step)
+        ]
+        if is_ordered:
+            self.check_order(order, touches)
+            self.check_allocations(order, touches)
+        return touches
+
+    def touches(self, scope: Scope, node: GraphNode, step: int) -> Iterator[Touch]:
+        """What a node and all inside it touch."""
+        if uses := USES.get(type(node)):
+            for span, writes, verb, what in uses(node):
+                if span.run:
+                    yield Touch(step, span, writes, Use(node, verb, what))
+        elif isinstance(node, FreeNode):
+            yield Touch(
+                step, Span(node.dptr, self.sizes.get(node.dptr, 1)), True, Use(node, "frees", "memory")
+            )
+        elif isinstance(node, ConditionalNode) and node.condition is not None:
+            span = Span(CONDITIONS + node.condition.handle, 1)
+            yield Touch(step, span, True, Use(node, "looks at", "condition"))
+        for inner in scope.inner.get(node, ()):
+            for touch in self.check_scope(inner):
+                yield touch._replace(step=step)
+
+    def check_order(self, order: Order, touches: list[Touch]) -> None:
+        seen = set()
+        for one, other in order.unordered(touches):
+            pair = (one.who.node, other.who.node, one.who.what)
+            if pair in seen:
+                continue
+            seen.add(pair)
+            text = f"{one.who.text(one.span)} and {other.who.text(other.span)}, with no order between them"
+            if not self.find(UNORDERED[one.who.what], pair[:2], text):
+                return
+
+    def check_allocations(self, order: Order, touches: Sequence[Touch]) -> None:
+        foreign = [n for n in order.nodes if isinstance(n, FreeNode) and n.dptr not in self.sizes]
+        for node in foreign:
+            text = f"{node._identify()} frees {node.dptr:#x}, which no alloc node of the definition allocates"
+            self.find("foreign_free", [node], text)
+        allocs = [(n.dptr, n.bytesize, order.steps[n]) for n in order.nodes if isinstance(n, AllocNode)]
+        frees = [(n.dptr, order.steps[n]) for n in order.nodes if isinstance(n, FreeNode)]
+        for lives in lives_of(order, allocs, frees):
+            self.check_lives(order, lives)
+            self.check_uses(order, lives, touches)
+
+    def check_lives(self, order: Order, lives: Lives) -> None:
+        for life in lives.all:
+            node, ends = order.nodes[life.begin], [order.nodes[step] for step in life.ends]
+            if not ends:
+                self.find("never_freed", [node], f"the memory of {node._identify()} is never freed")
+            elif len(ends) > 1:
+                text = f"the memory of {node._identify()} is freed by {listed(ends)}"
+                self.find("freed_twice", [node, *ends], text)
+
+    def check_uses(self, order: Order, lives: Lives, touches: Sequence[Touch]) -> None:
+        for touch in touches:
+            use: Use = touch.who
+            if use.what != "memory" or use.verb == "allocates" or touch.step in lives.matched:
+                continue
+            for life, is_over in lives.misuses(touch.step, touch.span):
+                alloc, ends = order.nodes[life.begin], [order.nodes[step] for step in life.ends]
+                when = f"after {listed(ends)}" if is_over else "before it is allocated"
+                text = f"{use.text(touch.span)}, which is of {alloc._identify()}, {when}"
+                kind, nodes = (
+                    ("use_after_free", [use.node, alloc, *ends])
+                    if is_over
+                    else ("use_before_alloc", [use.node, alloc])
+                )
+                self.find(kind, nodes, text)
+
+    def check_conditions(self) -> None:
+        lookers: dict[int, list[GraphNode]] = {}
+        for node in self.root.nodes_of(ConditionalNode):
+            if node.condition is not None:
+                lookers.setdefault(node.condition.handle, []).append(node)
+        for handle, nodes in lookers.items():
+            if len(nodes) > 1:
+                self.find("shared_condition", nodes, f"condition {handle:#x} decides for {listed(nodes)}")
+        kernels = self.root.nodes_of(KernelNode)
+        for scope in self.root.all():
+            for handle, has_default, source in scope.graph._conditions():
+                name = f"condition {handle:#x}" + (f" ({source})" if source else "")
+                if handle not in lookers:
+                    self.find("unused_condition", [], f"no node looks at {name}")
+                elif not has_default and not any(kernel._takes(handle) for kernel in kernels):
+                    text = f"{name} of {listed(lookers[handle])} has no default value, and no kernel takes it"
+                    self.find("unset_condition", lookers[handle], text)
+
+
+def listed(nodes: Iterable[GraphNode]) -> str:
+    return ", ".join(node._identify() for node in nodes)
+
+
+def check(graph: GraphDef, limit: int) -> CheckReport:
+    """See GraphDef.check."""
+    return Checker(Scope(graph), limit).report()

@@ -1,0 +1,401 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: `GraphDef.check` finds what is wrong with a definition, wherever in it, names it, and finds nothing else."""
+
+import numpy as np
+import pytest
+
+import cuda_graphs as cg
+from cuda_graphs._handles import boxes
+from tests.graph_rig import ONE
+
+
+@pytest.fixture
+def g(device):
+    return cg.GraphDef()
+
+
+@pytest.fixture
+def memory(device, stream):
+    """The address of 4096 bytes of the device."""
+    buffer = cg.DeviceMemoryResource(device).allocate(4096, stream=stream)
+    yield int(buffer.handle)
+    buffer.close()
+
+
+def found(definition, *kinds):
+    """{(kind, nodes)} of the findings, of all kinds or of some."""
+    return {(f.kind, frozenset(f.nodes)) for f in definition.check() if f.kind in kinds or not kinds}
+
+
+def finding(kind, *nodes):
+    return kind, frozenset(nodes)
+
+
+# ---- reports
+
+
+def test_a_definition_with_nothing_wrong_gives_a_report_that_is_false(g, memory):
+    g.memset(memory, 0, 64).memset(memory, 1, 64)
+    report = g.check()
+    assert not report
+    assert (len(report), list(report), str(report), report.is_complete) == (0, [], "nothing found", True)
+    assert not cg.GraphDef().check()
+
+
+def test_a_report_says_each_finding_in_a_line_with_names_and_source_lines(g, memory):
+    clear = g.memset(memory, 0, 64, name="clear")
+    inside = g.while_loop(g.create_condition(0), name="loop").body.memcpy(memory + 128, memory + 32, 16)
+    g.create_condition(0)
+    report = g.check()
+    assert report
+    assert [f.kind for f in report] == ["unordered", "unused_condition"]
+    assert report[0].nodes in ((clear, inside), (inside, clear))
+    lines = str(report).split("\n")
+    assert len(lines) == 2
+    assert lines[0].startswith("unordered: ")
+    assert f"MemsetNode 'clear' ({clear.source}) fills {memory:#x}..{memory + 63:#x}" in lines[0]
+    assert f"MemcpyNode ({inside.source}) in `body` of WhileNode 'loop' (" in lines[0]
+    assert f"copies from {memory + 32:#x}..{memory + 47:#x}" in lines[0]
+    assert f"({__file__}:" in lines[1]
+
+
+def test_a_report_says_when_there_is_more(g, memory):
+    for _ in range(5):
+        g.memset(memory, 0, 4)
+    assert len(g.check()) == 10
+    assert g.check().is_complete
+    report = g.check(limit=3)
+    assert len(report) == 3
+    assert not report.is_complete
+    assert "There is more" in str(report)
+
+
+@pytest.mark.parametrize(
+    ("limit", "error"), [(-1, OverflowError), (1.5, TypeError), ("3", TypeError), (None, TypeError)]
+)
+def test_the_limit_is_a_count(limit, error, g):
+    with pytest.raises(error, match="limit"):
+        g.check(limit=limit)
+
+
+def test_a_report_of_a_graph_that_is_gone_is_refused(g):
+    loop = g.while_loop(g.create_condition(0))
+    body = loop.body
+    loop.destroy()
+    with pytest.raises(RuntimeError, match="no longer valid"):
+        body.check()
+
+
+# ---- memory without order
+
+
+def test_fills_and_copies_of_the_same_bytes_need_an_order(g, memory):
+    a = g.memset(memory, 0, 64)
+    b = g.memset(memory + 63, 0, 1)
+    c = g.memset(memory + 64, 0, 64)
+    copy = g.memcpy(memory + 256, memory, 64)
+    other = g.memcpy(memory + 512, memory, 64)
+    assert found(g) == {
+        finding("unordered", a, b),
+        finding("unordered", a, copy),
+        finding("unordered", a, other),
+        finding("unordered", b, copy),
+        finding("unordered", b, other),
+    }
+    # Two that read need none, nor do two that an edge, or a path, orders.
+    b.pred = {a}
+    copy.pred = {b}
+    other.pred = {copy, c}
+    assert found(g) == set()
+
+
+def test_rows_are_looked_at_one_by_one(g, memory):
+    left = g.memset(memory, 0, 8, 16, 64)
+    g.memset(memory + 8, 1, 8, 16, 64)
+    across = g.memset(memory + 64, 2, 64)
+    assert found(g) == {
+        finding("unordered", left, across),
+        *(finding("unordered", n, across) for n in g.nodes() if n not in (left, across)),
+    }
+
+
+def test_elements_have_their_size(g, memory):
+    g.memset(memory, b"\1\2\3\4", 4)
+    after = g.memset(memory + 12, 0, 1)
+    beyond = g.memset(memory + 16, 0, 1)
+    (first,) = g.nodes() - {after, beyond}
+    assert found(g) == {finding("unordered", first, after)}
+
+
+def test_kernels_count_where_they_say_what_they_touch(g, memory, kernels):
+    silent = g.launch(ONE, kernels.affine, memory, 1, 1)
+    writes = g.launch(ONE, kernels.affine, memory, 1, 1, writes=[(memory, 4)])
+    reads = g.launch(ONE, kernels.affine, memory, 1, 1, reads=[(memory, 4)])
+    g.launch(ONE, kernels.affine, memory, 1, 1, reads=[(memory, 4)])
+    others = g.nodes() - {silent, writes, reads}
+    assert found(g) == {finding("unordered", writes, r) for r in (reads, *others)}
+
+
+def test_branches_of_one_node_never_meet(g, memory, kernels):
+    switch = g.switch(g.create_condition(0), 3)
+    for branch in switch.branches:
+        branch.memset(memory, 0, 4)
+    either = switch.if_else(g.create_condition(0))
+    either.then.memset(memory, 0, 4)
+    either.else_.memset(memory, 0, 4).memset(memory, 1, 4)
+    assert found(g) == set()
+
+
+def test_a_body_is_ordered_as_its_node_is(g, memory):
+    before = g.memset(memory, 0, 4)
+    loop = before.while_loop(g.create_condition(0))
+    first = loop.body.memset(memory, 1, 4)
+    deeper = first.if_then(g.create_condition(0)).then.memset(memory, 2, 4)
+    loop.memset(memory, 3, 4)
+    assert found(g) == set()
+    beside = g.memset(memory, 4, 4)
+    second = loop.body.memset(memory, 5, 4)
+    loop.body.memset(memory + 64, 5, 4)
+    after = next(n for n in loop.succ)
+    assert found(g) == {
+        *(finding("unordered", beside, n) for n in (before, after, first, deeper, second)),
+        finding("unordered", second, first),
+        finding("unordered", second, deeper),
+    }
+    # Of a body alone, what is around it does not count.
+    assert found(loop.body) == {finding("unordered", second, first), finding("unordered", second, deeper)}
+
+
+def test_what_an_embedded_graph_touches_its_node_touches(g, memory, kernels):
+    child = cg.GraphDef()
+    child.memset(memory, 0, 4, name="inside")
+    child.launch(ONE, kernels.affine, memory + 64, 1, 1, writes=[(memory + 64, 4)], name="kernel inside")
+    outer = cg.GraphDef()
+    outer.join().embed(child)
+    node = g.embed(outer)
+    beside = g.memset(memory, 0, 128)
+    assert {f.kind for f in g.check()} == {"unordered"}
+    names = {frozenset(n.name for n in f.nodes) for f in g.check()}
+    assert names == {frozenset({"memset", "inside"}), frozenset({"memset", "kernel inside"})}
+    assert all("in `child_graph` of ChildGraphNode" in f.text for f in g.check())
+    beside.succ.add(node)
+    assert found(g) == set()
+
+
+# ---- allocations
+
+
+def test_memory_that_is_allocated_used_and_freed_in_order_is_right(g, kernels):
+    a = g.alloc(64)
+    a.memset(a.dptr, 0, 64).launch(ONE, kernels.affine, a.dptr, 1, 1, writes=[a]).free(a.dptr)
+    b = g.alloc(64)
+    b.free(b.dptr)
+    assert found(g) == set()
+
+
+def test_memory_that_is_never_freed_is_found(g):
+    kept = g.alloc(64, name="kept")
+    a = g.alloc(64)
+    a.free(a.dptr)
+    assert found(g) == {finding("never_freed", kept)}
+
+
+def test_use_of_memory_after_its_free_node_is_found(g, kernels, memory):
+    a = g.alloc(64)
+    free = a.free(a.dptr)
+    fill = free.memset(a.dptr, 0, 4)
+    copy = fill.join().memcpy(memory, a.dptr + 60, 4)
+    loop = free.while_loop(g.create_condition(0))
+    inside = loop.body.launch(ONE, kernels.affine, a.dptr, 1, 1, reads=[a])
+    assert found(g, "use_after_free") == {
+        finding("use_after_free", fill, a, free),
+        finding("use_after_free", copy, a, free),
+        finding("use_after_free", inside, a, free),
+    }
+
+
+def test_use_of_memory_before_its_alloc_node_is_found(g, memory):
+    a = g.alloc(64, name="late")
+    fill = g.memset(a.dptr, 0, 4)
+    fill.succ.add(a)
+    a.free(a.dptr)
+    (report,) = g.check()
+    assert (report.kind, report.nodes) == ("use_before_alloc", (fill, a))
+    assert "which is of AllocNode 'late'" in report.text
+
+
+def test_use_of_memory_without_an_order_to_its_alloc_and_free_nodes_is_found(g):
+    a = g.alloc(64)
+    free = a.free(a.dptr)
+    beside = g.memset(a.dptr, 0, 4)
+    assert found(g) == {finding("unordered", a, beside), finding("unordered", beside, free)}
+    beside.pred.add(a)
+    assert found(g) == {finding("unordered", beside, free)}
+    beside.succ.add(free)
+    assert found(g) == set()
+
+
+def test_memory_of_another_definition_that_is_freed_here_is_found(g):
+    other = cg.GraphDef()
+    a = other.alloc(64)
+    free = g.free(a.dptr)
+    assert found(g) == {finding("foreign_free", free)}
+    assert found(other) == {finding("never_freed", a)}
+
+
+# ---- conditions
+
+
+def test_a_condition_that_no_node_looks_at_is_found(g):
+    g.create_condition(0)
+    used = g.create_condition(0)
+    body = g.if_then(used).then
+    body.create_condition(0)
+    assert [f.kind for f in g.check()] == ["unused_condition"] * 2
+    assert [f.kind for f in body.check()] == ["unused_condition"]
+
+
+def test_a_condition_that_nothing_can_set_and_that_has_no_default_is_found(g, kernels):
+    never = g.if_then(g.create_condition())
+    g.if_then(g.create_condition(0))
+    by_object, by_handle = g.create_condition(), g.create_condition()
+    setter = g.launch(ONE, kernels.set, by_object, 1)
+    setter.launch(ONE, kernels.set, by_handle.handle, 1).if_then(by_handle).then.if_then(by_object)
+    assert found(g) == {finding("unset_condition", never)}
+
+
+def test_a_kernel_that_sets_a_condition_needs_an_order_to_the_node_that_looks_at_it(g, kernels):
+    condition = g.create_condition(0)
+    node = g.while_loop(condition)
+    node.body.launch(ONE, kernels.set, condition, 0).launch(ONE, kernels.set, condition, 1)
+    beside = g.launch(ONE, kernels.set, condition, 1)
+    g.launch(ONE, kernels.set, condition, 1).succ.add(node)  # two that set it need none
+    assert found(g) == {finding("unordered_condition", beside, node)}
+    beside.succ.add(node)
+    assert found(g) == set()
+
+
+# ---- events, and circles
+
+
+def test_a_record_needs_an_order_to_every_other_use_of_the_event(g, device):
+    one, other = device.create_event(), device.create_event()
+    record, wait = g.record_event(one), g.wait_event(one)
+    g.record_event(other)
+    g.wait_event(one)
+    second = g.nodes() - {record, wait}
+    assert found(g) == {
+        finding("unordered_event", record, wait),
+        *(finding("unordered_event", record, n) for n in second if getattr(n, "event", None) == one),
+    }
+    again = wait.record_event(one)
+    assert finding("unordered_event", record, again) in found(g)
+
+
+def test_a_circle_is_found_and_the_rest_is_looked_at_all_the_same(g, memory):
+    a, b = g.join(name="a"), g.join(name="b")
+    a.succ.add(b)
+    b.succ.add(a)
+    body = g.if_then(g.create_condition(0)).then
+    x, y = body.memset(memory, 0, 4), body.memset(memory, 0, 4)
+    assert found(g) == {finding("cycle", a, b), finding("unordered", x, y)}
+
+
+# ---- reads and writes
+
+
+def test_what_a_kernel_touches_is_kept_as_spans(g, device, stream, kernels):
+    buffer = cg.DeviceMemoryResource(device).allocate(256, stream=stream)
+    start = int(buffer.handle)
+    a = g.alloc(64)
+    node = a.launch(
+        ONE,
+        kernels.nothing,
+        reads=[buffer, (buffer, 8), (start + 8, 8)],
+        writes=[a, start, start + 200, (start, 0)],
+    )
+    assert [tuple(span) for span in node.reads] == [(start, 256, ()), (start, 8, ()), (start + 8, 8, ())]
+    assert [tuple(span) for span in node.writes] == [
+        (a.dptr, 64, ()),
+        (start, 256, ()),
+        (start + 200, 56, ()),
+    ]
+    handle = node.handle
+    del node
+    (again,) = (n for n in g.nodes() if n.handle == handle)
+    assert (len(again.reads), len(again.writes)) == (3, 3)
+    plain = g.launch(ONE, kernels.nothing)
+    assert (plain.reads, plain.writes) == ((), ())
+    buffer.close()
+
+
+def test_saying_that_memory_is_touched_does_not_keep_it(g, device, stream, kernels, eventually):
+    buffer = cg.DeviceMemoryResource(device).allocate(256, stream=stream)
+    before = boxes.live()["pointer"]
+    g.launch(ONE, kernels.nothing, reads=[buffer], writes=[(buffer, 8)])
+    buffer.close()
+    eventually(lambda: boxes.live()["pointer"] < before)
+
+
+def test_an_array_is_touched_where_its_elements_are(g, kernels, pinned):
+    array = pinned(np.arange(64)).reshape(8, 8)
+    start = array.ctypes.data
+    node = g.launch(
+        ONE, kernels.nothing, reads=[array, array[:, 2], array[::-1, 4:6], array[:0]], writes=[array.T]
+    )
+    assert [tuple(span) for span in node.reads] == [
+        (start, 256, ()),
+        (start + 8, 4, ((8, 32),)),
+        (start + 16, 8, ((8, 32),)),
+    ]
+    assert [tuple(span) for span in node.writes] == [(start, 256, ())]
+    column = g.launch(ONE, kernels.nothing, writes=[array[:, 3]])
+    assert found(g) == {finding("unordered", node, column)}
+    node.destroy()
+    other = g.launch(ONE, kernels.nothing, writes=[array[:, 4]])
+    row = g.memset(start + 32, 0, 32)
+    assert found(g) == {finding("unordered", column, row), finding("unordered", other, row)}
+
+
+def test_a_copy_of_rows_and_planes_touches_them_and_no_more(g, pinned):
+    target, source = pinned(np.zeros((4, 8, 8))), pinned(np.zeros((4, 8, 8)))
+    copy = g.memcpy(target[1:3, 2:5, 3:6], source[1:3, 2:5, 3:6])
+    inside, above = g.memset(target[2, 4].ctypes.data + 20, 0, 4), g.memset(target[2, 5].ctypes.data, 0, 32)
+    left, plane = g.memset(target[1, 3].ctypes.data, 0, 12), g.memset(target[3].ctypes.data, 0, 256)
+    under = g.memset(source[1, 2].ctypes.data, 0, 32)
+    assert above.is_valid and left.is_valid and plane.is_valid
+    assert found(g) == {finding("unordered", copy, inside), finding("unordered", copy, under)}
+
+
+def wrong(name, error, match, make):
+    return pytest.param(error, match, make, id=name)
+
+
+@pytest.mark.parametrize("keyword", ["reads", "writes"])
+@pytest.mark.parametrize(
+    ("error", "match", "make"),
+    [
+        wrong("buffer", TypeError, "must be a list of what the kernel touches, got Buffer", lambda b: b),
+        wrong("none", TypeError, "must be a list of what the kernel touches, got NoneType", lambda b: None),
+        wrong("address", TypeError, "must be a list", lambda b: int(b.handle)),
+        wrong("item", TypeError, r"\[1\] must be an address", lambda b: [b, "x"]),
+        wrong("float", TypeError, r"\[0\] must be an address", lambda b: [1.5]),
+        wrong("triple", TypeError, r"\[0\] must be a pair \(address, bytes\)", lambda b: [(1, 2, 3)]),
+        wrong("size", TypeError, r"the size of \w+\[0\] must be an int", lambda b: [(b, "x")]),
+        wrong("negative", OverflowError, r"the size of \w+\[0\]", lambda b: [(b, -1)]),
+        wrong(
+            "nowhere", ValueError, r"\[0\]=0x10 is in no memory .* give \(address, bytes\)", lambda b: [16]
+        ),
+    ],
+)
+def test_what_cannot_be_touched_is_refused_and_adds_nothing(
+    keyword, error, match, make, g, device, stream, kernels
+):
+    buffer = cg.DeviceMemoryResource(device).allocate(256, stream=stream)
+    with pytest.raises(error, match=keyword if match is None else match):
+        g.launch(ONE, kernels.nothing, **{keyword: make(buffer)})
+    assert g.nodes() == set()
+    buffer.close()
+    with pytest.raises(ValueError, match=rf"{keyword}\[0\] is a closed Buffer"):
+        g.launch(ONE, kernels.nothing, **{keyword: [buffer]})
