@@ -30,6 +30,7 @@ GOOD = {
     "create_condition": lambda n: {},
     "instantiate": lambda n: {},
     "debug_dot_print": lambda n: {"path": "/dev/null"},
+    "check": lambda n: {},
 }
 FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: None)
 
@@ -42,7 +43,9 @@ class Emits:
 
 
 BUILDERS = [
-    name for name in GOOD if name not in ("edge_data", "create_condition", "instantiate", "debug_dot_print")
+    name
+    for name in GOOD
+    if name not in ("edge_data", "create_condition", "instantiate", "debug_dot_print", "check")
 ]
 
 

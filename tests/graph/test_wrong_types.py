@@ -25,6 +25,7 @@ NONE, TEXT, FLOAT, LIST, BYTES, STRANGER = None, "text", 1.5, [1], b"abcdefg", S
 NO_INT = (NONE, TEXT, FLOAT, LIST, BYTES, STRANGER)
 NOT_OURS = (NONE, TEXT, FLOAT, LIST, BYTES, STRANGER, 42, cg.Condition, len)
 NO_FLAG = (NONE, TEXT, FLOAT, LIST, BYTES, STRANGER, 2)
+NO_TOUCHES = (NONE, TEXT, FLOAT, BYTES, STRANGER, 42, [None], ["text"], [1.5], [(1, 2, 3)], [(1, "2")], [len])
 NO_NAME = (FLOAT, LIST, BYTES, STRANGER, 42)
 
 
@@ -41,6 +42,8 @@ ROWS = {
     ("launch", "*2"): ((NONE, TEXT, LIST, BYTES, STRANGER, len), "parameter 0 of kernel 'affine'"),
     ("launch", "*3"): ((NONE, TEXT, LIST, BYTES, STRANGER, 1j), "parameter 1 of kernel 'affine'"),
     ("launch", "edge"): (optional(NOT_OURS), "edge"),
+    ("launch", "reads"): (NO_TOUCHES, "reads"),
+    ("launch", "writes"): (NO_TOUCHES, "writes"),
     ("alloc", "size"): (NO_INT, "size"),
     ("alloc", "options"): (optional(NOT_OURS), "options"),
     ("alloc", "device"): (optional(NO_INT), "device"),
@@ -78,6 +81,7 @@ ROWS = {
     ("instantiate", "upload_stream"): (optional(NOT_OURS), "Stream"),
     ("instantiate", "device_launch"): (NO_FLAG, "device_launch"),
     ("instantiate", "use_node_priority"): (NO_FLAG, "use_node_priority"),
+    ("check", "limit"): (NO_INT, "limit"),
     ("debug_dot_print", "path"): ((NONE, FLOAT, LIST, STRANGER, 42), "path"),
     ("debug_dot_print", "options"): (optional((*NOT_OURS, {})), "options"),
 }
