@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """CUDA graphs as Python objects, on NVIDIA GPUs and on any CPU."""
 
+from typing import TYPE_CHECKING
+
 from cuda_graphs._driver.choice import DriverInfo, driver_info, use_driver
 from cuda_graphs._objects.buffer import Buffer
 from cuda_graphs._objects.context import Context
@@ -63,7 +65,26 @@ from cuda_graphs.graph.node_kinds import (
 )
 from cuda_graphs.graph.node_type import GraphNodeType
 from cuda_graphs.graph.options import GraphAllocOptions, GraphCompleteOptions, GraphDebugPrintOptions
+from cuda_graphs.graph.parameter import Parameter
 from cuda_graphs.graph.spans import Span
+
+if TYPE_CHECKING:
+    from cuda_graphs.compiler.types import (
+        bf16,
+        bool_,
+        f16,
+        f32,
+        f64,
+        i8,
+        i16,
+        i32,
+        i64,
+        pointer,
+        u8,
+        u16,
+        u32,
+        u64,
+    )
 
 __all__ = [
     "LEGACY_DEFAULT_STREAM",
@@ -118,6 +139,7 @@ __all__ = [
     "MemsetNode",
     "NVRTCError",
     "ObjectCode",
+    "Parameter",
     "PinnedMemoryResource",
     "Program",
     "ProgramOptions",
@@ -127,7 +149,38 @@ __all__ = [
     "SwitchNode",
     "SynchronousMemoryResource",
     "WhileNode",
+    "bf16",
+    "bool_",
     "driver_info",
+    "f16",
+    "f32",
+    "f64",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
     "launch",
+    "pointer",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
     "use_driver",
 ]
+
+# Those of the compiler, which is imported when one of them is asked for.
+_TYPES = {
+    *("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "bool_", "pointer"),
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _TYPES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from cuda_graphs.compiler import types
+
+    return globals().setdefault(name, getattr(types, name))
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

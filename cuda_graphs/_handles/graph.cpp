@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "_driver/table.hpp"
@@ -17,6 +18,7 @@ struct Hierarchy {
     CUgraph root = nullptr;
     std::deque<GraphBox> graphs;  // addresses stay
     SourceTable sources;
+    ParameterTable parameters;
 
     bool finish() noexcept;
     GraphBox& add(CUgraph raw, NodeRecord* holder);
@@ -55,6 +57,24 @@ GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw) {
     GraphBox& graph = holder.graph->hierarchy->add(raw, &holder);
     holder.make_facts().inner.push_back(&graph);
     return graph;
+}
+
+GraphBox* child_box(NodeRecord& holder) {
+    if (holder.facts && !holder.facts->inner.empty()) return holder.facts->inner.front();
+    CUgraph raw = nullptr;
+    {
+        const GilRelease released;
+        CU_TRY(driver().cuGraphChildGraphNodeGetGraph(holder.raw, &raw));
+    }
+    if (holder.facts && !holder.facts->inner.empty()) return holder.facts->inner.front();  // another thread was faster
+    GraphBox& inner = add_inner_graph(holder, raw);
+    const auto labels = std::exchange(holder.facts->inner_labels, {});
+    if (labels) CU_TRY(give_labels(inner, labels));
+    return &inner;
+}
+
+ParameterTable& parameters_of(GraphBox& graph) noexcept {
+    return graph.hierarchy->parameters;
 }
 
 NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot owners) {

@@ -47,6 +47,12 @@ NodeHandle create_graph();
 // Takes on a graph that the driver made inside `holder`.
 GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw);
 
+// The graph inside a child graph node. Asks the driver when it was not taken on yet; null with an error noted.
+GraphBox* child_box(NodeRecord& holder);
+
+// The named parameters of the hierarchy that the graph is in.
+ParameterTable& parameters_of(GraphBox& graph) noexcept;
+
 // The handle of a node (so, with an entry node, of a graph) from any handle of its hierarchy.
 template <class AnyHandle>
 NodeHandle node_handle(const AnyHandle& any, NodeRecord& node) noexcept {

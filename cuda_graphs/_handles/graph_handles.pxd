@@ -3,7 +3,7 @@
 """What Cython sees of the graph part of the handle layer. The headers next to this file are its documentation."""
 
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, uint32_t
+from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.string cimport string
@@ -49,6 +49,54 @@ cdef extern from "_handles/node_labels.hpp" namespace "cg" nogil:
     shared_ptr[const GraphLabels] copy_labels(GraphBox& graph) except +
     CUresult give_labels(GraphBox& clone, const shared_ptr[const GraphLabels]& labels) except +
 
+cdef extern from "_handles/value_type.hpp" namespace "cg" nogil:
+    enum class ValueKind:
+        kInt
+        kUint
+        kFloat
+        kBool
+        kPointer
+    cppclass ValueType:
+        const char* name
+        ValueKind kind
+        size_t size
+    const ValueType* find_value_type(const char* name) noexcept
+    unsigned short to_bf16(double value) noexcept
+    double from_bf16(unsigned short value) noexcept
+
+cdef extern from "_handles/named_parameter.hpp" namespace "cg" nogil:
+    cppclass ParameterValue:
+        uint64_t bits
+        cpp_bool known
+        Opaque owner
+    cppclass NamedParameter:
+        string name
+        const ValueType* type
+        ParameterValue initial
+        void* object
+    ctypedef shared_ptr[NamedParameter] ParameterRef
+    enum class Field:
+        kArgument
+        kDestination
+        kSource
+        kExtent
+        kValue
+    cppclass ParameterUse:
+        ParameterUse()
+        ParameterRef parameter
+        Field field
+        unsigned int argument
+    cppclass NodeParameters:
+        vector[ParameterUse] uses
+    cppclass ParameterTable:
+        ParameterRef find(const string& name) except +
+        cpp_bool has(const ParameterRef& parameter) except +
+        void add(const ParameterRef& parameter) except +
+    size_t as_extent(const ValueType& type, uint64_t bits) noexcept
+    ParameterRef find_clash(GraphBox& source, GraphBox& target) except +
+    CUresult copy_uses(GraphBox& source, NodeRecord& holder) except +
+    CUresult hold_places(NodeSpec& spec, NodeParameters& parameters) except +
+
 cdef extern from "_handles/graph_node.hpp" namespace "cg" nogil:
     enum class NodeKind(int):
         kEntry
@@ -75,6 +123,7 @@ cdef extern from "_handles/graph_node.hpp" namespace "cg" nogil:
         vector[GraphBox*] inner
         CUgraphConditionalHandle condition
         int device
+        unique_ptr[NodeParameters] parameters
         Opaque values
 
     cppclass NodeRecord:
@@ -133,6 +182,7 @@ cdef extern from "_handles/node_spec.hpp" namespace "cg" nogil:
         CUgraphNodeParams params
         KernelShape shape
         Owners owners
+        vector[ParameterUse] uses
         ArgumentPack arguments
         void begin(NodeKind kind) noexcept
 
@@ -168,17 +218,49 @@ cdef extern from "_handles/graph.hpp" namespace "cg" nogil:
         vector[ConditionRecord] conditions
     NodeHandle create_graph() except +
     GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw) except +
+    GraphBox* child_box(NodeRecord& holder) except +
+    ParameterTable& parameters_of(GraphBox& graph) noexcept
     void point_to(NodeHandle& handle, const NodeHandle& any, NodeRecord& node) noexcept
     NodePlace place_after(const NodeHandle& node) noexcept
     NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot slot) except +
     void seal_owners(GraphBox& graph) noexcept
 
+cdef extern from "_handles/exec_parameters.hpp" namespace "cg" nogil:
+    cppclass ParameterChange:
+        ParameterChange()
+        size_t index
+        ParameterValue value
+    ctypedef vector[ParameterChange] ParameterChanges
+    enum class ParameterFault:
+        kNone
+        kMissing
+        kLost
+        kPageable
+        kDriver
+    cppclass ParameterProblem:
+        ParameterProblem()
+        ParameterFault fault
+        CUresult status
+        size_t index
+        NodeHandle node
+    cppclass PresentParameter:
+        string name
+        const ValueType* type
+        uint64_t bits
+        cpp_bool is_known
+        cpp_bool is_declared
+
 cdef extern from "_handles/graph_exec.hpp" namespace "cg" nogil:
     ctypedef shared_ptr[const CUgraphExec] GraphExecHandle
     GraphExecHandle instantiate(
-        GraphBox& graph, CUDA_GRAPH_INSTANTIATE_PARAMS* params, const StreamHandle& upload_stream,
+        const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE_PARAMS* params, const StreamHandle& upload_stream,
         CUresult* status) except +
-    CUresult launch(const GraphExecHandle& graph, const StreamHandle& stream) except +
+    CUresult launch(
+        const GraphExecHandle& graph, const StreamHandle& stream, ParameterChanges& changes,
+        ParameterProblem* problem) except +
+    cpp_bool set_parameters(
+        const GraphExecHandle& graph, ParameterChanges& changes, ParameterProblem* problem) except +
+    void list_parameters(const GraphExecHandle& graph, vector[PresentParameter]& values) except +
     CUresult upload(const GraphExecHandle& graph, const StreamHandle& stream) except +
 
 cdef extern from "_handles/graph_memory.hpp" namespace "cg" nogil:

@@ -30,11 +30,22 @@ NodeRecord& NodeTable::add(GraphBox& graph, CUgraphNode raw, NodeKind kind) {
     return *record;
 }
 
+namespace {
+
+void bury(NodeRecord& record) noexcept {
+    record.raw = nullptr;
+    record.owners = {};
+    ++record.deaths;
+    if (record.facts) record.facts->parameters.reset();
+}
+
+}  // namespace
+
 void NodeTable::update_index() {
     for (NodeRecord* record : unindexed_) {
         NodeRecord*& entry = index_[record->raw];
         // A raw value that is known already: its node was destroyed behind our back.
-        if (entry != nullptr) entry->raw = nullptr;
+        if (entry != nullptr) bury(*entry);
         entry = record;
     }
     unindexed_.clear();
@@ -49,18 +60,14 @@ NodeRecord* NodeTable::find(CUgraphNode raw) {
 void NodeTable::forget(NodeRecord& record) noexcept {
     update_index();
     index_.erase(record.raw);
-    record.raw = nullptr;
-    record.owners = {};
+    bury(record);
     if (record.object == nullptr) recycle(record);
 }
 
 void NodeTable::forget_all() noexcept {
     index_.clear();
     unindexed_.clear();
-    for (NodeRecord& record : records_) {
-        record.raw = nullptr;
-        record.owners = {};
-    }
+    for (NodeRecord& record : records_) bury(record);
 }
 
 void NodeTable::recycle(NodeRecord& record) noexcept {

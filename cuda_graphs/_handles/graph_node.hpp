@@ -14,12 +14,14 @@
 #include <cuda.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "box.hpp"
+#include "named_parameter.hpp"
 #include "node_labels.hpp"
 #include "user_object.hpp"
 
@@ -55,6 +57,7 @@ struct NodeFacts {
     std::shared_ptr<const GraphLabels> inner_labels;  // for the embedded graph, until it is asked for
     CUgraphConditionalHandle condition = 0;           // of a conditional node
     int device = -1;                                  // of an alloc node: as asked for
+    std::unique_ptr<NodeParameters> parameters;       // of a node that uses some
     Opaque values;                                    // of a destroyed node: a dict of its last property values
 };
 
@@ -66,6 +69,7 @@ struct NodeRecord {
     OwnerSlot owners;
     SourcePlace source;
     std::unique_ptr<NodeFacts> facts;
+    std::uint32_t deaths = 0;  // tells the nodes apart that this was the record of, one after the other
     Counted<Kind::kGraphNode> counted;
 
     bool is_alive() const noexcept { return raw != nullptr || kind == NodeKind::kEntry; }
@@ -90,6 +94,9 @@ class NodeTable {
     void for_each(Visit visit) {
         for (NodeRecord& record : records_) visit(record);
     }
+    // By index, for visits that may add records.
+    std::size_t size() const noexcept { return records_.size(); }
+    NodeRecord& operator[](std::size_t index) noexcept { return records_[index]; }
 
   private:
     void update_index();

@@ -186,6 +186,12 @@ CUresult load_node(CUgraphNode node, NodeSpec& spec) {
     }
 }
 
+CUresult set_exec_node(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams& params) {
+    if (params.type != CU_GRAPH_NODE_TYPE_KERNEL) return driver().cuGraphExecNodeSetParams(exec, node, &params);
+    const CUDA_KERNEL_NODE_PARAMS kernel = narrow(params.kernel);
+    return driver().cuGraphExecKernelNodeSetParams(exec, node, &kernel);
+}
+
 namespace {
 
 CUmemLocation location_of(AllocKind kind, int device) {

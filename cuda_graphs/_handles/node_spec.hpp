@@ -40,6 +40,7 @@ struct NodeSpec {
     CUgraphNodeParams params{};           // what is not used must be zero, for the driver
     KernelShape shape{};                  // of a kernel node
     Owners owners;                        // what the node needs beside the driver
+    std::vector<ParameterUse> uses;       // which fields are values of named parameters
     ArgumentPack arguments;               // of a kernel node: what params.kernel.kernelParams points into
     std::vector<CUmemAccessDesc> access;  // of an alloc node: what params.alloc.accessDescs points to
 
@@ -57,6 +58,9 @@ CUresult make_node(const NodePlace& place, NodeSpec& spec, CUgraphNode* node);
 // Fills a spec from a node of the kind that the spec began with; without owners. Pointers in it are into the node. What
 // the driver does not tell before CUDA 13.2 (contexts, anything of conditional nodes) stays zero.
 CUresult load_node(CUgraphNode node, NodeSpec& spec);
+
+// Changes a node of an executable; `node` names it.
+CUresult set_exec_node(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams& params);
 
 enum class AllocKind : int { kDevice, kHost, kManaged };
 

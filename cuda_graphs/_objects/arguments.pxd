@@ -2,15 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """From Python values to the `void**` that a kernel launch or a kernel node takes."""
 
+from libc.stddef cimport size_t
+from libc.stdint cimport uint64_t
+from libcpp.vector cimport vector
+
 from cuda_graphs._handles.handles cimport ArgumentPack
 from cuda_graphs._objects.kernel cimport Kernel
 
 
+# An argument whose value comes later. Base of the classes of the layers above that stand for one.
+cdef class StandIn:
+    cdef uint64_t _bits  # what is passed until then
+    cdef size_t _width  # bytes
+
 # Converts `args` as the kernel's parameters are declared. On the stack of the caller: the driver copies the values
 # during the call that takes them. TypeError for a wrong count, width or type, OverflowError for an int that does not
 # fit; each names the parameter. The objects in `args` must live as long as the kernel may run: a graph node keeps the
-# tuple (`needs_keeping` tells whether it must).
-cdef int pack_arguments(ArgumentPack& pack, Kernel kernel, tuple args) except -1
+# tuple (`needs_keeping` tells whether it must). `stand_ins` gets the places of StandIns; without it they are refused.
+cdef int pack_arguments(ArgumentPack& pack, Kernel kernel, tuple args, vector[size_t]* stand_ins=*) except -1
 
 # Whether a tuple of arguments holds anything but plain numbers.
 cdef bint needs_keeping(tuple args)

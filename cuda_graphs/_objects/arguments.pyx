@@ -49,7 +49,16 @@ cpdef void register_handle_type(type cls):
     handle_types = (*handle_types, cls)
 
 
-cdef int pack_arguments(ArgumentPack& pack, Kernel kernel, tuple args) except -1:
+cdef class StandIn:
+    """An argument whose value comes later. Not made directly."""
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError(f"{type(self).__name__} objects cannot be instantiated directly")
+
+
+cdef int pack_arguments(
+    ArgumentPack& pack, Kernel kernel, tuple args, vector[size_t]* stand_ins=NULL
+) except -1:
     cdef const vector[Parameter]* parameters = kernel._parameters()
     cdef size_t count = <size_t>PyTuple_GET_SIZE(args), i
     if count != parameters.size():
@@ -57,7 +66,10 @@ cdef int pack_arguments(ArgumentPack& pack, Kernel kernel, tuple args) except -1
             f"kernel {kernel._name()!r} takes {parameters.size()} argument{'s' * (parameters.size() != 1)}, got {count}"
         )
     for i in range(count):
-        append(pack, kernel, i, parameters[0][i].size, <object>PyTuple_GET_ITEM(args, i))
+        if append(pack, kernel, i, parameters[0][i].size, <object>PyTuple_GET_ITEM(args, i)) == STANDS_IN:
+            if stand_ins == NULL:
+                raise TypeError(f"{args[i]!r} has no value here: only nodes of its graph definition take it")
+            stand_ins.push_back(i)
     return 0
 
 
@@ -66,6 +78,11 @@ cdef bint needs_keeping(tuple args):
         if not isinstance(arg, (int, float, complex)) and scalar_sizes.count(<void*>Py_TYPE(arg)) == 0:
             return True
     return False
+
+
+# What `append` returns, else 0.
+cdef enum:
+    STANDS_IN = 1
 
 
 cdef inline int append(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg) except -1:
@@ -88,6 +105,8 @@ cdef int append_other(ArgumentPack& pack, Kernel kernel, size_t index, size_t si
     if known != scalar_sizes.end():
         value = <const char*><PyObject*>arg + sizeof(PyObject)
         return append_value(pack, kernel, index, size, arg, value, dereference(known).second)
+    if isinstance(arg, StandIn):
+        return append_stand_in(pack, kernel, index, size, <StandIn>arg)
     if handle_types and isinstance(arg, handle_types):
         return append_word(pack, kernel, index, size, arg, arg.handle)
     if isinstance(arg, Buffer):
@@ -166,6 +185,13 @@ cdef int append_buffer(ArgumentPack& pack, Kernel kernel, size_t index, size_t s
     cdef CUdeviceptr address = address_of(arg._h)
     pack.append_copy(&address, 8)
     return 0
+
+
+cdef int append_stand_in(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, StandIn arg) except -1:
+    if size != arg._width:
+        raise TypeError(f"{describe(kernel, index, size)}; {arg!r} has {arg._width}")
+    pack.append_copy(&arg._bits, size)
+    return STANDS_IN
 
 
 cdef int append_word(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg, object word) except -1:

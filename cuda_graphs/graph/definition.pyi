@@ -11,6 +11,7 @@ from cuda_graphs.graph.edge_data import EdgeData
 from cuda_graphs.graph.exec import Graph
 from cuda_graphs.graph.node import GraphNode
 from cuda_graphs.graph.options import GraphCompleteOptions, GraphDebugPrintOptions
+from cuda_graphs.graph.parameter import Parameter
 from cuda_graphs.graph.place import Place
 
 class GraphDef(Place):
@@ -23,6 +24,7 @@ class GraphDef(Place):
     def edges(self) -> set[tuple[GraphNode, GraphNode]]: ...
     def edge_data(self, before: GraphNode, after: GraphNode) -> EdgeData: ...
     def create_condition(self, default_value: int | None = None) -> Condition: ...
+    def param(self, name: str, type: Any, default: Any = None) -> Parameter: ...  # noqa: A002
     def instantiate(
         self,
         options: GraphCompleteOptions | Mapping[str, Any] | None = None,

@@ -20,6 +20,7 @@ from cuda_graphs._objects.numbers cimport read_size, read_unsigned
 from cuda_graphs._objects.source cimport find_source
 from cuda_graphs.graph.labels cimport keep_source, place_in_holder, text_of
 from cuda_graphs.graph.operands cimport accept_context
+from cuda_graphs.graph.parameter cimport declare
 from cuda_graphs.graph.place cimport Place, class_of, register_class, wrap_node, wrap_raw
 from cuda_graphs.graph.check import check as check_definition
 from cuda_graphs.graph.options import GraphCompleteOptions, GraphDebugPrintOptions, accept
@@ -116,6 +117,18 @@ cdef class GraphDef(Place):
             check_attempt(status, f"create a condition of {self._identify(True)} with default {default_value}")
         note_condition(graph, handle, default_value is not None)
         return Condition._from_handle(handle)
+
+    def param(self, name, type, default=None):
+        """A Parameter: a value that nodes take by name, and that executables get later, again and again.
+
+        name     an identifier, since `Graph.launch(stream, name=value)` sets it
+        type     one of cuda_graphs (`cg.f32`, `cg.pointer`, ...) or a scalar type of NumPy
+        default  what executables begin with; None: they are not launched before a value is set
+
+        It is known in the whole hierarchy of this definition: a body makes and uses the parameters of the root. The
+        same name gives the same Parameter; ValueError for another type or default than it has.
+        """
+        return declare(self._open(), name, type, default)
 
     def instantiate(
         self, options=None, *, auto_free_on_launch=False, upload_stream=None, device_launch=False,

@@ -6,6 +6,7 @@ from cuda_graphs.graph.place cimport Place
 
 cdef class Graph:
     cdef GraphExecHandle _h  # empty once closed
+    cdef dict _slots  # where each named parameter is
     cdef object __weakref__
 
     @staticmethod

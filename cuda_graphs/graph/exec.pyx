@@ -10,10 +10,13 @@ from cuda_graphs._driver.cuda_graph cimport (
     CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD, CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY, CUDA_GRAPH_INSTANTIATE_PARAMS,
 )
 from cuda_graphs._driver.seam cimport check_attempt
-from cuda_graphs._handles.graph_handles cimport GraphBox, GraphExecHandle, instantiate, launch, upload
+from cuda_graphs._handles.graph_handles cimport (
+    GraphBox, GraphExecHandle, ParameterChanges, ParameterProblem, instantiate, launch, set_parameters, upload,
+)
 from cuda_graphs._handles.handles cimport StreamHandle
 from cuda_graphs._objects.numbers cimport read_flag
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
+from cuda_graphs.graph.exec_values cimport check_problem, find_slots, present_values, read_changes
 from cuda_graphs.graph.place cimport Place, wrap_raw
 from cuda_graphs.errors import instantiate_error
 
@@ -32,6 +35,7 @@ cdef class Graph:
     cdef Graph _from_handle(GraphExecHandle h):
         cdef Graph self = Graph.__new__(Graph)
         self._h = h
+        self._slots = find_slots(h)
         return self
 
     cdef int _check_open(self) except -1:
@@ -49,17 +53,56 @@ cdef class Graph:
         """Whether close() was called."""
         return not self._h
 
-    def launch(self, stream):
-        """Run the graph in the order of `stream` (Stream, or any object with __cuda_stream__). Returns at once."""
+    def launch(self, stream, **values):
+        """Run the graph in the order of `stream` (Stream, or any object with __cuda_stream__). Returns at once.
+
+        values  of named parameters, as `set` takes them; nothing comes between setting them and the launch
+
+        RuntimeError when a parameter that nodes use has no value.
+        """
         self._check_open()
         # Copies: another thread may close either one meanwhile.
         cdef GraphExecHandle graph = self._h
         cdef StreamHandle on = Stream_accept(stream)._h
+        cdef ParameterChanges changes
+        cdef ParameterProblem problem
         cdef CUresult status
+        if values:
+            read_changes(self._slots, values, changes)
         with nogil:
-            status = launch(graph, on)
+            status = launch(graph, on, changes, &problem)
         if status:
+            check_problem(problem, self._slots, values)
             check_attempt(status, f"launch {self!r} on {stream!r}")
+
+    def set(self, **values):
+        """Set named parameters for the launches to come. All values are checked before any is changed.
+
+        Numbers are converted to the parameter's type. A pointer is a Buffer, which the graph keeps as long as it is the
+        value or a launch with it is in flight, or an address as an int.
+
+        TypeError for an unknown name or a value of the wrong type, OverflowError for one that does not fit, ValueError
+        for a closed Buffer or memory that a memcpy node cannot copy, CUDAError when the driver refuses it; then no
+        parameter is changed.
+        """
+        self._check_open()
+        cdef GraphExecHandle graph = self._h
+        cdef ParameterChanges changes
+        cdef ParameterProblem problem
+        cdef bint done
+        read_changes(self._slots, values, changes)
+        if changes.empty():
+            return
+        with nogil:
+            done = set_parameters(graph, changes, &problem)
+        if not done:
+            check_problem(problem, self._slots, values)
+
+    @property
+    def params(self):
+        """The named parameters: a mapping of names to (type, value). A value is None when there is none."""
+        self._check_open()
+        return present_values(self._h)
 
     def upload(self, stream):
         """Move what the graph needs to the device, in the order of `stream`; otherwise its first launch does."""
@@ -88,7 +131,7 @@ cdef Graph instantiate_graph(Place definition, object options):
     cdef StreamHandle upload_to
     if upload_stream is not None:
         upload_to = upload_stream._h
-    cdef GraphExecHandle h = instantiate(graph[0], &params, upload_to, &status)
+    cdef GraphExecHandle h = instantiate(definition._h, &params, upload_to, &status)
     if not h:
         raise explain(definition, graph, status, &params)
     return Graph._from_handle(h)

@@ -11,14 +11,14 @@ from libc.stdint cimport uintptr_t
 from libc.string cimport memcmp
 from libcpp.vector cimport vector
 
-from cuda_graphs._driver.cuda cimport CUDA_SUCCESS, CUgraphNode, CUresult
+from cuda_graphs._driver.cuda cimport CUgraphNode, CUresult
 from cuda_graphs._driver.cuda_graph cimport (
     CU_MEMORYTYPE_HOST, CUDA_HOST_NODE_PARAMS_v2, CUDA_MEM_ALLOC_NODE_PARAMS_v2, CUDA_MEMCPY3D,
     CUDA_MEMSET_NODE_PARAMS_v2, CUgraphConditionalHandle, CUmemorytype,
 )
-from cuda_graphs._driver.seam cimport check_attempt
+from cuda_graphs._driver.seam cimport check_attempt, raise_noted
 from cuda_graphs._handles.graph_handles cimport (
-    AllocKind, GraphBox, NodeKind, NodeRecord, NodeSpec, add_inner_graph, alloc_kind, give_labels, load_node,
+    AllocKind, GraphBox, NodeKind, NodeRecord, NodeSpec, alloc_kind, child_box, load_node,
 )
 from cuda_graphs._handles.handles cimport Parameter, create_event_ref
 from cuda_graphs._objects.event cimport Event
@@ -322,20 +322,9 @@ cdef class ChildGraphNode(GraphNode):
 
 
 cdef GraphBox* child_of(ChildGraphNode self) except NULL:
-    cdef NodeRecord* record = self._record()
-    cdef NodeSpec spec
-    if record.facts and record.facts.get().inner.size():
-        return record.facts.get().inner[0]
-    load(self, spec)
-    if record.facts and record.facts.get().inner.size():
-        return record.facts.get().inner[0]  # another thread was faster
-    cdef GraphBox* child = &add_inner_graph(record[0], spec.params.graph.graph)
-    cdef CUresult status = CUDA_SUCCESS
-    if record.facts.get().inner_labels:
-        status = give_labels(child[0], record.facts.get().inner_labels)
-        record.facts.get().inner_labels.reset()
-    if status:
-        check_attempt(status, f"list the nodes inside {self._identify(True)}")
+    cdef GraphBox* child = child_box(self._record()[0])
+    if child == NULL:
+        raise_noted(f"look into {self._identify(True)}")
     return child
 
 

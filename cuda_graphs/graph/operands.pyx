@@ -4,6 +4,7 @@
 together."""
 
 from cpython.object cimport PyObject
+from libc.stddef cimport size_t
 from libcpp.vector cimport vector
 
 from cuda_graphs._driver.cuda cimport CUcontext, CUdeviceptr, CUresult
@@ -13,11 +14,13 @@ from cuda_graphs._handles.graph_handles cimport (
     as_owner, bundle, current_context, edge_data, find_memory_type, kUnknownMemory,
 )
 from cuda_graphs._handles.handles cimport EventHandle, Opaque, hold_python
+from cuda_graphs._objects.array_view cimport ArrayView, view_array
 from cuda_graphs._objects.buffer cimport Buffer
 from cuda_graphs._objects.event cimport Event
 from cuda_graphs._objects.kernel cimport Kernel
 from cuda_graphs._objects.numbers cimport as_int, read_unsigned
 from cuda_graphs.graph.condition cimport Condition
+from cuda_graphs.graph.copy_shape import Operand
 from cuda_graphs.graph.edge_data import EdgeData
 
 
@@ -92,3 +95,40 @@ cdef CUmemorytype find_type(CUdeviceptr address, str what) except *:
             "array, or register the range with CUDA"
         )
     return <CUmemorytype>type
+
+
+cdef ArrayView read_operand(object value, str name, object owner, Memory* memory, Opaque* keeper):
+    cdef ArrayView array = None
+    memory.size = kUnbounded
+    if isinstance(value, int):
+        memory.address = read_pointer(value, name)
+    elif isinstance(value, Buffer):
+        keeper[0] = open_buffer(<Buffer>value, name)
+        memory.address, memory.size = (<Buffer>value)._h.get()[0], (<Buffer>value)._size
+    else:
+        array = view_array(value, name)
+        if array is None:
+            memory.address = read_pointer(value, name)
+        else:
+            keeper[0] = array.owner
+            memory.address = array.address
+            check_reach(array, value, name)
+    if owner is not None:
+        if keeper.get() != NULL:
+            what = "a Buffer" if array is None else "an array"
+            raise ValueError(f"{name}_owner cannot be used when {name} is {what}: that is kept itself")
+        keeper[0] = own(owner, f"{name}_owner")
+    return array
+
+
+cdef Opaque own(object owner, str name) except *:
+    return open_buffer(<Buffer>owner, name) if isinstance(owner, Buffer) else hold_python(<PyObject*>owner)
+
+
+cdef int check_reach(ArrayView array, object value, str name) except -1:
+    """The driver must know both ends of an array: of a range that is registered in part, only one is known."""
+    layout = Operand(name, None, array).layout()
+    what = f"{name}, a {type(value).__module__}.{type(value).__qualname__}"
+    find_type(array.address, what)
+    find_type(array.address + <size_t>(layout.extent - 1), what)
+    return 0

@@ -10,7 +10,7 @@ nothing of the graph has changed, and what was attached for it goes again when t
 cimport cython
 from cpython.object cimport PyObject, PyTypeObject
 from libc.stddef cimport size_t
-from libcpp.memory cimport shared_ptr
+from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.vector cimport vector
 
 from cuda_graphs._driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUgraphNode, CUresult
@@ -20,7 +20,7 @@ from cuda_graphs._driver.cuda_graph cimport (
 )
 from cuda_graphs._driver.seam cimport check_attempt, raise_noted
 from cuda_graphs._handles.graph_handles cimport (
-    AllocKind, GraphBox, GraphLabels, GraphMemory, NodeHandle, NodeKind, NodePlace, NodeRecord, NodeSpec, Owners,
+    AllocKind, GraphBox, GraphLabels, GraphMemory, NodeHandle, NodeKind, NodeParameters, NodePlace, NodeRecord, NodeSpec, Owners,
     OwnerSlot, add_inner_graph, add_node, alloc_kind, as_owner, copy_labels, create_graph_memory, find_kind, make_node,
     place_after, point_to,
 )
@@ -29,6 +29,7 @@ from cuda_graphs._objects.numbers cimport read_unsigned
 from cuda_graphs._objects.source cimport find_source, pin_source, unpin_source
 from cuda_graphs.graph.labels cimport check_name, keep_source, set_name
 from cuda_graphs.graph.operands cimport accept_edge
+from cuda_graphs.graph.parameter cimport check_clash, prepare_uses, take_uses
 from cuda_graphs.graph.spec cimport (
     describe, read_alloc, read_child, read_conditional, read_event, read_free, read_host, read_kernel, type_of,
 )
@@ -183,6 +184,9 @@ cdef class Place:
             place.data = &data
             if place.count == 0:
                 raise ValueError("edge is of the way from a node to the new one, and there is none before this")
+        cdef unique_ptr[NodeParameters] parameters
+        if not spec.uses.empty():
+            parameters = prepare_uses(graph, spec)
         if spec.owners.first or spec.owners.second:
             slot = self._attach(spec.owners)
         with nogil:
@@ -191,7 +195,10 @@ cdef class Place:
             graph.owners.rollback(slot)
             along = "" if edge is None else f" along {edge!r}"
             check_attempt(status, f"add {describe(spec)} to {self._identify(True)}{along}")
-        return self._added(raw, spec.kind, slot, name)
+        cdef Place node = self._added(raw, spec.kind, slot, name)
+        if parameters:
+            node._record().make_facts().parameters.swap(parameters)
+        return node
 
     def join(self, *nodes, name=None):
         """Add an EmptyNode that depends on this node and on all of `nodes`, which are of the same graph.
@@ -315,15 +322,18 @@ cdef class Place:
     def embed(self, child, *, name=None):
         """Add a ChildGraphNode with a copy of the definition `child` as it is now; `child` itself may go.
 
-        Its nodes keep their names and sources. CUDAError when `child` holds alloc, free or conditional nodes (a rule of
+        Its nodes keep their names and sources, and use the parameters of the same names of this definition, which gets
+        those that it lacks; ValueError when one has another type here. CUDAError when `child` holds alloc, free or conditional nodes (a rule of
         the driver).
         """
         cdef NodeSpec spec
         cdef GraphBox* source = accept_graph(child)._open()
         cdef shared_ptr[const GraphLabels] labels = copy_labels(source[0])
+        check_clash(source, self._open())
         read_child(spec, source)
         cdef Place node = self._add(spec, name)
         node._record().make_facts().inner_labels = labels
+        take_uses(source, node._record())
         return node
 
     def record_event(self, event, *, name=None):

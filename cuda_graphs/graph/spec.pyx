@@ -3,6 +3,7 @@
 # cython: cdivision=True
 """What a node of each kind is made from: one `read_*` function a kind, from Python values to a NodeSpec."""
 
+from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
 from libcpp.vector cimport vector
 
@@ -13,7 +14,8 @@ from cuda_graphs._driver.cuda_graph cimport (
 )
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport (
-    AllocKind, GraphBox, NodeKind, NodeSpec, alloc_kind, as_owner, destination_of, seal_owners, set_allocation, source_of,
+    AllocKind, Field, GraphBox, NodeKind, NodeSpec, alloc_kind, as_owner, destination_of, seal_owners, set_allocation,
+    source_of,
 )
 from cuda_graphs._handles.handles cimport EventHandle, LibraryHandle, create_kernel_ref
 from cuda_graphs._objects.arguments cimport needs_keeping, pack_arguments
@@ -24,14 +26,19 @@ from cuda_graphs.graph.callback cimport read_callback
 from cuda_graphs.graph.operands cimport (
     accept_condition, accept_context, accept_event, accept_kernel, own_arguments,
 )
+from cuda_graphs.graph.parameter cimport note_use
 from cuda_graphs.graph.options import MEMORY_TYPES, device_ordinal, memory_kind, peer_ordinals
 
 
 cdef int read_kernel(NodeSpec& spec, object config, object kernel, tuple args) except -1:
     cdef LaunchConfig c = LaunchConfig_accept(config)
     cdef Kernel k = accept_kernel(kernel)
+    cdef vector[size_t] stand_ins
+    cdef size_t i
     spec.begin(NodeKind.kKernel)
-    pack_arguments(spec.arguments, k, args)
+    pack_arguments(spec.arguments, k, args, &stand_ins)
+    for i in stand_ins:
+        note_use(spec, args[i], Field.kArgument, <unsigned int>i)
     fill_config(spec, c)
     spec.params.kernel.kern = k._h.get()[0]
     spec.params.kernel.kernelParams = spec.arguments.pointers()

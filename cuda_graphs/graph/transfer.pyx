@@ -7,68 +7,23 @@ layout too, and both are their own owners. Shapes are worked out in copy_shape.p
 bytes in a row, without them.
 """
 
-from cpython.object cimport PyObject
 from libc.stddef cimport size_t
 
 from cuda_graphs._driver.cuda cimport CUdeviceptr
-from cuda_graphs._driver.cuda_graph cimport CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS_v2
-from cuda_graphs._handles.graph_handles cimport (
-    NodeKind, NodeSpec, destination_of, set_destination, set_source, source_of,
+from cuda_graphs._driver.cuda_graph cimport (
+    CU_MEMORYTYPE_UNIFIED, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS_v2, CUmemorytype,
 )
-from cuda_graphs._handles.handles cimport Opaque, hold_python
-from cuda_graphs._objects.array_view cimport ArrayView, view_array
-from cuda_graphs._objects.buffer cimport Buffer, parse_fill_value
+from cuda_graphs._handles.graph_handles cimport (
+    Field, NodeKind, NodeSpec, destination_of, set_destination, set_source, source_of,
+)
+from cuda_graphs._handles.handles cimport Opaque
+from cuda_graphs._objects.array_view cimport ArrayView
+from cuda_graphs._objects.buffer cimport parse_fill_value
 from cuda_graphs._objects.numbers cimport read_size
-from cuda_graphs.graph.operands cimport accept_context, find_type, open_buffer, read_pointer
+from cuda_graphs.graph.operands cimport Memory, accept_context, find_type, kUnbounded, read_operand
+from cuda_graphs.graph.parameter cimport Parameter, drop_use, has_use, use_element, use_extent, use_pointer
 from cuda_graphs.graph import fill
 from cuda_graphs.graph.copy_shape import Extents, Operand, Shape, Side, explicit_shape, shape_of
-
-
-cdef struct Place:
-    CUdeviceptr address
-    size_t size  # bytes, or kUnbounded where nobody says
-
-
-cdef enum:
-    kUnbounded = <size_t>-1
-
-
-# An operand: where it is, and who keeps it. Its layout, if it is an array.
-cdef ArrayView read_operand(object value, str name, object owner, Place* place, Opaque* keeper):
-    cdef ArrayView array = None
-    place.size = kUnbounded
-    if isinstance(value, int):
-        place.address = read_pointer(value, name)
-    elif isinstance(value, Buffer):
-        keeper[0] = open_buffer(<Buffer>value, name)
-        place.address, place.size = (<Buffer>value)._h.get()[0], (<Buffer>value)._size
-    else:
-        array = view_array(value, name)
-        if array is None:
-            place.address = read_pointer(value, name)
-        else:
-            keeper[0] = array.owner
-            place.address = array.address
-            check_reach(array, value, name)
-    if owner is not None:
-        if keeper.get() != NULL:
-            what = "a Buffer" if array is None else "an array"
-            raise ValueError(f"{name}_owner cannot be used when {name} is {what}: that is kept itself")
-        keeper[0] = own(owner, f"{name}_owner")
-    return array
-
-
-cdef Opaque own(object owner, str name) except *:
-    return open_buffer(<Buffer>owner, name) if isinstance(owner, Buffer) else hold_python(<PyObject*>owner)
-
-
-cdef int check_reach(ArrayView array, object value, str name) except -1:
-    """The driver must know both ends of an array: of a range that is registered in part, only one is known."""
-    layout = Operand(name, None, array).layout()
-    what = f"{name}, a {type(value).__module__}.{type(value).__qualname__}"
-    find_type(array.address, what)
-    find_type(array.address + <size_t>(layout.extent - 1), what)
-    return 0
 
 
 cdef int check_writable(ArrayView array, object value) except -1:
@@ -77,8 +32,29 @@ cdef int check_writable(ArrayView array, object value) except -1:
     return 0
 
 
-cdef object operand(str name, Place* place, ArrayView array):
+cdef object operand(str name, Memory* place, ArrayView array):
     return Operand(name, None if place.size == kUnbounded else place.size, array)
+
+
+cdef ArrayView memory_of(
+    NodeSpec& spec, object value, str name, Field field, object owner, Memory* memory, Opaque* keeper
+):
+    """An operand that may be a parameter."""
+    if not isinstance(value, Parameter):
+        drop_use(spec, field)
+        return read_operand(value, name, owner, memory, keeper)
+    if owner is not None:
+        raise ValueError(f"{name}_owner cannot be used when {name} is a Parameter: its values are kept themselves")
+    memory.size = kUnbounded
+    memory.address = use_pointer(spec, value, name, field, keeper)
+    return None
+
+
+cdef size_t extent_of(NodeSpec& spec, object value, str name) except? 0xBAD:
+    if isinstance(value, Parameter):
+        return use_extent(spec, value, name)
+    drop_use(spec, Field.kExtent)
+    return read_size(value, name)
 
 
 # ---- memcpy
@@ -110,10 +86,10 @@ cdef int fill_memcpy(
     NodeSpec& spec, object dst, object src, object size, tuple extents, object dst_owner, object src_owner, object before
 ) except -1:
     cdef CUDA_MEMCPY3D* copy = &spec.params.memcpy.copyParams
-    cdef Place to, source
-    cdef size_t count = 0 if size is None else read_size(size, "size")
-    cdef ArrayView to_array = read_operand(dst, "dst", dst_owner, &to, &spec.owners.first)
-    cdef ArrayView source_array = read_operand(src, "src", src_owner, &source, &spec.owners.second)
+    cdef Memory to, source
+    cdef size_t count = 0 if size is None else extent_of(spec, size, "size")
+    cdef ArrayView to_array = memory_of(spec, dst, "dst", Field.kDestination, dst_owner, &to, &spec.owners.first)
+    cdef ArrayView source_array = memory_of(spec, src, "src", Field.kSource, src_owner, &source, &spec.owners.second)
     check_writable(to_array, dst)
     spec.params.memcpy.copyCtx = accept_context("memcpy node")
     if extents is not None:
@@ -122,16 +98,35 @@ cdef int fill_memcpy(
             raise TypeError("size is of a copy in one dimension: give width, height and depth instead")
         set_shape(copy, explicit_shape(
             operand("dst", &to, to_array), operand("src", &source, source_array), given, before))
-    elif size is not None and to_array is None and source_array is None and before is None:
+    elif isinstance(size, Parameter) or size is not None and to_array is None and source_array is None and before is None:
+        check_contiguous("dst", to_array)
+        check_contiguous("src", source_array)
         check_size(count, "dst", to.size)
         check_size(count, "src", source.size)
         copy.WidthInBytes, copy.Height, copy.Depth = count, 1, 1
     else:
         set_shape(copy, shape_of(
             operand("dst", &to, to_array), operand("src", &source, source_array), None if size is None else count, before))
-    set_destination(copy[0], to.address, find_type(to.address, "dst"))
-    set_source(copy[0], source.address, find_type(source.address, "src"))
+    set_destination(copy[0], to.address, type_of(dst, to.address, "dst"))
+    set_source(copy[0], source.address, type_of(src, source.address, "src"))
+    if not spec.uses.empty() and (copy.Height > 1 or copy.Depth > 1):
+        raise ValueError("a copy of rows takes no parameters: in an executable only copies of bytes in a row can change")
     return 0
+
+
+cdef int check_contiguous(str name, ArrayView array) except -1:
+    if array is not None and Operand(name, None, array).layout().in_memory_order().axes:
+        raise ValueError(f"{name} has gaps: it is copied as a whole, without a size")
+    return 0
+
+
+cdef CUmemorytype type_of(object operand, CUdeviceptr address, str name) except *:
+    """What a copy shall take memory for. Behind a parameter any memory may come, which "unified" allows."""
+    if not isinstance(operand, Parameter):
+        return find_type(address, name)
+    if (<Parameter>operand)._p.get().initial.known:
+        find_type(address, name)  # refuses what cannot be copied
+    return CU_MEMORYTYPE_UNIFIED
 
 
 cdef int check_size(size_t size, str name, size_t room) except -1:
@@ -175,16 +170,16 @@ cdef int read_memset(
     NodeSpec& spec, object dst, object value, object width, object height, object pitch, object dst_owner
 ) except -1:
     cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
-    cdef Place place
+    cdef Memory place
     spec.begin(NodeKind.kMemset)
-    cdef ArrayView array = read_operand(dst, "dst", dst_owner, &place, &spec.owners.first)
+    cdef ArrayView array = memory_of(spec, dst, "dst", Field.kDestination, dst_owner, &place, &spec.owners.first)
     check_writable(array, dst)
     p.ctx = accept_context("memset node")
     p.dst = place.address
-    set_element(p, array, value)
+    set_element(spec, array, value)
     p.height, p.pitch = read_size(height, "height"), read_size(pitch, "pitch")
     if width is not None:
-        p.width = read_size(width, "width")
+        p.width = extent_of(spec, width, "width")
         if array is not None and p.height > 1 and p.pitch == 0 and len(array.shape) > 1:
             p.pitch = array.strides[-2]
     elif array is not None and p.height == 1 and p.pitch == 0:
@@ -195,43 +190,53 @@ cdef int read_memset(
         p.width = place.size // p.elementSize
     else:
         raise TypeError("width is needed: dst does not say how many elements a row has")
-    return check_fill(p, &place, array)
+    return check_fill(spec, &place, array)
 
 
 cdef int change_memset(
     NodeSpec& spec, object dst, object value, object width, object height, object pitch, object dst_owner
 ) except -1:
     cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
-    cdef Place place
+    cdef Memory place
     cdef ArrayView array = None
     p.ctx = accept_context("memset node")
     place.size = kUnbounded
     if dst is not None:
-        array = read_operand(dst, "dst", dst_owner, &place, &spec.owners.first)
+        array = memory_of(spec, dst, "dst", Field.kDestination, dst_owner, &place, &spec.owners.first)
         check_writable(array, dst)
         p.dst = place.address
     elif dst_owner is not None:
         raise ValueError("dst_owner requires dst")
     if value is not None:
-        set_element(p, array, value)
+        set_element(spec, array, value)
     if width is not None:
-        p.width = read_size(width, "width")
+        p.width = extent_of(spec, width, "width")
     if height is not None:
         p.height = read_size(height, "height")
     if pitch is not None:
         p.pitch = read_size(pitch, "pitch")
-    return check_fill(p, &place, array)
+    return check_fill(spec, &place, array)
 
 
-cdef int set_element(CUDA_MEMSET_NODE_PARAMS_v2* p, ArrayView array, object value) except -1:
+cdef int set_element(NodeSpec& spec, ArrayView array, object value) except -1:
+    cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
+    if isinstance(value, Parameter):
+        p.elementSize = <unsigned int>use_element(spec, value, &p.value)
+        if array is not None and array.itemsize != p.elementSize:
+            raise TypeError(f"dst has elements of {array.itemsize} bytes, and {value!r} has {p.elementSize}")
+        return 0
+    drop_use(spec, Field.kValue)
     if array is not None:
         value = fill.element_of(array, value)
     p.elementSize = <unsigned int>parse_fill_value(value, &p.value)
     return 0
 
 
-cdef int check_fill(CUDA_MEMSET_NODE_PARAMS_v2* p, Place* place, ArrayView array) except -1:
+cdef int check_fill(NodeSpec& spec, Memory* place, ArrayView array) except -1:
     """Not more than the operand has. What is wrong with an address the driver says."""
+    cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
+    if p.height > 1 and has_use(spec, Field.kExtent):
+        raise ValueError("the width of a fill of rows is no parameter: in an executable it cannot change")
     if array is None and place.size == kUnbounded or p.width == 0 or p.height == 0:
         return 0
     operand("dst", place, array).check_room(fill.layout_of_fill(p.width, p.height, p.pitch, p.elementSize))

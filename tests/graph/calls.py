@@ -28,6 +28,7 @@ GOOD = {
     "call": lambda n: {"*": (Emits(), 1)},
     "edge_data": lambda n: {"before": n.node, "after": n.memory},
     "create_condition": lambda n: {},
+    "param": lambda n: {"name": "p", "type": cg.i32},
     "instantiate": lambda n: {},
     "debug_dot_print": lambda n: {"path": "/dev/null"},
     "check": lambda n: {},
@@ -45,7 +46,7 @@ class Emits:
 BUILDERS = [
     name
     for name in GOOD
-    if name not in ("edge_data", "create_condition", "instantiate", "debug_dot_print", "check")
+    if name not in ("edge_data", "create_condition", "param", "instantiate", "debug_dot_print", "check")
 ]
 
 

@@ -21,6 +21,7 @@ LIMITS = {
     "cuda_graphs/_handles": 5000,
     "cuda_graphs/_objects": 6000,
     "cuda_graphs/graph": 6000,
+    "cuda_graphs/compiler": 500,
     "cuda_graphs/_hostdriver": 14000,
     "cuda_graphs/_ptx": 7000,
 }

@@ -1,0 +1,299 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "exec_parameters.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "_driver/table.hpp"
+#include "error.hpp"
+#include "gil.hpp"
+#include "graph_memory.hpp"
+#include "graph_pairs.hpp"
+#include "module.hpp"
+#include "node_spec.hpp"
+
+namespace cg {
+
+CUresult Recipe::load(const NodeRecord& source) {
+    const NodeParameters& parameters = *source.facts->parameters;
+    if (source.kind != NodeKind::kKernel) return load(parameters.wanted);
+    NodeSpec spec;
+    spec.begin(source.kind);
+    const CUresult status = load_node(source.raw, spec);
+    if (status != CUDA_SUCCESS) return status;
+    return load(spec.params);
+}
+
+CUresult Recipe::load(const CUgraphNodeParams& params) {
+    params_ = params;
+    if (params.type != CU_GRAPH_NODE_TYPE_KERNEL) return CUDA_SUCCESS;
+    // Of a function, or without a context, the driver takes the context of the thread that sets it.
+    params_.kernel.func = nullptr;
+    const CUresult status = params.kernel.ctx == nullptr ? current_context(&params_.kernel.ctx) : CUDA_SUCCESS;
+    return status == CUDA_SUCCESS ? keep_arguments() : status;
+}
+
+// Copies what the parameters point to.
+CUresult Recipe::keep_arguments() {
+    CUDA_KERNEL_NODE_PARAMS_v3& kernel = params_.kernel;
+    const std::vector<Parameter>* sizes = kernel_parameters(create_kernel_ref(kernel.kern, {}));
+    if (sizes == nullptr) return take_noted_error().status;
+    const auto words = [](const Parameter& p) { return (p.size + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t); };
+    std::size_t count = 0;
+    for (const Parameter& parameter : *sizes) count += words(parameter);
+    std::vector<std::uint64_t> copy(count);
+    std::vector<void*> pointers;
+    std::uint64_t* place = copy.data();
+    for (std::size_t i = 0; i < sizes->size(); ++i) {
+        std::memcpy(place, kernel.kernelParams[i], (*sizes)[i].size);
+        pointers.push_back(place);
+        place += words((*sizes)[i]);
+    }
+    words_ = std::move(copy);  // moving a vector leaves its elements where they are
+    pointers_ = std::move(pointers);
+    kernel.kernelParams = pointers_.data();
+    return CUDA_SUCCESS;
+}
+
+CUresult Recipe::apply(CUgraphExec exec) {
+    if (params_.type != CU_GRAPH_NODE_TYPE_KERNEL && unknown != 0) return CUDA_SUCCESS;
+    return set_exec_node(exec, raw_, params_);
+}
+
+std::unique_ptr<ExecParameters> ExecParameters::create(const NodeHandle& first, GraphBox& graph,
+                                                       const ExecParameters* previous) {
+    std::unique_ptr<ExecParameters> made(new ExecParameters(first));
+    if (previous != nullptr) made->inherit(*previous);
+    for (const ParameterRef& parameter : parameters_of(graph).all()) made->declare(parameter);
+    std::vector<NodePair> pairs;
+    GraphBox& named = *box_of<NodeRecord>(first)->graph;
+    if (!pair_parameter_nodes(named, graph, pairs)) return nullptr;
+    const GilRelease released;
+    for (const NodePair& pair : pairs) CU_TRY(made->add_recipe(*pair.first, *pair.other));
+    made->count_missing();
+    return made;
+}
+
+void ExecParameters::inherit(const ExecParameters& previous) {
+    for (const ExecParameter& old : previous.all_) {
+        ExecParameter& entry = all_.emplace_back();
+        entry.parameter = old.parameter;
+        entry.was_set = old.was_set;
+        if (old.was_set) entry.value = old.value;
+    }
+}
+
+std::uint32_t ExecParameters::declare(const ParameterRef& parameter) {
+    const auto same = [&](const ExecParameter& entry) {
+        return entry.parameter->name == parameter->name && entry.parameter->type == parameter->type;
+    };
+    auto entry = std::find_if(all_.begin(), all_.end(), same);
+    if (entry == all_.end()) entry = all_.insert(all_.end(), ExecParameter());
+    entry->parameter = parameter;
+    entry->is_declared = true;
+    if (!entry->was_set) entry->value = parameter->initial;
+    return static_cast<std::uint32_t>(entry - all_.begin());
+}
+
+CUresult ExecParameters::add_recipe(NodeRecord& named, const NodeRecord& source) {
+    const auto index = static_cast<std::uint32_t>(recipes_.size());
+    Recipe& recipe = recipes_.emplace_back(named);
+    const CUresult status = recipe.load(source);
+    if (status == CUDA_SUCCESS) add_uses(index, source.facts->parameters->uses);
+    return status;
+}
+
+// The values that are known go into the recipe; it is touched if that changed it.
+void ExecParameters::add_uses(std::uint32_t index, const std::vector<ParameterUse>& uses) {
+    Recipe& recipe = recipes_[index];
+    for (const ParameterUse& use : uses) {
+        ExecParameter& entry = all_[declare(use.parameter)];
+        entry.slots.push_back({index, use});
+        if (!entry.value.known) {
+            ++recipe.unknown;
+        } else if (!has_value(recipe.params(), use, entry.value.bits)) {
+            write_value(recipe.params(), use, entry.value.bits);
+            touch(index);
+        }
+    }
+}
+
+void ExecParameters::list(std::vector<PresentParameter>& values) const {
+    for (const ExecParameter& entry : all_) {
+        const NamedParameter& parameter = *entry.parameter;
+        values.push_back({parameter.name, parameter.type, entry.value.bits, entry.value.known, entry.is_declared});
+    }
+}
+
+void ExecParameters::list_owners(std::vector<Opaque>& owners) const {
+    for (const ExecParameter& entry : all_)
+        if (entry.value.owner) owners.push_back(entry.value.owner);
+}
+
+void ExecParameters::touch(std::uint32_t index) {
+    if (!std::exchange(recipes_[index].touched, true)) touched_.push_back(index);
+}
+
+namespace {
+
+bool is_missing(const ExecParameter& entry) noexcept {
+    return !entry.value.known && !entry.slots.empty();
+}
+
+bool fail(ParameterProblem* problem, ParameterFault fault, std::size_t index, CUresult status = CUDA_SUCCESS,
+          NodeHandle node = {}) {
+    *problem = {fault, status, index, std::move(node)};
+    return false;
+}
+
+}  // namespace
+
+bool ExecParameters::is_complete(const ParameterChange* changes, std::size_t count,
+                                 ParameterProblem* problem) const noexcept {
+    if (missing_ == 0) return true;
+    const auto is_given = [&](std::size_t index) {
+        return std::any_of(changes, changes + count, [&](const ParameterChange& c) { return c.index == index; });
+    };
+    for (std::size_t i = 0; i < all_.size(); ++i)
+        if (is_missing(all_[i]) && !is_given(i)) return fail(problem, ParameterFault::kMissing, i);
+    return true;
+}
+
+namespace {
+
+bool is_operand(const CUgraphNodeParams& params, const ParameterUse& use) noexcept {
+    return params.type == CU_GRAPH_NODE_TYPE_MEMCPY && use.parameter->type->kind == ValueKind::kPointer;
+}
+
+}  // namespace
+
+// What can be known before anything is changed.
+bool ExecParameters::may_change(const ParameterChange& change, ParameterProblem* problem) const {
+    const ExecParameter& entry = all_[change.index];
+    if (entry.value.known && entry.value.bits == change.value.bits) return true;
+    bool copied = false;
+    for (const ParameterSlot& slot : entry.slots) {
+        const Recipe& recipe = recipes_[slot.recipe];
+        if (recipe.is_lost()) return fail(problem, ParameterFault::kLost, change.index);
+        copied |= is_operand(recipe.params(), slot.use);
+    }
+    if (!copied) return true;
+    int type = kUnknownMemory;
+    const CUresult status = find_memory_type(change.value.bits, &type);
+    if (status != CUDA_SUCCESS) return fail(problem, ParameterFault::kDriver, change.index, status);
+    return type != kUnknownMemory || fail(problem, ParameterFault::kPageable, change.index);
+}
+
+// Swaps the value and the change, of which the recipes hear. So a second time takes it back.
+void ExecParameters::exchange(ParameterChange& change) {
+    ExecParameter& entry = all_[change.index];
+    std::swap(entry.value, change.value);
+    std::swap(entry.was_set, change.was_set);
+    const bool became_known = entry.value.known && !change.value.known;
+    const bool became_unknown = !entry.value.known && change.value.known;
+    if (entry.value.bits == change.value.bits && !became_known && !became_unknown) return;
+    for (const ParameterSlot& slot : entry.slots) {
+        Recipe& recipe = recipes_[slot.recipe];
+        if (became_known) --recipe.unknown;
+        if (became_unknown) ++recipe.unknown;
+        write_value(recipe.params(), slot.use, entry.value.bits);
+        touch(slot.recipe);
+    }
+    if (entry.slots.empty()) return;
+    if (became_known) --missing_;
+    if (became_unknown) ++missing_;
+}
+
+// Up to the first that the driver refuses, of which `done` says how many came before it.
+bool ExecParameters::apply_touched(CUgraphExec exec, ParameterProblem* problem, std::size_t* done) {
+    for (*done = 0; *done < touched_.size(); ++*done) {
+        Recipe& recipe = recipes_[touched_[*done]];
+        const CUresult status = recipe.is_lost() ? CUDA_ERROR_INVALID_HANDLE : recipe.apply(exec);
+        if (status != CUDA_SUCCESS)
+            return fail(problem, ParameterFault::kDriver, 0, status, node_handle(definition_, *recipe.node()));
+    }
+    for (const std::uint32_t index : touched_) recipes_[index].touched = false;
+    touched_.clear();
+    return true;
+}
+
+bool ExecParameters::set(CUgraphExec exec, ParameterChange* changes, std::size_t count, ParameterProblem* problem) {
+    for (std::size_t i = 0; i < count; ++i)
+        if (!may_change(changes[i], problem)) return false;
+    for (std::size_t i = 0; i < count; ++i) exchange(changes[i]);
+    std::size_t done = 0;
+    if (apply_touched(exec, problem, &done)) return true;
+    const auto uses_it = [&](const ParameterChange& change) {
+        const std::vector<ParameterSlot>& slots = all_[change.index].slots;
+        return std::any_of(slots.begin(), slots.end(),
+                           [&](const ParameterSlot& slot) { return slot.recipe == touched_[done]; });
+    };
+    problem->index = std::find_if(changes, changes + count, uses_it)->index;
+    for (std::size_t i = 0; i < count; ++i) exchange(changes[i]);
+    take_back(exec, done);
+    return false;
+}
+
+// The first `done` recipes that were touched go back to the values of before. Where the driver does not take those any
+// more, nobody knows what the node would do: no launch without new values.
+void ExecParameters::take_back(CUgraphExec exec, std::size_t done) {
+    for (std::size_t i = 0; i < touched_.size(); ++i) {
+        Recipe& recipe = recipes_[touched_[i]];
+        recipe.touched = false;
+        if (i < done && recipe.apply(exec) != CUDA_SUCCESS) forget_values(touched_[i]);
+    }
+    touched_.clear();
+}
+
+bool ExecParameters::settle(CUgraphExec exec, ParameterProblem* problem) {
+    std::size_t done = 0;
+    if (apply_touched(exec, problem, &done)) return true;
+    for (; done < touched_.size(); ++done) forget_values(touched_[done]);
+    for (const std::uint32_t index : touched_) recipes_[index].touched = false;
+    touched_.clear();
+    return false;
+}
+
+void ExecParameters::forget_values(std::uint32_t recipe) {
+    for (ExecParameter& entry : all_) {
+        const bool uses_it = std::any_of(entry.slots.begin(), entry.slots.end(),
+                                         [&](const ParameterSlot& slot) { return slot.recipe == recipe; });
+        if (!uses_it || !entry.value.known) continue;
+        entry.value.known = false;  // its owner stays until the next value
+        for (const ParameterSlot& slot : entry.slots) ++recipes_[slot.recipe].unknown;
+        ++missing_;
+    }
+}
+
+void ExecParameters::count_missing() noexcept {
+    missing_ = static_cast<std::size_t>(std::count_if(all_.begin(), all_.end(), is_missing));
+}
+
+void ExecParameters::fill(CUgraphNodeParams& params, const std::vector<ParameterUse>& uses) {
+    for (const ParameterUse& use : uses) {
+        const ParameterValue& value = all_[declare(use.parameter)].value;
+        if (value.known) write_value(params, use, value.bits);
+    }
+}
+
+CUresult ExecParameters::replace(NodeRecord& node, const CUgraphNodeParams& params,
+                                 const std::vector<ParameterUse>& uses) {
+    const auto names_it = [&](const Recipe& recipe) { return recipe.node() == &node && !recipe.is_lost(); };
+    auto recipe = std::find_if(recipes_.begin(), recipes_.end(), names_it);
+    if (recipe == recipes_.end() && uses.empty()) return CUDA_SUCCESS;
+    if (recipe == recipes_.end()) recipe = recipes_.emplace(recipes_.end(), node);
+    const auto index = static_cast<std::uint32_t>(recipe - recipes_.begin());
+    for (ExecParameter& entry : all_) {
+        const auto is_of_it = [&](const ParameterSlot& slot) { return slot.recipe == index; };
+        entry.slots.erase(std::remove_if(entry.slots.begin(), entry.slots.end(), is_of_it), entry.slots.end());
+    }
+    recipe->unknown = 0;
+    const CUresult status = recipe->load(params);
+    if (status == CUDA_SUCCESS) add_uses(index, uses);
+    count_missing();
+    return status;
+}
+
+}  // namespace cg

@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parameters of one executable: their present values, and for each node that uses some a recipe, the parameters of
+// the node as they are in the executable now. A new value is written into the recipes of the nodes that use it, and
+// each of these makes one driver call. No Python, no allocation, nothing for nodes that do not use it.
+//
+// The driver knows the nodes of an executable by those of the definition it was instantiated from, also after an update
+// with another one (tests/conformance/driver, patch/names_after_an_update). So that definition is kept.
+#ifndef CUDA_GRAPHS_HANDLES_EXEC_PARAMETERS_HPP
+#define CUDA_GRAPHS_HANDLES_EXEC_PARAMETERS_HPP
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph.hpp"
+#include "named_parameter.hpp"
+
+namespace cg {
+
+// What a node of the executable does, with room for new values.
+class Recipe {
+  public:
+    // `named` is the node of the first definition that names it.
+    explicit Recipe(NodeRecord& named) noexcept : node_(&named), raw_(named.raw), deaths_(named.deaths) {}
+    Recipe(Recipe&&) noexcept = default;  // its parameters point into what moves along
+    Recipe& operator=(Recipe&&) noexcept = default;
+
+    // From a node that is like it: the one that names it, or its partner in another definition.
+    CUresult load(const NodeRecord& source);
+    CUresult load(const CUgraphNodeParams& params);
+
+    NodeRecord* node() const noexcept { return node_; }
+    // The node that names it was destroyed.
+    bool is_lost() const noexcept { return node_->deaths != deaths_; }
+
+    CUgraphNodeParams& params() noexcept { return params_; }
+    const CUgraphNodeParams& params() const noexcept { return params_; }
+
+    // Asks the driver, unless a memset or memcpy node lacks a value.
+    CUresult apply(CUgraphExec exec);
+
+    std::uint32_t unknown = 0;  // values that are missing
+    bool touched = false;
+
+  private:
+    CUresult keep_arguments();
+
+    NodeRecord* node_;
+    CUgraphNode raw_;
+    std::uint32_t deaths_;
+    CUgraphNodeParams params_{};
+    std::vector<std::uint64_t> words_;  // of a kernel: its arguments
+    std::vector<void*> pointers_;       // to them
+};
+
+// A new value; afterwards, the one before.
+struct ParameterChange {
+    std::size_t index = 0;
+    ParameterValue value;
+    bool was_set = true;
+};
+
+using ParameterChanges = std::vector<ParameterChange>;
+
+// Why values could not be set, or a launch be made.
+enum class ParameterFault {
+    kNone,
+    kMissing,   // a parameter has no value
+    kLost,      // a node that uses it was destroyed in the definition
+    kPageable,  // a memcpy node cannot copy the memory
+    kDriver,    // refused the new parameters of a node
+};
+
+struct ParameterProblem {
+    ParameterFault fault = ParameterFault::kNone;
+    CUresult status = CUDA_SUCCESS;  // of the driver
+    std::size_t index = 0;           // the parameter
+    NodeHandle node;                 // of the driver's refusal: which node was to get its value
+};
+
+struct ParameterSlot {
+    std::uint32_t recipe;
+    ParameterUse use;
+};
+
+struct ExecParameter {
+    ParameterRef parameter;
+    ParameterValue value;
+    std::vector<ParameterSlot> slots;
+    bool was_set = false;      // the value is more than the default
+    bool is_declared = false;  // in the definition that the executable is like
+};
+
+// What there is to see of one.
+struct PresentParameter {
+    std::string name;
+    const ValueType* type;
+    std::uint64_t bits;
+    bool is_known;
+    bool is_declared;
+};
+
+// Indices of parameters stay; new ones come behind.
+class ExecParameters {
+  public:
+    // Of an executable that was made of `first` and is, or is about to be, like `graph`. From `previous` (may be null)
+    // come values that were set, where name and type are the same. Null with a noted error.
+    static std::unique_ptr<ExecParameters> create(const NodeHandle& first, GraphBox& graph,
+                                                  const ExecParameters* previous);
+
+    const NodeHandle& definition() const noexcept { return definition_; }
+    void list(std::vector<PresentParameter>& values) const;
+    void list_owners(std::vector<Opaque>& owners) const;
+
+    // Whether each parameter that a node uses would have a value, given the changes.
+    bool is_complete(const ParameterChange* changes, std::size_t count, ParameterProblem* problem) const noexcept;
+    // New values, all or none.
+    bool set(CUgraphExec exec, ParameterChange* changes, std::size_t count, ParameterProblem* problem);
+    // Brings to the executable what is not as in the definition it is like.
+    bool settle(CUgraphExec exec, ParameterProblem* problem);
+
+    // Present values into what a node of the executable is about to get.
+    void fill(CUgraphNodeParams& params, const std::vector<ParameterUse>& uses);
+    // It got that; `uses` may be empty.
+    CUresult replace(NodeRecord& node, const CUgraphNodeParams& params, const std::vector<ParameterUse>& uses);
+
+  private:
+    explicit ExecParameters(const NodeHandle& definition) : definition_(definition) {}
+
+    void inherit(const ExecParameters& previous);
+    std::uint32_t declare(const ParameterRef& parameter);
+    CUresult add_recipe(NodeRecord& named, const NodeRecord& source);
+    void add_uses(std::uint32_t recipe, const std::vector<ParameterUse>& uses);
+    void touch(std::uint32_t recipe);
+    bool may_change(const ParameterChange& change, ParameterProblem* problem) const;
+    void exchange(ParameterChange& change);
+    bool apply_touched(CUgraphExec exec, ParameterProblem* problem, std::size_t* done);
+    void take_back(CUgraphExec exec, std::size_t done);
+    void forget_values(std::uint32_t recipe);
+    void count_missing() noexcept;
+
+    NodeHandle definition_;
+    std::vector<ExecParameter> all_;
+    std::vector<Recipe> recipes_;
+    std::vector<std::uint32_t> touched_;  // recipes with values that the executable does not have yet
+    std::size_t missing_ = 0;             // parameters that are used and have no value
+};
+
+}  // namespace cg
+
+#endif

@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "named_parameter.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "_driver/table.hpp"
+#include "context.hpp"
+#include "error.hpp"
+#include "gil.hpp"
+#include "graph.hpp"
+#include "memory.hpp"
+#include "node_spec.hpp"
+
+namespace cg {
+
+ParameterRef ParameterTable::find(const std::string& name) const {
+    const auto found = std::find_if(all_.begin(), all_.end(), [&](const ParameterRef& p) { return p->name == name; });
+    return found == all_.end() ? ParameterRef() : *found;
+}
+
+namespace {
+
+// The operands of a copy that parameters stand for are declared as unified: behind such a one libcuda lets device,
+// pinned and managed memory take each other's place in an executable (tests/conformance/driver,
+// patch/memory_behind_a_copy).
+void write_copy(CUDA_MEMCPY3D& copy, const ParameterUse& use, std::uint64_t bits) noexcept {
+    if (use.field == Field::kDestination)
+        set_destination(copy, bits, CU_MEMORYTYPE_UNIFIED);
+    else if (use.field == Field::kSource)
+        set_source(copy, bits, CU_MEMORYTYPE_UNIFIED);
+    else
+        copy.WidthInBytes = as_extent(*use.parameter->type, bits);
+}
+
+void write_fill(CUDA_MEMSET_NODE_PARAMS_v2& fill, const ParameterUse& use, std::uint64_t bits) noexcept {
+    if (use.field == Field::kDestination)
+        fill.dst = bits;
+    else if (use.field == Field::kValue)
+        fill.value = static_cast<unsigned int>(bits);
+    else
+        fill.width = as_extent(*use.parameter->type, bits);
+}
+
+}  // namespace
+
+void write_value(CUgraphNodeParams& params, const ParameterUse& use, std::uint64_t bits) noexcept {
+    if (params.type == CU_GRAPH_NODE_TYPE_MEMCPY)
+        write_copy(params.memcpy.copyParams, use, bits);
+    else if (params.type == CU_GRAPH_NODE_TYPE_MEMSET)
+        write_fill(params.memset, use, bits);
+    else
+        std::memcpy(params.kernel.kernelParams[use.argument], &bits, use.parameter->type->size);
+}
+
+bool has_value(const CUgraphNodeParams& params, const ParameterUse& use, std::uint64_t bits) noexcept {
+    if (params.type == CU_GRAPH_NODE_TYPE_KERNEL)
+        return std::memcmp(params.kernel.kernelParams[use.argument], &bits, use.parameter->type->size) == 0;
+    CUgraphNodeParams written = params;
+    write_value(written, use, bits);
+    return std::memcmp(&written, &params, sizeof written) == 0;
+}
+
+namespace {
+
+constexpr std::size_t kPlaceSize = 16;  // bytes; at least one element of any size
+
+// Any value can be memset, so none has to be known.
+bool is_missing(const ParameterUse& use) noexcept {
+    return !use.parameter->initial.known && use.field != Field::kValue;
+}
+
+bool is_pointer(const ParameterUse& use) noexcept {
+    return use.parameter->type->kind == ValueKind::kPointer;
+}
+
+// Rows apart from each other stay rows: an executable does not let them become one row or the other way round.
+std::size_t place_size(const CUgraphNodeParams& params) noexcept {
+    const CUDA_MEMSET_NODE_PARAMS_v2& fill = params.memset;
+    return params.type == CU_GRAPH_NODE_TYPE_MEMSET && fill.height > 1 ? fill.pitch * fill.height : kPlaceSize;
+}
+
+void shrink(CUgraphNodeParams& params) noexcept {
+    if (params.type == CU_GRAPH_NODE_TYPE_MEMCPY)
+        params.memcpy.copyParams.WidthInBytes = 1;
+    else if (params.memset.height <= 1)
+        params.memset.width = 1;
+}
+
+}  // namespace
+
+CUresult hold_places(NodeSpec& spec, NodeParameters& parameters) {
+    parameters.wanted = spec.params;
+    if (spec.kind == NodeKind::kKernel) return CUDA_SUCCESS;
+    const std::vector<ParameterUse>& uses = parameters.uses;
+    if (std::none_of(uses.begin(), uses.end(), is_missing)) return CUDA_SUCCESS;
+    shrink(spec.params);
+    for (const ParameterUse& use : uses) {
+        if (!is_missing(use) || !is_pointer(use)) continue;
+        const PointerHandle place = allocate_device(current_context(), place_size(parameters.wanted));
+        if (!place) return take_noted_error().status;
+        write_value(spec.params, use, *place);
+        (use.field == Field::kSource ? spec.owners.second : spec.owners.first) = as_owner(place);
+    }
+    return CUDA_SUCCESS;
+}
+
+namespace {
+
+// Of `source` and of what is embedded in it; there are no conditional nodes in what can be embedded.
+template <class Visit>
+void for_each_user(GraphBox& source, Visit visit) {
+    source.nodes.for_each([&](NodeRecord& node) {
+        if (node.raw == nullptr || !node.facts) return;
+        if (node.facts->parameters) visit(*node.facts->parameters);
+        for (GraphBox* inner : node.facts->inner) for_each_user(*inner, visit);
+    });
+}
+
+bool has_users(GraphBox& source) {
+    bool found = false;
+    for_each_user(source, [&](const NodeParameters&) { found = true; });
+    return found;
+}
+
+ParameterRef take_over(const ParameterRef& parameter, ParameterTable& table) {
+    ParameterRef known = table.find(parameter->name);
+    if (known) return known;
+    known = std::make_shared<NamedParameter>();
+    known->name = parameter->name;
+    known->type = parameter->type;
+    known->initial = parameter->initial;
+    table.add(known);
+    return known;
+}
+
+std::unique_ptr<NodeParameters> translate(const NodeParameters& parameters, ParameterTable& table) {
+    auto copy = std::make_unique<NodeParameters>(parameters);
+    for (ParameterUse& use : copy->uses) use.parameter = take_over(use.parameter, table);
+    return copy;
+}
+
+// The copy of a node in a clone of its graph.
+NodeRecord* find_copy(const NodeRecord& node, GraphBox& clone) {
+    CUgraphNode raw = nullptr;
+    {
+        const GilRelease released;
+        CU_TRY(driver().cuGraphNodeFindInClone(&raw, node.raw, clone.raw));
+    }
+    NodeRecord* record = clone.nodes.find(raw);
+    return record != nullptr ? record : &add_node(clone, raw, node.kind, OwnerSlot());
+}
+
+}  // namespace
+
+ParameterRef find_clash(GraphBox& source, GraphBox& target) {
+    ParameterRef clash;
+    for_each_user(source, [&](const NodeParameters& parameters) {
+        for (const ParameterUse& use : parameters.uses) {
+            const ParameterRef known = parameters_of(target).find(use.parameter->name);
+            if (known && known->type != use.parameter->type) clash = use.parameter;
+        }
+    });
+    return clash;
+}
+
+CUresult copy_uses(GraphBox& source, NodeRecord& holder) {
+    if (!has_users(source)) return CUDA_SUCCESS;
+    GraphBox* const clone = child_box(holder);
+    if (clone == nullptr) return take_noted_error().status;
+    for (std::size_t i = 0; i < source.nodes.size(); ++i) {
+        const NodeRecord& node = source.nodes[i];
+        if (node.raw == nullptr || !node.facts) continue;
+        if (!node.facts->parameters && node.facts->inner.empty()) continue;
+        NodeRecord* const copy = find_copy(node, *clone);
+        if (copy == nullptr) return take_noted_error().status;
+        if (node.facts->parameters)
+            copy->make_facts().parameters = translate(*node.facts->parameters, parameters_of(*clone));
+        for (GraphBox* inner : node.facts->inner) {
+            const CUresult status = copy_uses(*inner, *copy);
+            if (status != CUDA_SUCCESS) return status;
+        }
+    }
+    return CUDA_SUCCESS;
+}
+
+}  // namespace cg

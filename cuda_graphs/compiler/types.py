@@ -1,0 +1,71 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Types of values: the scalars that kernels take by value, and the pointer.
+
+A type says `__cuda_graph_type__`, its name, by which the graph layer knows it without importing this module
+(graph/parameter.pyx describes the protocol).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = [
+    "ScalarType",
+    "bf16",
+    "bool_",
+    "f16",
+    "f32",
+    "f64",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "pointer",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+]
+
+
+@dataclass(frozen=True, repr=False)
+class ScalarType:
+    """A type of single values.
+
+    name   what it is called here: "f32"
+    size   bytes
+    kind   "int", "uint", "float", "bool" or "pointer"
+    dtype  NumPy's code of the same layout ("<f4"); None where NumPy has none
+    """
+
+    name: str
+    size: int
+    kind: str
+    dtype: str | None
+
+    @property
+    def __cuda_graph_type__(self) -> str:
+        """The name, for whoever takes types by protocol."""
+        return self.name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+i8 = ScalarType("i8", 1, "int", "|i1")
+i16 = ScalarType("i16", 2, "int", "<i2")
+i32 = ScalarType("i32", 4, "int", "<i4")
+i64 = ScalarType("i64", 8, "int", "<i8")
+u8 = ScalarType("u8", 1, "uint", "|u1")
+u16 = ScalarType("u16", 2, "uint", "<u2")
+u32 = ScalarType("u32", 4, "uint", "<u4")
+u64 = ScalarType("u64", 8, "uint", "<u8")
+f16 = ScalarType("f16", 2, "float", "<f2")
+bf16 = ScalarType("bf16", 2, "float", None)
+f32 = ScalarType("f32", 4, "float", "<f4")
+f64 = ScalarType("f64", 8, "float", "<f8")
+bool_ = ScalarType("bool", 1, "bool", "|b1")
+pointer = ScalarType("pointer", 8, "pointer", "<u8")
+
+SCALARS = {t.name: t for t in (i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, bool_)}

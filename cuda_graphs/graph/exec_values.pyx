@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The values of an executable's parameters: from keyword arguments to changes, and what went wrong with them."""
+
+from collections import namedtuple
+from types import MappingProxyType
+
+from libc.stddef cimport size_t
+from libcpp.vector cimport vector
+
+from cuda_graphs._driver.seam cimport check_attempt
+from cuda_graphs._handles.graph_handles cimport (
+    NodeRecord, ParameterChange, ParameterFault, PresentParameter, ValueType, list_parameters,
+)
+from cuda_graphs._handles.handles cimport box_of
+from cuda_graphs.graph.place cimport wrap_node
+from cuda_graphs.graph.values cimport from_bits, to_bits
+
+ParameterState = namedtuple("ParameterState", "type value")
+"""The name of a parameter's type, and its present value: None when it has none, of a pointer the address."""
+
+
+cdef class Slot:
+    """Where a parameter is in an executable."""
+
+    cdef size_t index
+    cdef const ValueType* type
+
+
+cdef dict find_slots(const GraphExecHandle& graph):
+    cdef vector[PresentParameter] present
+    cdef Slot slot
+    cdef dict slots = {}
+    cdef size_t i
+    with nogil:
+        list_parameters(graph, present)
+    for i in range(present.size()):
+        if present[i].is_declared:
+            slot = Slot()
+            slot.index, slot.type = i, present[i].type
+            slots[present[i].name.decode()] = slot
+    return slots
+
+
+cdef int read_changes(dict slots, dict values, ParameterChanges& changes) except -1:
+    cdef Slot slot
+    cdef ParameterChange* change
+    cdef size_t i = 0
+    changes.resize(len(values))
+    for name, value in values.items():
+        slot = slots.get(name)
+        if slot is None:
+            known = ", ".join(slots) or "none"
+            raise TypeError(f"the graph has no parameter {name!r}; it has: {known}")
+        change = &changes[i]
+        change.index = slot.index
+        change.value.bits = to_bits(slot.type, name, value, &change.value.owner)
+        change.value.known = True
+        i += 1
+    return 0
+
+
+cdef int check_problem(const ParameterProblem& problem, dict slots, dict values) except -1:
+    if problem.fault == ParameterFault.kNone:
+        return 0
+    cdef str name = name_of(problem.index, slots)
+    if problem.fault == ParameterFault.kMissing:
+        raise RuntimeError(
+            f"parameter {name!r} has no value: it has no default and none was set; give {name}=... to launch() or set()"
+        )
+    value = values.get(name)
+    if problem.fault == ParameterFault.kLost:
+        raise RuntimeError(
+            f"parameter {name!r} cannot be set to {value!r}: a node that uses it was destroyed in the definition, and "
+            "the driver finds nodes of an executable by those; instantiate the definition again"
+        )
+    if problem.fault == ParameterFault.kPageable:
+        raise ValueError(
+            f"{name}={value!r} is not memory that the driver knows, nor of an alloc node. A memcpy node, which uses it, "
+            "cannot copy pageable host memory: use pinned memory (PinnedMemoryResource), or register the range with CUDA"
+        )
+    where = ""
+    if problem.node:
+        where = f" in {wrap_node(problem.node, box_of[NodeRecord](problem.node))!r}"
+    return check_attempt(problem.status, f"set parameter {name!r} to {value!r}{where}")
+
+
+cdef str name_of(size_t index, dict slots):
+    for name, slot in slots.items():
+        if (<Slot>slot).index == index:
+            return name
+    return "?"
+
+
+cdef object present_values(const GraphExecHandle& graph):
+    cdef vector[PresentParameter] present
+    with nogil:
+        list_parameters(graph, present)
+    states = {}
+    for p in present:
+        if p.is_declared:
+            value = from_bits(p.type, p.bits) if p.is_known else None
+            states[p.name.decode()] = ParameterState(p.type.name.decode(), value)
+    return MappingProxyType(states)
