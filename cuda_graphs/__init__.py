@@ -30,6 +30,7 @@ from cuda_graphs._objects.stream import (
 )
 from cuda_graphs.errors import (
     CaptureError,
+    ClosedBuilderError,
     CUDAError,
     CUDANotSupportedError,
     CUDAOutOfMemoryError,
@@ -40,6 +41,7 @@ from cuda_graphs.errors import (
     LaunchError,
     NVRTCError,
 )
+from cuda_graphs.graph.capture import GraphBuilder
 from cuda_graphs.graph.check import CheckReport, Finding
 from cuda_graphs.graph.condition import Condition
 from cuda_graphs.graph.definition import GraphDef
@@ -97,6 +99,7 @@ __all__ = [
     "CaptureError",
     "CheckReport",
     "ChildGraphNode",
+    "ClosedBuilderError",
     "ComputeCapability",
     "Condition",
     "ConditionalNode",
@@ -117,6 +120,7 @@ __all__ = [
     "FreeNode",
     "Graph",
     "GraphAllocOptions",
+    "GraphBuilder",
     "GraphCompleteOptions",
     "GraphDebugPrintOptions",
     "GraphDef",

@@ -19,6 +19,7 @@ __all__ = [
     "CUDANotSupportedError",
     "CUDAOutOfMemoryError",
     "CaptureError",
+    "ClosedBuilderError",
     "DriverNotFoundError",
     "GraphInstantiateError",
     "GraphUpdateError",
@@ -38,6 +39,7 @@ class CUDAError(Exception):
     log          what a compiler or loader wrote, or None
     explanation  what it means, in plain words
     remedy       what to do about it, "" when there is nothing to say
+    capture      which call spoiled the stream capture that this is about, and on which line; "" when none did
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class CUDAError(Exception):
         self.log = log
         self.explanation = explanation if explanation is not None else row.explanation if row else text
         self.remedy = remedy if remedy is not None else row.remedy if row else ""
+        self.capture = ""
 
     @staticmethod
     def _row(code: int) -> Row | None:
@@ -83,6 +86,8 @@ class CUDAError(Exception):
             lines.append(f"Attempted: {self.attempt}")
         if self.text and self.text != self.explanation:
             lines.append(f"Driver: {self.text}")
+        if self.capture:
+            lines.append(f"Capture: {self.capture}")
         if self.log:
             lines.append(f"Log:\n{self.log.rstrip()}")
         if self.remedy:
@@ -128,6 +133,10 @@ class NVRTCError(CUDAError):
         return f"{head}{attempt}, compilation log:\n\n{self.log}" if self.log else head + attempt
 
 
+class ClosedBuilderError(RuntimeError, ValueError):
+    """A GraphBuilder is used after it was closed. Both, since it is no valid argument either."""
+
+
 class GraphUpdateError(CUDAError):
     """An executable graph could not take a changed definition; it is unchanged and can still be launched."""
 
@@ -154,6 +163,12 @@ CLASSES: Mapping[int, type[CUDAError]] = MappingProxyType(
         910: GraphUpdateError,
     }
 )
+
+
+def rule_of(code: int) -> str:
+    """The name of a CUresult and what it means."""
+    row = TABLE.get(code)
+    return f"{row.name}: {row.explanation}" if row else f"status {code}"
 
 
 def error_from_code(

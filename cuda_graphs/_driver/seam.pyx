@@ -109,13 +109,24 @@ cdef object make_error(CUresult status, attempt, log=None):
     cdef const char* text = NULL
     driver().cuGetErrorName(status, &name)
     driver().cuGetErrorString(status, &text)
-    return error_from_code(
+    error = error_from_code(
         <int>status,
         name.decode() if name != NULL else "",
         text.decode() if text != NULL else "",
         attempt,
         log or None,
     )
+    for listener in listeners:
+        listener(error)
+    return error
+
+
+cdef list listeners = []
+
+
+def on_error(listener) -> None:
+    """Have `listener(error)` called with every CUDAError before it is raised; it may add to what the error knows."""
+    listeners.append(listener)
 
 
 # The host driver's plug. llvmlite is imported at the first module that is loaded, not before.

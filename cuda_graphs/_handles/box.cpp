@@ -14,8 +14,8 @@ constexpr std::size_t kKinds = static_cast<std::size_t>(Kind::kCount);
 std::atomic<long> counts[kKinds];
 
 constexpr const char* kNames[kKinds] = {
-    "context", "stream", "event",      "pool",       "pointer",     "library",
-    "kernel",  "graph",  "graph_node", "graph_exec", "user_object", "graph_memory",
+    "context", "stream",     "event",      "pool",        "pointer",      "library", "kernel",
+    "graph",   "graph_node", "graph_exec", "user_object", "graph_memory", "capture",
 };
 
 }  // namespace

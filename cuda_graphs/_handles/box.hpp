@@ -40,6 +40,7 @@ enum class Kind {
     kGraphExec,
     kUserObject,
     kGraphMemory,
+    kCapture,
     kCount,
 };
 

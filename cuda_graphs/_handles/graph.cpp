@@ -16,6 +16,7 @@ namespace cg {
 
 struct Hierarchy {
     CUgraph root = nullptr;
+    bool poisoned = false;
     std::deque<GraphBox> graphs;  // addresses stay
     SourceTable sources;
     ParameterTable parameters;
@@ -51,6 +52,24 @@ NodeHandle create_graph() {
     CU_TRY(driver().cuGraphCreate(&hierarchy->root, 0));
     graph.raw = hierarchy->root;
     return node_handle(hierarchy, graph.entry);
+}
+
+NodeHandle create_graph_to_capture() {
+    const auto hierarchy = make_box<Hierarchy>();
+    return node_handle(hierarchy, hierarchy->add(nullptr, nullptr).entry);
+}
+
+void own_root(GraphBox& graph) noexcept {
+    graph.hierarchy->root = graph.raw;
+}
+
+void poison(GraphBox& graph) noexcept {
+    graph.hierarchy->poisoned = true;
+    graph.hierarchy->root = nullptr;
+}
+
+bool is_poisoned(const GraphBox& graph) noexcept {
+    return graph.hierarchy->poisoned;
 }
 
 GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw) {
@@ -116,6 +135,21 @@ std::vector<AttachedObject> list_owners(const GraphBox& graph) {
         if (each.raw == nullptr || !is_body_in(&each, graph)) continue;
         each.owners.for_each([&](CUuserObject object) { found.push_back({each.raw, object}); });
     }
+    return found;
+}
+
+GraphBox* find_unfinished(GraphBox& graph) noexcept {
+    for (GraphBox& each : graph.hierarchy->graphs)
+        if (each.raw != nullptr && (each.capture != nullptr || each.half_done) && is_body_in(&each, graph))
+            return &each;
+    return nullptr;
+}
+
+std::vector<CaptureBox*> list_inner_captures(const GraphBox& graph) {
+    std::vector<CaptureBox*> found;
+    for (const GraphBox& each : graph.hierarchy->graphs)
+        if (&each != &graph && each.raw != nullptr && each.capture != nullptr && is_body_in(&each, graph))
+            found.push_back(each.capture);
     return found;
 }
 

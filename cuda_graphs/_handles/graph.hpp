@@ -21,6 +21,7 @@
 namespace cg {
 
 struct Hierarchy;
+struct CaptureBox;
 
 // A condition that was created for a graph, which the driver does not list.
 struct ConditionRecord {
@@ -38,11 +39,22 @@ struct GraphBox {
     NodeTable nodes;
     OwnerPages owners;
     std::vector<ConditionRecord> conditions;
+    CaptureBox* capture = nullptr;  // that adds nodes to it now
+    bool half_done = false;         // a capture into it was given up
     Counted<Kind::kGraph> counted;
 };
 
 // The entry node of an empty definition; no handle and a noted error on failure.
 NodeHandle create_graph();
+
+// The entry node of a definition that a capture is about to make: the driver owns the graph until own_root.
+NodeHandle create_graph_to_capture();
+void own_root(GraphBox& graph) noexcept;
+
+// The driver destroyed a body that its node still refers to: nothing of this hierarchy may ever be destroyed, or the
+// process goes with it. Leaked on purpose.
+void poison(GraphBox& graph) noexcept;
+bool is_poisoned(const GraphBox& graph) noexcept;
 
 // Takes on a graph that the driver made inside `holder`.
 GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw);
@@ -81,7 +93,14 @@ struct AttachedObject {
 // Those of this graph and of all bodies in it. What an embedded graph has is left out: it got it from its source.
 std::vector<AttachedObject> list_owners(const GraphBox& graph);
 
-// The driver destroyed this inner graph: its records and those of all graphs within are dead.
+// This graph or a body in it that cannot be made into an executable now, since it is being captured or was left half
+// done; null when there is none.
+GraphBox* find_unfinished(GraphBox& graph) noexcept;
+
+// What captures into bodies of this graph, at any depth.
+std::vector<CaptureBox*> list_inner_captures(const GraphBox& graph);
+
+// The driver destroyed this graph: its records and those of all graphs within are dead.
 void forget_graph(GraphBox& graph) noexcept;
 
 }  // namespace cg

@@ -216,7 +216,10 @@ cdef extern from "_handles/graph.hpp" namespace "cg" nogil:
         NodeTable nodes
         OwnerPages owners
         vector[ConditionRecord] conditions
+        cpp_bool half_done
     NodeHandle create_graph() except +
+    NodeHandle node_handle(const NodeHandle& any, NodeRecord& node) noexcept
+    GraphBox* find_unfinished(GraphBox& graph) noexcept
     GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw) except +
     GraphBox* child_box(NodeRecord& holder) except +
     ParameterTable& parameters_of(GraphBox& graph) noexcept

@@ -28,8 +28,14 @@ CUresult free_now(const PointerBox& box) {
 CUresult free_memory(const PointerBox& box) {
     const ContextScope scope(box.context);
     if (is_refused_here(scope.status())) return scope.status();
-    if (box.how == Free::kAsync) return driver().cuMemFreeAsync(box.raw, raw_of(box.stream));
+    if (box.how == Free::kAsync || box.how == Free::kGraph) return driver().cuMemFreeAsync(box.raw, raw_of(box.stream));
     return free_now(box);
+}
+
+bool is_capturing(const PointerBox& box) {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return driver().cuStreamIsCapturing(raw_of(box.stream), &status) == CUDA_SUCCESS &&
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 }  // namespace
@@ -72,6 +78,8 @@ PoolHandle current_device_pool(CUdevice device) {
 bool PointerBox::finish() noexcept {
     if (how == Free::kNever) return true;
     const GilRelease no_gil;
+    // It would become a node of a graph that has nothing to do with it.
+    if (how == Free::kAsync && is_capturing(*this)) return false;
     if (how != Free::kCallback) return !is_refused_here(free_memory(*this));
     const ContextScope scope(context);
     callback(resource, raw, size, stream);
@@ -88,6 +96,18 @@ PointerHandle allocate_from_pool(const PoolHandle& pool, std::size_t size, const
     box->how = Free::kAsync;
     box->stream = stream;
     box->owner = pool;
+    return handle_of(std::move(box));
+}
+
+PointerHandle allocate_in_graph(std::size_t size, const StreamHandle& stream) {
+    drain_deferred();
+    auto box = make_box<PointerBox>();
+    box->context = box_of<StreamBox>(stream)->context;
+    if (!box->context) box->context = current_context();
+    CU_TRY(driver().cuMemAllocAsync(&box->raw, size, raw_of(stream)));
+    box->size = size;
+    box->how = Free::kGraph;
+    box->stream = stream;
     return handle_of(std::move(box));
 }
 

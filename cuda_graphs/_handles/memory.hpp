@@ -30,7 +30,14 @@ PoolHandle create_device_pool(CUdevice device, std::size_t max_size, cuuint64_t 
 // memory back at every synchronisation) is raised to "keep everything".
 PoolHandle current_device_pool(CUdevice device);
 
-enum class Free { kNever, kAsync, kDevice, kHost, kCallback };
+enum class Free {
+    kNever,
+    kAsync,
+    kDevice,
+    kHost,
+    kCallback,
+    kGraph,  // what an alloc node of a captured graph allocates: freed as kAsync, but it may go with its graph before
+};
 
 // Gives memory back to a Python resource: `owner` of the box, the address, the size, the stream or an empty handle.
 // Must not raise; takes the GIL itself.
@@ -52,6 +59,8 @@ struct PointerBox {
 using PointerHandle = HandleTo<PointerBox>;
 
 PointerHandle allocate_from_pool(const PoolHandle& pool, std::size_t size, const StreamHandle& stream);
+// On a stream that is capturing: becomes an alloc node, whose memory there is while the graph runs.
+PointerHandle allocate_in_graph(std::size_t size, const StreamHandle& stream);
 PointerHandle allocate_device(const ContextHandle& context, std::size_t size);
 PointerHandle allocate_pinned(const ContextHandle& context, std::size_t size);
 

@@ -10,11 +10,14 @@
 
 namespace cg {
 
+struct CaptureBox;
+
 struct StreamBox {
     CUstream raw = nullptr;
     bool owned = false;
-    ContextHandle context;  // empty for the default streams, which mean the context that is current
-    Opaque owner;           // whoever else destroys the stream
+    ContextHandle context;          // empty for the default streams, which mean the context that is current
+    Opaque owner;                   // whoever else destroys the stream
+    CaptureBox* capture = nullptr;  // that a builder has it take part in (capture.hpp); touched with the GIL
     Counted<Kind::kStream> counted;
     bool finish() noexcept;
 };

@@ -40,10 +40,25 @@ OwnerPage* OwnerPage::create(CUgraph graph) noexcept {
     const GilRelease released;
     CU_TRY(driver().cuUserObjectCreate(&page->object_, page.get(), defer_page, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
     OwnerPage* shared = page.release();
-    const CUresult status = driver().cuGraphRetainUserObject(graph, shared->object_, 1, CU_GRAPH_USER_OBJECT_MOVE);
+    const CUresult status = graph == nullptr ? CUDA_SUCCESS : shared->attach(graph);
     if (status == CUDA_SUCCESS) return shared;
-    driver().cuUserObjectRelease(shared->object_, 1);  // its destructor callback defers the page
+    shared->drop(nullptr);
     return note_error(status, "cuGraphRetainUserObject"), nullptr;
+}
+
+CUresult OwnerPage::attach(CUgraph graph) noexcept {
+    const GilRelease released;
+    const CUresult status = driver().cuGraphRetainUserObject(graph, object_, 1, CU_GRAPH_USER_OBJECT_MOVE);
+    loose_ = status != CUDA_SUCCESS;
+    return status;
+}
+
+void OwnerPage::drop(CUgraph graph) noexcept {
+    const GilRelease released;
+    if (loose_)
+        driver().cuUserObjectRelease(object_, 1);  // its destructor callback defers the page
+    else
+        driver().cuGraphReleaseUserObject(graph, object_, 1);
 }
 
 bool OwnerPage::has_nodes() const noexcept {
@@ -76,16 +91,54 @@ void OwnerPage::move_nodes_to(OwnerPage& target) noexcept {
 }
 
 OwnerPage* OwnerPages::add_page(CUgraph graph) noexcept {
-    OwnerPage* page = OwnerPage::create(graph);
-    if (page == nullptr) return nullptr;
-    page->next_page_ = first_;
-    if (first_ != nullptr) first_->previous_ = page;
-    return first_ = page;
+    OwnerPage* page = OwnerPage::create(is_captured_ ? nullptr : graph);
+    if (page != nullptr) link(*page);
+    return page;
+}
+
+void OwnerPages::link(OwnerPage& page) noexcept {
+    OwnerPage*& list = list_of(page);
+    page.previous_ = nullptr;
+    page.next_page_ = list;
+    if (list != nullptr) list->previous_ = &page;
+    list = &page;
 }
 
 void OwnerPages::remove_page(OwnerPage& page) noexcept {
-    (page.previous_ == nullptr ? first_ : page.previous_->next_page_) = page.next_page_;
+    (page.previous_ == nullptr ? list_of(page) : page.previous_->next_page_) = page.next_page_;
     if (page.next_page_ != nullptr) page.next_page_->previous_ = page.previous_;
+}
+
+void OwnerPages::begin_capture() noexcept {
+    seal();
+    is_captured_ = true;
+}
+
+CUresult OwnerPages::end_capture(CUgraph graph) noexcept {
+    seal();
+    is_captured_ = false;
+    while (loose_ != nullptr) {
+        OwnerPage& page = *loose_;
+        remove_page(page);
+        const CUresult status = page.attach(graph);
+        link(page);
+        if (status != CUDA_SUCCESS) return status;
+    }
+    return CUDA_SUCCESS;
+}
+
+void OwnerPages::drop_loose() noexcept {
+    while (loose_ != nullptr) {
+        OwnerPage& page = *loose_;
+        remove_page(page);
+        page.drop(nullptr);
+    }
+}
+
+void OwnerPages::forget_all() noexcept {
+    open_ = first_ = nullptr;  // not to be looked at: the graph's pages may be gone
+    is_captured_ = false;
+    drop_loose();
 }
 
 OwnerSlot OwnerPages::prepare(CUgraph graph, const Opaque& first, const Opaque& second) noexcept {
@@ -115,8 +168,7 @@ void OwnerPages::release(CUgraph graph, OwnerSlot slot) noexcept {
     if (fresh != nullptr) page->move_nodes_to(*fresh);
     if (page == open_) open_ = fresh;
     remove_page(*page);
-    const GilRelease released;
-    driver().cuGraphReleaseUserObject(graph, page->object(), 1);
+    page->drop(graph);
 }
 
 }  // namespace cg

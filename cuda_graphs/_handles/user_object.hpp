@@ -7,6 +7,9 @@
 // something may share with the graph is never emptied; releasing one node's owners moves the others to a new page
 // instead. docs/design/2026-11-node-owners.md says why.
 //
+// A graph that is being captured belongs to the driver, which destroys it when the capture is spoiled. So pages that
+// are made meanwhile are loose: ours, until the capture has ended well and the graph takes them.
+//
 // Not locked: the GIL is held, except where a driver call is made.
 #ifndef CUDA_GRAPHS_HANDLES_USER_OBJECT_HPP
 #define CUDA_GRAPHS_HANDLES_USER_OBJECT_HPP
@@ -56,9 +59,15 @@ class OwnerPage final : public Deferred {
   public:
     static constexpr std::uint32_t kSlots = 32;
 
-    // A page to which `graph` has the one reference; null after a noted error.
+    // A page to which `graph` has the one reference, or we where that is null; null after a noted error.
     static OwnerPage* create(CUgraph graph) noexcept;
 
+    // Gives our reference to the graph, or keeps it where the driver refuses.
+    CUresult attach(CUgraph graph) noexcept;
+    // Gives up that one reference. Nothing of the page may be used after it.
+    void drop(CUgraph graph) noexcept;
+
+    bool is_loose() const noexcept { return loose_; }
     bool is_full() const noexcept { return used_ == kSlots; }
     bool has_pending() const noexcept { return pending_ != 0; }
     bool has_nodes() const noexcept;
@@ -82,6 +91,7 @@ class OwnerPage final : public Deferred {
     };
 
     CUuserObject object_ = nullptr;
+    bool loose_ = true;
     OwnerPage* previous_ = nullptr;  // of the pages of one graph
     OwnerPage* next_page_ = nullptr;
     std::uint32_t used_ = 0;
@@ -94,6 +104,11 @@ class OwnerPage final : public Deferred {
 // commit or rollback. So a failure leaves neither a stray owner nor an unprotected node.
 class OwnerPages {
   public:
+    OwnerPages() = default;
+    ~OwnerPages() { drop_loose(); }
+    OwnerPages(const OwnerPages&) = delete;
+    OwnerPages& operator=(const OwnerPages&) = delete;
+
     // Attaches owners to the graph; no page and a noted error on failure.
     OwnerSlot prepare(CUgraph graph, const Opaque& first, const Opaque& second) noexcept;
     void rollback(OwnerSlot slot) noexcept;
@@ -106,8 +121,13 @@ class OwnerPages {
     // Something is about to share the pages with the graph: it shall not keep the owners of later nodes.
     void seal() noexcept { open_ = nullptr; }
 
+    // From here on the graph is the driver's: no page is attached to it.
+    void begin_capture() noexcept;
+    // It is ours (again), and takes the loose pages. On failure those that are left are ours still.
+    CUresult end_capture(CUgraph graph) noexcept;
+
     // The graph is gone, and with it its references.
-    void forget_all() noexcept { open_ = first_ = nullptr; }
+    void forget_all() noexcept;
 
     // The user objects that the graph has a reference to.
     template <class Visit>
@@ -118,9 +138,14 @@ class OwnerPages {
   private:
     OwnerPage* add_page(CUgraph graph) noexcept;
     void remove_page(OwnerPage& page) noexcept;
+    void link(OwnerPage& page) noexcept;
+    void drop_loose() noexcept;
+    OwnerPage*& list_of(const OwnerPage& page) noexcept { return page.is_loose() ? loose_ : first_; }
 
     OwnerPage* first_ = nullptr;  // all pages, full or sealed or not; the graph's references keep them
-    OwnerPage* open_ = nullptr;   // where new owners go
+    OwnerPage* loose_ = nullptr;  // those that are not the graph's
+    bool is_captured_ = false;
+    OwnerPage* open_ = nullptr;  // where new owners go
 };
 
 }  // namespace cg

@@ -6,7 +6,7 @@ from libc.stddef cimport size_t
 from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
-from cuda_graphs._handles.handles cimport ArgumentPack
+from cuda_graphs._handles.handles cimport ArgumentPack, Opaque
 from cuda_graphs._objects.kernel cimport Kernel
 
 
@@ -17,12 +17,12 @@ cdef class StandIn:
 
 # Converts `args` as the kernel's parameters are declared. On the stack of the caller: the driver copies the values
 # during the call that takes them. TypeError for a wrong count, width or type, OverflowError for an int that does not
-# fit; each names the parameter. The objects in `args` must live as long as the kernel may run: a graph node keeps the
-# tuple (`needs_keeping` tells whether it must). `stand_ins` gets the places of StandIns; without it they are refused.
+# fit; each names the parameter. `stand_ins` gets the places of StandIns; without it they are refused.
 cdef int pack_arguments(ArgumentPack& pack, Kernel kernel, tuple args, vector[size_t]* stand_ins=*) except -1
 
-# Whether a tuple of arguments holds anything but plain numbers.
-cdef bint needs_keeping(tuple args)
+# The owner of all that the arguments stand for, which must live as long as the kernel may run: survives `del` of the
+# objects and Buffer.close(). Empty when they are plain numbers.
+cdef Opaque own_arguments(tuple args) except *
 
 # Makes instances of `cls` valid arguments: their `handle`, an int, is passed in 8 bytes (Condition).
 cpdef void register_handle_type(type cls)

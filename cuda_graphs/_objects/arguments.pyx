@@ -25,10 +25,10 @@ from libcpp.vector cimport vector
 
 from cuda_graphs._driver.cuda cimport CUdeviceptr, CUresult
 from cuda_graphs._driver.seam cimport check_attempt
-from cuda_graphs._handles.graph_handles cimport find_memory_type, kUnknownMemory
-from cuda_graphs._handles.handles cimport Parameter, address_of
+from cuda_graphs._handles.graph_handles cimport bundle, find_memory_type, kUnknownMemory
+from cuda_graphs._handles.handles cimport Opaque, Parameter, address_of, hold_python
 from cuda_graphs._objects.array_view cimport ArrayView, view_array
-from cuda_graphs._objects.buffer cimport Buffer
+from cuda_graphs._objects.buffer cimport Buffer, own_memory
 from cuda_graphs._objects.kernel cimport Kernel
 
 cdef extern from "Python.h":
@@ -73,11 +73,26 @@ cdef int pack_arguments(
     return 0
 
 
-cdef bint needs_keeping(tuple args):
+cdef Opaque own_arguments(tuple args) except *:
+    cdef vector[Opaque] owners
+    cdef Opaque memory
+    cdef bint keep = False, in_graph = False
     for arg in args:
-        if not isinstance(arg, (int, float, complex)) and scalar_sizes.count(<void*>Py_TYPE(arg)) == 0:
-            return True
-    return False
+        if isinstance(arg, Buffer):
+            memory = own_memory(<Buffer>arg)
+            if not memory:
+                in_graph = True
+                continue
+            owners.push_back(memory)  # which survives close()
+            keep = True
+        elif not isinstance(arg, (int, float, complex)) and scalar_sizes.count(<void*>Py_TYPE(arg)) == 0:
+            keep = True
+    if not keep:
+        return Opaque()
+    if in_graph:  # a Buffer of memory that the graph allocates gives it back when it goes
+        args = tuple([arg for arg in args if not isinstance(arg, Buffer) or own_memory(<Buffer>arg)])
+    owners.push_back(hold_python(<PyObject*>args))
+    return bundle(owners)
 
 
 # What `append` returns, else 0.

@@ -3,7 +3,7 @@
 from libc.stddef cimport size_t
 
 from cuda_graphs._driver.cuda cimport CUdeviceptr
-from cuda_graphs._handles.handles cimport PointerHandle
+from cuda_graphs._handles.handles cimport Opaque, PointerHandle
 from cuda_graphs._objects.stream cimport Stream
 
 
@@ -26,6 +26,9 @@ cdef class Buffer:
     cdef int _free_on(self, Stream stream) except -1
     cdef int _ask(self) except -2
 
+
+# What a graph has to keep so that its nodes can use the memory.
+cdef Opaque own_memory(Buffer buffer) noexcept
 
 # A fill value (int in 0..255, or a buffer of 1, 2 or 4 bytes): writes the pattern, returns its width in bytes.
 cdef int parse_fill_value(object value, unsigned int* pattern) except -1

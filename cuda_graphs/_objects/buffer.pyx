@@ -22,8 +22,11 @@ from cuda_graphs._driver.cuda cimport (
     CUstream,
     driver,
 )
-from cuda_graphs._driver.seam cimport check, check_attempt, ensure_driver
+from cuda_graphs._driver.seam cimport check, ensure_driver
+from cuda_graphs._handles.capture_handles cimport CapturedCall, may_be_captured
+from cuda_graphs._handles.graph_handles cimport NodeKind, as_owner
 from cuda_graphs._handles.handles cimport (
+    Free,
     GilAcquire,
     Opaque,
     PointerBox,
@@ -37,6 +40,7 @@ from cuda_graphs._handles.handles cimport (
     hold_python,
     raw_of,
 )
+from cuda_graphs._objects.captured cimport fail, keep, settle
 from cuda_graphs._objects.numbers cimport read_size, read_unsigned
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 from cuda_graphs._objects.stream import default_stream
@@ -220,8 +224,12 @@ cdef class Buffer:
             raise ValueError(f"a value of {width} bytes does not fill {self._size} bytes evenly")
         cdef CUdeviceptr address = address_of(self._h)
         cdef size_t count = self._size // <size_t>width
-        cdef CUstream raw_stream = raw_of(on._h)
+        cdef StreamHandle h = on._h
+        cdef CUstream raw_stream = raw_of(h)
         cdef CUresult status
+        cdef CapturedCall call
+        if count and may_be_captured(h) and call.find(h):
+            keep(call, own_memory(self), Opaque())
         with nogil:
             if width == 1:
                 status = driver().cuMemsetD8Async(address, <unsigned char>pattern, count, raw_stream)
@@ -229,8 +237,11 @@ cdef class Buffer:
                 status = driver().cuMemsetD16Async(address, <unsigned short>pattern, count, raw_stream)
             else:
                 status = driver().cuMemsetD32Async(address, pattern, count, raw_stream)
+            call.look(status)
+        if call.is_captured():
+            settle(call, status, NodeKind.kMemset, "fill")
         if status != CUDA_SUCCESS:
-            check_attempt(status, f"fill of {self!r}")
+            fail(call, status, f"fill of {self!r}")
 
     @property
     def is_device_accessible(self):
@@ -343,14 +354,27 @@ cdef int copy(Buffer dst, Buffer src, Stream on) except -1:
     if dst._size != src._size:
         raise ValueError(f"buffer sizes differ: {src._size} bytes cannot be copied to {dst._size} bytes")
     cdef CUdeviceptr to = address_of(dst._h), source = address_of(src._h)
-    cdef CUstream raw_stream = raw_of(on._h)
+    cdef StreamHandle h = on._h
+    cdef CUstream raw_stream = raw_of(h)
     cdef size_t size = src._size
     cdef CUresult status
+    cdef CapturedCall call
+    if size and may_be_captured(h) and call.find(h):
+        keep(call, own_memory(dst), own_memory(src))
     with nogil:
         status = driver().cuMemcpyAsync(to, source, size, raw_stream)
+        call.look(status)
+    if call.is_captured():
+        settle(call, status, NodeKind.kMemcpy, "copy")
     if status != CUDA_SUCCESS:
-        check_attempt(status, f"copy of {src!r} to {dst!r}")
+        fail(call, status, f"copy of {src!r} to {dst!r}")
     return 0
+
+
+cdef Opaque own_memory(Buffer buffer) noexcept:
+    # What a graph allocates is its own: it lives as long, or until a node or the Buffer gives it back.
+    cdef PointerBox* box = <PointerBox*>box_of[PointerBox](buffer._h)
+    return Opaque() if box.how == Free.kGraph else as_owner(buffer._h)
 
 
 cdef int parse_fill_value(object value, unsigned int* pattern) except -1:

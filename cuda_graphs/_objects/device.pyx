@@ -181,6 +181,10 @@ class Device:
         """A new event; `options` is EventOptions or a dict of its fields."""
         return make_event(self.context, options)
 
+    def create_graph_builder(self):
+        """A GraphBuilder with a stream of its own: what is given to it becomes a graph instead of being done."""
+        return make_stream(self.context, None).create_graph_builder()
+
     @property
     def default_stream(self):
         """The default stream, of the device that is current."""

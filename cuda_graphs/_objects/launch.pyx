@@ -11,9 +11,11 @@ from cuda_graphs._driver.cuda cimport (
     CUstream,
     driver,
 )
-from cuda_graphs._driver.seam cimport check_attempt
-from cuda_graphs._handles.handles cimport ArgumentPack, raw_of
-from cuda_graphs._objects.arguments cimport pack_arguments
+from cuda_graphs._handles.capture_handles cimport CapturedCall, may_be_captured
+from cuda_graphs._handles.graph_handles cimport NodeKind, as_owner
+from cuda_graphs._handles.handles cimport ArgumentPack, StreamHandle, raw_of
+from cuda_graphs._objects.arguments cimport own_arguments, pack_arguments
+from cuda_graphs._objects.captured cimport fail, keep, settle
 from cuda_graphs._objects.kernel cimport Kernel
 from cuda_graphs._objects.launch_config cimport LaunchConfig, LaunchConfig_accept
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
@@ -23,11 +25,12 @@ def launch(stream, config, kernel, *args):
     """Launch a kernel on a stream. Returns at once; the kernel runs in the order of the stream.
 
     Args:
-        stream: A Stream, or an object with ``__cuda_stream__``.
+        stream: A Stream, a GraphBuilder, or an object with ``__cuda_stream__``.
         config: A LaunchConfig, or a dict of its fields.
         kernel: The Kernel.
         args: One value for each parameter: Buffers and addresses (int) for pointers; Python, NumPy or ctypes numbers; a
-            Condition. An int or float takes the width that the parameter has. Buffers must live until the kernel is done.
+            Condition. An int or float takes the width that the parameter has. Buffers must live until the kernel is done;
+            a launch that is captured is a node, and the graph keeps its kernel and arguments.
 
     Raises:
         TypeError: A wrong count or type of arguments, or a width that is not the parameter's.
@@ -42,23 +45,30 @@ def launch(stream, config, kernel, *args):
     cdef Kernel code = <Kernel>kernel
     cdef ArgumentPack pack
     pack_arguments(pack, code, args)
-    cdef CUstream raw_stream = raw_of(on._h)
+    cdef StreamHandle h = on._h  # a copy: another thread may close the stream meanwhile
+    cdef CUstream raw_stream = raw_of(h)
     cdef CUfunction function = <CUfunction><void*>raw_of(code._h)  # cuda.h allows a CUkernel here
     cdef CUresult status
+    cdef CapturedCall call
+    if may_be_captured(h) and call.find(h):
+        keep(call, as_owner(code._h), own_arguments(args))
     if shape._cluster[0] or shape._is_cooperative:
-        status = launch_with_attributes(raw_stream, shape, function, code, pack)
+        status = launch_with_attributes(raw_stream, shape, function, code, pack, call)
     else:
         with nogil:
             status = driver().cuLaunchKernel(
                 function, shape._grid[0], shape._grid[1], shape._grid[2], shape._block[0], shape._block[1],
                 shape._block[2], shape._shmem_size, raw_stream, pack.pointers(), NULL,
             )
+            call.look(status)
+    if call.is_captured():
+        settle(call, status, NodeKind.kKernel, "launch")
     if status != CUDA_SUCCESS:
-        check_attempt(status, f"launch of kernel {code._name()!r} with {shape!r} on {on!r}")
+        fail(call, status, f"launch of kernel {code._name()!r} with {shape!r} on {on!r}")
 
 
 cdef CUresult launch_with_attributes(
-    CUstream stream, LaunchConfig shape, CUfunction function, Kernel kernel, ArgumentPack& pack
+    CUstream stream, LaunchConfig shape, CUfunction function, Kernel kernel, ArgumentPack& pack, CapturedCall& call
 ) except *:
     cdef CUlaunchConfig native
     cdef CUlaunchAttribute attributes[2]
@@ -69,6 +79,7 @@ cdef CUresult launch_with_attributes(
     native.hStream = stream
     with nogil:
         status = driver().cuLaunchKernelEx(&native, function, pack.pointers(), NULL)
+        call.look(status)
     return status
 
 

@@ -21,6 +21,11 @@ cdef class Stream:
     cdef EventHandle _mark(self, Stream other)
 
 
+# Something that stands for a stream wherever one is taken (GraphBuilder).
+cdef class StreamHolder:
+    cdef Stream _stream_or_error(self)
+
+
 # The stream that an argument stands for: a Stream, or any object with __cuda_stream__. Raises TypeError, or
 # RuntimeError when it is closed: so `raw_of(Stream_accept(x)._h)` is always a stream.
 cdef Stream Stream_accept(object arg)

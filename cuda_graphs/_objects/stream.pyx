@@ -229,6 +229,10 @@ cdef class Stream:
         check(status)
         return priority
 
+    def create_graph_builder(self):
+        """A GraphBuilder that captures the work given to this stream; see `Device.create_graph_builder`."""
+        return make_builder(self)
+
     def __cuda_stream__(self):
         """The protocol by which other libraries use this stream: (version, handle)."""
         self._check_open()
@@ -251,10 +255,28 @@ cdef class Stream:
         return f"<Stream handle={self.handle:#x} context={context:#x}>"
 
 
+cdef object make_builder = None
+
+
+def register_builder(factory) -> None:
+    """Give streams the factory of graph builders, which are of a layer above."""
+    global make_builder
+    make_builder = factory
+
+
+cdef class StreamHolder:
+    """Base of what is accepted wherever a stream is."""
+
+    cdef Stream _stream_or_error(self):
+        raise TypeError(f"{type(self).__name__} objects cannot be made from Python")
+
+
 cdef Stream Stream_accept(object arg):
     cdef Stream stream
     if isinstance(arg, Stream):
         stream = <Stream>arg
+    elif isinstance(arg, StreamHolder):
+        stream = (<StreamHolder>arg)._stream_or_error()
     elif arg is None:
         raise TypeError("stream is required and must not be None; pass device.default_stream or device.create_stream()")
     elif hasattr(arg, "__cuda_stream__"):

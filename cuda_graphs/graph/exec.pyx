@@ -11,13 +11,14 @@ from cuda_graphs._driver.cuda_graph cimport (
 )
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport (
-    GraphBox, GraphExecHandle, ParameterChanges, ParameterProblem, instantiate, launch, set_parameters, upload,
+    GraphBox, GraphExecHandle, ParameterChanges, ParameterProblem, find_unfinished, instantiate, launch,
+    set_parameters, upload,
 )
 from cuda_graphs._handles.handles cimport StreamHandle
 from cuda_graphs._objects.numbers cimport read_flag
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 from cuda_graphs.graph.exec_values cimport check_problem, find_slots, present_values, read_changes
-from cuda_graphs.graph.place cimport Place, wrap_raw
+from cuda_graphs.graph.place cimport Place, wrap_graph, wrap_raw
 from cuda_graphs.errors import instantiate_error
 
 
@@ -125,6 +126,7 @@ cdef class Graph:
 
 cdef Graph instantiate_graph(Place definition, object options):
     cdef GraphBox* graph = definition._open()
+    check_finished(definition, graph)
     cdef CUDA_GRAPH_INSTANTIATE_PARAMS params
     cdef CUresult status
     cdef Stream upload_stream = fill_params(&params, options)
@@ -135,6 +137,16 @@ cdef Graph instantiate_graph(Place definition, object options):
     if not h:
         raise explain(definition, graph, status, &params)
     return Graph._from_handle(h)
+
+
+cdef int check_finished(Place definition, GraphBox* graph) except -1:
+    cdef GraphBox* unfinished = find_unfinished(graph[0])
+    if unfinished == NULL:
+        return 0
+    where = "its graph" if unfinished == graph else f"the body {wrap_graph(definition._h, unfinished)!r} in it"
+    if unfinished.half_done:
+        raise RuntimeError(f"Graph has not finished building: a capture into {where} was given up or spoiled")
+    raise RuntimeError(f"Graph has not finished building: {where} is still being captured; call end_building() there")
 
 
 cdef Stream fill_params(CUDA_GRAPH_INSTANTIATE_PARAMS* params, object options):

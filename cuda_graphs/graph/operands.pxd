@@ -19,9 +19,6 @@ cdef CUgraphEdgeData accept_edge(object data) except *  # of an EdgeData
 # The context that is current, in which `what` will run.
 cdef CUcontext accept_context(str what) except NULL
 
-# The owner of everything that the arguments stand for: survives `del` of the objects and Buffer.close().
-cdef Opaque own_arguments(tuple args) except *
-
 # The owner of a Buffer's memory. ValueError for a closed one. `name` is that of the argument.
 cdef Opaque open_buffer(Buffer buffer, str name) except *
 

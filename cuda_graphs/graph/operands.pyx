@@ -3,17 +3,15 @@
 """Single arguments: from what users pass to what the driver takes, and who must live for it. graph/spec.pyx puts them
 together."""
 
-from cpython.object cimport PyObject
 from libc.stddef cimport size_t
-from libcpp.vector cimport vector
 
 from cuda_graphs._driver.cuda cimport CUcontext, CUdeviceptr, CUresult
 from cuda_graphs._driver.cuda_graph cimport CUgraphEdgeData, CUmemorytype
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport (
-    as_owner, bundle, current_context, edge_data, find_memory_type, kUnknownMemory,
+    as_owner, current_context, edge_data, find_memory_type, kUnknownMemory,
 )
-from cuda_graphs._handles.handles cimport EventHandle, Opaque, hold_python
+from cuda_graphs._handles.handles cimport EventHandle, Opaque
 from cuda_graphs._objects.array_view cimport ArrayView, view_array
 from cuda_graphs._objects.buffer cimport Buffer
 from cuda_graphs._objects.event cimport Event
@@ -57,15 +55,6 @@ cdef CUcontext accept_context(str what) except NULL:
     if status:
         check_attempt(status, f"find the context of a {what}: call Device().set_current() first")
     return context
-
-
-cdef Opaque own_arguments(tuple args) except *:
-    cdef vector[Opaque] owners
-    owners.push_back(hold_python(<PyObject*>args))
-    for arg in args:
-        if isinstance(arg, Buffer):
-            owners.push_back(as_owner((<Buffer>arg)._h))
-    return bundle(owners)
 
 
 cdef Opaque open_buffer(Buffer buffer, str name) except *:

@@ -18,13 +18,13 @@ from cuda_graphs._handles.graph_handles cimport (
     source_of,
 )
 from cuda_graphs._handles.handles cimport EventHandle, LibraryHandle, create_kernel_ref
-from cuda_graphs._objects.arguments cimport needs_keeping, pack_arguments
+from cuda_graphs._objects.arguments cimport own_arguments, pack_arguments
 from cuda_graphs._objects.kernel cimport Kernel
 from cuda_graphs._objects.launch_config cimport LaunchConfig, LaunchConfig_accept
 from cuda_graphs._objects.numbers cimport read_size, read_unsigned
 from cuda_graphs.graph.callback cimport read_callback
 from cuda_graphs.graph.operands cimport (
-    accept_condition, accept_context, accept_event, accept_kernel, own_arguments,
+    accept_condition, accept_context, accept_event, accept_kernel,
 )
 from cuda_graphs.graph.parameter cimport note_use
 from cuda_graphs.graph.options import MEMORY_TYPES, device_ordinal, memory_kind, peer_ordinals
@@ -43,8 +43,7 @@ cdef int read_kernel(NodeSpec& spec, object config, object kernel, tuple args) e
     spec.params.kernel.kern = k._h.get()[0]
     spec.params.kernel.kernelParams = spec.arguments.pointers()
     spec.owners.first = as_owner(k._h)
-    if needs_keeping(args):
-        spec.owners.second = own_arguments(args)
+    spec.owners.second = own_arguments(args)
     return 0
 
 

@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "_driver/table.hpp"
+#include "error.hpp"
+#include "event.hpp"
+#include "gil.hpp"
+
+namespace cg {
+
+std::atomic<int> active_captures{0};
+
+namespace {
+
+struct Active {
+    std::mutex mutex;
+    std::vector<CaptureBox*> captures;  // guarded by mutex
+};
+
+// Never destroyed: captures may end after static destructors.
+Active& active() {
+    static auto& all = *new Active;
+    return all;
+}
+
+CaptureHandle find_active(cuuint64_t id) {
+    const std::lock_guard lock(active().mutex);
+    for (CaptureBox* capture : active().captures)
+        if (capture->id == id) return capture->self.lock();
+    return nullptr;
+}
+
+CUresult ask_to_begin(const CaptureBox& capture, CUstreamCaptureMode mode) {
+    if (driver().cuStreamGetCaptureInfo == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+    if (!capture.into_body) return driver().cuStreamBeginCapture(*capture.origin, mode);
+    if (driver().cuStreamBeginCaptureToGraph == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+    return driver().cuStreamBeginCaptureToGraph(*capture.origin, capture.box().raw, nullptr, nullptr, 0, mode);
+}
+
+}  // namespace
+
+void detail::enter(CaptureBox& capture) {
+    const std::lock_guard lock(active().mutex);
+    active().captures.push_back(&capture);
+    active_captures.fetch_add(1);
+}
+
+void detail::leave(CaptureBox& capture) noexcept {
+    const std::lock_guard lock(active().mutex);
+    auto& all = active().captures;
+    all.erase(std::remove(all.begin(), all.end(), &capture), all.end());
+    active_captures.fetch_sub(1);
+}
+
+bool CaptureBox::has_unjoined() const noexcept {
+    return std::any_of(forks.begin(), forks.end(), [](const Fork& fork) { return !fork.joined; });
+}
+
+Line CaptureBox::keep(Line line) {
+    const auto is_kept = [&](const Opaque& code) { return code.get() == line.code; };
+    if (line.code != nullptr && std::find_if(code_.rbegin(), code_.rend(), is_kept) == code_.rend())
+        code_.push_back(hold_python(line.code));
+    return line;
+}
+
+CaptureHandle create_capture(const StreamHandle& origin, const NodeHandle& body) {
+    CaptureHandle capture = make_box<CaptureBox>();
+    capture->origin = origin;
+    capture->into_body = static_cast<bool>(body);
+    capture->graph = body ? body : create_graph_to_capture();
+    capture->self = capture;
+    return capture;
+}
+
+CUresult begin_capture(CaptureBox& capture, CUstreamCaptureMode mode) {
+    GraphBox& box = capture.box();
+    CaptureState state;
+    CUresult status = CUDA_SUCCESS;
+    detail::enter(capture);
+    capture.mode = mode;
+    capture.thread = std::this_thread::get_id();
+    {
+        const GilRelease released;
+        status = ask_to_begin(capture, mode);
+        capture.active = status == CUDA_SUCCESS;
+        if (capture.active) status = ask_capture(*capture.origin, &state);
+    }
+    if (!capture.active) return detail::leave(capture), status;
+    box.capture = &capture;
+    box.owners.begin_capture();
+    tie(capture.origin, capture);
+    if (status != CUDA_SUCCESS) return status;
+    if (state.status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    capture.id = state.id;
+    if (!capture.into_body) box.raw = state.graph;
+    return CUDA_SUCCESS;
+}
+
+void tie(const StreamHandle& stream, CaptureBox& capture) noexcept {
+    box_of<StreamBox>(stream)->capture = &capture;
+}
+
+void untie(const StreamHandle& stream, const CaptureBox& capture) noexcept {
+    StreamBox& box = *box_of<StreamBox>(stream);
+    if (box.capture == &capture) box.capture = nullptr;
+}
+
+CUresult order_after(const StreamHandle& stream, const StreamHandle& other) {
+    const EventHandle here = create_event(box_of<StreamBox>(other)->context, false, false);
+    if (!here) return take_noted_error().status;
+    const CUresult status = driver().cuEventRecord(*here, *other);
+    return status == CUDA_SUCCESS ? driver().cuStreamWaitEvent(*stream, *here, 0) : status;
+}
+
+std::vector<CaptureHandle> list_active_captures() {
+    const std::lock_guard lock(active().mutex);
+    std::vector<CaptureHandle> found;
+    for (CaptureBox* capture : active().captures)
+        if (CaptureHandle handle = capture->self.lock()) found.push_back(std::move(handle));
+    return found;
+}
+
+CUresult ask_capture(CUstream stream, CaptureState* state) noexcept {
+    return driver().cuStreamGetCaptureInfo(stream, &state->status, &state->id, &state->graph, &state->tail,
+                                           &state->edges, &state->count);
+}
+
+CUresult capture_node(CUstream stream, NodeSpec& spec, CUgraphNode* node) {
+    CaptureState state;
+    CUresult status = ask_capture(stream, &state);
+    if (status != CUDA_SUCCESS) return status;
+    if (state.status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    // The arrays are only good until the next call for the stream.
+    const std::vector<CUgraphNode> tail(state.tail, state.tail + state.count);
+    const std::vector<CUgraphEdgeData> edges =
+        state.edges == nullptr ? std::vector<CUgraphEdgeData>(state.count)
+                               : std::vector<CUgraphEdgeData>(state.edges, state.edges + state.count);
+    status = make_node({state.graph, tail.data(), tail.size(), edges.data()}, spec, node);
+    if (status != CUDA_SUCCESS) return status;
+    status = driver().cuStreamUpdateCaptureDependencies(stream, node, nullptr, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES);
+    if (status != CUDA_SUCCESS) driver().cuGraphDestroyNode(*node);
+    return status;
+}
+
+bool CapturedCall::find(const StreamHandle& stream) {
+    stream_ = *stream;
+    const CaptureBox* tied = box_of<StreamBox>(stream)->capture;
+    if (tied != nullptr && tied->active)
+        capture_ = tied->self.lock();
+    else if (active_captures.load() != 0)
+        capture_ = find_joined();
+    return is_captured();
+}
+
+// A stream that joined a capture by waiting for an event of it.
+CaptureHandle CapturedCall::find_joined() const {
+    const GilRelease released;
+    CaptureState state;
+    if (ask_capture(stream_, &state) != CUDA_SUCCESS || state.status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return nullptr;
+    return find_active(state.id);
+}
+
+bool CapturedCall::keep(const Opaque& first, const Opaque& second) noexcept {
+    GraphBox& graph = capture_->box();
+    owners_ = graph.owners.prepare(graph.raw, first, second);
+    return owners_.page != nullptr;
+}
+
+void CapturedCall::look(CUresult status) noexcept {
+    if (!is_captured()) return;
+    status_ = status;
+    asked_ = ask_capture(stream_, &state_);
+    // The array is only good until the next call for the stream.
+    node_ = asked_ == CUDA_SUCCESS && state_.status == CU_STREAM_CAPTURE_STATUS_ACTIVE && state_.count == 1
+                ? state_.tail[0]
+                : nullptr;
+}
+
+bool CapturedCall::has_spoiled() const noexcept {
+    return asked_ == CUDA_SUCCESS && state_.status == CU_STREAM_CAPTURE_STATUS_INVALIDATED;
+}
+
+NodeRecord* CapturedCall::settle(NodeKind kind) {
+    GraphBox& graph = capture_->box();
+    const bool has_node = status_ == CUDA_SUCCESS && node_ != nullptr && capture_->active;
+    if (has_node) return &add_node(graph, node_, kind, std::exchange(owners_, {}));
+    // A node that was made and cannot be found needs its owners all the same: they stay with the graph.
+    if (status_ != CUDA_SUCCESS) graph.owners.rollback(owners_);
+    owners_ = {};
+    return nullptr;
+}
+
+}  // namespace cg

@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Captures: the work given to a stream becomes nodes of a graph. A capture is shared by the builder that began it and
+// by those that were split off; the builder ends it, or its box does. While it lasts the graph is the driver's, which
+// destroys it when the capture is spoiled: so what the nodes need is attached when the capture has ended well
+// (user_object.hpp).
+//
+// A capture keeps a ledger: what was done through us, on which line, so that an error can name the call that spoiled
+// it. A driver call that may be captured is made inside a CapturedCall.
+//
+// Not locked: the GIL is held, except where a driver call is made.
+#ifndef CUDA_GRAPHS_HANDLES_CAPTURE_HPP
+#define CUDA_GRAPHS_HANDLES_CAPTURE_HPP
+
+#include <cuda.h>
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "box.hpp"
+#include "graph.hpp"
+#include "node_spec.hpp"
+#include "stream.hpp"
+
+namespace cg {
+
+// A line of the user's program (_objects/source.pxd). The code object is kept by the capture that noted it.
+struct Line {
+    void* code = nullptr;
+    int instruction = 0;
+};
+
+// Something done through us while capturing.
+struct Operation {
+    const char* what = "";  // text of the program
+    Line line;
+    NodeRecord* node = nullptr;  // that it made, if any
+};
+
+// What spoiled a capture.
+struct Spoiler {
+    CUresult status = CUDA_SUCCESS;  // CUDA_SUCCESS: not known to be spoiled
+    bool foreign = false;            // it happened elsewhere: `line` is where it was found
+    Line line;
+    std::string what;
+};
+
+// A builder that was split off.
+struct Fork {
+    Line line;
+    StreamHandle stream;
+    bool joined = false;
+};
+
+struct CaptureBox {
+    StreamHandle origin;
+    NodeHandle graph;  // the entry node of what is captured into
+    bool into_body = false;
+    bool active = false;  // the driver was asked to begin it, and has not ended it
+    bool ending = false;  // some thread is asking it to
+    cuuint64_t id = 0;
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    std::thread::id thread;  // that began it
+    std::weak_ptr<CaptureBox> self;
+    std::vector<Operation> ledger;  // the first is its beginning
+    std::vector<Fork> forks;
+    Spoiler spoiler;
+    Counted<Kind::kCapture> counted;
+
+    GraphBox& box() const noexcept { return *box_of<NodeRecord>(graph)->graph; }
+    bool has_unjoined() const noexcept;
+    // A capture that is not relaxed belongs to the thread that began it.
+    bool is_foreign_thread() const noexcept {
+        return mode != CU_STREAM_CAPTURE_MODE_RELAXED && thread != std::this_thread::get_id();
+    }
+    // Keeps the line's code object (borrowed).
+    Line keep(Line line);
+    void note(const char* what, Line line, NodeRecord* node) { ledger.push_back({what, keep(line), node}); }
+    bool finish() noexcept;
+
+  private:
+    std::vector<Opaque> code_;
+};
+
+using CaptureHandle = std::shared_ptr<CaptureBox>;
+
+// Nothing has begun. `body` is what to capture into; without one it will be a new graph.
+CaptureHandle create_capture(const StreamHandle& origin, const NodeHandle& body);
+
+// Not active when the driver refuses. Active, and to be ended, also when a later step fails.
+CUresult begin_capture(CaptureBox& capture, CUstreamCaptureMode mode);
+
+// Ends it; does nothing when it is not active. On success the graph is complete. On failure it is gone, unless the
+// capture is still active: then it can be ended again when what is missing has been done.
+CUresult end_capture(CaptureBox& capture) noexcept;
+
+// Ends it in whatever state it is in, for what it is worth. The same status.
+CUresult abandon_capture(CaptureBox& capture) noexcept;
+
+// Has later work of one stream wait for what another holds so far.
+CUresult order_after(const StreamHandle& stream, const StreamHandle& other);
+
+// Work given to the stream is that of the capture: found without asking the driver.
+void tie(const StreamHandle& stream, CaptureBox& capture) noexcept;
+void untie(const StreamHandle& stream, const CaptureBox& capture) noexcept;
+
+// The captures of the process, for the files of this subject.
+namespace detail {
+void enter(CaptureBox& capture);
+void leave(CaptureBox& capture) noexcept;
+}  // namespace detail
+
+// Whether a stream's work may be part of a capture of ours; what is true nearly never.
+extern std::atomic<int> active_captures;
+inline bool may_be_captured(const StreamHandle& stream) noexcept {
+    return active_captures.load(std::memory_order_relaxed) != 0 || box_of<StreamBox>(stream)->capture != nullptr;
+}
+
+// All captures that are active now.
+std::vector<CaptureHandle> list_active_captures();
+
+// What the driver says of a stream. The arrays are the driver's until its next call for that stream.
+struct CaptureState {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    cuuint64_t id = 0;
+    CUgraph graph = nullptr;
+    const CUgraphNode* tail = nullptr;  // what work given to the stream now would depend on
+    const CUgraphEdgeData* edges = nullptr;
+    std::size_t count = 0;
+};
+CUresult ask_capture(CUstream stream, CaptureState* state) noexcept;
+
+// Makes the node of a spec after what the stream has captured so far; what it captures next comes after the node.
+CUresult capture_node(CUstream stream, NodeSpec& spec, CUgraphNode* node);
+
+// One driver call on a stream that may be captured. With the GIL: find, keep; without: the call, look; with: settle.
+class CapturedCall {
+  public:
+    CapturedCall() noexcept = default;
+    CapturedCall(const CapturedCall&) = delete;
+    CapturedCall& operator=(const CapturedCall&) = delete;
+
+    // False: the stream is in no capture of ours, and there is nothing more to do.
+    bool find(const StreamHandle& stream);
+    bool is_captured() const noexcept { return capture_ != nullptr; }
+    CaptureBox& capture() const noexcept { return *capture_; }
+
+    // Who must live as long as the node. False and a noted error on failure.
+    bool keep(const Opaque& first, const Opaque& second) noexcept;
+
+    // Which node the call has made, if it has.
+    void look(CUresult status) noexcept;
+
+    // Puts the node on record with its owners; null when the call failed, or when its node cannot be told.
+    NodeRecord* settle(NodeKind kind);
+
+    // For a test: as if the node could not be told.
+    void lose_node() noexcept { node_ = nullptr; }
+
+    // After look: why there is no node though the call went well.
+    CUresult asked() const noexcept { return asked_; }
+    std::size_t tail_count() const noexcept { return state_.count; }
+    bool has_spoiled() const noexcept;
+
+  private:
+    CaptureHandle find_joined() const;
+
+    CaptureHandle capture_;
+    CUstream stream_ = nullptr;
+    OwnerSlot owners_;
+    CUresult status_ = CUDA_SUCCESS;
+    CUresult asked_ = CUDA_SUCCESS;
+    CaptureState state_;
+    CUgraphNode node_ = nullptr;
+};
+
+}  // namespace cg
+
+#endif

@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How captures end. When cuStreamEndCapture fails the driver destroys the graph captured into, also when that is the
+// body of a conditional node, which still refers to it: whoever destroys the node, its graph, or a graph around that
+// ends the process (libcuda 580 on an H200; and so it is when the body's stream is destroyed instead, or when a graph
+// goes while a body in it is being captured). So, in this order:
+//
+//   * what would make the end of a body's capture fail is refused before the driver is asked, or made good;
+//   * a capture that will fail has the captures of its bodies ended before;
+//   * where the end of a body's capture did fail, the graphs around it are poisoned: never looked at again, and leaked;
+//   * a poisoned graph's own capture is made to end well; where it cannot, its stream is left alone.
+#include <memory>
+#include <utility>
+
+#include "_driver/table.hpp"
+#include "capture.hpp"
+#include "gil.hpp"
+
+namespace cg {
+
+namespace {
+
+CUstreamCaptureStatus status_of(CUstream stream) noexcept {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    const CUresult asked = driver().cuStreamIsCapturing(stream, &status);
+    return asked == CUDA_SUCCESS ? status : CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+bool is_sound(const CaptureBox& capture) noexcept {
+    const GilRelease released;
+    return status_of(*capture.origin) == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+}
+
+void retire(CaptureBox& capture) noexcept {
+    capture.active = false;
+    detail::leave(capture);
+    untie(capture.origin, capture);
+    if (capture.box().capture == &capture) capture.box().capture = nullptr;
+}
+
+void join_forks(CaptureBox& capture) noexcept {
+    const GilRelease released;
+    for (Fork& fork : capture.forks)
+        if (!fork.joined && fork.stream) fork.joined = order_after(capture.origin, fork.stream) == CUDA_SUCCESS;
+}
+
+void end_bodies(CaptureBox& capture) {
+    for (CaptureBox* inner : list_inner_captures(capture.box())) {
+        const CaptureHandle alive = inner->self.lock();
+        if (alive) abandon_capture(*alive);
+    }
+}
+
+CUresult take_graph(CaptureBox& capture, CUgraph ended) noexcept {
+    GraphBox& box = capture.box();
+    if (box.raw == nullptr) {  // it was never learnt, so nobody has it
+        const GilRelease released;
+        return driver().cuGraphDestroy(ended);
+    }
+    if (is_poisoned(box)) {
+        if (!capture.into_body) forget_graph(box);
+        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    }
+    if (!capture.into_body) own_root(box);
+    const CUresult status = box.owners.end_capture(box.raw);
+    if (status != CUDA_SUCCESS) box.half_done = true;  // its nodes miss their owners
+    return status;
+}
+
+void lose_graph(CaptureBox& capture) noexcept {
+    GraphBox* box = &capture.box();
+    if (capture.into_body) poison(*box);
+    forget_graph(*box);
+    for (NodeRecord* holder = box->holder; holder != nullptr; holder = holder->graph->holder)
+        holder->graph->half_done = true;
+}
+
+// The stream stays as it is for ever.
+CUresult leave_alone(CaptureBox& capture) noexcept {
+    box_of<StreamBox>(capture.origin)->owned = false;
+    retire(capture);
+    forget_graph(capture.box());
+    return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+}
+
+CUresult ask_to_end(CaptureBox& capture) noexcept {
+    CUgraph ended = nullptr;
+    CUresult status = CUDA_SUCCESS;
+    bool goes_on = false;
+    {
+        const GilRelease released;
+        status = driver().cuStreamEndCapture(*capture.origin, &ended);
+        goes_on = status != CUDA_SUCCESS && status_of(*capture.origin) != CU_STREAM_CAPTURE_STATUS_NONE;
+    }
+    if (goes_on) return status;
+    retire(capture);
+    if (status == CUDA_SUCCESS) return take_graph(capture, ended);
+    lose_graph(capture);
+    return status;
+}
+
+CUresult end_safely(CaptureBox& capture) {
+    const bool sound = is_sound(capture);
+    if (!sound || capture.has_unjoined()) end_bodies(capture);
+    if (is_poisoned(capture.box())) {
+        if (!sound && !capture.into_body) return leave_alone(capture);
+        join_forks(capture);
+    }
+    return ask_to_end(capture);
+}
+
+template <class End>
+CUresult once(CaptureBox& capture, End end) {
+    if (!capture.active) return CUDA_SUCCESS;
+    if (std::exchange(capture.ending, true)) return CUDA_ERROR_ILLEGAL_STATE;  // another thread is at it
+    const CUresult status = end();
+    capture.ending = false;
+    return status;
+}
+
+}  // namespace
+
+CUresult end_capture(CaptureBox& capture) noexcept {
+    return once(capture, [&] {
+        if (capture.is_foreign_thread()) return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+        if (capture.into_body && capture.has_unjoined() && is_sound(capture)) return CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
+        return end_safely(capture);
+    });
+}
+
+CUresult abandon_capture(CaptureBox& capture) noexcept {
+    return once(capture, [&] {
+        // Another thread's capture of a body: that thread ends it when it next makes or closes something.
+        if (capture.into_body && capture.is_foreign_thread() && is_sound(capture))
+            return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+        if (capture.into_body) join_forks(capture);
+        return end_safely(capture);
+    });
+}
+
+bool CaptureBox::finish() noexcept {
+    if (!active) return true;
+    const GilAcquire python;
+    if (!python) return true;  // at the interpreter's end the stream and its capture end with the process
+    const CUresult status = abandon_capture(*this);
+    return !active || !(is_refused_here(status) || status == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+}
+
+}  // namespace cg

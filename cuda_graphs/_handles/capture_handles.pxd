@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""What Cython sees of captures. `capture.hpp` is its documentation."""
+
+from libc.stddef cimport size_t
+from libcpp cimport bool as cpp_bool
+from libcpp.memory cimport shared_ptr
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+from cuda_graphs._driver.cuda cimport CUgraph, CUgraphNode, CUresult, CUstream, CUstreamCaptureStatus, cuuint64_t
+from cuda_graphs._handles.graph_handles cimport GraphBox, NodeHandle, NodeKind, NodeRecord, NodeSpec
+from cuda_graphs._handles.handles cimport Opaque, StreamHandle
+
+cdef extern from "<cuda.h>" nogil:
+    cppclass CUgraphEdgeData:
+        pass
+    ctypedef enum CUstreamCaptureMode:
+        CU_STREAM_CAPTURE_MODE_GLOBAL
+        CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+        CU_STREAM_CAPTURE_MODE_RELAXED
+
+cdef extern from "_handles/capture.hpp" namespace "cg" nogil:
+    cppclass Line:
+        Line()
+        void* code
+        int instruction
+
+    cppclass Operation:
+        const char* what
+        Line line
+        NodeRecord* node
+
+    cppclass Spoiler:
+        CUresult status
+        cpp_bool foreign
+        Line line
+        string what
+
+    cppclass Fork:
+        Fork()
+        Line line
+        StreamHandle stream
+        cpp_bool joined
+
+    cppclass CaptureBox:
+        StreamHandle origin
+        NodeHandle graph
+        cpp_bool into_body
+        cpp_bool active
+        vector[Operation] ledger
+        vector[Fork] forks
+        Spoiler spoiler
+        GraphBox& box() noexcept
+        Line keep(Line line) except +
+        cpp_bool has_unjoined() noexcept
+        void note(const char* what, Line line, NodeRecord* node) except +
+
+    ctypedef shared_ptr[CaptureBox] CaptureHandle
+    CaptureHandle create_capture(const StreamHandle& origin, const NodeHandle& body) except +
+    CUresult begin_capture(CaptureBox& capture, CUstreamCaptureMode mode) except +
+    CUresult end_capture(CaptureBox& capture) noexcept
+    CUresult abandon_capture(CaptureBox& capture) noexcept
+    CUresult order_after(const StreamHandle& stream, const StreamHandle& other) except +
+    void tie(const StreamHandle& stream, CaptureBox& capture) noexcept
+    void untie(const StreamHandle& stream, const CaptureBox& capture) noexcept
+    cpp_bool may_be_captured(const StreamHandle& stream) noexcept
+    vector[CaptureHandle] list_active_captures() except +
+
+    cppclass CaptureState:
+        CUstreamCaptureStatus status
+        cuuint64_t id
+        CUgraph graph
+        const CUgraphNode* tail
+        const CUgraphEdgeData* edges
+        size_t count
+    CUresult ask_capture(CUstream stream, CaptureState* state) noexcept
+
+    CUresult capture_node(CUstream stream, NodeSpec& spec, CUgraphNode* node) except +
+
+    cppclass CapturedCall:
+        CapturedCall()
+        cpp_bool find(const StreamHandle& stream) except +
+        cpp_bool is_captured() noexcept
+        CaptureBox& capture() noexcept
+        cpp_bool keep(const Opaque& first, const Opaque& second) noexcept
+        void look(CUresult status) noexcept
+        NodeRecord* settle(NodeKind kind) except +
+        void lose_node() noexcept
+        CUresult asked() noexcept
+        size_t tail_count() noexcept
+        cpp_bool has_spoiled() noexcept

@@ -1,0 +1,135 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Calls on a stream that may be captured: what the graph keeps, which node came of a call, and the ledger.
+
+The ledger of a capture knows every operation that was issued through this package with its line. When the driver
+reports that the capture is spoiled, it says which call did that; or, when it was code that we do not see, between which
+two lines it happened. Costs nothing while nothing is captured.
+"""
+
+from cpython.object cimport PyObject
+from libcpp.vector cimport vector
+
+from cuda_graphs._driver.cuda cimport (
+    CU_STREAM_CAPTURE_STATUS_INVALIDATED, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, CUDA_SUCCESS, CUresult, CUstream,
+    CUstreamCaptureStatus, driver,
+)
+from cuda_graphs._driver.seam cimport check_attempt, raise_noted
+from cuda_graphs._handles.capture_handles cimport (
+    CaptureBox, CapturedCall, CaptureHandle, Line, Operation, list_active_captures,
+)
+from cuda_graphs._handles.graph_handles cimport NodeKind, NodeRecord
+from cuda_graphs._handles.handles cimport Opaque, raw_of
+from cuda_graphs._objects.source cimport Source, find_source, source_text
+from cuda_graphs._driver import seam
+from cuda_graphs._objects.capture_ledger import Entry, describe
+from cuda_graphs.errors import CUDAError
+
+
+cdef int keep(CapturedCall& call, const Opaque& first, const Opaque& second) except -1:
+    if not call.keep(first, second):
+        raise_noted("attach what the captured work needs to the graph")
+    return 0
+
+
+cdef NodeRecord* settle(CapturedCall& call, CUresult status, NodeKind kind, const char* what) except? NULL:
+    cdef NodeRecord* node = call.settle(kind)
+    note_node(call, status, what, node)
+    if node != NULL or status != CUDA_SUCCESS:
+        return node
+    check_attempt(call.asked(), f"find the node of a captured {what.decode()}")
+    raise RuntimeError(
+        f"expected exactly one capture dependency after a {what.decode()}, got {call.tail_count()}: the node is in the "
+        "graph, and the graph keeps what it needs"
+    )
+
+
+cdef int note(CapturedCall& call, CUresult status, const char* what) except -1:
+    return note_node(call, status, what, NULL)
+
+
+cdef int note_node(CapturedCall& call, CUresult status, const char* what, NodeRecord* node) except -1:
+    if call.has_spoiled():
+        note_spoiler(call.capture(), status or CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, what)
+        if status == CUDA_SUCCESS:
+            fail_capture(call.capture(), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, what.decode())
+    elif status == CUDA_SUCCESS:
+        call.capture().note(what, find_line(), node)
+    return 0
+
+
+cdef int note_spoiler(CaptureBox& capture, CUresult status, const char* what) except -1:
+    """The first call that the driver reported it for counts."""
+    if capture.spoiler.status != CUDA_SUCCESS:
+        return 0
+    capture.spoiler.line = capture.keep(find_line())
+    capture.spoiler.what = what
+    capture.spoiler.foreign = status == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+    capture.spoiler.status = status
+    return 0
+
+
+cdef int fail(CapturedCall& call, CUresult status, object attempt) except -1:
+    return fail_capture(call.capture(), status, attempt) if call.is_captured() else check_attempt(status, attempt)
+
+
+cdef int fail_capture(CaptureBox& capture, CUresult status, object attempt) except -1:
+    try:
+        check_attempt(status, attempt)
+    except CUDAError as error:
+        error.capture = ledger_text(capture)
+        raise
+    return 0
+
+
+cdef Line find_line() noexcept:
+    cdef Source source = find_source()
+    cdef Line line
+    line.code, line.instruction = source.code, source.instruction
+    return line
+
+
+cdef object entry(const char* what, Line line):
+    text = source_text(<PyObject*>line.code, line.instruction) if line.code != NULL else None
+    return Entry(what.decode(), text)
+
+
+cdef str ledger_text(CaptureBox& capture):
+    if capture.spoiler.status == CUDA_SUCCESS or capture.ledger.empty():
+        return ""
+    cdef Operation begun = capture.ledger.front(), last = capture.ledger.back()
+    return describe(
+        entry(begun.what, begun.line),
+        entry(last.what, last.line),
+        capture.ledger.size() - 1,
+        entry(capture.spoiler.what.c_str(), capture.spoiler.line),
+        <int>capture.spoiler.status,
+        capture.spoiler.foreign,
+    )
+
+
+cdef bint is_spoiled(CaptureBox& capture) except -1:
+    cdef CUstreamCaptureStatus now
+    cdef CUstream stream = raw_of(capture.origin)
+    cdef CUresult status
+    with nogil:
+        status = driver().cuStreamIsCapturing(stream, &now)
+    return status == CUDA_SUCCESS and now == CU_STREAM_CAPTURE_STATUS_INVALIDATED
+
+
+def tell_captures(error) -> None:
+    """Called with each CUDAError before it is raised: one of 900 to 908 may have spoiled a capture of ours."""
+    cdef vector[CaptureHandle] captures
+    cdef CaptureHandle capture
+    if not 900 <= error.code <= 908:
+        return
+    captures = list_active_captures()
+    for capture in captures:
+        if capture.get().spoiler.status == CUDA_SUCCESS and is_spoiled(capture.get()[0]):
+            note_spoiler(capture.get()[0], <CUresult><int>error.code, (error.attempt or "a call").encode())
+        elif error.code != <int>CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
+            continue
+        error.capture = error.capture or ledger_text(capture.get()[0])
+
+
+seam.on_error(tell_captures)

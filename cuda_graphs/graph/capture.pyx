@@ -1,0 +1,656 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""GraphBuilder: a graph from the work that is given to a stream.
+
+A builder has a kind (who may end the capture) and a state, which only moves forward. Everything that can be refused is
+checked before the driver is asked or anything is changed. How a capture ends, whatever happened to it, is in
+`_handles/capture_end.cpp`; which call spoiled it, in `_objects/captured.pyx`.
+"""
+
+from cpython.object cimport PyObject
+
+from cuda_graphs._driver.cuda cimport (
+    CU_STREAM_CAPTURE_STATUS_INVALIDATED, CU_STREAM_CAPTURE_STATUS_NONE, CU_STREAM_NON_BLOCKING,
+    CUDA_ERROR_STREAM_CAPTURE_MERGE, CUDA_ERROR_STREAM_CAPTURE_UNJOINED, CUDA_SUCCESS, CUcontext, CUgraphNode,
+    CUresult, CUstream, CUstreamCaptureStatus, driver,
+)
+from cuda_graphs._driver.cuda_graph cimport (
+    CU_GRAPH_COND_ASSIGN_DEFAULT, CU_GRAPH_COND_TYPE_IF, CU_GRAPH_COND_TYPE_SWITCH, CU_GRAPH_COND_TYPE_WHILE,
+    CUgraphConditionalHandle, CUgraphConditionalNodeType, graph_driver,
+)
+from cuda_graphs._driver.seam cimport check_attempt, raise_noted
+from cuda_graphs._handles.capture_handles cimport (
+    CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CaptureBox,
+    CapturedCall, CaptureHandle, CUstreamCaptureMode, Fork, abandon_capture, begin_capture, capture_node,
+    create_capture, end_capture, order_after, tie, untie,
+)
+from cuda_graphs._handles.graph_handles cimport (
+    GraphBox, NodeHandle, NodeKind, NodeRecord, NodeSpec, add_inner_graph, node_handle,
+)
+from cuda_graphs._handles.handles cimport StreamBox, StreamHandle, box_of, create_stream, drain_deferred, raw_of
+from cuda_graphs._objects.captured cimport fail, fail_capture, find_line, keep, ledger_text, settle
+from cuda_graphs._objects.context cimport Context
+from cuda_graphs._objects.numbers cimport as_int, read_unsigned
+from cuda_graphs._objects.source cimport source_text
+from cuda_graphs._objects.stream cimport Stream, StreamHolder
+from cuda_graphs.graph.condition cimport Condition
+from cuda_graphs.graph.operands cimport accept_context
+from cuda_graphs.graph.place cimport Place, wrap_graph
+from cuda_graphs.graph.spec cimport read_child, read_host
+from cuda_graphs._driver.seam import version as driver_version
+from cuda_graphs._objects.capture_ledger import unjoined
+from cuda_graphs._objects.stream import register_builder
+from cuda_graphs.errors import ClosedBuilderError, CUDAError
+
+KINDS = ("primary", "forked", "conditional_body")
+STATES = ("not_started", "capturing", "ended", "closed")
+MODES = {
+    "global": <int>CU_STREAM_CAPTURE_MODE_GLOBAL,
+    "thread_local": <int>CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+    "relaxed": <int>CU_STREAM_CAPTURE_MODE_RELAXED,
+}
+# What came with which CUDA version.
+NEEDS = {
+    "create_condition": ((12, 3), "conditional handles"),
+    "if_then": ((12, 3), "conditional if"),
+    "if_else": ((12, 8), "conditional if-else"),
+    "while_loop": ((12, 3), "conditional while loop"),
+    "switch": ((12, 8), "conditional switch"),
+}
+
+
+cdef int check_driver_has(str what) except -1:
+    needed, text = NEEDS[what]
+    major, minor = driver_version()
+    if (major, minor) < needed:
+        raise RuntimeError(f"Driver version {major}.{minor} does not support {text}")
+    return 0
+
+
+cdef class GraphBuilder(StreamHolder):
+    """Makes a graph of the work that is given to a stream between `begin_building` and `end_building`.
+
+    `Device.create_graph_builder` makes one with a stream of its own, `Stream.create_graph_builder` one that captures
+    that stream. It is accepted wherever a stream is, also by other libraries (``__cuda_stream__``). As a context
+    manager it begins the capture and ends it; an exception abandons it. What was issued through cuda_graphs the graph
+    keeps alive: kernels and their arguments, buffers of copies and fills, callbacks. Of work of other libraries it
+    knows nothing: their memory must live as long as the graph is launched.
+    """
+
+    def __init__(self, *args, **kwargs):
+        raise NotImplementedError(
+            "directly creating a GraphBuilder object can be ambiguous. Please either call "
+            "Device.create_graph_builder() or stream.create_graph_builder()"
+        )
+
+    @staticmethod
+    def _init(stream):
+        """The builder of a Stream: what the factories call."""
+        (<Stream?>stream)._check_open()
+        return GraphBuilder._make(<Stream>stream, PRIMARY)
+
+    @staticmethod
+    cdef GraphBuilder _make(Stream stream, Kind kind):
+        cdef GraphBuilder self = GraphBuilder.__new__(GraphBuilder)
+        self._kind = kind
+        self._state = NOT_STARTED
+        self._stream = stream
+        self._h = stream._h
+        return self
+
+    def __dealloc__(self):
+        self._tear_down()
+
+    cdef int _check_open(self) except -1:
+        if self._state == CLOSED or not self._h:
+            raise ClosedBuilderError("Graph builder has been closed. (GraphBuilder has been closed)")
+        return 0
+
+    cdef int _check_capturing(self, str otherwise) except -1:
+        if self._state != CAPTURING:
+            raise RuntimeError(otherwise)
+        return 0
+
+    cdef Stream _stream_or_error(self):
+        self._check_open()
+        if self._kind == FORKED and not self._capture.get().active:
+            raise RuntimeError("the capture that this GraphBuilder was split off from has ended: close it")
+        return self._stream
+
+    @property
+    def stream(self):
+        """The Stream that is captured; None once closed."""
+        return self._stream
+
+    @property
+    def kind(self):
+        """"primary", "forked" or "conditional_body": only a forked one is joined, only the others end their capture."""
+        return KINDS[self._kind]
+
+    @property
+    def state(self):
+        """"not_started", "capturing", "ended" or "closed"."""
+        return STATES[self._state]
+
+    @property
+    def is_join_required(self):
+        """True for a builder that `split` made."""
+        return self._kind == FORKED
+
+    @property
+    def is_closed(self):
+        """True after `close()`, and after `join` for the builders that went into another."""
+        return self._state == CLOSED
+
+    @property
+    def is_building(self):
+        """Whether the driver says that the stream is being captured for this builder.
+
+        Raises:
+            RuntimeError: It says that the capture has been spoiled; the text says by what, as far as that is known.
+        """
+        self._check_open()
+        cdef CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE
+        cdef StreamHandle h = self._h
+        cdef CUresult status
+        if self._state != CAPTURING:
+            return False
+        with nogil:
+            status = driver().cuStreamIsCapturing(raw_of(h), &now)
+        check_attempt(status, f"ask whether {self!r} is building")
+        if now == CU_STREAM_CAPTURE_STATUS_INVALIDATED:
+            why = ledger_text(self._capture.get()[0])
+            raise RuntimeError(
+                "Build process encountered an error and has been invalidated. Build process must now be ended."
+                + (f"\nCapture: {why}" if why else "")
+            )
+        return now != CU_STREAM_CAPTURE_STATUS_NONE
+
+    def begin_building(self, mode="relaxed"):
+        """Begin to capture the stream.
+
+        Args:
+            mode: What else may go on in the process meanwhile. "relaxed": everything that does not touch the capture.
+                "thread_local": no call of this thread that might wait for the device or that allocates (outside of
+                this package's own). "global": nor of any other thread.
+
+        Returns:
+            The builder.
+
+        Raises:
+            RuntimeError: It is building already, or has ended.
+            ValueError: An unknown mode.
+            CaptureError: The driver refuses, e.g. because something else captures this stream.
+        """
+        self._check_open()
+        if self._state == CAPTURING:
+            raise RuntimeError("Graph builder is already building.")
+        if self._state == ENDED:
+            raise RuntimeError("Cannot resume building after building has ended.")
+        if not isinstance(mode, str) or mode not in MODES:
+            raise ValueError(f"Unsupported build mode: {mode}")
+        cdef CaptureHandle capture = create_capture(self._h, self._graph)
+        cdef CUresult status = begin_capture(capture.get()[0], <CUstreamCaptureMode><int>MODES[mode])
+        if capture.get().active:  # also when a later step failed: then it is there to be ended
+            self._state = CAPTURING
+            self._capture = capture
+            self._graph = capture.get().graph
+            capture.get().note("begin_building", find_line(), NULL)
+        check_attempt(status, f"begin to capture {self._stream!r} in mode {mode!r}")
+        return self
+
+    def end_building(self):
+        """End the capture: what was captured is a graph now.
+
+        Returns:
+            The builder.
+
+        Raises:
+            RuntimeError: It is not building, or was split off: those are joined.
+            CaptureError: The capture was spoiled, or not all builders that `split` made were joined; there is no graph
+                then. In another thread than the one that began it (not "relaxed"), or in a body with builders that are
+                not joined, it goes on.
+        """
+        self._check_open()
+        self._check_capturing("Graph builder is not building.")
+        if self._kind == FORKED:
+            raise RuntimeError(
+                "a builder that was split off does not end the capture: join it, and end the one that it came from"
+            )
+        cdef CaptureHandle capture = self._capture
+        cdef CUresult status = end_capture(capture.get()[0])
+        if not capture.get().active:
+            self._state = ENDED
+        if status:
+            self._fail_to_end(status)
+        capture.get().ledger.clear()
+        return self
+
+    cdef int _fail_to_end(self, CUresult status) except -1:
+        cdef Fork fork
+        try:
+            fail_capture(self._capture.get()[0], status, f"end the capture of {self!r}")
+        except CUDAError as error:
+            if status == CUDA_ERROR_STREAM_CAPTURE_UNJOINED:
+                error.capture = unjoined([
+                    source_text(<PyObject*>fork.line.code, fork.line.instruction) if fork.line.code != NULL else None
+                    for fork in self._capture.get().forks if not fork.joined
+                ])
+            raise
+        return 0
+
+    cdef Place _finished(self):
+        self._check_open()
+        if self._state != ENDED:
+            raise RuntimeError("Graph has not finished building.")
+        cdef GraphBox* graph = box_of[NodeRecord](self._graph).graph
+        if graph.raw == NULL:
+            raise RuntimeError("Graph has not finished building. Its capture failed, so there is no graph.")
+        return wrap_graph(self._graph, graph)
+
+    def complete(self, options=None, **keywords):
+        """An executable Graph of what was captured; each call makes another. As `GraphDef.instantiate`.
+
+        Raises:
+            RuntimeError: The capture has not ended, or that of a body in it has not.
+        """
+        return self._finished().instantiate(options, **keywords)
+
+    def debug_dot_print(self, path, options=None):
+        """Write the captured graph to a file in the DOT language. `options` is a GraphDebugPrintOptions."""
+        self._finished().debug_dot_print(path, options)
+
+    @property
+    def graph_definition(self):
+        """The captured graph itself, as a GraphDef: nodes added to it or removed are in what `complete` makes.
+
+        Of a body also before it begins: explicit nodes and captured ones may be mixed.
+
+        Raises:
+            RuntimeError: There is no graph yet, it is being captured, or this builder was split off.
+        """
+        self._check_open()
+        if self._kind == FORKED:
+            raise RuntimeError(
+                "graph_definition is unavailable on forked graph builders; access it through the primary builder instead."
+            )
+        if self._state == CAPTURING:
+            raise RuntimeError(
+                "graph_definition is unavailable while capture is in progress; call end_building() first."
+            )
+        if self._kind == PRIMARY and self._state == NOT_STARTED:
+            raise RuntimeError(
+                "graph_definition is unavailable before begin_building() on a primary builder; no graph has been "
+                "created yet."
+            )
+        return self._finished() if self._state == ENDED else wrap_graph(
+            self._graph, box_of[NodeRecord](self._graph).graph)
+
+    def _definition_for_update(self):
+        """What `Graph.update` takes."""
+        if self._state == CLOSED:
+            raise ClosedBuilderError("Source graph builder has been closed. (GraphBuilder has been closed)")
+        if self._state != ENDED:
+            raise ValueError("Graph has not finished building.")
+        return self._finished()
+
+    def split(self, count):
+        """Fork the capture: `count` builders whose work may run side by side, the first of them this one.
+
+        Each of the others has a stream of its own and must come back with `join` before the capture ends.
+
+        Raises:
+            ValueError: `count` is less than 2.
+            RuntimeError: The builder is not building.
+        """
+        number = as_int(count)
+        if number is None:
+            raise TypeError(f"count must be an int, got {type(count).__name__}")
+        if number < 2:
+            raise ValueError(f"Invalid split count: expecting >= 2, got {count}")
+        self._check_open()
+        self._check_capturing("Graph builder must be building before it can be split.")
+        forks = []
+        try:
+            for _ in range(number - 1):
+                forks.append(self._split_off())
+        except BaseException:
+            for fork in forks:  # a branch without work needs no join
+                (<GraphBuilder>fork)._leave()
+            raise
+        self._capture.get().note("split", find_line(), NULL)
+        return (self, *forks)
+
+    cdef GraphBuilder _split_off(self):
+        cdef GraphBuilder fork = GraphBuilder._make(self._new_stream(), FORKED)
+        cdef CaptureBox* capture = self._capture.get()
+        cdef StreamHandle here = self._h, there = fork._h
+        cdef Fork entry
+        cdef CUresult status
+        with nogil:
+            status = order_after(there, here)
+        if status:
+            fail_capture(capture[0], status, f"split {self!r}")
+        entry.line = capture.keep(find_line())
+        entry.stream = there
+        fork._fork = capture.forks.size()
+        capture.forks.push_back(entry)
+        fork._state = CAPTURING
+        fork._capture = self._capture
+        fork._graph = self._graph
+        tie(there, capture[0])
+        return fork
+
+    cdef Stream _new_stream(self):
+        cdef Context context = self._stream._context()
+        cdef StreamHandle h
+        with nogil:
+            h = create_stream(context._h, CU_STREAM_NON_BLOCKING, 0)
+        if not h:
+            raise_noted(f"make a stream beside that of {self!r}")
+        return Stream._from_handle(h)
+
+    cdef int _leave(self) except -1:
+        """This branch has come back."""
+        self._capture.get().forks[self._fork].joined = True
+        self._tear_down()
+        self._stream = None
+        return 0
+
+    @staticmethod
+    def join(*builders):
+        """Join builders of one capture: what is captured on the result from now on comes after the work of all.
+
+        Returns:
+            The first that `split` did not make, else the first; the others are closed.
+
+        Raises:
+            TypeError: An argument is not a GraphBuilder.
+            ValueError: Less than two builders, or one of them twice.
+            RuntimeError: One is closed or not building.
+            CaptureError: They are not of one capture. When the driver refuses to join one of them, it and those after it
+                are closed as well.
+        """
+        for builder in builders:
+            if not isinstance(builder, GraphBuilder):
+                raise TypeError("All arguments must be GraphBuilder instances")
+        if len(builders) < 2:
+            raise ValueError("Must join with at least two graph builders")
+        if len(set(map(id, builders))) < len(builders):
+            raise ValueError("Each graph builder can be joined only once")
+        cdef GraphBuilder root = next((b for b in builders if (<GraphBuilder>b)._kind != FORKED), builders[0])
+        check_joinable(root, builders)
+        others = [builder for builder in builders if builder is not root]
+        try:
+            for builder in others:
+                join_one(root, <GraphBuilder>builder)
+        finally:
+            for builder in others:
+                if (<GraphBuilder>builder)._state != CLOSED:
+                    (<GraphBuilder>builder)._tear_down()
+                    (<GraphBuilder>builder)._stream = None
+        root._capture.get().note("join", find_line(), NULL)
+        return root
+
+    def embed(self, GraphBuilder child not None):
+        """Add a copy of the graph of another builder, which has ended building, as one node.
+
+        Raises:
+            ValueError: The child has not ended building, or this one is not building.
+            CUDAError: The child holds alloc, free or conditional nodes (a rule of the driver).
+        """
+        cdef NodeSpec spec
+        self._check_open()
+        child._check_open()
+        if child._state != ENDED:
+            raise ValueError("Child graph has not finished building.")
+        if self._state != CAPTURING:
+            raise ValueError("Parent graph is not being built.")
+        read_child(spec, (<Place>child._finished())._open())
+        self._add(spec, b"embed", f"embed {child!r} in {self!r}")
+
+    def callback(self, fn, *, user_data=None):
+        """Have each launch of the graph call a function on the host here, on a thread of the driver. See
+        `GraphDef.callback`.
+
+        Raises:
+            RuntimeError: The builder is not building.
+            TypeError: `fn` cannot be called, or is a ctypes function pointer of another type than ``void (void*)``.
+            ValueError: `user_data` with a Python callable.
+        """
+        self._check_open()
+        self._check_capturing("Cannot add callback when graph is not being built")
+        capture_callback(self, fn, user_data, False)
+
+    def create_condition(self, default_value=None):
+        """A Condition for one conditional node of the graph being captured. See `GraphDef.create_condition`.
+
+        Raises:
+            RuntimeError: The builder is not building, or the driver is older than CUDA 12.3.
+        """
+        self._check_open()
+        check_driver_has("create_condition")
+        self._check_capturing("Cannot create a condition when graph is not being built")
+        cdef unsigned int value = 0, flags = 0
+        if default_value is not None:
+            value = <unsigned int>read_unsigned(default_value, "default_value", 32)
+            flags = CU_GRAPH_COND_ASSIGN_DEFAULT
+        cdef GraphBox* graph = box_of[NodeRecord](self._graph).graph
+        cdef CUcontext context = self._context()
+        cdef CUgraphConditionalHandle handle = 0
+        cdef CUresult status
+        with nogil:
+            status = graph_driver().cuGraphConditionalHandleCreate(&handle, graph.raw, context, value, flags)
+        if status:
+            fail_capture(self._capture.get()[0], status, f"create a condition of {self!r} with default {default_value}")
+        return Condition._from_handle(handle)
+
+    def if_then(self, condition):
+        """Add a conditional node; what the returned builder captures runs if the condition is not 0.
+
+        The builder is one of its own: `begin_building` and `end_building`, or `with`, fill its body, and
+        `graph_definition` gives access to it. Work captured here from now on comes after the node.
+
+        Raises:
+            RuntimeError: The builder is not building, or the driver is too old.
+            TypeError: Not a Condition.
+            CUDAError: The condition is of another graph, or of a node already.
+        """
+        return self._add_conditional(b"if_then", condition, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1)[0]
+
+    def if_else(self, condition):
+        """The same with two bodies: (if the condition is not 0, if it is)."""
+        return self._add_conditional(b"if_else", condition, NodeKind.kIfElse, CU_GRAPH_COND_TYPE_IF, 2)
+
+    def while_loop(self, condition):
+        """The same; the body runs again and again as long as the condition is not 0 before it."""
+        return self._add_conditional(b"while_loop", condition, NodeKind.kWhile, CU_GRAPH_COND_TYPE_WHILE, 1)[0]
+
+    def switch(self, condition, count):
+        """The same with `count` bodies: number n runs if the condition is n, none if it is `count` or more."""
+        return self._add_conditional(b"switch", condition, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, count)
+
+    cdef tuple _add_conditional(
+        self, const char* what, object condition, NodeKind kind, CUgraphConditionalNodeType cond_type, object count
+    ):
+        self._check_open()
+        check_driver_has(what.decode())
+        if not isinstance(condition, Condition):
+            raise TypeError(
+                "condition must be a Condition object (from GraphBuilder.create_condition()), "
+                f"got {type(condition).__name__}"
+            )
+        self._check_capturing("Cannot add conditional node when not actively capturing")
+        cdef NodeSpec spec
+        cdef unsigned int size = <unsigned int>read_unsigned(count, "count", 32), i
+        spec.begin(kind)
+        spec.params.conditional.handle = (<Condition>condition)._handle
+        spec.params.conditional.type = cond_type
+        spec.params.conditional.size = size
+        spec.params.conditional.ctx = self._context()
+        # First what may fail without a trace.
+        streams = [self._new_stream() for _ in range(size)]
+        cdef NodeRecord* node = self._add(spec, what, f"{what.decode()}({condition!r}) on {self!r}")
+        node.make_facts().condition = spec.params.conditional.handle
+        bodies = []
+        for i in range(size):
+            bodies.append(self._body(streams[i], &add_inner_graph(node[0], spec.params.conditional.phGraph_out[i])))
+        return tuple(bodies)
+
+    cdef GraphBuilder _body(self, Stream stream, GraphBox* graph):
+        cdef GraphBuilder body = GraphBuilder._make(stream, CONDITIONAL_BODY)
+        body._graph = node_handle(self._graph, graph.entry)
+        return body
+
+    cdef CUcontext _context(self) except NULL:
+        cdef StreamBox* box = box_of[StreamBox](self._h)
+        return raw_of(box.context) if box.context else accept_context("conditional node")
+
+    cdef NodeRecord* _add(self, NodeSpec& spec, const char* what, object attempt) except NULL:
+        """A node that no call on a stream makes, after what has been captured so far."""
+        cdef CapturedCall call
+        cdef CUgraphNode raw = NULL
+        cdef StreamHandle h = self._h
+        cdef CUresult status
+        find_call(call, h)
+        with nogil:
+            status = capture_node(raw_of(h), spec, &raw)
+            call.look(status)
+        cdef NodeRecord* node = settle(call, status, spec.kind, what)
+        if status:
+            fail(call, status, attempt)
+        return node
+
+    def close(self):
+        """Give up the builder: a capture that it has not ended is ended and its graph dropped. May be called twice.
+
+        A stream of its own goes with it; one that it was made for can be used again. Closed in any case, also when it
+        raises.
+
+        Raises:
+            CaptureError: The capture could not be ended well: it was spoiled, or builders that `split` made are left.
+        """
+        cdef CaptureHandle capture = self._capture
+        cdef CUresult status = self._tear_down()
+        self._stream = None
+        with nogil:
+            drain_deferred()
+        if status:
+            fail_capture(capture.get()[0], status, "close a GraphBuilder whose capture has not ended")
+
+    cdef CUresult _tear_down(self) noexcept:
+        cdef CUresult status = CUDA_SUCCESS
+        cdef bint capturing = self._state == CAPTURING
+        self._state = CLOSED
+        if capturing and self._capture:
+            if self._kind == FORKED:
+                untie(self._h, self._capture.get()[0])
+            else:
+                status = abandon_capture(self._capture.get()[0])
+        self._capture.reset()
+        self._graph.reset()
+        self._h.reset()
+        return status
+
+    def __enter__(self):
+        self._check_open()
+        if self._kind == FORKED:
+            raise RuntimeError("a builder that was split off is joined, not ended: use it without `with`")
+        if self._state == NOT_STARTED:
+            try:
+                self.begin_building()
+            except BaseException:
+                self._give_up()
+                raise
+        elif self._state == ENDED:
+            raise RuntimeError("Cannot resume building after building has ended.")
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        if self._state != CAPTURING:
+            return
+        if kind is None:
+            self.end_building()
+        else:
+            self._give_up()
+
+    cdef int _give_up(self) except -1:
+        """An exception is on its way: nothing else is raised, and the graph around a body is not to be used."""
+        if self._kind == CONDITIONAL_BODY and self._graph:
+            box_of[NodeRecord](self._graph).graph.half_done = True
+        self._tear_down()
+        self._stream = None
+        return 0
+
+    def __cuda_stream__(self):
+        """The protocol by which other libraries use the stream that is captured: (version, handle)."""
+        return self._stream_or_error().__cuda_stream__()
+
+    def _get_conditional_context(self):
+        """The CUcontext of the stream, as an int."""
+        self._check_open()
+        return self._stream.context.handle
+
+    def __repr__(self):
+        stream = f" stream={self._stream.handle:#x}" if self._stream is not None else ""
+        return f"<GraphBuilder {KINDS[self._kind]} {STATES[self._state]}{stream}>"
+
+
+cdef int find_call(CapturedCall& call, const StreamHandle& h) except -1:
+    """A call that only makes sense while the stream is being captured."""
+    if not call.find(h):
+        raise RuntimeError("the capture has ended meanwhile, in another thread or without its builder")
+    return 0
+
+
+cdef int capture_callback(GraphBuilder builder, object fn, object user_data, bint lose_tail) except -1:
+    cdef CapturedCall call
+    cdef NodeSpec spec
+    cdef StreamHandle h = builder._h
+    cdef CUresult status
+    read_host(spec, fn, user_data)
+    find_call(call, h)
+    keep(call, spec.owners.first, spec.owners.second)
+    with nogil:
+        status = graph_driver().cuLaunchHostFunc(raw_of(h), spec.params.host.fn, spec.params.host.userData)
+        call.look(status)
+    if lose_tail:
+        call.lose_node()
+        call.settle(NodeKind.kHost)
+        raise RuntimeError("forced capture tail discovery failure")
+    settle(call, status, NodeKind.kHost, "callback")
+    if status:
+        fail(call, status, f"have {builder!r} capture a callback of {fn!r}")
+    return 0
+
+
+def _capture_callback_with_tail_failure_for_testing(GraphBuilder gb not None, fn, *, user_data=None):
+    """`gb.callback(fn)`, but the node cannot be told after the driver has made it: the graph must keep `fn` all the same."""
+    gb._check_open()
+    gb._check_capturing("Cannot add callback when graph is not being built")
+    capture_callback(gb, fn, user_data, True)
+
+
+cdef int check_joinable(GraphBuilder root, tuple builders) except -1:
+    cdef GraphBuilder builder
+    for builder in builders:
+        builder._check_open()
+    for builder in builders:
+        builder._check_capturing("Graph builder must be building before it can be joined.")
+    for builder in builders:
+        if builder._capture != root._capture:
+            check_attempt(CUDA_ERROR_STREAM_CAPTURE_MERGE, f"join {builder!r} with {root!r}, which is of another capture")
+    return 0
+
+
+cdef int join_one(GraphBuilder root, GraphBuilder builder) except -1:
+    cdef StreamHandle here = root._h, there = builder._h
+    cdef CUresult status
+    with nogil:
+        status = order_after(here, there)
+    if status:
+        fail_capture(root._capture.get()[0], status, f"join {builder!r} with {root!r}")
+    return builder._leave()
+
+
+register_builder(GraphBuilder._init)
