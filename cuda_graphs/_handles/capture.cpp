@@ -63,13 +63,6 @@ bool CaptureBox::has_unjoined() const noexcept {
     return std::any_of(forks.begin(), forks.end(), [](const Fork& fork) { return !fork.joined; });
 }
 
-Line CaptureBox::keep(Line line) {
-    const auto is_kept = [&](const Opaque& code) { return code.get() == line.code; };
-    if (line.code != nullptr && std::find_if(code_.rbegin(), code_.rend(), is_kept) == code_.rend())
-        code_.push_back(hold_python(line.code));
-    return line;
-}
-
 CaptureHandle create_capture(const StreamHandle& origin, const NodeHandle& body) {
     CaptureHandle capture = make_box<CaptureBox>();
     capture->origin = origin;

@@ -29,30 +29,23 @@
 
 namespace cg {
 
-// A line of the user's program (_objects/source.pxd). The code object is kept by the capture that noted it.
-struct Line {
-    void* code = nullptr;
-    int instruction = 0;
-};
-
 // Something done through us while capturing.
 struct Operation {
     const char* what = "";  // text of the program
-    Line line;
-    NodeRecord* node = nullptr;  // that it made, if any
+    SourcePlace source;
 };
 
 // What spoiled a capture.
 struct Spoiler {
     CUresult status = CUDA_SUCCESS;  // CUDA_SUCCESS: not known to be spoiled
-    bool foreign = false;            // it happened elsewhere: `line` is where it was found
-    Line line;
+    bool foreign = false;            // it happened elsewhere: `source` is where it was found
+    SourcePlace source;
     std::string what;
 };
 
 // A builder that was split off.
 struct Fork {
-    Line line;
+    SourcePlace source;
     StreamHandle stream;
     bool joined = false;
 };
@@ -78,13 +71,7 @@ struct CaptureBox {
     bool is_foreign_thread() const noexcept {
         return mode != CU_STREAM_CAPTURE_MODE_RELAXED && thread != std::this_thread::get_id();
     }
-    // Keeps the line's code object (borrowed).
-    Line keep(Line line);
-    void note(const char* what, Line line, NodeRecord* node) { ledger.push_back({what, keep(line), node}); }
     bool finish() noexcept;
-
-  private:
-    std::vector<Opaque> code_;
 };
 
 using CaptureHandle = std::shared_ptr<CaptureBox>;

@@ -9,7 +9,7 @@ from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from cuda_graphs._driver.cuda cimport CUgraph, CUgraphNode, CUresult, CUstream, CUstreamCaptureStatus, cuuint64_t
-from cuda_graphs._handles.graph_handles cimport GraphBox, NodeHandle, NodeKind, NodeRecord, NodeSpec
+from cuda_graphs._handles.graph_handles cimport GraphBox, NodeHandle, NodeKind, NodeRecord, NodeSpec, SourcePlace
 from cuda_graphs._handles.handles cimport Opaque, StreamHandle
 
 cdef extern from "<cuda.h>" nogil:
@@ -21,25 +21,20 @@ cdef extern from "<cuda.h>" nogil:
         CU_STREAM_CAPTURE_MODE_RELAXED
 
 cdef extern from "_handles/capture.hpp" namespace "cg" nogil:
-    cppclass Line:
-        Line()
-        void* code
-        int instruction
-
     cppclass Operation:
+        Operation()
         const char* what
-        Line line
-        NodeRecord* node
+        SourcePlace source
 
     cppclass Spoiler:
         CUresult status
         cpp_bool foreign
-        Line line
+        SourcePlace source
         string what
 
     cppclass Fork:
         Fork()
-        Line line
+        SourcePlace source
         StreamHandle stream
         cpp_bool joined
 
@@ -52,9 +47,7 @@ cdef extern from "_handles/capture.hpp" namespace "cg" nogil:
         vector[Fork] forks
         Spoiler spoiler
         GraphBox& box() noexcept
-        Line keep(Line line) except +
         cpp_bool has_unjoined() noexcept
-        void note(const char* what, Line line, NodeRecord* node) except +
 
     ctypedef shared_ptr[CaptureBox] CaptureHandle
     CaptureHandle create_capture(const StreamHandle& origin, const NodeHandle& body) except +

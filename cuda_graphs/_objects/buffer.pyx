@@ -228,7 +228,9 @@ cdef class Buffer:
         cdef CUstream raw_stream = raw_of(h)
         cdef CUresult status
         cdef CapturedCall call
-        if count and may_be_captured(h) and call.find(h):
+        if count == 0:
+            return
+        if may_be_captured(h) and call.find(h):
             keep(call, own_memory(self), Opaque())
         with nogil:
             if width == 1:
@@ -359,7 +361,9 @@ cdef int copy(Buffer dst, Buffer src, Stream on) except -1:
     cdef size_t size = src._size
     cdef CUresult status
     cdef CapturedCall call
-    if size and may_be_captured(h) and call.find(h):
+    if size == 0:
+        return 0
+    if may_be_captured(h) and call.find(h):
         keep(call, own_memory(dst), own_memory(src))
     with nogil:
         status = driver().cuMemcpyAsync(to, source, size, raw_stream)

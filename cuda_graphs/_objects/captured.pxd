@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from cuda_graphs._driver.cuda cimport CUresult
-from cuda_graphs._handles.capture_handles cimport CaptureBox, CapturedCall, Line
+from cuda_graphs._handles.capture_handles cimport CaptureBox, CapturedCall
 from cuda_graphs._handles.graph_handles cimport NodeKind, NodeRecord
 from cuda_graphs._handles.handles cimport Opaque
 
@@ -32,8 +32,8 @@ cdef int note(CapturedCall& call, CUresult status, const char* what) except -1
 cdef int fail(CapturedCall& call, CUresult status, object attempt) except -1
 cdef int fail_capture(CaptureBox& capture, CUresult status, object attempt) except -1
 
-# Where the user's program is now.
-cdef Line find_line() noexcept
+# Puts something into the ledger, with the line where the user's program is now.
+cdef int note_operation(CaptureBox& capture, const char* what) except -1
 
 # What is known of how a capture was spoiled; "" when it was not.
 cdef str ledger_text(CaptureBox& capture)

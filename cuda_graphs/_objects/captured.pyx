@@ -7,7 +7,6 @@ reports that the capture is spoiled, it says which call did that; or, when it wa
 two lines it happened. Costs nothing while nothing is captured.
 """
 
-from cpython.object cimport PyObject
 from libcpp.vector cimport vector
 
 from cuda_graphs._driver.cuda cimport (
@@ -16,11 +15,11 @@ from cuda_graphs._driver.cuda cimport (
 )
 from cuda_graphs._driver.seam cimport check_attempt, raise_noted
 from cuda_graphs._handles.capture_handles cimport (
-    CaptureBox, CapturedCall, CaptureHandle, Line, Operation, list_active_captures,
+    CaptureBox, CapturedCall, CaptureHandle, Operation, list_active_captures,
 )
-from cuda_graphs._handles.graph_handles cimport NodeKind, NodeRecord
+from cuda_graphs._handles.graph_handles cimport NodeKind, NodeRecord, SourcePlace
 from cuda_graphs._handles.handles cimport Opaque, raw_of
-from cuda_graphs._objects.source cimport Source, find_source, source_text
+from cuda_graphs._objects.source cimport find_source, keep_source, text_of
 from cuda_graphs._driver import seam
 from cuda_graphs._objects.capture_ledger import Entry, describe
 from cuda_graphs.errors import CUDAError
@@ -54,7 +53,9 @@ cdef int note_node(CapturedCall& call, CUresult status, const char* what, NodeRe
         if status == CUDA_SUCCESS:
             fail_capture(call.capture(), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, what.decode())
     elif status == CUDA_SUCCESS:
-        call.capture().note(what, find_line(), node)
+        note_operation(call.capture(), what)
+        if node != NULL:
+            node.source = call.capture().ledger.back().source
     return 0
 
 
@@ -62,7 +63,7 @@ cdef int note_spoiler(CaptureBox& capture, CUresult status, const char* what) ex
     """The first call that the driver reported it for counts."""
     if capture.spoiler.status != CUDA_SUCCESS:
         return 0
-    capture.spoiler.line = capture.keep(find_line())
+    capture.spoiler.source = keep_source(&capture.box(), find_source())
     capture.spoiler.what = what
     capture.spoiler.foreign = status == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
     capture.spoiler.status = status
@@ -82,16 +83,15 @@ cdef int fail_capture(CaptureBox& capture, CUresult status, object attempt) exce
     return 0
 
 
-cdef Line find_line() noexcept:
-    cdef Source source = find_source()
-    cdef Line line
-    line.code, line.instruction = source.code, source.instruction
-    return line
+cdef int note_operation(CaptureBox& capture, const char* what) except -1:
+    cdef Operation done
+    done.what, done.source = what, keep_source(&capture.box(), find_source())
+    capture.ledger.push_back(done)
+    return 0
 
 
-cdef object entry(const char* what, Line line):
-    text = source_text(<PyObject*>line.code, line.instruction) if line.code != NULL else None
-    return Entry(what.decode(), text)
+cdef object entry(CaptureBox& capture, const char* what, SourcePlace source):
+    return Entry(what.decode(), text_of(&capture.box(), source))
 
 
 cdef str ledger_text(CaptureBox& capture):
@@ -99,10 +99,10 @@ cdef str ledger_text(CaptureBox& capture):
         return ""
     cdef Operation begun = capture.ledger.front(), last = capture.ledger.back()
     return describe(
-        entry(begun.what, begun.line),
-        entry(last.what, last.line),
+        entry(capture, begun.what, begun.source),
+        entry(capture, last.what, last.source),
         capture.ledger.size() - 1,
-        entry(capture.spoiler.what.c_str(), capture.spoiler.line),
+        entry(capture, capture.spoiler.what.c_str(), capture.spoiler.source),
         <int>capture.spoiler.status,
         capture.spoiler.foreign,
     )

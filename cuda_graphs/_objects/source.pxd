@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from cpython.object cimport PyObject
 
+from cuda_graphs._handles.graph_handles cimport GraphBox, SourcePlace
+
 
 # A line of Python, as the code object and the instruction in it: the line's number is worked out when it is asked for.
 cdef struct Source:
@@ -20,3 +22,7 @@ cdef str source_text(PyObject* code, int instruction)
 # when something is pinned already: the outermost wins.
 cdef bint pin_source() noexcept
 cdef void unpin_source() noexcept
+
+# A place of the program, kept by the hierarchy of a graph; and its text, None when it is unknown.
+cdef SourcePlace keep_source(GraphBox* graph, Source source) except *
+cdef object text_of(GraphBox* graph, SourcePlace source)

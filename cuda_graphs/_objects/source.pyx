@@ -13,6 +13,9 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_XDECREF, Py_XINCREF
 from libc.stddef cimport size_t
 
+from cuda_graphs._handles.graph_handles cimport GraphBox, SourcePlace
+from cuda_graphs._handles.handles cimport hold_python
+
 cdef extern from "Python.h":
     ctypedef struct Frame "PyFrameObject":
         pass
@@ -119,3 +122,20 @@ cdef bint pin_source() noexcept:
 
 cdef void unpin_source() noexcept:
     pinned_source.code = NULL
+
+
+cdef SourcePlace keep_source(GraphBox* graph, Source source) except *:
+    cdef SourcePlace place
+    if source.code == NULL:
+        return place
+    place.code = graph.sources.find(source.code)
+    if place.code == 0:
+        place.code = graph.sources.add(hold_python(source.code))
+    place.instruction = source.instruction
+    return place
+
+
+cdef object text_of(GraphBox* graph, SourcePlace source):
+    if source.code == 0:
+        return None
+    return source_text(<PyObject*>graph.sources[0][source.code].get(), source.instruction)

@@ -50,7 +50,6 @@ cdef class GraphBuilder(StreamHolder):
     cdef int _give_up(self) except -1
 
     cdef CUcontext _context(self) except NULL
-    cdef NodeRecord* _add(self, NodeSpec& spec, const char* what, object attempt) except NULL
     cdef tuple _add_conditional(
         self, const char* what, object condition, NodeKind kind, CUgraphConditionalNodeType cond_type, object count)
     cdef GraphBuilder _body(self, Stream stream, GraphBox* graph)

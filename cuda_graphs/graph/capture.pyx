@@ -7,37 +7,38 @@ checked before the driver is asked or anything is changed. How a capture ends, w
 `_handles/capture_end.cpp`; which call spoiled it, in `_objects/captured.pyx`.
 """
 
-from cpython.object cimport PyObject
+from libcpp.memory cimport shared_ptr
 
 from cuda_graphs._driver.cuda cimport (
     CU_STREAM_CAPTURE_STATUS_INVALIDATED, CU_STREAM_CAPTURE_STATUS_NONE, CU_STREAM_NON_BLOCKING,
-    CUDA_ERROR_STREAM_CAPTURE_MERGE, CUDA_ERROR_STREAM_CAPTURE_UNJOINED, CUDA_SUCCESS, CUcontext, CUgraphNode,
-    CUresult, CUstream, CUstreamCaptureStatus, driver,
+    CUDA_ERROR_STREAM_CAPTURE_MERGE, CUDA_ERROR_STREAM_CAPTURE_UNJOINED, CUDA_SUCCESS, CUcontext, CUresult,
+    CUstreamCaptureStatus, driver,
 )
 from cuda_graphs._driver.cuda_graph cimport (
-    CU_GRAPH_COND_ASSIGN_DEFAULT, CU_GRAPH_COND_TYPE_IF, CU_GRAPH_COND_TYPE_SWITCH, CU_GRAPH_COND_TYPE_WHILE,
-    CUgraphConditionalHandle, CUgraphConditionalNodeType, graph_driver,
+    CU_GRAPH_COND_TYPE_IF, CU_GRAPH_COND_TYPE_SWITCH, CU_GRAPH_COND_TYPE_WHILE, CUgraphConditionalNodeType,
 )
 from cuda_graphs._driver.seam cimport check_attempt, raise_noted
 from cuda_graphs._handles.capture_handles cimport (
     CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CaptureBox,
-    CapturedCall, CaptureHandle, CUstreamCaptureMode, Fork, abandon_capture, begin_capture, capture_node,
-    create_capture, end_capture, order_after, tie, untie,
+    CaptureHandle, CUstreamCaptureMode, Fork, abandon_capture, begin_capture, create_capture, end_capture, order_after,
+    tie, untie,
 )
 from cuda_graphs._handles.graph_handles cimport (
-    GraphBox, NodeHandle, NodeKind, NodeRecord, NodeSpec, add_inner_graph, node_handle,
+    GraphBox, GraphLabels, NodeKind, NodeRecord, NodeSpec, add_inner_graph, copy_labels, node_handle,
 )
 from cuda_graphs._handles.handles cimport StreamBox, StreamHandle, box_of, create_stream, drain_deferred, raw_of
-from cuda_graphs._objects.captured cimport fail, fail_capture, find_line, keep, ledger_text, settle
+from cuda_graphs._objects.captured cimport fail_capture, ledger_text, note_operation
 from cuda_graphs._objects.context cimport Context
 from cuda_graphs._objects.numbers cimport as_int, read_unsigned
-from cuda_graphs._objects.source cimport source_text
+from cuda_graphs._objects.source cimport find_source, keep_source, text_of
 from cuda_graphs._objects.stream cimport Stream, StreamHolder
+from cuda_graphs.graph.capture_nodes cimport (
+    add_captured, capture_callback, check_driver_has, create_captured_condition,
+)
 from cuda_graphs.graph.condition cimport Condition
 from cuda_graphs.graph.operands cimport accept_context
 from cuda_graphs.graph.place cimport Place, wrap_graph
-from cuda_graphs.graph.spec cimport read_child, read_host
-from cuda_graphs._driver.seam import version as driver_version
+from cuda_graphs.graph.spec cimport read_child
 from cuda_graphs._objects.capture_ledger import unjoined
 from cuda_graphs._objects.stream import register_builder
 from cuda_graphs.errors import ClosedBuilderError, CUDAError
@@ -49,22 +50,6 @@ MODES = {
     "thread_local": <int>CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
     "relaxed": <int>CU_STREAM_CAPTURE_MODE_RELAXED,
 }
-# What came with which CUDA version.
-NEEDS = {
-    "create_condition": ((12, 3), "conditional handles"),
-    "if_then": ((12, 3), "conditional if"),
-    "if_else": ((12, 8), "conditional if-else"),
-    "while_loop": ((12, 3), "conditional while loop"),
-    "switch": ((12, 8), "conditional switch"),
-}
-
-
-cdef int check_driver_has(str what) except -1:
-    needed, text = NEEDS[what]
-    major, minor = driver_version()
-    if (major, minor) < needed:
-        raise RuntimeError(f"Driver version {major}.{minor} does not support {text}")
-    return 0
 
 
 cdef class GraphBuilder(StreamHolder):
@@ -195,7 +180,7 @@ cdef class GraphBuilder(StreamHolder):
             self._state = CAPTURING
             self._capture = capture
             self._graph = capture.get().graph
-            capture.get().note("begin_building", find_line(), NULL)
+            note_operation(capture.get()[0], "begin_building")
         check_attempt(status, f"begin to capture {self._stream!r} in mode {mode!r}")
         return self
 
@@ -233,7 +218,7 @@ cdef class GraphBuilder(StreamHolder):
         except CUDAError as error:
             if status == CUDA_ERROR_STREAM_CAPTURE_UNJOINED:
                 error.capture = unjoined([
-                    source_text(<PyObject*>fork.line.code, fork.line.instruction) if fork.line.code != NULL else None
+                    text_of(&self._capture.get().box(), fork.source)
                     for fork in self._capture.get().forks if not fork.joined
                 ])
             raise
@@ -318,7 +303,7 @@ cdef class GraphBuilder(StreamHolder):
             for fork in forks:  # a branch without work needs no join
                 (<GraphBuilder>fork)._leave()
             raise
-        self._capture.get().note("split", find_line(), NULL)
+        note_operation(self._capture.get()[0], "split")
         return (self, *forks)
 
     cdef GraphBuilder _split_off(self):
@@ -331,7 +316,7 @@ cdef class GraphBuilder(StreamHolder):
             status = order_after(there, here)
         if status:
             fail_capture(capture[0], status, f"split {self!r}")
-        entry.line = capture.keep(find_line())
+        entry.source = keep_source(&capture.box(), find_source())
         entry.stream = there
         fork._fork = capture.forks.size()
         capture.forks.push_back(entry)
@@ -389,7 +374,7 @@ cdef class GraphBuilder(StreamHolder):
                 if (<GraphBuilder>builder)._state != CLOSED:
                     (<GraphBuilder>builder)._tear_down()
                     (<GraphBuilder>builder)._stream = None
-        root._capture.get().note("join", find_line(), NULL)
+        note_operation(root._capture.get()[0], "join")
         return root
 
     def embed(self, GraphBuilder child not None):
@@ -406,8 +391,11 @@ cdef class GraphBuilder(StreamHolder):
             raise ValueError("Child graph has not finished building.")
         if self._state != CAPTURING:
             raise ValueError("Parent graph is not being built.")
-        read_child(spec, (<Place>child._finished())._open())
-        self._add(spec, b"embed", f"embed {child!r} in {self!r}")
+        cdef GraphBox* source = (<Place>child._finished())._open()
+        cdef shared_ptr[const GraphLabels] labels = copy_labels(source[0])
+        read_child(spec, source)
+        cdef NodeRecord* node = add_captured(self._h, spec, b"embed", f"embed {child!r} in {self!r}")
+        node.make_facts().inner_labels = labels
 
     def callback(self, fn, *, user_data=None):
         """Have each launch of the graph call a function on the host here, on a thread of the driver. See
@@ -420,7 +408,7 @@ cdef class GraphBuilder(StreamHolder):
         """
         self._check_open()
         self._check_capturing("Cannot add callback when graph is not being built")
-        capture_callback(self, fn, user_data, False)
+        capture_callback(self._h, fn, user_data, False)
 
     def create_condition(self, default_value=None):
         """A Condition for one conditional node of the graph being captured. See `GraphDef.create_condition`.
@@ -431,19 +419,7 @@ cdef class GraphBuilder(StreamHolder):
         self._check_open()
         check_driver_has("create_condition")
         self._check_capturing("Cannot create a condition when graph is not being built")
-        cdef unsigned int value = 0, flags = 0
-        if default_value is not None:
-            value = <unsigned int>read_unsigned(default_value, "default_value", 32)
-            flags = CU_GRAPH_COND_ASSIGN_DEFAULT
-        cdef GraphBox* graph = box_of[NodeRecord](self._graph).graph
-        cdef CUcontext context = self._context()
-        cdef CUgraphConditionalHandle handle = 0
-        cdef CUresult status
-        with nogil:
-            status = graph_driver().cuGraphConditionalHandleCreate(&handle, graph.raw, context, value, flags)
-        if status:
-            fail_capture(self._capture.get()[0], status, f"create a condition of {self!r} with default {default_value}")
-        return Condition._from_handle(handle)
+        return create_captured_condition(self._capture.get()[0], self._context(), default_value, f"of {self!r}")
 
     def if_then(self, condition):
         """Add a conditional node; what the returned builder captures runs if the condition is not 0.
@@ -490,7 +466,7 @@ cdef class GraphBuilder(StreamHolder):
         spec.params.conditional.ctx = self._context()
         # First what may fail without a trace.
         streams = [self._new_stream() for _ in range(size)]
-        cdef NodeRecord* node = self._add(spec, what, f"{what.decode()}({condition!r}) on {self!r}")
+        cdef NodeRecord* node = add_captured(self._h, spec, what, f"{what.decode()}({condition!r}) on {self!r}")
         node.make_facts().condition = spec.params.conditional.handle
         bodies = []
         for i in range(size):
@@ -505,21 +481,6 @@ cdef class GraphBuilder(StreamHolder):
     cdef CUcontext _context(self) except NULL:
         cdef StreamBox* box = box_of[StreamBox](self._h)
         return raw_of(box.context) if box.context else accept_context("conditional node")
-
-    cdef NodeRecord* _add(self, NodeSpec& spec, const char* what, object attempt) except NULL:
-        """A node that no call on a stream makes, after what has been captured so far."""
-        cdef CapturedCall call
-        cdef CUgraphNode raw = NULL
-        cdef StreamHandle h = self._h
-        cdef CUresult status
-        find_call(call, h)
-        with nogil:
-            status = capture_node(raw_of(h), spec, &raw)
-            call.look(status)
-        cdef NodeRecord* node = settle(call, status, spec.kind, what)
-        if status:
-            fail(call, status, attempt)
-        return node
 
     def close(self):
         """Give up the builder: a capture that it has not ended is ended and its graph dropped. May be called twice.
@@ -596,39 +557,11 @@ cdef class GraphBuilder(StreamHolder):
         return f"<GraphBuilder {KINDS[self._kind]} {STATES[self._state]}{stream}>"
 
 
-cdef int find_call(CapturedCall& call, const StreamHandle& h) except -1:
-    """A call that only makes sense while the stream is being captured."""
-    if not call.find(h):
-        raise RuntimeError("the capture has ended meanwhile, in another thread or without its builder")
-    return 0
-
-
-cdef int capture_callback(GraphBuilder builder, object fn, object user_data, bint lose_tail) except -1:
-    cdef CapturedCall call
-    cdef NodeSpec spec
-    cdef StreamHandle h = builder._h
-    cdef CUresult status
-    read_host(spec, fn, user_data)
-    find_call(call, h)
-    keep(call, spec.owners.first, spec.owners.second)
-    with nogil:
-        status = graph_driver().cuLaunchHostFunc(raw_of(h), spec.params.host.fn, spec.params.host.userData)
-        call.look(status)
-    if lose_tail:
-        call.lose_node()
-        call.settle(NodeKind.kHost)
-        raise RuntimeError("forced capture tail discovery failure")
-    settle(call, status, NodeKind.kHost, "callback")
-    if status:
-        fail(call, status, f"have {builder!r} capture a callback of {fn!r}")
-    return 0
-
-
 def _capture_callback_with_tail_failure_for_testing(GraphBuilder gb not None, fn, *, user_data=None):
     """`gb.callback(fn)`, but the node cannot be told after the driver has made it: the graph must keep `fn` all the same."""
     gb._check_open()
     gb._check_capturing("Cannot add callback when graph is not being built")
-    capture_callback(gb, fn, user_data, True)
+    capture_callback(gb._h, fn, user_data, True)
 
 
 cdef int check_joinable(GraphBuilder root, tuple builders) except -1:

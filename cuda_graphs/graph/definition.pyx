@@ -17,8 +17,8 @@ from cuda_graphs._handles.graph_handles cimport (
 from cuda_graphs.graph.condition cimport Condition
 from cuda_graphs.graph.exec cimport instantiate_graph
 from cuda_graphs._objects.numbers cimport read_size, read_unsigned
-from cuda_graphs._objects.source cimport find_source
-from cuda_graphs.graph.labels cimport keep_source, place_in_holder, text_of
+from cuda_graphs._objects.source cimport find_source, keep_source, text_of
+from cuda_graphs.graph.labels cimport place_in_holder
 from cuda_graphs.graph.operands cimport accept_context
 from cuda_graphs.graph.parameter cimport declare
 from cuda_graphs.graph.place cimport Place, class_of, register_class, wrap_node, wrap_raw

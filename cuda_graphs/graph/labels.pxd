@@ -1,13 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from cuda_graphs._handles.graph_handles cimport GraphBox, NodeRecord, SourcePlace
-from cuda_graphs._objects.source cimport Source
-
-# A place of the program, kept by the hierarchy of the graph.
-cdef SourcePlace keep_source(GraphBox* graph, Source source) except *
-
-# "/path/file.py:12", None when it is unknown.
-cdef object text_of(GraphBox* graph, SourcePlace source)
+from cuda_graphs._handles.graph_handles cimport GraphBox, NodeRecord
 
 # TypeError for a name that is not a str; None is none.
 cdef int check_name(object name) except -1

@@ -1,30 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names and source lines of nodes, as the records of the handle layer keep them (node_labels.hpp)."""
+"""Names of nodes, as the records of the handle layer keep them (node_labels.hpp)."""
 
-from cpython.object cimport PyObject
 from libc.stddef cimport size_t
 
-from cuda_graphs._handles.graph_handles cimport GraphBox, NodeKind, NodeRecord, SourcePlace
-from cuda_graphs._handles.handles cimport hold_python
-from cuda_graphs._objects.source cimport Source, source_text
-
-
-cdef SourcePlace keep_source(GraphBox* graph, Source source) except *:
-    cdef SourcePlace place
-    if source.code == NULL:
-        return place
-    place.code = graph.sources.find(source.code)
-    if place.code == 0:
-        place.code = graph.sources.add(hold_python(source.code))
-    place.instruction = source.instruction
-    return place
-
-
-cdef object text_of(GraphBox* graph, SourcePlace source):
-    if source.code == 0:
-        return None
-    return source_text(<PyObject*>graph.sources[0][source.code].get(), source.instruction)
+from cuda_graphs._handles.graph_handles cimport GraphBox, NodeKind, NodeRecord
 
 
 cdef int check_name(object name) except -1:

@@ -15,7 +15,8 @@ from cuda_graphs._handles.graph_handles cimport (
     Direction, Edges, GraphBox, NodeKind, NodeRecord, add_edges, destroy_node, list_edges_of, remove_edges,
 )
 from cuda_graphs._handles.handles cimport hold_python
-from cuda_graphs.graph.labels cimport given_name, place_in_holder, set_name, text_of
+from cuda_graphs._objects.source cimport text_of
+from cuda_graphs.graph.labels cimport given_name, place_in_holder, set_name
 from cuda_graphs.graph.operands cimport accept_edge
 from cuda_graphs.graph.place cimport Place, register_class, wrap_graph, wrap_node, wrap_raw
 from cuda_graphs.errors import CUDAError

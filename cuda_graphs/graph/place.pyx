@@ -26,8 +26,8 @@ from cuda_graphs._handles.graph_handles cimport (
 )
 from cuda_graphs._handles.handles cimport box_of
 from cuda_graphs._objects.numbers cimport read_unsigned
-from cuda_graphs._objects.source cimport find_source, pin_source, unpin_source
-from cuda_graphs.graph.labels cimport check_name, keep_source, set_name
+from cuda_graphs._objects.source cimport find_source, keep_source, pin_source, unpin_source
+from cuda_graphs.graph.labels cimport check_name, set_name
 from cuda_graphs.graph.operands cimport accept_edge
 from cuda_graphs.graph.parameter cimport check_clash, prepare_uses, take_uses
 from cuda_graphs.graph.spec cimport (

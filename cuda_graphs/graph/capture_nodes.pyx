@@ -1,0 +1,89 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes that a GraphBuilder adds itself: callbacks, conditional nodes, copies of other graphs."""
+
+from cuda_graphs._driver.cuda cimport CUcontext, CUgraphNode, CUresult
+from cuda_graphs._driver.cuda_graph cimport CU_GRAPH_COND_ASSIGN_DEFAULT, CUgraphConditionalHandle, graph_driver
+from cuda_graphs._handles.capture_handles cimport CaptureBox, CapturedCall, capture_node
+from cuda_graphs._handles.graph_handles cimport GraphBox, NodeKind, NodeRecord, NodeSpec
+from cuda_graphs._handles.handles cimport StreamHandle, raw_of
+from cuda_graphs._objects.captured cimport fail, fail_capture, keep, settle
+from cuda_graphs._objects.numbers cimport read_unsigned
+from cuda_graphs.graph.condition cimport Condition
+from cuda_graphs.graph.definition cimport note_condition
+from cuda_graphs.graph.spec cimport read_host
+from cuda_graphs._driver.seam import version as driver_version
+
+# What came with which CUDA version.
+NEEDS = {
+    "create_condition": ((12, 3), "conditional handles"),
+    "if_then": ((12, 3), "conditional if"),
+    "if_else": ((12, 8), "conditional if-else"),
+    "while_loop": ((12, 3), "conditional while loop"),
+    "switch": ((12, 8), "conditional switch"),
+}
+
+
+cdef int check_driver_has(str what) except -1:
+    needed, text = NEEDS[what]
+    major, minor = driver_version()
+    if (major, minor) < needed:
+        raise RuntimeError(f"Driver version {major}.{minor} does not support {text}")
+    return 0
+
+
+cdef int find_call(CapturedCall& call, const StreamHandle& h) except -1:
+    """A call that only makes sense while the stream is being captured."""
+    if not call.find(h):
+        raise RuntimeError("the capture has ended meanwhile, in another thread or without its builder")
+    return 0
+
+
+cdef NodeRecord* add_captured(const StreamHandle& h, NodeSpec& spec, const char* what, object attempt) except NULL:
+    cdef CapturedCall call
+    cdef CUgraphNode raw = NULL
+    cdef CUresult status
+    find_call(call, h)
+    with nogil:
+        status = capture_node(raw_of(h), spec, &raw)
+        call.look(status)
+    cdef NodeRecord* node = settle(call, status, spec.kind, what)
+    if status:
+        fail(call, status, attempt)
+    return node
+
+
+cdef int capture_callback(const StreamHandle& h, object fn, object user_data, bint lose_tail) except -1:
+    cdef CapturedCall call
+    cdef NodeSpec spec
+    cdef CUresult status
+    read_host(spec, fn, user_data)
+    find_call(call, h)
+    keep(call, spec.owners.first, spec.owners.second)
+    with nogil:
+        status = graph_driver().cuLaunchHostFunc(raw_of(h), spec.params.host.fn, spec.params.host.userData)
+        call.look(status)
+    if lose_tail:
+        call.lose_node()
+        call.settle(NodeKind.kHost)
+        raise RuntimeError("forced capture tail discovery failure")
+    settle(call, status, NodeKind.kHost, "callback")
+    if status:
+        fail(call, status, f"capture a callback of {fn!r}")
+    return 0
+
+
+cdef Condition create_captured_condition(CaptureBox& capture, CUcontext context, object default_value, str where):
+    cdef unsigned int value = 0, flags = 0
+    cdef GraphBox* graph = &capture.box()
+    cdef CUgraphConditionalHandle handle = 0
+    cdef CUresult status
+    if default_value is not None:
+        value = <unsigned int>read_unsigned(default_value, "default_value", 32)
+        flags = CU_GRAPH_COND_ASSIGN_DEFAULT
+    with nogil:
+        status = graph_driver().cuGraphConditionalHandleCreate(&handle, graph.raw, context, value, flags)
+    if status:
+        fail_capture(capture, status, f"create a condition {where} with default {default_value}")
+    note_condition(graph, handle, default_value is not None)
+    return Condition._from_handle(handle)
