@@ -50,6 +50,7 @@ LEAKS = {
     "graph_exec": lambda device: cg.GraphDef().instantiate(),
     "user_object": user_object,
     "graph_memory": lambda device: cg.GraphDef().alloc(64),
+    "capture": lambda device: device.create_graph_builder().begin_building(),
 }
 
 
