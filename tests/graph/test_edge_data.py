@@ -51,8 +51,8 @@ def test_edge_data_is_a_frozen_value():
 
 
 @pytest.mark.parametrize(
-    ("value", "error"), [(256, OverflowError), (-1, OverflowError), (1.5, TypeError), ("1", TypeError), (None, TypeError)]
-)  # fmt: skip
+    ("value", "error"), [(256, OverflowError), (-1, OverflowError), (1.5, TypeError), ("1", TypeError)]
+)
 @pytest.mark.parametrize("field", ["from_port", "to_port", "type"])
 def test_a_field_is_a_byte(field, value, error):
     with pytest.raises(error):

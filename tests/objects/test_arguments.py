@@ -23,14 +23,24 @@ class MyInt(int):
     pass
 
 
-@pytest.fixture
-def echo(module, stream, pinned):
+def launch(stream, kernel, *args):
+    cg.launch(stream, ONE, kernel, *args)
+
+
+def launch_node(stream, kernel, *args):
+    g = cg.GraphDef()
+    g.launch(ONE, kernel, *args)
+    g.instantiate().launch(stream)
+
+
+@pytest.fixture(params=[launch, launch_node], ids=["stream", "node"])
+def echo(request, module, stream, pinned):
     """What a kernel with one parameter of a type (NumPy's name) finds in it."""
 
     def run(kind, value):
         dtype = np.dtype(kind)
         out = pinned(1, dtype)
-        cg.launch(stream, ONE, module.get_kernel(f"take<{TYPES[kind]}>"), value, out.ctypes.data)
+        request.param(stream, module.get_kernel(f"take<{TYPES[kind]}>"), value, out.ctypes.data)
         stream.sync()
         return out[0].item()
 

@@ -195,11 +195,11 @@ CGH_API CUresult cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode* fr
 }
 
 CGH_API CUresult cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode* from, const CUgraphNode* to,
-                                              const CUgraphEdgeData* edgeData, size_t numDependencies) {
+                                              const CUgraphEdgeData*, size_t numDependencies) {
     return entry("cuGraphRemoveDependencies", [&]() -> CUresult {
         Graph* const graph = cast<Graph>(hGraph);
         REQUIRE(graph != nullptr, CUDA_ERROR_INVALID_VALUE);
-        return graph->remove_dependencies(from, to, edgeData, numDependencies);
+        return graph->remove_dependencies(from, to, numDependencies);
     });
 }
 

@@ -103,9 +103,11 @@ CUresult Copy::make(const CUDA_MEMCPY3D& params, Copy* out, Reserved reserved) {
         const bool rows = copy.height_ > 1 || copy.depth_ > 1 || y > 0 || z > 0;
         const bool planes = copy.depth_ > 1 || z > 0;
         // cuda.h: "srcPitch must be greater than or equal to WidthInBytes + srcXInBytes"; and "If specified,
-        // srcHeight must be greater than or equal to Height + srcY". Neither matters to a single row or plane.
-        if (pitch > kMaxPitch || (rows && pitch < copy.width_ + x)) return CUDA_ERROR_INVALID_VALUE;
-        if (planes && height < copy.height_ + y) return CUDA_ERROR_INVALID_VALUE;
+        // srcHeight must be greater than or equal to Height + srcY". An H200 looks at both of a single row or plane
+        // too, and takes 0 for without gaps.
+        if (pitch == 0) pitch = copy.width_ + x;
+        if (height == 0) height = copy.height_ + y;
+        if (pitch > kMaxPitch || pitch < copy.width_ + x || height < copy.height_ + y) return CUDA_ERROR_INVALID_VALUE;
         side->pitch = rows ? pitch : copy.width_;
         side->slice = planes ? pitch * height : side->pitch * copy.height_;
         const std::size_t offset = x + (rows ? y * pitch : 0) + (planes ? z * side->slice : 0);

@@ -64,7 +64,7 @@ class SectionCompiler {
             shape.entries[position].dependency_count = node->dependencies.size();
             for (const Edge& edge : node->dependencies) {
                 const uint32_t from = shape.position_of_id[edge.node->local_id];
-                shape.dependencies.push_back(from);
+                shape.dependencies.push_back({from, edge.data});
                 edges_.emplace_back(ends[from].end, ends[position].start);
             }
         }

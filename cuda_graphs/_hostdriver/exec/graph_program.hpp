@@ -40,10 +40,14 @@ struct GraphShape {
         uint32_t first_dependency;
         uint32_t dependency_count;
     };
+    struct Dependency {
+        uint32_t position;
+        CUgraphEdgeData data;  // what an update may not change; edges with data run as full ones
+    };
     uint64_t graph_uid = 0;
     std::vector<uint32_t> position_of_id;  // by local id
     std::vector<Entry> entries;            // by position
-    std::vector<uint32_t> dependencies;    // positions, node after node, in edge order
+    std::vector<Dependency> dependencies;  // node after node, in edge order
 };
 
 struct Structure {

@@ -54,8 +54,7 @@ class Graph {
 
     CUresult add_dependencies(const CUgraphNode* from, const CUgraphNode* to, const CUgraphEdgeData* data,
                               size_t count);
-    CUresult remove_dependencies(const CUgraphNode* from, const CUgraphNode* to, const CUgraphEdgeData* data,
-                                 size_t count);
+    CUresult remove_dependencies(const CUgraphNode* from, const CUgraphNode* to, size_t count);
 
     // A deep copy, or an error where the graph may not be cloned. Nodes of the copy remember what they are copies of.
     CUresult clone(GraphPtr* out, Node* owner_node, GraphOwner owner) const;

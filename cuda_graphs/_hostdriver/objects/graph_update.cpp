@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph_update.hpp"
 
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,13 @@ constexpr uint32_t kNone = UINT32_MAX;
 
 bool is_flat(const CUDA_MEMCPY3D& copy) {
     return copy.Height <= 1 && copy.Depth <= 1;
+}
+
+// What tells one copy from another of the same memory types.
+auto fields(const CUDA_MEMCPY3D& copy) {
+    return std::make_tuple(copy.srcHost, copy.srcDevice, copy.srcXInBytes, copy.srcY, copy.srcZ, copy.srcPitch,
+                           copy.srcHeight, copy.dstHost, copy.dstDevice, copy.dstXInBytes, copy.dstY, copy.dstZ,
+                           copy.dstPitch, copy.dstHeight, copy.WidthInBytes, copy.Height, copy.Depth);
 }
 
 // One overload a kind; the types of both sides are the same.
@@ -47,10 +55,10 @@ struct Compare {
                                  before.destination == after.destination && a.srcMemoryType == b.srcMemoryType &&
                                  a.dstMemoryType == b.dstMemoryType;
         // "Both the instantiation-time memory operands and the memory operands in copyParams must be 1-dimensional.
-        // Zero-length operations are not supported" (cuda.h, cuGraphExecMemcpyNodeSetParams).
-        const bool flat = is_flat(a) && is_flat(b);
-        const bool same_extent = a.WidthInBytes == b.WidthInBytes && a.Height == b.Height && a.Depth == b.Depth;
-        const bool allowed = (flags & kOneNode) != 0 ? flat && b.WidthInBytes != 0 : flat || same_extent;
+        // Zero-length operations are not supported" (cuda.h, cuGraphExecMemcpyNodeSetParams). An H200 takes other
+        // copies too, but only the one that is there already; a whole update as well.
+        const bool flat = is_flat(a) && is_flat(b) && (b.WidthInBytes != 0 || (flags & kOneNode) == 0);
+        const bool allowed = flat || fields(a) == fields(b);
         return same_places && allowed ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
     }
 
@@ -108,7 +116,7 @@ bool GraphUpdate::pair_nodes(const GraphShape& shape, const Graph& graph, std::v
     if (graph.node_count() != count) return refuse(changed);
 
     std::vector<bool> has_dependents(count, false);
-    for (uint32_t position : shape.dependencies) has_dependents[position] = true;
+    for (const GraphShape::Dependency& each : shape.dependencies) has_dependents[each.position] = true;
     std::vector<uint32_t> partner_of_id(graph.id_limit(), kNone);
     std::vector<uint32_t> to_visit;
     partners->assign(count, nullptr);
@@ -137,8 +145,9 @@ bool GraphUpdate::pair_nodes(const GraphShape& shape, const Graph& graph, std::v
         const GraphShape::Entry& entry = shape.entries[position];
         if (node->dependencies.size() != entry.dependency_count) return refuse(changed, node);
         for (uint32_t i = 0; i < entry.dependency_count; ++i) {
-            const uint32_t ours = shape.dependencies[entry.first_dependency + i];
+            const auto& [ours, data] = shape.dependencies[entry.first_dependency + i];
             Node* const theirs = node->dependencies[i].node;
+            if (!(data == node->dependencies[i].data)) return refuse(changed, node, theirs);
             const uint32_t known = partner_of_id[theirs->local_id];
             if (known == kNone && (*partners)[ours] == nullptr) {
                 pair(ours, theirs);

@@ -4,14 +4,14 @@
 
 namespace cgh {
 
-const CUgraphEdgeData* find_edge(const Node& from, const Node& to) {
+bool has_edge(const Node& from, const Node& to) {
     const bool look_at_from = from.dependents.size() <= to.dependencies.size();
     const Edges& edges = look_at_from ? from.dependents : to.dependencies;
     const Node* const other = look_at_from ? &to : &from;
     for (const Edge& edge : edges) {
-        if (edge.node == other) return &edge.data;
+        if (edge.node == other) return true;
     }
-    return nullptr;
+    return false;
 }
 
 }  // namespace cgh

@@ -57,8 +57,8 @@ struct Node {
     std::unique_ptr<void*[]> reported;
 };
 
-// The data of the edge between two nodes, found through the shorter of the two lists; null when there is none.
-const CUgraphEdgeData* find_edge(const Node& from, const Node& to);
+// Looks through the shorter of the two lists.
+bool has_edge(const Node& from, const Node& to);
 
 }  // namespace cgh
 

@@ -14,6 +14,8 @@ namespace conf {
 void add_structure_cases(Cases& cases);      // graphs, nodes, edges, clones
 void add_node_cases(Cases& cases);           // parameters of the other node kinds
 void add_data_node_cases(Cases& cases);      // memset and memcpy nodes
+void add_shape_cases(Cases& cases);          // copies and fills in more dimensions
+void add_edge_data_cases(Cases& cases);      // edges that carry data, clusters
 void add_alloc_cases(Cases& cases);          // alloc and free nodes, graph memory
 void add_conditional_cases(Cases& cases);    // conditional handles, nodes, bodies
 void add_exec_cases(Cases& cases);           // instantiate, launch, update, per-node changes

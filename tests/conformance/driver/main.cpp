@@ -50,6 +50,8 @@ Cases all_cases() {
     add_structure_cases(cases);
     add_node_cases(cases);
     add_data_node_cases(cases);
+    add_shape_cases(cases);
+    add_edge_data_cases(cases);
     add_alloc_cases(cases);
     add_conditional_cases(cases);
     add_exec_cases(cases);
