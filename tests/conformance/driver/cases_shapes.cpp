@@ -160,6 +160,59 @@ void add_copy_cases(Cases& cases) {
         ask("odd pitch", 3, 2, 1, 5, 0);
         r("nodes", node_count(graph));
     });
+    cases.add("copy_shape/pitch_of_0", [](Record& r) {
+        const auto with = [&](const std::string& label, const CUDA_MEMCPY3D& shape, const Pair& pair) {
+            const Graph graph = new_graph();
+            const CUresult added = add_copy(graph, shape);
+            r(label, added);
+            if (added != CUDA_SUCCESS) return;
+            run_graph(graph);
+            r(label + " copied", pair.changed());
+        };
+        const auto ask = [&](const std::string& label, size_t x, size_t width, size_t height, size_t depth,
+                             size_t pitch, size_t rows, size_t dst_pitch, size_t dst_rows) {
+            const Pair pair;
+            CUDA_MEMCPY3D params = block_params(pair.to, pair.from, width, height, depth, pitch, rows);
+            params.dstPitch = dst_pitch;
+            params.dstHeight = dst_rows;
+            params.srcXInBytes = x;
+            with(label, params, pair);
+        };
+        ask("src pitch 0", 0, 8, 3, 1, 0, 0, 16, 0);
+        ask("dst pitch 0", 0, 8, 3, 1, 16, 0, 0, 0);
+        ask("both 0", 0, 8, 3, 1, 0, 0, 0, 0);
+        ask("src pitch 0 from x 4", 4, 8, 3, 1, 0, 0, 16, 0);
+        ask("src rows 0", 0, 8, 2, 2, 16, 0, 16, 4);
+        ask("dst rows 0", 0, 8, 2, 2, 16, 4, 16, 0);
+        ask("src pitch and rows 0", 0, 8, 2, 2, 0, 0, 16, 4);
+    });
+    cases.add("copy/pitch_of_0", [](Record& r) {
+        const Stream stream = new_stream();
+        const auto ask = [&](const std::string& label, size_t height, size_t depth, size_t pitch, size_t rows) {
+            const Pair pair;
+            const CUDA_MEMCPY3D solid = block_params(pair.to, pair.from, 8, height, depth, pitch, rows);
+            r(label, drv.cuMemcpy3DAsync(&solid, stream));
+            must(drv.cuStreamSynchronize(stream), "sync");
+            r(label + " copied", pair.changed());
+            if (depth > 1) return;
+            const Pair other;
+            CUDA_MEMCPY2D plane{};
+            plane.srcMemoryType = plane.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+            plane.srcDevice = other.from;
+            plane.dstDevice = other.to;
+            plane.srcPitch = plane.dstPitch = pitch;
+            plane.WidthInBytes = 8;
+            plane.Height = height;
+            r(label + ", 2d", drv.cuMemcpy2DAsync(&plane, stream));
+            must(drv.cuStreamSynchronize(stream), "sync");
+            r(label + ", 2d copied", other.changed());
+        };
+        ask("pitch 0, two rows", 2, 1, 0, 0);
+        ask("pitch 0, one row", 1, 1, 0, 0);
+        ask("pitch below width, one row", 1, 1, 4, 0);
+        ask("rows 0, two planes", 2, 2, 16, 0);
+        ask("rows below height, one plane", 2, 1, 16, 1);
+    });
     cases.add("copy_shape/set_params", [](Record& r) {
         const Graph graph = new_graph();
         const Pair pair, other;
