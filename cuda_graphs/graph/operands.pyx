@@ -3,6 +3,7 @@
 """Single arguments: from what users pass to what the driver takes, and who must live for it. graph/spec.pyx puts them
 together."""
 
+from cpython.object cimport PyObject
 from libc.stddef cimport size_t
 
 from cuda_graphs._driver.cuda cimport CUcontext, CUdeviceptr, CUresult
@@ -11,7 +12,7 @@ from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport (
     as_owner, current_context, edge_data, find_memory_type, kUnknownMemory,
 )
-from cuda_graphs._handles.handles cimport EventHandle, Opaque
+from cuda_graphs._handles.handles cimport EventHandle, Opaque, hold_python
 from cuda_graphs._objects.array_view cimport ArrayView, view_array
 from cuda_graphs._objects.buffer cimport Buffer
 from cuda_graphs._objects.event cimport Event
