@@ -100,6 +100,8 @@ cdef uint64_t float_bits(const ValueType* type, str name, object value) except? 
         number = PyFloat_AsDouble(value)
     except TypeError:
         refuse(type, name, value, "a number")
+    except OverflowError:
+        too_large(type, name, value)
     if type.size == 8:
         memcpy(&bits, &number, 8)
         return bits
