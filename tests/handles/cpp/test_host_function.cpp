@@ -28,7 +28,7 @@ Opaque make_executable() {
     const NodeHandle entry = create_graph();
     CUDA_GRAPH_INSTANTIATE_PARAMS params{};
     CUresult status = CUDA_SUCCESS;
-    return instantiate(*box_of<NodeRecord>(entry)->graph, &params, {}, &status);
+    return instantiate(entry, &params, {}, &status);
 }
 
 // By the function that destroys it: what is alive while the one handle of it is.
