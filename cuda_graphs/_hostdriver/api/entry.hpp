@@ -12,7 +12,8 @@
 //     }
 //
 // entry() is the gate that every call goes through: the driver is initialised, the caller is not inside a host
-// function, memory that runs out is CUDA_ERROR_OUT_OF_MEMORY, and CUDA_GRAPHS_HOST_TRACE=1 prints the call.
+// function, memory that runs out is CUDA_ERROR_OUT_OF_MEMORY, and a call may be watched: counted, traced, or failed on
+// purpose (call_watch.h).
 #ifndef CUDA_GRAPHS_HOSTDRIVER_API_ENTRY_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_API_ENTRY_HPP
 
@@ -42,10 +43,14 @@ enum class Ready : int { kNo, kYes, kForked };
 
 struct EntryState {
     std::atomic<Ready> ready{Ready::kNo};
+    // Set at first, for the environment is read by the first call (watch_call).
+    std::atomic<bool> watched{true};
     std::atomic<bool> trace{false};
 };
-extern EntryState entry_state;
+inline EntryState entry_state;
 
+// Of watched calls. True: the call does nothing but answer with `answer`.
+bool watch_call(const char* name, CUresult* answer);
 void trace_call(const char* name, CUresult result);
 
 // CUDA_SUCCESS, or why no call may be made now.
@@ -61,16 +66,18 @@ inline CUresult gate() {
 template <class Body>
 inline CUresult entry_anytime(const char* name, Body&& body) {
     CUresult result;
-    try {
-        result = body();
-    } catch (const std::bad_alloc&) {
-        result = CUDA_ERROR_OUT_OF_MEMORY;
+    const bool watched = entry_state.watched.load(std::memory_order_relaxed);
+    if (__builtin_expect(!watched, true) || !watch_call(name, &result)) {
+        try {
+            result = body();
+        } catch (const std::bad_alloc&) {
+            result = CUDA_ERROR_OUT_OF_MEMORY;
+        }
     }
-    if (__builtin_expect(entry_state.trace.load(std::memory_order_relaxed), false)) trace_call(name, result);
+    if (__builtin_expect(watched, false) && entry_state.trace.load(std::memory_order_relaxed)) trace_call(name, result);
     return result;
 }
 
-// The one place where fault injection (issue 4) will hook in: it knows the name, and may answer instead of `body`.
 template <class Body>
 inline CUresult entry(const char* name, Body&& body) {
     return entry_anytime(name, [&]() -> CUresult {

@@ -4,6 +4,8 @@
 // The table of error codes, one a line, and the two entries that read it.
 #include "errors.hpp"
 
+#include <cstring>
+
 #include "entry.hpp"
 
 namespace cgh {
@@ -139,6 +141,15 @@ const Row* find(CUresult code) {
 const char* error_name(CUresult code) {
     const Row* row = find(code);
     return row != nullptr ? row->name : nullptr;
+}
+
+bool find_error(const char* name, CUresult* code) {
+    for (const Row& row : kCodes) {
+        if (std::strcmp(row.name, name) != 0) continue;
+        *code = row.code;
+        return true;
+    }
+    return false;
 }
 
 const char* error_text(CUresult code) {

@@ -5,7 +5,6 @@
 #include "../objects/event.hpp"
 
 #include "../objects/arena.hpp"
-#include "../objects/capture.hpp"
 #include "../objects/context.hpp"
 #include "../objects/intake.hpp"
 #include "entry.hpp"
@@ -77,7 +76,6 @@ CGH_API CUresult cuEventQuery(CUevent hEvent) {
     return entry("cuEventQuery", [&]() -> CUresult {
         Event* event = nullptr;
         TRY(find_event(hEvent, &event));
-        TRY(Capture::check_unsafe_call());
         return event->query();
     });
 }
@@ -86,7 +84,6 @@ CGH_API CUresult cuEventSynchronize(CUevent hEvent) {
     return entry("cuEventSynchronize", [&]() -> CUresult {
         Event* event = nullptr;
         TRY(find_event(hEvent, &event));
-        TRY(Capture::check_unsafe_call());
         return event->synchronize();
     });
 }

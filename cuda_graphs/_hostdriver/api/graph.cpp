@@ -104,11 +104,12 @@ CGH_API CUresult cuGraphCreate(CUgraph* phGraph, unsigned int flags) {
 
 CGH_API CUresult cuGraphDestroy(CUgraph hGraph) {
     return entry("cuGraphDestroy", [&]() -> CUresult {
-        GraphPtr graph(cast<Graph>(hGraph));
-        REQUIRE(graph != nullptr, CUDA_ERROR_INVALID_VALUE);
-        if (graph->owner() == GraphOwner::kUser) return CUDA_SUCCESS;
-        graph.release();  // it goes with the node that owns it
-        return CUDA_ERROR_INVALID_VALUE;
+        Graph* const graph = cast<Graph>(hGraph);
+        // Others go with the node that owns them.
+        REQUIRE(graph != nullptr && graph->owner() == GraphOwner::kUser, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(!graph->in_capture, CUDA_ERROR_ILLEGAL_STATE);
+        GraphDeleter()(graph);
+        return CUDA_SUCCESS;
     });
 }
 

@@ -4,7 +4,6 @@
 // Initialisation, the version, and the list of entry points by name.
 #include <pthread.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
@@ -42,8 +41,6 @@ CUresult initialise() {
     const Ready ready = entry_state.ready.load(std::memory_order_acquire);
     REQUIRE(ready != Ready::kForked, CUDA_ERROR_NOT_INITIALIZED);
     if (ready == Ready::kYes) return CUDA_SUCCESS;
-    const char* trace = std::getenv("CUDA_GRAPHS_HOST_TRACE");
-    entry_state.trace.store(trace != nullptr && std::strcmp(trace, "0") != 0 && *trace != '\0');
     TRY(make_devices());
     ticks_per_microsecond();  // measured now, so that no launch has to
     pthread_atfork(nullptr, nullptr, after_fork_in_child);

@@ -54,7 +54,8 @@ bool is_valid(const DependencySet& set, const Graph& graph) {
 void DependencySet::add(CUgraphNode node, const CUgraphEdgeData& edge) {
     const auto known = std::find(nodes.begin(), nodes.end(), node);
     if (known != nodes.end()) {
-        edges[static_cast<std::size_t>(known - nodes.begin())] = edge;
+        CUgraphEdgeData& before = edges[static_cast<std::size_t>(known - nodes.begin())];
+        if (!is_default(before)) before = edge;
         return;
     }
     nodes.push_back(node);

@@ -32,7 +32,7 @@ struct DependencySet {
     std::vector<CUgraphNode> nodes;
     std::vector<CUgraphEdgeData> edges;  // as many
 
-    void add(CUgraphNode node, const CUgraphEdgeData& edge);  // once; the latest edge counts
+    void add(CUgraphNode node, const CUgraphEdgeData& edge);  // once; a default edge is the stronger
     void add(const DependencySet& other);
     void set(CUgraphNode node);
     bool has_edge_data() const;

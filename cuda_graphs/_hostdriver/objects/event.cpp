@@ -91,19 +91,31 @@ Ref<Milestone> Event::latest_work() const {
     return milestone && milestone->captured() != nullptr ? Ref<Milestone>() : milestone;
 }
 
+namespace {
+// Waiting and asking are forbidden of a record in a capture, and else where a capture forbids unsafe calls.
+CUresult check_awaited(const Ref<Milestone>& milestone) {
+    if (milestone && milestone->captured() != nullptr) return Capture::refuse_captured_event(*milestone->captured());
+    return Capture::check_unsafe_call();
+}
+}  // namespace
+
 CUresult Event::query() const {
-    // An event that was never recorded has captured no work, which is complete.
     const Ref<Milestone> milestone = latest();
+    if (const CUresult refused = check_awaited(milestone); refused != CUDA_SUCCESS) return refused;
+    return query_work(milestone);
+}
+
+CUresult Event::query_work(const Ref<Milestone>& milestone) const {
     if (context_.status() != CUDA_SUCCESS) return context_.status();
+    // An event that was never recorded has captured no work, which is complete.
     if (!milestone || milestone->done()) return CUDA_SUCCESS;
-    if (milestone->captured() != nullptr) return Capture::refuse_captured_event(*milestone->captured());
     if (Scheduler::get().workers() == 0) run_what_is_ready(*milestone->target().stream, milestone->target().position);
     return milestone->done() ? context_.status() : CUDA_ERROR_NOT_READY;
 }
 
 CUresult Event::synchronize() const {
     const Ref<Milestone> milestone = latest();
-    if (milestone && milestone->captured() != nullptr) return Capture::refuse_captured_event(*milestone->captured());
+    if (const CUresult refused = check_awaited(milestone); refused != CUDA_SUCCESS) return refused;
     if (milestone) milestone->wait();
     return context_.status();
 }
@@ -118,9 +130,8 @@ CUresult Event::elapsed(const Event& start, const Event& end, float* millisecond
     if (!from || !to || !start.timed() || !end.timed()) return CUDA_ERROR_INVALID_HANDLE;
     if (milliseconds == nullptr) return CUDA_ERROR_INVALID_HANDLE;  // so answers libcuda
     // "if ... either of them has not yet completed ... CUDA_ERROR_NOT_READY is returned".
-    for (const Event* event : {&start, &end})
-        if (const CUresult state = event->query(); state != CUDA_SUCCESS) return state;
-    if (!from->done() || !to->done()) return CUDA_ERROR_NOT_READY;  // recorded again meanwhile
+    if (const CUresult state = start.query_work(from); state != CUDA_SUCCESS) return state;
+    if (const CUresult state = end.query_work(to); state != CUDA_SUCCESS) return state;
     *milliseconds = static_cast<float>(static_cast<double>(to->nanoseconds() - from->nanoseconds()) * 1e-6);
     return CUDA_SUCCESS;
 }

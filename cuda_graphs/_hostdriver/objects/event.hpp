@@ -74,6 +74,8 @@ class Event : public Counted {
     CUresult wait_on(Stream& stream) const;
 
   private:
+    CUresult query_work(const Ref<Milestone>& milestone) const;
+
     Context& context_;
     const unsigned flags_;
     mutable SpinLock lock_;  // guards latest_

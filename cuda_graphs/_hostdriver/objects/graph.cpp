@@ -7,6 +7,7 @@
 
 #include "../api/entry.hpp"
 #include "arena.hpp"
+#include "capture.hpp"
 #include "node_kinds.hpp"
 
 namespace cgh {
@@ -159,9 +160,8 @@ void Graph::remove_node(Node& node) {
 }
 
 template <class Create>
-CUresult Graph::add(Node** out, const CUgraphNode* dependencies, const CUgraphEdgeData* data, size_t count,
-                    const NodeKind& kind, Create&& create) {
-    TRY(check_dependencies(dependencies, data, count, kind.type));
+CUresult Graph::add(Node** out, const NodeKind& kind, const CUgraphNode* dependencies, const CUgraphEdgeData* data,
+                    size_t count, Create&& create) {
     TRY(check_place(kind));
 
     // Taken back when its parameters are refused, or memory runs out on the way.
@@ -188,15 +188,22 @@ CUresult Graph::add_node(Node** out, const CUgraphNode* dependencies, const CUgr
                          CUgraphNodeParams& params) {
     const NodeKind* const kind = find_kind(params);
     REQUIRE(kind != nullptr, CUDA_ERROR_INVALID_VALUE);
-    return add(out, dependencies, data, count, *kind, [&](Node& node) { return kind->create(node, params); });
+    TRY(check_dependencies(dependencies, data, count, kind->type));
+    return add(out, *kind, dependencies, data, count, [&](Node& node) { return kind->create(node, params); });
 }
 
-CUresult Graph::add_node(Node** out, const CUgraphNode* dependencies, const CUgraphEdgeData* data, size_t count,
-                         const NodeKind& kind, NodeParams parsed) {
-    return add(out, dependencies, data, count, kind, [&](Node& node) {
-        node.params = std::move(parsed);
-        return CUDA_SUCCESS;
-    });
+CUresult Graph::add_captured_node(Node** out, const DependencySet& after, CUgraphNodeParams& params) {
+    const NodeKind& kind = *find_kind(params);
+    return add(out, kind, after.nodes.data(), after.edges.data(), after.nodes.size(),
+               [&](Node& node) { return kind.create(node, params); });
+}
+
+CUresult Graph::add_captured_kernel(Node** out, const DependencySet& after, NodeParams parsed) {
+    return add(out, *find_kind(CU_GRAPH_NODE_TYPE_KERNEL), after.nodes.data(), after.edges.data(), after.nodes.size(),
+               [&](Node& node) {
+                   node.params = std::move(parsed);
+                   return CUDA_SUCCESS;
+               });
 }
 
 CUresult Graph::check_place(const NodeKind& kind) const {

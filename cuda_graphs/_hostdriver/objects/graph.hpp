@@ -23,6 +23,7 @@
 
 namespace cgh {
 
+struct DependencySet;
 struct NodeKind;
 
 // Who destroys a graph.
@@ -47,9 +48,11 @@ class Graph {
     // Adds a node that depends on `dependencies`. Writes the out parameters of its kind into `params`.
     CUresult add_node(Node** out, const CUgraphNode* dependencies, const CUgraphEdgeData* data, size_t count,
                       CUgraphNodeParams& params);
-    // The same of a kind that is a value, which was parsed.
-    CUresult add_node(Node** out, const CUgraphNode* dependencies, const CUgraphEdgeData* data, size_t count,
-                      const NodeKind& kind, NodeParams parsed);
+    // The same in a capture, where dependencies are given before it is known to which kind of node they will lead: so
+    // their edges may be such as only lead to kernels.
+    CUresult add_captured_node(Node** out, const DependencySet& dependencies, CUgraphNodeParams& params);
+    // The same of a kernel that was parsed.
+    CUresult add_captured_kernel(Node** out, const DependencySet& dependencies, NodeParams parsed);
     CUresult destroy_node(Node& node);
 
     CUresult add_dependencies(const CUgraphNode* from, const CUgraphNode* to, const CUgraphEdgeData* data,
@@ -111,8 +114,8 @@ class Graph {
     CUresult check_place(const NodeKind& kind) const;
     CUresult check_ends(CUgraphNode from, CUgraphNode to) const;
     template <class Create>
-    CUresult add(Node** out, const CUgraphNode* dependencies, const CUgraphEdgeData* data, size_t count,
-                 const NodeKind& kind, Create&& create);
+    CUresult add(Node** out, const NodeKind& kind, const CUgraphNode* dependencies, const CUgraphEdgeData* data,
+                 size_t count, Create&& create);
     Node* append_node(const NodeKind& kind);
     void remove_node(Node& node);
     void connect(Node& from, Node& to, const CUgraphEdgeData& data);

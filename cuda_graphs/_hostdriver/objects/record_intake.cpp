@@ -49,7 +49,7 @@ CUresult append(Branch& branch, Add&& add) {
 
 CUresult append(Branch& branch, CUgraphNodeParams& params) {
     return append(branch, [&](Graph& graph, const DependencySet& after, Node** out) {
-        return graph.add_node(out, after.nodes.data(), after.edges.data(), after.nodes.size(), params);
+        return graph.add_captured_node(out, after, params);
     });
 }
 
@@ -122,19 +122,18 @@ class RecordIntake final : public Intake {
             stream,
             [&](Branch& branch) {
                 return append(branch, [&](Graph& graph, const DependencySet& next, Node** out) {
-                    const DependencySet after = overlaps ? programmatic(next) : next;
-                    return graph.add_node(out, after.nodes.data(), after.edges.data(), after.nodes.size(), kind,
-                                          std::move(parsed));
+                    return graph.add_captured_kernel(out, overlaps ? programmatic(next) : next, std::move(parsed));
                 });
             },
             [&](const Intake& run) { return run.kernel(stream, request); });
     }
 
     CUresult copy(Stream& stream, const CopyRequest& request, Wait wait) const override {
+        if (request.is_peer())
+            return conflict(stream, [&](const Intake& run) { return run.copy(stream, request, wait); });
         return with_branch(
             stream,
             [&](Branch& branch) {
-                if (request.is_peer()) return unsupported(branch);
                 CUgraphNodeParams params = of_memcpy(request.described(), stream.context().handle());
                 const CUDA_MEMCPY3D& copy = params.memcpy.copyParams;
                 if (copy.WidthInBytes == 0 || copy.Height == 0 || copy.Depth == 0) return CUDA_SUCCESS;  // and no node

@@ -224,11 +224,34 @@ LAW(Capture, SaysWhichLaunchesMayOverlap) {
     end_and_run(stream);
 }
 
-LAW(Capture, OfADestroyedGraphEndsAsInvalidated) {
+LAW(Capture, KeepsItsGraphFromBeingDestroyed) {
     const Stream stream;
     OK(cuStreamBeginCapture(stream, kRelaxed));
     OK(launch("nothing", 1, 1, stream));
-    OK(cuGraphDestroy(graph_of(stream)));
+    ANSWERS(CUDA_ERROR_ILLEGAL_STATE, cuGraphDestroy(graph_of(stream)));
+    ANSWERS(CUDA_ERROR_ILLEGAL_STATE, cuGraphDestroyNode(dependencies(stream)[0]));
+    end_and_run(stream);
+}
+
+LAW(Capture, OfABodyThatGoesWithItsRootEndsAsInvalidated) {
+    const Stream stream;
+    CUgraph root = nullptr;
+    OK(cuGraphCreate(&root, 0));
+    CUcontext current = nullptr;
+    OK(cuCtxGetCurrent(&current));
+    CUgraphConditionalHandle handle = 0;
+    OK(cuGraphConditionalHandleCreate(&handle, root, current, 1, CU_GRAPH_COND_ASSIGN_DEFAULT));
+    CUgraphNodeParams params{};
+    params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+    params.conditional.handle = handle;
+    params.conditional.type = CU_GRAPH_COND_TYPE_IF;
+    params.conditional.size = 1;
+    params.conditional.ctx = current;
+    CUgraphNode node = nullptr;
+    OK(cuGraphAddNode(&node, root, nullptr, nullptr, 0, &params));
+    OK(cuStreamBeginCaptureToGraph(stream, params.conditional.phGraph_out[0], nullptr, nullptr, 0, kRelaxed));
+    OK(launch("nothing", 1, 1, stream));
+    OK(cuGraphDestroy(root));
     ANSWERS(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, launch("nothing", 1, 1, stream));
     CUgraph graph = nullptr;
     ANSWERS(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(stream, &graph));

@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls that are counted, traced, or failed on purpose. Every call reads one flag; only when it is set does it come
+// here.
+#include "../call_watch.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <mutex>
+#include <string>
+
+#include "entry.hpp"
+#include "errors.hpp"
+
+namespace cgh {
+namespace {
+
+// Both macros spelled out: passed on, `base` would be replaced by what cuda.h defines it to be.
+#define CG_REQUIRED(base, symbol, version) #base,
+#define CG_OPTIONAL(base, symbol, version) #base,
+constexpr const char* kNames[] = {
+#include "../../_driver/functions.def"
+};
+constexpr std::size_t kCount = std::size(kNames);
+
+struct Watched {
+    std::atomic<std::uint64_t> calls{0};  // while calls were counted
+    std::atomic<std::int64_t> until{0};   // so many calls from now one fails; 0 or less: none does
+    std::atomic<CUresult> code{CUDA_SUCCESS};
+    std::atomic<std::uint64_t> failed{0};
+};
+Watched watched[kCount];
+
+std::mutex settings_mutex;  // guards the four below
+bool environment_read = false;
+bool traces = false;
+int counters = 0;
+bool fails[kCount];  // a failure is asked for and may be still to come
+
+std::atomic<bool> counting{false};
+
+std::size_t index_of(const char* name) {
+    const auto* const found = std::find_if(std::begin(kNames), std::end(kNames),
+                                           [&](const char* known) { return !std::strcmp(known, name); });
+    return static_cast<std::size_t>(found - std::begin(kNames));
+}
+
+// With settings_mutex held.
+void settle() {
+    counting.store(counters > 0, std::memory_order_relaxed);
+    entry_state.trace.store(traces, std::memory_order_relaxed);
+    const bool any_fails = std::any_of(std::begin(fails), std::end(fails), [](bool one) { return one; });
+    entry_state.watched.store(traces || counters > 0 || any_fails, std::memory_order_release);
+}
+
+bool parse_code(const char* text, CUresult* out) {
+    if (text == nullptr) {
+        *out = CUDA_ERROR_OUT_OF_MEMORY;
+        return true;
+    }
+    char* end = nullptr;
+    const long number = std::strtol(text, &end, 10);
+    if (end == text || *end != '\0') return find_error(text, out);
+    *out = static_cast<CUresult>(number);
+    return error_name(*out) != nullptr;
+}
+
+// With settings_mutex held.
+CUresult fail_call(const char* function, std::uint64_t nth, const char* code) {
+    const std::size_t index = index_of(function);
+    REQUIRE(index < kCount, CUDA_ERROR_NOT_FOUND);
+    CUresult parsed = CUDA_SUCCESS;
+    REQUIRE(parse_code(code, &parsed) && nth <= INT64_MAX, CUDA_ERROR_INVALID_VALUE);
+    watched[index].code.store(parsed, std::memory_order_relaxed);
+    watched[index].until.store(static_cast<std::int64_t>(nth), std::memory_order_release);
+    fails[index] = nth != 0;
+    settle();
+    return CUDA_SUCCESS;
+}
+
+// One <function>:<nth>[:<code>].
+CUresult fail_call(const std::string& text) {
+    const std::size_t first = text.find(':'), second = text.find(':', first == std::string::npos ? first : first + 1);
+    REQUIRE(first != std::string::npos, CUDA_ERROR_INVALID_VALUE);
+    const std::string nth = text.substr(first + 1, second == std::string::npos ? second : second - first - 1);
+    char* end = nullptr;
+    const unsigned long long number = std::strtoull(nth.c_str(), &end, 10);
+    REQUIRE(!nth.empty() && *end == '\0' && number != 0, CUDA_ERROR_INVALID_VALUE);
+    return fail_call(text.substr(0, first).c_str(), number,
+                     second == std::string::npos ? nullptr : text.c_str() + second + 1);
+}
+
+// With settings_mutex held.
+void read_environment() {
+    if (environment_read) return;
+    environment_read = true;
+    const char* trace = std::getenv("CUDA_GRAPHS_HOST_TRACE");
+    traces = trace != nullptr && std::strcmp(trace, "0") != 0 && *trace != '\0';
+    const char* failures = std::getenv("CUDA_GRAPHS_HOST_FAIL");
+    std::string left = failures != nullptr ? failures : "";
+    while (!left.empty()) {
+        const std::size_t comma = left.find(',');
+        const std::string one = left.substr(0, comma);
+        if (fail_call(one) != CUDA_SUCCESS)
+            std::fprintf(stderr, "cuda_graphs host driver: CUDA_GRAPHS_HOST_FAIL: no call is %s; expected %s\n",
+                         one.c_str(), "<driver function>:<nth call, from 1>[:<CUresult as name or number>]");
+        left = comma == std::string::npos ? "" : left.substr(comma + 1);
+    }
+    settle();
+}
+
+}  // namespace
+
+// The flag is set when the process starts, so that the first call comes here and reads the environment.
+bool watch_call(const char* name, CUresult* answer) {
+    if (const std::lock_guard<std::mutex> lock(settings_mutex); !environment_read) read_environment();
+    const std::size_t index = index_of(name);
+    if (index == kCount) return false;
+    Watched& function = watched[index];
+    if (counting.load(std::memory_order_relaxed)) function.calls.fetch_add(1, std::memory_order_relaxed);
+    if (function.until.load(std::memory_order_acquire) <= 0) return false;
+    if (function.until.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
+    *answer = function.code.load(std::memory_order_relaxed);
+    function.failed.fetch_add(1, std::memory_order_relaxed);
+    return true;
+}
+
+void trace_call(const char* name, CUresult result) {
+    const char* text = error_name(result);
+    std::fprintf(stderr, "cuda_graphs host driver [%ld] %s -> %s\n", syscall(SYS_gettid), name,
+                 text != nullptr ? text : "?");
+}
+
+}  // namespace cgh
+
+using namespace cgh;
+
+CGH_API CUresult cghFailCall(const char* function, uint64_t nth, const char* code) {
+    REQUIRE(function != nullptr, CUDA_ERROR_INVALID_VALUE);
+    const std::lock_guard<std::mutex> lock(settings_mutex);
+    read_environment();
+    return fail_call(function, nth, code);
+}
+
+CGH_API uint64_t cghFailedCalls(const char* function) {
+    const std::size_t index = function != nullptr ? index_of(function) : kCount;
+    return index < kCount ? watched[index].failed.load(std::memory_order_relaxed) : 0;
+}
+
+CGH_API void cghCountCalls(int on) {
+    const std::lock_guard<std::mutex> lock(settings_mutex);
+    read_environment();
+    counters += on != 0 ? 1 : -1;
+    settle();
+}
+
+CGH_API CUresult cghCallCount(uint32_t index, const char** function, uint64_t* count) {
+    REQUIRE(index < kCount && function != nullptr && count != nullptr, CUDA_ERROR_INVALID_VALUE);
+    *function = kNames[index];
+    *count = watched[index].calls.load(std::memory_order_relaxed);
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// For tests of what is above the driver: how often each driver function is called, and calls that fail. The functions
+// are named without their version ("cuMemAlloc"), as in _driver/functions.def; cuGetProcAddress is not watched.
+//
+// The environment variable CUDA_GRAPHS_HOST_FAIL does the same from outside: <function>:<nth>[:<code>], several of them
+// separated by commas. What is wrong there is said on standard error, and no call fails.
+#ifndef CUDA_GRAPHS_HOSTDRIVER_CALL_WATCH_H
+#define CUDA_GRAPHS_HOSTDRIVER_CALL_WATCH_H
+
+#include <cuda.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// From now on, the `nth` call (from 1) of `function` does nothing but answer with `code`: a name
+// ("CUDA_ERROR_OUT_OF_MEMORY"), a number, or NULL for CUDA_ERROR_OUT_OF_MEMORY, which every call that makes something
+// may answer. CUDA_SUCCESS is a code too: the call then pretends. Replaces what was asked for this function before; an
+// `nth` of 0 takes it back. CUDA_ERROR_NOT_FOUND: no such function. CUDA_ERROR_INVALID_VALUE: no such code.
+CUresult cghFailCall(const char* function, uint64_t nth, const char* code);
+
+// How many calls of `function` were failed so far.
+uint64_t cghFailedCalls(const char* function);
+
+// Counting begins with the first and ends with the last of several users.
+void cghCountCalls(int on);
+
+// The `index`-th function and how often it was called while calls were counted; CUDA_ERROR_INVALID_VALUE past the last.
+CUresult cghCallCount(uint32_t index, const char** function, uint64_t* count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
