@@ -198,6 +198,24 @@ void add_end_cases(Cases& cases) {
         r("launch", launch_empty(one));
         r("synchronize", drv.cuStreamSynchronize(one));
     });
+    cases.add("capture_ends/modes_of_a_thread", [](Record& r) {
+        CUstreamCaptureMode mode = static_cast<CUstreamCaptureMode>(9);
+        r("unknown", drv.cuThreadExchangeStreamCaptureMode(&mode));
+        r("was", mode);
+        mode = kGlobal;
+        r("back", drv.cuThreadExchangeStreamCaptureMode(&mode));
+        r("was", mode);
+        mode = kLocal;
+        drv.cuThreadExchangeStreamCaptureMode(&mode);
+        elsewhere([&] {
+            CUstreamCaptureMode other = kRelaxed;
+            r("another thread", drv.cuThreadExchangeStreamCaptureMode(&other));
+            r("was", other);
+        });
+        mode = kGlobal;
+        drv.cuThreadExchangeStreamCaptureMode(&mode);
+        r("was", mode);
+    });
 }
 
 }  // namespace

@@ -99,6 +99,78 @@ void add_dependency_cases(Cases& cases) {
         CUgraph graph = nullptr;
         r("end", drv.cuStreamEndCapture(one, &graph));
     });
+    cases.add("capture_rules/edge_data_that_does_not_fit", [](Record& r) {
+        // A dependency for a kernel is what a memset, a host function and an event wait are given.
+        const Ints a;
+        for (int kind = 0; kind < 3; ++kind) {
+            const Capturing one;
+            launch_empty(one);
+            CUgraphNode node = nullptr;
+            size_t count = 1;
+            must(drv.cuGraphGetNodes(graph_of(one), &node, &count), "nodes");
+            CUgraphEdgeData data{};
+            data.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
+            data.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+            must(drv.cuStreamUpdateCaptureDependencies(one, &node, &data, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES),
+                 "set");
+            if (kind == 0) r("memset", drv.cuMemsetD32Async(a, 1, 1, one));
+            if (kind == 1) r("host function", drv.cuLaunchHostFunc(one, [](void*) {}, nullptr));
+            if (kind == 2) {
+                const Stream two = one.branch();
+                show_dependencies(r, "branch", two);
+                r("wait for the branch", join(one, two));
+                show_dependencies(r, "joined", one);
+                r("launch", launch_empty(one));
+            }
+            r("status", status(one));
+            end_and_show(r, "end", one);
+        }
+    });
+    cases.add("capture_rules/edge_data_of_two_branches", [](Record& r) {
+        // The same node, once with data and once without.
+        const Capturing one;
+        launch_empty(one);
+        const Stream two = one.branch();
+        CUgraphNode node = nullptr;
+        size_t count = 1;
+        must(drv.cuGraphGetNodes(graph_of(one), &node, &count), "nodes");
+        CUgraphEdgeData data{};
+        data.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
+        data.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+        must(drv.cuStreamUpdateCaptureDependencies(two, &node, &data, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES), "set");
+        r("plain gets data", join(one, two));
+        show_dependencies(r, "depends on", one);
+        launch_empty(one);
+        end_and_show(r, "end", one);
+    });
+    cases.add("capture_rules/update_gives_a_branch_a_foreign_end", [](Record& r) {
+        // A node made by hand is the last of a branch that nobody joins.
+        const Capturing one;
+        launch_empty(one);
+        const Stream two = one.branch();
+        CUgraphNode added = nullptr;
+        must(drv.cuGraphAddEmptyNode(&added, graph_of(one), nullptr, 0), "empty");
+        r("set", drv.cuStreamUpdateCaptureDependencies(two, &added, nullptr, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+        end_and_show(r, "end", one);
+    });
+    cases.add("capture_rules/update_drops_and_takes_again", [](Record& r) {
+        const Capturing one;
+        const Stream two = one.branch();
+        launch_empty(two);
+        CUgraphNode node = nullptr;
+        size_t count = 1;
+        must(drv.cuGraphGetNodes(graph_of(one), &node, &count), "nodes");
+        r("drop", drv.cuStreamUpdateCaptureDependencies(two, nullptr, nullptr, 0, CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+        r("take", drv.cuStreamUpdateCaptureDependencies(two, &node, nullptr, 1, CU_STREAM_ADD_CAPTURE_DEPENDENCIES));
+        end_and_show(r, "end", one);
+    });
+    cases.add("capture_rules/graph_destroyed_in_a_capture", [](Record& r) {
+        const Capturing one;
+        launch_empty(one);
+        const CUgraph graph = graph_of(one);
+        r("destroy", drv.cuGraphDestroy(graph));
+        r("status", status(one));
+    });
     cases.add("capture_rules/update_with_wrong_edge_data", [](Record& r) {
         const Capturing one;
         CUgraphNode node = nullptr;
@@ -264,6 +336,34 @@ void add_to_graph_cases(Cases& cases) {
         CUgraph ended = nullptr;
         r("end", drv.cuStreamEndCapture(s, &ended));
         show_graph(r, "graph", graph);
+    });
+    cases.add("capture_to_graph/inside_a_child", [](Record& r) {
+        const Graph graph = new_graph();
+        CUgraph inner = nullptr;
+        must(drv.cuGraphChildGraphNodeGetGraph(child_node(graph, new_graph()), &inner), "child");
+        const Stream s = new_stream();
+        r("begin", drv.cuStreamBeginCaptureToGraph(s, inner, nullptr, nullptr, 0, kRelaxed));
+        r("launch", launch_empty(s));
+        CUdeviceptr p = 0;
+        r("alloc", drv.cuMemAllocAsync(&p, 64, s));
+        r("status", status(s));
+        CUgraph ended = nullptr;
+        if (status(s) == CU_STREAM_CAPTURE_STATUS_ACTIVE) r("end", drv.cuStreamEndCapture(s, &ended));
+        show_graph(r, "child", inner);
+    });
+    cases.add("capture_to_graph/with_memory", [](Record& r) {
+        // A graph with allocation nodes takes no removals, but captures.
+        const Graph graph = new_graph();
+        CUdeviceptr p = 0;
+        const CUgraphNode alloc = alloc_node(graph, 64, &p);
+        const Stream s = new_stream();
+        r("begin", drv.cuStreamBeginCaptureToGraph(s, graph, &alloc, nullptr, 1, kRelaxed));
+        r("fill", drv.cuMemsetD32Async(p, 1, 16, s));
+        r("free", drv.cuMemFreeAsync(p, s));
+        CUgraph ended = nullptr;
+        r("end", drv.cuStreamEndCapture(s, &ended));
+        show_graph(r, "graph", graph);
+        ask_instantiate(r, "instantiate", graph);
     });
     const auto body_case = [&](const char* name, void (*ask)(Record&, CUstream, CUgraph body)) {
         cases.add(std::string("capture_to_body/") + name, [ask](Record& r) {

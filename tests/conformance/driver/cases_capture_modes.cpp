@@ -121,6 +121,9 @@ const Question kQuestions[] = {
     {"cuLaunchKernel/elsewhere", [](Things& t, CUstream) { return launch_empty(t.other); }},
     {"cuLaunchHostFunc/elsewhere", [](Things& t, CUstream) { return drv.cuLaunchHostFunc(t.other, [](void*) {}, nullptr); }},
     {"cuMemAllocAsync/elsewhere", [](Things& t, CUstream) { CUdeviceptr p = 0; return drv.cuMemAllocAsync(&p, 64, t.other); }},
+    {"cuMemAllocFromPoolAsync/elsewhere", [](Things& t, CUstream) { CUdeviceptr p = 0; return drv.cuMemAllocFromPoolAsync(&p, 64, t.pool, t.other); }},
+    {"cuMemAllocAsync/legacy", [](Things&, CUstream) { CUdeviceptr p = 0; return drv.cuMemAllocAsync(&p, 64, nullptr); }},
+    {"cuMemFreeAsync/null, elsewhere", [](Things& t, CUstream) { return drv.cuMemFreeAsync(0, t.other); }},
     {"cuMemFreeAsync/elsewhere", [](Things& t, CUstream) { return drv.cuMemFreeAsync(t.pooled, t.other); }},
     {"cuDeviceGetDefaultMemPool", [](Things&, CUstream) { CUmemoryPool p; return drv.cuDeviceGetDefaultMemPool(&p, device()); }},
     {"cuDeviceGetMemPool", [](Things&, CUstream) { CUmemoryPool p; return drv.cuDeviceGetMemPool(&p, device()); }},
@@ -155,6 +158,9 @@ const Question kQuestions[] = {
     {"cuEventRecord/elsewhere", [](Things& t, CUstream) { return drv.cuEventRecord(t.spare, t.other); }},
     {"cuEventQuery", [](Things& t, CUstream) { return drv.cuEventQuery(t.outside); }},
     {"cuEventQuery/never recorded", [](Things& t, CUstream) { return drv.cuEventQuery(t.spare); }},
+    {"cuEventQuery/captured", [](Things& t, CUstream capturing) { drv.cuEventRecord(t.spare, capturing); return drv.cuEventQuery(t.spare); }},
+    {"cuEventQuery/null", [](Things&, CUstream) { return drv.cuEventQuery(nullptr); }},
+    {"cuStreamQuery/per thread", [](Things&, CUstream) { return drv.cuStreamQuery(CU_STREAM_PER_THREAD); }},
     {"cuEventSynchronize", [](Things& t, CUstream) { return drv.cuEventSynchronize(t.outside); }},
     {"cuEventElapsedTime", [](Things& t, CUstream) { float ms; return drv.cuEventElapsedTime(&ms, t.start, t.stop); }},
     {"cuCtxSynchronize", [](Things&, CUstream) { return drv.cuCtxSynchronize(); }},
@@ -171,10 +177,14 @@ const Question kQuestions[] = {
         CUlibrary l = nullptr; return drv.cuLibraryLoadData(&l, kPtx, nullptr, nullptr, 0, nullptr, nullptr, 0); }},
     {"cuLibraryGetKernel", [](Things& t, CUstream) { CUkernel k; return drv.cuLibraryGetKernel(&k, t.code, "empty"); }},
     {"cuLibraryGetModule", [](Things& t, CUstream) { CUmodule m; return drv.cuLibraryGetModule(&m, t.code); }},
+    {"cuLibraryUnload", [](Things& t, CUstream) { const CUresult gone = drv.cuLibraryUnload(t.code); if (gone == CUDA_SUCCESS) t.code = nullptr; return gone; }},
     {"cuKernelGetFunction", [](Things& t, CUstream) {
         CUkernel k = nullptr; CUfunction f = nullptr;
         const CUresult got = drv.cuLibraryGetKernel(&k, t.code, "empty");
         return got != CUDA_SUCCESS ? got : drv.cuKernelGetFunction(&f, k); }},
+    {"cuModuleUnload", [](Things&, CUstream) {
+        CUmodule m = nullptr; const CUresult made = drv.cuModuleLoadData(&m, kPtx);
+        return made != CUDA_SUCCESS ? made : drv.cuModuleUnload(m); }},
     {"cuModuleLoadData", [](Things&, CUstream) { CUmodule m = nullptr; return drv.cuModuleLoadData(&m, kPtx); }},
     {"cuFuncGetAttribute", [](Things&, CUstream) {
         CUfunction f = nullptr; int v;
@@ -190,6 +200,8 @@ const Question kQuestions[] = {
     {"cuGraphAddNode", [](Things& t, CUstream) { CUgraphNode n; return drv.cuGraphAddEmptyNode(&n, t.copied, nullptr, 0); }},
     {"cuGraphClone", [](Things& t, CUstream) { CUgraph g = nullptr; const CUresult made = drv.cuGraphClone(&g, t.graph); if (made == CUDA_SUCCESS) drv.cuGraphDestroy(g); return made; }},
     {"cuGraphInstantiate", [](Things& t, CUstream) { CUgraphExec e = nullptr; return drv.cuGraphInstantiateWithFlags(&e, t.graph, 0); }},
+    {"cuGraphInstantiateWithParams", [](Things& t, CUstream) { CUgraphExec e = nullptr; CUDA_GRAPH_INSTANTIATE_PARAMS p{}; return drv.cuGraphInstantiateWithParams(&e, t.graph, &p); }},
+    {"cuGraphDestroy", [](Things& t, CUstream) { return drv.cuGraphDestroy(t.copied.release()); }},
     {"cuGraphUpload/elsewhere", [](Things& t, CUstream) { return drv.cuGraphUpload(t.exec, t.other); }},
     {"cuGraphLaunch/elsewhere", [](Things& t, CUstream) { return drv.cuGraphLaunch(t.exec, t.other); }},
     {"cuGraphExecUpdate", [](Things& t, CUstream) { CUgraphExecUpdateResultInfo i{}; return drv.cuGraphExecUpdate(t.exec, t.graph, &i); }},

@@ -17,6 +17,29 @@ Nodes nodes_of(CUstream capturing) {
     return nodes;
 }
 
+std::string where(CUmemorytype type, const void* host, CUdeviceptr address, const std::vector<CUdeviceptr>& known) {
+    const CUdeviceptr at = type == CU_MEMORYTYPE_HOST ? reinterpret_cast<CUdeviceptr>(host) : address;
+    std::string text = "type " + std::to_string(type);
+    for (size_t i = 0; i < known.size(); ++i)
+        if (at == known[i]) return text + " at " + std::to_string(i);
+    return text + " elsewhere";
+}
+
+void show_copy(Record& r, const std::string& label, CUgraphNode node, const std::vector<CUdeviceptr>& known) {
+    CUDA_MEMCPY3D c{};
+    r(label, drv.cuGraphMemcpyNodeGetParams(node, &c));
+    r(label + " source", where(c.srcMemoryType, c.srcHost, c.srcDevice, known));
+    r(label + " destination", where(c.dstMemoryType, c.dstHost, c.dstDevice, known));
+    const auto numbers = [](std::initializer_list<size_t> all) {
+        std::string text;
+        for (size_t one : all) text += (text.empty() ? "" : " ") + std::to_string(one);
+        return text;
+    };
+    r(label + " offsets", numbers({c.srcXInBytes, c.srcY, c.srcZ, c.srcLOD, c.dstXInBytes, c.dstY, c.dstZ, c.dstLOD}));
+    r(label + " pitches", numbers({c.srcPitch, c.srcHeight, c.dstPitch, c.dstHeight}));
+    r(label + " extent", numbers({c.WidthInBytes, c.Height, c.Depth}));
+}
+
 void show_fill(Record& r, const std::string& label, CUgraphNode node, CUdeviceptr known) {
     CUDA_MEMSET_NODE_PARAMS f{};
     r(label, drv.cuGraphMemsetNodeGetParams(node, &f));
@@ -40,6 +63,45 @@ CUDA_MEMCPY2D plane(CUdeviceptr dst, CUdeviceptr src) {
 }
 
 void add_copy_cases(Cases& cases) {
+    cases.add("capture_nodes/copies", [](Record& r) {
+        const Ints a(256), b(256);
+        const Pinned pinned(256);
+        static int pageable[64];
+        const std::vector<CUdeviceptr> known{a, b, pinned.address(), reinterpret_cast<CUdeviceptr>(pageable)};
+        const Capturing s;
+        const CUDA_MEMCPY2D flat = plane(b, a);
+        CUDA_MEMCPY3D solid = copy_params(b, a, 16);
+        solid.Height = 2;
+        solid.Depth = 2;
+        solid.srcPitch = solid.dstPitch = 32;
+        solid.srcHeight = solid.dstHeight = 4;
+        solid.srcZ = 1;
+        r("any", drv.cuMemcpyAsync(b, a, 16, s));
+        r("any to pinned", drv.cuMemcpyAsync(pinned.address(), a, 16, s));
+        r("device to device", drv.cuMemcpyDtoDAsync(b, a, 16, s));
+        r("host to device", drv.cuMemcpyHtoDAsync(b, pinned.data(), 16, s));
+        r("device to host", drv.cuMemcpyDtoHAsync(pinned.data(), a, 16, s));
+        r("pageable to device", drv.cuMemcpyHtoDAsync(b, pageable, 16, s));
+        r("device to pageable", drv.cuMemcpyDtoHAsync(pageable, a, 16, s));
+        r("any to pageable", drv.cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(pageable), a, 16, s));
+        r("2d", drv.cuMemcpy2DAsync(&flat, s));
+        r("3d", drv.cuMemcpy3DAsync(&solid, s));
+        r("status", status(s));
+        const char* names[] = {"any",
+                               "any to pinned",
+                               "device to device",
+                               "host to device",
+                               "device to host",
+                               "pageable to device",
+                               "device to pageable",
+                               "any to pageable",
+                               "2d",
+                               "3d"};
+        const Nodes nodes = nodes_of(s);
+        for (size_t i = 0; i < nodes.size() && i < std::size(names); ++i)
+            show_copy(r, std::string("node of ") + names[i], nodes[i], known);
+        end_and_show(r, "end", s);
+    });
     cases.add("capture_nodes/copies_of_nothing", [](Record& r) {
         const Ints a(16), b(16);
         const Capturing s;
@@ -381,6 +443,7 @@ const Refusal kRefusals[] = {
         CUlaunchConfig c{}; c.gridDimX = c.gridDimY = c.gridDimZ = c.blockDimX = c.blockDimY = c.blockDimZ = 1; c.hStream = s; c.attrs = &a; c.numAttrs = 1;
         return drv.cuLaunchKernelEx(&c, kernel("empty"), nullptr, nullptr); }},
     {"launch_cooperative_too_large", [](CUstream s) { return drv.cuLaunchCooperativeKernel(kernel("empty"), 1 << 20, 1, 1, 1024, 1, 1, 0, s, nullptr); }},
+    {"copy_between_peers", [](CUstream s) { Ints a, b; return drv.cuMemcpyPeerAsync(b, context(), a, context(), 4, s); }},
     {"copy_from_null", [](CUstream s) { Ints a; return drv.cuMemcpyAsync(a, 0, 4, s); }},
     {"copy_to_garbage", [](CUstream s) { Ints a; return drv.cuMemcpyDtoDAsync(kGarbage, a, 4, s); }},
     {"copy_past_the_end", [](CUstream s) { Ints a, b; return drv.cuMemcpyDtoDAsync(b, a, size_t{1} << 30, s); }},

@@ -105,6 +105,35 @@ void add_fork_cases(Cases& cases) {
         r("status", status(one));
         end_and_show(r, "end", one);
     });
+    cases.add("capture_rules/graph_waits_for_a_captured_event", [](Record& r) {
+        const Event event = untimed();
+        const Graph graph = new_graph();
+        wait_node(graph, event);
+        const Exec exec = new_exec(graph);
+        const Stream plain = new_stream();
+        {
+            const Capturing one;
+            launch_empty(one);
+            drv.cuEventRecord(event, one);
+            r("launch", drv.cuGraphLaunch(exec, plain));
+            r("status", status(one));
+            end_and_show(r, "end", one);
+        }
+        r("launch after the end", drv.cuGraphLaunch(exec, plain));
+        r("synchronize", drv.cuStreamSynchronize(plain));
+    });
+    cases.add("capture_rules/graph_records_a_captured_event", [](Record& r) {
+        const Event event = untimed();
+        const Graph graph = new_graph();
+        record_node(graph, event);
+        const Exec exec = new_exec(graph);
+        const Stream plain = new_stream();
+        const Capturing one;
+        drv.cuEventRecord(event, one);
+        r("launch", drv.cuGraphLaunch(exec, plain));
+        r("synchronize the event", drv.cuEventSynchronize(event));
+        r("status", status(one));
+    });
     cases.add("capture_rules/event_destroyed", [](Record& r) {
         const Capturing one;
         CUevent event = untimed().release();
@@ -320,6 +349,20 @@ void add_legacy_cases(Cases& cases) {
             unsigned f;
             return drv.cuStreamGetFlags(nullptr, &f);
         });
+        ask("priority", [&] {
+            int priority;
+            return drv.cuStreamGetPriority(nullptr, &priority);
+        });
+        ask("context", [&] {
+            CUcontext current;
+            return drv.cuStreamGetCtx(nullptr, &current);
+        });
+        ask("id", [&] {
+            unsigned long long id;
+            return drv.cuStreamGetId(nullptr, &id);
+        });
+        ask("wait for null", [&] { return drv.cuStreamWaitEvent(nullptr, nullptr, 0); });
+        ask("launch of no graph", [&] { return drv.cuGraphLaunch(nullptr, nullptr); });
         ask("wrong launch",
             [&] { return drv.cuLaunchKernel(kernel("empty"), 0, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr); });
         ask("blocking stream", [&] {
