@@ -140,6 +140,9 @@ class Calls(Mapping[str, int]):
         """0 for a function that was not called; KeyError for one that the driver does not have."""
         return self._since().get(function, 0) if function in self._before else self._before[function]
 
+    def __contains__(self, function: object) -> bool:
+        return function in self._since()
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._since())
 

@@ -23,6 +23,7 @@ MAY_USE = {
     "_handles": {"errors", "_driver"},
     "_objects": {"errors", "_driver", "_handles"},
     "graph": {"errors", "_driver", "_handles", "_objects"},
+    "testing": {"_driver"},
     "kernel": ALL_BELOW_THE_BRIDGE,
     "interop": {"errors", "_driver", "_handles", "_objects", "graph"},
     "viz": {"errors", "_driver", "_handles", "_objects", "graph"},
