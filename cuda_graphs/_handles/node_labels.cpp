@@ -23,16 +23,19 @@ struct GraphLabels {
 };
 
 std::uint32_t SourceTable::find_older(const void* code) const noexcept {
+    if (code == first_.get()) return 1;
     const auto found = index_.find(code);
     return found == index_.end() ? 0 : found->second;
 }
 
 std::uint32_t SourceTable::add(Opaque code) {
     last_ = code.get();
-    codes_.push_back(std::move(code));
-    last_index_ = static_cast<std::uint32_t>(codes_.size());
-    index_[last_] = last_index_;
-    return last_index_;
+    if (!first_) {
+        first_ = std::move(code);
+        return last_index_ = 1;
+    }
+    more_.push_back(std::move(code));
+    return last_index_ = index_[last_] = static_cast<std::uint32_t>(more_.size() + 1);
 }
 
 namespace {

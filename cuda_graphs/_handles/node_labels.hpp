@@ -29,20 +29,21 @@ struct SourcePlace {
     std::int32_t instruction = 0;
 };
 
-// The code objects that the nodes of a hierarchy were added by: few, since a loop has one. Keeping them keeps their
-// addresses from meaning others.
+// The code objects that the nodes of a hierarchy were added by: mostly one or two. Keeping them keeps their addresses
+// from meaning others.
 class SourceTable {
   public:
     // 0 when it is not here yet.
     std::uint32_t find(const void* code) const noexcept { return code == last_ ? last_index_ : find_older(code); }
     std::uint32_t add(Opaque code);
-    const Opaque& operator[](std::uint32_t index) const noexcept { return codes_[index - 1]; }
+    const Opaque& operator[](std::uint32_t index) const noexcept { return index == 1 ? first_ : more_[index - 2]; }
 
   private:
     std::uint32_t find_older(const void* code) const noexcept;
 
-    std::vector<Opaque> codes_;
-    std::unordered_map<const void*, std::uint32_t> index_;
+    Opaque first_;  // a small graph needs no more than this one
+    std::vector<Opaque> more_;
+    std::unordered_map<const void*, std::uint32_t> index_;  // of `more_`
     const void* last_ = nullptr;
     std::uint32_t last_index_ = 0;
 };

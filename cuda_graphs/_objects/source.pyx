@@ -37,6 +37,9 @@ cdef extern from *:
         int instruction
     PinnedSource pinned_source
 
+# How many threads have something pinned: that is quicker to look at than the thread's own.
+cdef int pinned_threads = 0
+
 cdef bytes package = os.fsencode(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep.encode()
 
 # Code objects that were looked at, and whether they are the user's. They are held, so that an address does not come to
@@ -53,8 +56,11 @@ cdef Remembered[REMEMBERED] remembered
 
 cdef Source find_source() noexcept:
     cdef Source found
-    found.code, found.instruction = pinned_source.code, pinned_source.instruction
-    if found.code != NULL:
+    found.code = NULL
+    found.instruction = 0
+    if pinned_threads and pinned_source.code != NULL:
+        found.code = pinned_source.code
+        found.instruction = pinned_source.instruction
         return found
     cdef Frame* frame = PyEval_GetFrame()  # borrowed
     if frame == NULL:  # a thread that no Python function is running on
@@ -113,15 +119,20 @@ cdef str source_text(PyObject* code, int instruction):
 
 
 cdef bint pin_source() noexcept:
+    global pinned_threads
     if pinned_source.code != NULL:
         return False
     cdef Source now = find_source()
-    pinned_source.code, pinned_source.instruction = now.code, now.instruction
+    pinned_source.code = now.code
+    pinned_source.instruction = now.instruction
+    pinned_threads += now.code != NULL
     return now.code != NULL
 
 
 cdef void unpin_source() noexcept:
+    global pinned_threads
     pinned_source.code = NULL
+    pinned_threads -= 1
 
 
 cdef SourcePlace keep_source(GraphBox* graph, Source source) except *:

@@ -7,15 +7,14 @@ from libc.stddef cimport size_t
 from cuda_graphs._handles.graph_handles cimport GraphBox, NodeKind, NodeRecord
 
 
-cdef int check_name(object name) except -1:
-    if name is not None and not isinstance(name, str):
+cdef int refuse_other_than_str(object name) except -1:
+    if not isinstance(name, str):
         raise TypeError(f"name must be a str, got {type(name).__name__}")
     return 0
 
 
-cdef int set_name(NodeRecord* record, object name) except -1:
-    if name is not None:
-        record.make_facts().labels.name = (<str>name).encode("utf-8", "surrogatepass")
+cdef int set_name(NodeRecord* record, str name) except -1:
+    record.make_facts().labels.name = name.encode("utf-8", "surrogatepass")
     return 0
 
 

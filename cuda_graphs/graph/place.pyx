@@ -9,6 +9,7 @@ nothing of the graph has changed, and what was attached for it goes again when t
 
 cimport cython
 from cpython.object cimport PyObject, PyTypeObject
+from cpython.ref cimport Py_INCREF
 from libc.stddef cimport size_t
 from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.vector cimport vector
@@ -40,13 +41,14 @@ from cuda_graphs.graph import options as graph_options
 
 # Which class stands for which kind of node. Filled by the modules that define them, so that this one imports none.
 
-cdef list classes = [None] * (<int>NodeKind.kOther + 1)
+cdef PyObject* classes[<int>NodeKind.kOther + 1]
 
 cdef tuple NO_EXTENTS = (None,) * 7
 
 
 cdef int register_class(NodeKind kind, type cls) except -1:
-    classes[<int>kind] = cls
+    Py_INCREF(cls)
+    classes[<int>kind] = <PyObject*>cls
     return 0
 
 
@@ -83,7 +85,7 @@ cdef extern from "Python.h":
 cdef tuple no_arguments = ()
 
 
-cdef Place new_place(type cls, const NodeHandle& any, NodeRecord* record):
+cdef Place new_place(PyObject* cls, const NodeHandle& any, NodeRecord* record):
     # Past __init__, which refuses.
     cdef Place self = <Place>(<TypeSlots*>cls).tp_new(<PyTypeObject*>cls, <PyObject*>no_arguments, NULL)
     point_to(self._h, any, record[0])
@@ -95,7 +97,7 @@ cdef Place wrap_node(const NodeHandle& any, NodeRecord* record):
     if record.object != NULL and Py_REFCNT(<PyObject*>record.object) > 0:
         return <Place>record.object
     cdef NodeKind kind = NodeKind.kOther if record.kind == NodeKind.kEntry else record.kind
-    cdef Place self = new_place(class_of(kind), any, record)
+    cdef Place self = new_place(classes[<int>kind], any, record)
     record.object = <PyObject*>self
     return self
 
@@ -116,7 +118,7 @@ cdef Place wrap_raw(const NodeHandle& any, GraphBox* graph, CUgraphNode raw):
 
 
 cdef Place wrap_graph(const NodeHandle& any, GraphBox* graph):
-    return new_place(class_of(NodeKind.kEntry), any, &graph.entry)
+    return new_place(classes[<int>NodeKind.kEntry], any, &graph.entry)
 
 
 @cython.freelist(256)
@@ -168,7 +170,8 @@ cdef class Place:
     cdef Place _added(self, CUgraphNode raw, NodeKind kind, OwnerSlot owners, object name):
         cdef NodeRecord* record = &add_node(box_of[NodeRecord](self._h).graph[0], raw, kind, owners)
         record.source = keep_source(record.graph, find_source())
-        set_name(record, name)
+        if name is not None:
+            set_name(record, name)
         return wrap_node(self._h, record)
 
     cdef Place _add(self, NodeSpec& spec, object name, object edge=None):
@@ -237,11 +240,14 @@ cdef class Place:
         (address, bytes), or an address alone, which means from there to the end of its allocation.
         """
         cdef NodeSpec spec
-        cdef tuple touches = read_touches(reads, writes, args)
+        cdef Place node
         read_kernel(spec, config, kernel, args)
-        cdef Place node = self._add(spec, name, edge)
-        if touches is not None:
-            set_touches(node._record(), touches)
+        # Plain numbers and nothing said: there is one empty tuple.
+        if spec.owners.second.get() == NULL and reads is no_arguments and writes is no_arguments:
+            return self._add(spec, name, edge)
+        touches = read_touches(reads, writes, args)
+        node = self._add(spec, name, edge)
+        set_touches(node._record(), touches)
         return node
 
     def alloc(self, size, options=None, *, device=None, memory_type="device", peer_access=None, name=None):
