@@ -18,7 +18,7 @@ LONGER: dict[str, str] = {}
 LIMITS = {
     "cuda_graphs": 1500,
     "cuda_graphs/_driver": 2000,
-    "cuda_graphs/_handles": 5000,
+    "cuda_graphs/_handles": 6500,
     "cuda_graphs/_objects": 6000,
     "cuda_graphs/graph": 6000,
     "cuda_graphs/compiler": 500,
