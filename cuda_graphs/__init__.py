@@ -47,6 +47,16 @@ from cuda_graphs.graph.condition import Condition
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.graph.edge_data import EdgeData
 from cuda_graphs.graph.exec import Graph
+from cuda_graphs.graph.exec_nodes import (
+    ExecutableChildGraphNode,
+    ExecutableEventRecordNode,
+    ExecutableEventWaitNode,
+    ExecutableGraphNode,
+    ExecutableHostCallbackNode,
+    ExecutableKernelNode,
+    ExecutableMemcpyNode,
+    ExecutableMemsetNode,
+)
 from cuda_graphs.graph.node import GraphNode
 from cuda_graphs.graph.node_kinds import (
     AllocNode,
@@ -116,6 +126,14 @@ __all__ = [
     "EventOptions",
     "EventRecordNode",
     "EventWaitNode",
+    "ExecutableChildGraphNode",
+    "ExecutableEventRecordNode",
+    "ExecutableEventWaitNode",
+    "ExecutableGraphNode",
+    "ExecutableHostCallbackNode",
+    "ExecutableKernelNode",
+    "ExecutableMemcpyNode",
+    "ExecutableMemsetNode",
     "Finding",
     "FreeNode",
     "Graph",

@@ -253,12 +253,17 @@ UPDATE_RESULTS: Mapping[int, tuple[str, str]] = MappingProxyType(
 
 
 def update_error(
-    result: int, code: int, name: str = "", text: str = "", attempt: str | None = None
+    result: int, code: int, name: str = "", text: str = "", attempt: str | None = None, difference: str = ""
 ) -> CUDAError:
-    """The exception for a failed update of an executable graph."""
+    """The exception for a failed update of an executable graph. `difference` says which node it is about, and what of
+    it was what and is what."""
     if code != 910:
         return error_from_code(code, name, text, attempt)
     value, why = UPDATE_RESULTS.get(
         result, (f"CUgraphExecUpdateResult {result}", "the driver gives no reason")
     )
-    return GraphUpdateError(code, name, text, attempt, None, f"Graph update failed: {why} ({value})")
+    details = f": {difference}" if difference else ""
+    remedy = "The executable is as before. Instantiate the definition to have another one."
+    return GraphUpdateError(
+        code, name, text, attempt, None, f"Graph update failed: {why}{details} ({value})", remedy
+    )

@@ -5,7 +5,7 @@
 from libc.stddef cimport size_t
 
 from cuda_graphs._driver.cuda cimport (
-    CUcontext, CUdevice, CUdeviceptr, CUevent, CUgraph, CUgraphExec, CUgraphNode, CUkernel, CUresult, CUstream,
+    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUkernel, CUresult, CUstream,
     cuuint64_t,
 )
 
@@ -43,6 +43,7 @@ cdef extern from "<cuda.h>" nogil:
         unsigned char type
 
     ctypedef struct CUDA_KERNEL_NODE_PARAMS_v3:
+        CUfunction func
         unsigned int gridDimX
         unsigned int gridDimY
         unsigned int gridDimZ
@@ -137,6 +138,14 @@ cdef extern from "<cuda.h>" nogil:
         CUDA_MEM_ALLOC_NODE_PARAMS_v2 alloc
         CUDA_MEM_FREE_NODE_PARAMS free
         CUDA_CONDITIONAL_NODE_PARAMS conditional
+
+    ctypedef enum CUgraphExecUpdateResult:
+        pass
+
+    ctypedef struct CUgraphExecUpdateResultInfo:
+        CUgraphExecUpdateResult result
+        CUgraphNode errorNode
+        CUgraphNode errorFromNode
 
     ctypedef struct CUDA_GRAPH_INSTANTIATE_PARAMS:
         cuuint64_t flags

@@ -59,7 +59,7 @@ CUresult Recipe::keep_arguments() {
 
 CUresult Recipe::apply(CUgraphExec exec) {
     if (params_.type != CU_GRAPH_NODE_TYPE_KERNEL && unknown != 0) return CUDA_SUCCESS;
-    return set_exec_node(exec, raw_, params_);
+    return set_in_executable(exec, raw_, params_);
 }
 
 std::unique_ptr<ExecParameters> ExecParameters::create(const NodeHandle& first, GraphBox& graph,
@@ -82,6 +82,22 @@ void ExecParameters::inherit(const ExecParameters& previous) {
         entry.parameter = old.parameter;
         entry.was_set = old.was_set;
         if (old.was_set) entry.value = old.value;
+    }
+}
+
+std::unique_ptr<ExecParameters> ExecParameters::copy_values() const {
+    std::unique_ptr<ExecParameters> copy(new ExecParameters(definition_));
+    copy->inherit(*this);
+    return copy;
+}
+
+// The indices of `other` are the first here.
+void ExecParameters::catch_up(const ExecParameters& other) {
+    for (std::size_t i = 0; i < other.all_.size(); ++i) {
+        const ExecParameter& theirs = other.all_[i];
+        if (!theirs.was_set || (all_[i].value.known && all_[i].value.bits == theirs.value.bits)) continue;
+        ParameterChange change{i, theirs.value, true};
+        exchange(change);
     }
 }
 

@@ -114,6 +114,10 @@ class ExecParameters {
     static std::unique_ptr<ExecParameters> create(const NodeHandle& first, GraphBox& graph,
                                                   const ExecParameters* previous);
 
+    // The values without the nodes, to create others from; and what was set since then.
+    std::unique_ptr<ExecParameters> copy_values() const;
+    void catch_up(const ExecParameters& other);
+
     const NodeHandle& definition() const noexcept { return definition_; }
     void list(std::vector<PresentParameter>& values) const;
     void list_owners(std::vector<Opaque>& owners) const;

@@ -160,4 +160,10 @@ void forget_graph(GraphBox& graph) noexcept {
     graph.raw = nullptr;
 }
 
+void forget_inner(NodeRecord& node) noexcept {
+    if (!node.facts) return;
+    for (GraphBox* inner : node.facts->inner) forget_graph(*inner);
+    node.facts->inner.clear();
+}
+
 }  // namespace cg

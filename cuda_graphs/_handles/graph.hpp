@@ -100,6 +100,9 @@ GraphBox* find_unfinished(GraphBox& graph) noexcept;
 // What captures into bodies of this graph, at any depth.
 std::vector<CaptureBox*> list_inner_captures(const GraphBox& graph);
 
+// The driver destroyed all that was inside this node.
+void forget_inner(NodeRecord& node) noexcept;
+
 // The driver destroyed this graph: its records and those of all graphs within are dead.
 void forget_graph(GraphBox& graph) noexcept;
 

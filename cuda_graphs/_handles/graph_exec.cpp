@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph_exec.hpp"
 
-#include <iterator>
 #include <memory>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "_driver/table.hpp"
 #include "deferred.hpp"
@@ -16,213 +16,21 @@ namespace cg {
 
 namespace {
 
-using Owners = std::vector<CUuserObject>;
-
 bool has_owners(const GraphExecBox& box) noexcept {
-    return !box.kept.empty() || box.parameters;
+    return !box.owners.empty() || box.parameters;
 }
 
-void release_owners(const Owners& kept) {
-    for (CUuserObject object : kept) driver().cuUserObjectRelease(object, 1);
-}
-
-// Launches an empty graph that has references to the owners: the driver keeps them until the launch is over.
-CUresult launch_carrier(const StreamHandle& stream, const Owners& kept) {
-    CUgraph graph = nullptr;
-    CUgraphExec exec = nullptr;
-    CUDA_GRAPH_INSTANTIATE_PARAMS params{};
-    CUresult status = driver().cuGraphCreate(&graph, 0);
-    if (status != CUDA_SUCCESS) return status;
-    for (CUuserObject object : kept)
-        if (status == CUDA_SUCCESS) status = driver().cuGraphRetainUserObject(graph, object, 1, 0);
-    if (status == CUDA_SUCCESS) status = driver().cuGraphInstantiateWithParams(&exec, graph, &params);
-    if (status == CUDA_SUCCESS && params.result_out != CUDA_GRAPH_INSTANTIATE_SUCCESS) status = CUDA_ERROR_UNKNOWN;
-    if (status == CUDA_SUCCESS) status = driver().cuGraphLaunch(exec, *stream);
-    if (exec != nullptr) driver().cuGraphExecDestroy(exec);
-    driver().cuGraphDestroy(graph);
-    return status;
-}
-
-CUresult query(const LastUse& use) {
-    if (use.event) return driver().cuEventQuery(*use.event);  // first: it may be nearer than the stream's end
-    // A query would spoil a capture.
-    CUstreamCaptureStatus capture{};
-    const CUresult status = driver().cuStreamIsCapturing(*use.stream, &capture);
-    if (status != CUDA_SUCCESS) return status;
-    if (capture != CU_STREAM_CAPTURE_STATUS_NONE) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    return driver().cuStreamQuery(*use.stream);
-}
-
-// Success: the use is over, or the driver keeps the owners until it is.
-CUresult outlive(const LastUse& use, const Owners& kept) {
-    if (use.lost) return CUDA_ERROR_UNKNOWN;
-    if (!use.stream && !use.event) return CUDA_SUCCESS;
-    const ContextScope scope(use.context);
-    if (scope.status() != CUDA_SUCCESS) return scope.status();
-    const CUresult status = query(use);
-    if (status != CUDA_ERROR_NOT_READY) return status;
-    if (use.stream) return launch_carrier(use.stream, kept);
-    const StreamHandle behind = create_stream(use.context, CU_STREAM_NON_BLOCKING, 0);
-    if (!behind) return take_noted_error().status;
-    const CUresult waits = driver().cuStreamWaitEvent(*behind, *use.event, 0);
-    return waits == CUDA_SUCCESS ? launch_carrier(behind, kept) : waits;
-}
-
-// May go well another time: inside a host function, or during a capture.
-bool is_passing(CUresult status) noexcept {
-    return is_refused_here(status) || status == CUDA_ERROR_OUT_OF_MEMORY ||
-           status == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED || status == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED ||
-           status == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
-}
-
-// The payload of a user object that holds owners.
-struct OwnerBundle final : public Deferred {
-    std::vector<Opaque> owners;
-    Counted<Kind::kUserObject> counted;
-};
-
-void CUDA_CB defer_bundle(void* bundle) {
-    defer(static_cast<OwnerBundle*>(bundle));
-}
-
-// Has a user object hold the owners of values, present and parked, as `kept` holds all others. Once.
-CUresult keep_values(GraphExecBox& box) {
-    auto bundle = std::make_unique<OwnerBundle>();
-    if (box.parameters) box.parameters->list_owners(bundle->owners);
-    for (const ParkedOwners& parked : box.parked)
-        bundle->owners.insert(bundle->owners.end(), parked.owners.begin(), parked.owners.end());
-    if (!bundle->owners.empty()) {
-        box.kept.reserve(box.kept.size() + 1);
-        CUuserObject object = nullptr;
-        const CUresult status =
-            driver().cuUserObjectCreate(&object, bundle.get(), defer_bundle, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
-        if (is_passing(status)) return status;
-        static_cast<void>(bundle.release());  // the user object's, or leaked on purpose
-        if (status == CUDA_SUCCESS) box.kept.push_back(object);
-    }
-    box.parked.clear();
-    box.parameters.reset();
-    return CUDA_SUCCESS;
-}
-
-// The owners outlive both of the last uses.
-CUresult outlive_all(GraphExecBox& box) noexcept {
+// The owners of values too are kept by a user object from now on.
+bool hold_values(GraphExecBox& box) noexcept {
     try {
-        CUresult status = keep_values(box);
-        if (box.kept.empty()) return status;
-        if (status == CUDA_SUCCESS) status = outlive(box.launched, box.kept);
-        return status == CUDA_SUCCESS ? outlive(box.uploaded, box.kept) : status;
+        std::vector<Opaque> present;
+        if (box.parameters) box.parameters->list_owners(present);
+        if (box.owners.hold_values(std::move(present)) != CUDA_SUCCESS) return false;
+        box.parameters.reset();
+        return true;
     } catch (const std::bad_alloc&) {
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        return false;
     }
-}
-
-// Takes the graph's references away for a scope, so that what is instantiated meanwhile gets none.
-class DetachedOwners {
-  public:
-    // `kept` gets a reference to each.
-    DetachedOwners(std::vector<AttachedObject> attached, Owners& kept) : attached_(std::move(attached)) {
-        kept.reserve(attached_.size());
-        const GilRelease released;
-        for (AttachedObject& each : attached_) {
-            // One to keep, one to give back. Where that fails the executable gets its own from the graph.
-            const bool retained = driver().cuUserObjectRetain(each.object, 2) == CUDA_SUCCESS;
-            if (retained) kept.push_back(each.object);
-            if (retained && driver().cuGraphReleaseUserObject(each.graph, each.object, 1) == CUDA_SUCCESS) continue;
-            if (retained) driver().cuUserObjectRelease(each.object, 1);
-            each.object = nullptr;
-        }
-    }
-    ~DetachedOwners() {
-        const GilRelease released;
-        // A reference that cannot be given back is leaked on purpose: the definition needs the owners.
-        for (const AttachedObject& each : attached_)
-            if (each.object != nullptr)
-                driver().cuGraphRetainUserObject(each.graph, each.object, 1, CU_GRAPH_USER_OBJECT_MOVE);
-    }
-    DetachedOwners(const DetachedOwners&) = delete;
-    DetachedOwners& operator=(const DetachedOwners&) = delete;
-
-  private:
-    std::vector<AttachedObject> attached_;
-};
-
-// Where the end of what is in the stream now can be seen, however much comes behind it.
-LastUse mark_now(const LastUse& last) {
-    LastUse now = last;
-    if (!last.stream) return now;
-    EventHandle event = create_event(last.context, false, false);
-    if (event && driver().cuEventRecord(*event, *last.stream) == CUDA_SUCCESS) now.event = std::move(event);
-    return now;
-}
-
-CUresult find_end(const LastUse& use) {
-    if (use.lost) return CUDA_ERROR_UNKNOWN;
-    const ContextScope scope(use.context);
-    return scope.status() == CUDA_SUCCESS ? query(use) : scope.status();
-}
-
-// Keeps owners until the launches that there were so far are over. `gone` gets those that may go, to be dropped without
-// the lock, since Python may run.
-void park(GraphExecBox& box, std::vector<Opaque> owners, std::vector<Opaque>& gone) {
-    const auto drop = [&](std::vector<Opaque>& some) {
-        gone.insert(gone.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
-    };
-    for (; !box.parked.empty() && find_end(box.parked.front().end) == CUDA_SUCCESS; box.parked.pop_front())
-        drop(box.parked.front().owners);
-    LastUse& last = box.launched;
-    if (owners.empty()) return;
-    const CUresult end = last.stream || last.event ? find_end(last) : CUDA_SUCCESS;
-    if (end == CUDA_SUCCESS) return drop(owners);
-    const ContextScope scope(last.context);
-    box.parked.push_back({end == CUDA_ERROR_NOT_READY ? mark_now(last) : last, std::move(owners)});
-    last.is_shared = true;
-}
-
-// How to see the end of a use of `stream` that is about to be made.
-CUresult prepare(const LastUse& last, const StreamHandle& stream, LastUse* next) {
-    const StreamBox& box = *box_of<StreamBox>(stream);
-    next->context = box.context;
-    if (box.context && (box.owned || box.owner)) {
-        next->stream = stream;
-        return CUDA_SUCCESS;
-    }
-    if (!next->context) next->context = current_context();
-    if (!next->context) return CUDA_ERROR_INVALID_CONTEXT;
-    if (last.event && !last.is_shared && raw_of(last.context) == raw_of(next->context))
-        next->event = last.event;
-    else
-        next->event = create_event(next->context, false, false);
-    return next->event ? CUDA_SUCCESS : take_noted_error().status;
-}
-
-void mark_end(LastUse& use, const StreamHandle& stream) {
-    if (use.event) use.lost = driver().cuEventRecord(*use.event, *stream) != CUDA_SUCCESS;
-}
-
-// Makes `call`, if `allow` says so, and notes where its end can be seen.
-template <class Allow, class Call>
-CUresult use(const GraphExecHandle& exec, const StreamHandle& stream, LastUse GraphExecBox::* which, Allow allow,
-             Call call) {
-    GraphExecBox& box = *box_of<GraphExecBox>(exec);
-    if (!has_owners(box)) return call(box.raw, *stream);
-    CUstreamCaptureStatus capture{};
-    CUresult status = driver().cuStreamIsCapturing(*stream, &capture);
-    if (status != CUDA_SUCCESS) return status;
-    // As the driver answers (580, on an H200). One that captured the launch would not see the owners.
-    if (capture != CU_STREAM_CAPTURE_STATUS_NONE) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-
-    LastUse next;  // and later what was before: to be dropped without the lock, since Python may run
-    const std::lock_guard lock(box.mutex);
-    if (!allow(box)) return CUDA_ERROR_UNKNOWN;
-    LastUse& last = box.*which;
-    if (last.stream && *last.stream == *stream) return call(box.raw, *stream);
-    status = prepare(last, stream, &next);
-    if (status == CUDA_SUCCESS) status = call(box.raw, *stream);
-    if (status != CUDA_SUCCESS) return status;
-    mark_end(next, stream);
-    std::swap(last, next);
-    return CUDA_SUCCESS;
 }
 
 }  // namespace
@@ -230,13 +38,10 @@ CUresult use(const GraphExecHandle& exec, const StreamHandle& stream, LastUse Gr
 bool GraphExecBox::finish() noexcept {
     const GilRelease released;
     const RelaxedCapture relaxed;
-    // At the interpreter's end the owners stay: they could not be destroyed any more. Where their uses cannot be seen
-    // to end, they are leaked on purpose.
-    const bool releases = has_owners(*this) && python_is_open();
-    const CUresult status = releases ? outlive_all(*this) : CUDA_SUCCESS;
-    if (is_passing(status)) return false;
+    if (python_is_open() && !hold_values(*this)) return false;
+    if (!owners.outlive()) return false;
     if (raw != nullptr && is_passing(driver().cuGraphExecDestroy(raw))) return false;
-    if (releases && status == CUDA_SUCCESS) release_owners(kept);
+    owners.release();
     drain_deferred();
     return true;
 }
@@ -245,22 +50,25 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
                             const StreamHandle& upload_stream, CUresult* status) {
     auto exec = make_box<GraphExecBox>();
     GraphBox& graph = *box_of<NodeRecord>(definition)->graph;
+    exec->definition = definition;
     if (!parameters_of(graph).all().empty()) {
         exec->parameters = ExecParameters::create(definition, graph, nullptr);
         *status = exec->parameters ? CUDA_SUCCESS : take_noted_error().status;
         if (*status != CUDA_SUCCESS) return {};
     }
+    std::vector<CUuserObject> kept;
     seal_owners(graph);
     {
-        const DetachedOwners detached(list_owners(graph), exec->kept);
+        const DetachedOwners detached(graph, kept);
+        exec->owners.add(std::move(kept));
         const GilRelease released;
         params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;  // where the driver is not even asked
         if (upload_stream && has_owners(*exec)) {
-            *status = prepare({}, upload_stream, &exec->uploaded);
+            *status = prepare_use({}, upload_stream, &exec->owners.last(Use::kUpload));
             if (*status != CUDA_SUCCESS) return {};
         }
         *status = driver().cuGraphInstantiateWithParams(&exec->raw, graph.raw, params);
-        if (upload_stream && *status == CUDA_SUCCESS) mark_end(exec->uploaded, upload_stream);
+        if (upload_stream && *status == CUDA_SUCCESS) mark_end(exec->owners.last(Use::kUpload), upload_stream);
         // Some failures are told by the result alone.
         if (*status != CUDA_SUCCESS || params->result_out != CUDA_GRAPH_INSTANTIATE_SUCCESS) return {};
         ParameterProblem problem;
@@ -271,12 +79,36 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
 
 namespace {
 
+// Makes `call`, if `allow` says so, and notes where its end can be seen.
+template <class Allow, class Call>
+CUresult make_use(const GraphExecHandle& exec, const StreamHandle& stream, Use which, Allow allow, Call call) {
+    GraphExecBox& box = *box_of<GraphExecBox>(exec);
+    LastUse next;  // and later what was before: to be dropped without the lock, since Python may run
+    const std::lock_guard lock(box.mutex);
+    if (!has_owners(box)) return call(box.raw, *stream);
+    CUstreamCaptureStatus capture{};
+    CUresult status = driver().cuStreamIsCapturing(*stream, &capture);
+    if (status != CUDA_SUCCESS) return status;
+    // As the driver answers (580, on an H200). One that captured the launch would not see the owners.
+    if (capture != CU_STREAM_CAPTURE_STATUS_NONE) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+
+    if (!allow(box)) return CUDA_ERROR_UNKNOWN;
+    LastUse& last = box.owners.last(which);
+    if (last.is_of(*stream)) return call(box.raw, *stream);
+    status = prepare_use(last, stream, &next);
+    if (status == CUDA_SUCCESS) status = call(box.raw, *stream);
+    if (status != CUDA_SUCCESS) return status;
+    mark_end(next, stream);
+    std::swap(last, next);
+    return CUDA_SUCCESS;
+}
+
 bool set_values(GraphExecBox& box, ParameterChanges& changes, std::vector<Opaque>& gone, ParameterProblem* problem) {
     if (!changes.empty() && !box.parameters->set(box.raw, changes.data(), changes.size(), problem)) return false;
     std::vector<Opaque> replaced;
     for (ParameterChange& change : changes)
         if (change.value.owner) replaced.push_back(std::move(change.value.owner));
-    if (!replaced.empty() || !box.parked.empty()) park(box, std::move(replaced), gone);
+    if (!replaced.empty() || box.owners.has_parked()) box.owners.park(std::move(replaced), gone);
     return true;
 }
 
@@ -289,12 +121,12 @@ CUresult launch(const GraphExecHandle& exec, const StreamHandle& stream, Paramet
         return !box.parameters || (box.parameters->is_complete(changes.data(), changes.size(), problem) &&
                                    set_values(box, changes, gone, problem));
     };
-    return use(exec, stream, &GraphExecBox::launched, set, driver().cuGraphLaunch);
+    return make_use(exec, stream, Use::kLaunch, set, driver().cuGraphLaunch);
 }
 
 CUresult upload(const GraphExecHandle& exec, const StreamHandle& stream) {
     const auto always = [](GraphExecBox&) { return true; };
-    return use(exec, stream, &GraphExecBox::uploaded, always, driver().cuGraphUpload);
+    return make_use(exec, stream, Use::kUpload, always, driver().cuGraphUpload);
 }
 
 bool set_parameters(const GraphExecHandle& exec, ParameterChanges& changes, ParameterProblem* problem) {
@@ -308,6 +140,102 @@ void list_parameters(const GraphExecHandle& exec, std::vector<PresentParameter>&
     GraphExecBox& box = *box_of<GraphExecBox>(exec);
     const std::lock_guard lock(box.mutex);
     if (box.parameters) box.parameters->list(values);
+}
+
+CUresult set_exec_node(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec) {
+    GraphExecBox& box = *box_of<GraphExecBox>(exec);
+    Owners dropped;  // without the lock, since Python may run
+    OwnerSlot slot;
+    const std::lock_guard lock(box.mutex);
+    CUresult status = box.owners.prepare(spec.owners, &slot);
+    if (box.parameters) box.parameters->fill(spec.params, spec.uses);
+    if (status == CUDA_SUCCESS) status = set_in_executable(box.raw, node.raw, spec.params);
+    if (status == CUDA_SUCCESS)
+        box.owners.commit(slot);
+    else
+        dropped = box.owners.rollback(slot);
+    return status == CUDA_SUCCESS && box.parameters ? box.parameters->replace(node, spec.params, spec.uses) : status;
+}
+
+CUresult set_exec_child(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec, GraphBox& child) {
+    GraphExecBox& box = *box_of<GraphExecBox>(exec);
+    ExecOwners fresh;
+    std::vector<CUuserObject> kept;
+    const DetachedOwners detached(child, kept);
+    const GilRelease released;
+    const std::lock_guard lock(box.mutex);
+    const CUresult status = set_in_executable(box.raw, node.raw, spec.params);
+    (status == CUDA_SUCCESS ? box.owners : fresh).add(std::move(kept));
+    fresh.release();
+    return status;
+}
+
+CUresult set_exec_enabled(const GraphExecHandle& exec, CUgraphNode node, bool enabled) {
+    GraphExecBox& box = *box_of<GraphExecBox>(exec);
+    const std::lock_guard lock(box.mutex);
+    return driver().cuGraphNodeSetEnabled(box.raw, node, enabled ? 1 : 0);
+}
+
+CUresult get_exec_enabled(const GraphExecHandle& exec, CUgraphNode node, bool* enabled) {
+    GraphExecBox& box = *box_of<GraphExecBox>(exec);
+    unsigned int answer = 0;
+    const std::lock_guard lock(box.mutex);
+    const CUresult status = driver().cuGraphNodeGetEnabled(box.raw, node, &answer);
+    *enabled = answer != 0;
+    return status;
+}
+
+namespace {
+
+// The parameters of an executable that is about to be like `graph`. With the GIL, so without the lock: values that are
+// set meanwhile have to be caught up with.
+CUresult prepare_parameters(GraphExecBox& box, GraphBox& graph, std::unique_ptr<ExecParameters>& fresh,
+                            CUgraphExecUpdateResultInfo* info, ParameterProblem* problem) {
+    std::unique_ptr<ExecParameters> now;
+    {
+        const GilRelease released;
+        const std::lock_guard lock(box.mutex);
+        if (box.parameters) now = box.parameters->copy_values();
+    }
+    if (!now && parameters_of(graph).all().empty()) return CUDA_SUCCESS;
+    const NodeHandle first = now ? now->definition() : box.definition.lock();
+    if (!first) return problem->fault = ParameterFault::kLost, CUDA_ERROR_INVALID_HANDLE;
+    fresh = ExecParameters::create(first, graph, now.get());
+    const CUresult status = fresh ? CUDA_SUCCESS : take_noted_error().status;
+    // It does not get as far as the driver.
+    if (status == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE) info->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+    return status;
+}
+
+}  // namespace
+
+CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateResultInfo* info,
+                ParameterProblem* problem) {
+    GraphExecBox& box = *box_of<GraphExecBox>(exec);
+    ExecOwners other;                          // first the definition's, then those that went out of use
+    std::unique_ptr<ExecParameters> replaced;  // the same of the parameters
+    std::vector<Opaque> values, gone;
+    std::vector<CUuserObject> kept;
+    CUresult status = prepare_parameters(box, graph, replaced, info, problem);
+    if (status != CUDA_SUCCESS) return status;
+    seal_owners(graph);
+    {
+        const DetachedOwners detached(graph, kept);
+        other.add(std::move(kept));
+        const GilRelease released;
+        const std::lock_guard lock(box.mutex);
+        status = driver().cuGraphExecUpdate(box.raw, graph.raw, info);
+        if (status == CUDA_SUCCESS) {
+            box.owners.exchange(other);
+            if (replaced && box.parameters) replaced->catch_up(*box.parameters);
+            box.parameters.swap(replaced);
+            if (replaced) replaced->list_owners(values);
+            box.owners.park(std::move(values), gone);
+            if (box.parameters && !box.parameters->settle(box.raw, problem)) status = problem->status;
+        }
+    }
+    let_go(std::move(other));
+    return status;
 }
 
 }  // namespace cg

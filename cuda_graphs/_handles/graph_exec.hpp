@@ -1,52 +1,33 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Executable graphs. An executable depends on no definition: it keeps the owners of its nodes itself. A user object
-// *on* an executable would cost each launch a microsecond, so it has references of its own instead, and they go when
-// its last launch is over. docs/design/2026-11-exec-owners.md says how.
+// Executable graphs. An executable depends on no definition: what its nodes use it keeps itself (exec_owners.hpp). It
+// can be changed between launches: named parameters (exec_parameters.hpp), one node at a time, or as a whole. CUDA
+// leaves it to the caller that no two threads are at one executable; here its mutex sees to that.
 #ifndef CUDA_GRAPHS_HANDLES_GRAPH_EXEC_HPP
 #define CUDA_GRAPHS_HANDLES_GRAPH_EXEC_HPP
 
 #include <cuda.h>
 
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "box.hpp"
-#include "context.hpp"
-#include "event.hpp"
+#include "exec_owners.hpp"
 #include "exec_parameters.hpp"
 #include "graph.hpp"
+#include "node_spec.hpp"
 #include "stream.hpp"
 
 namespace cg {
 
-// Where the end of the last launch can be seen. "Each launch is ordered behind both any previous work in hStream and
-// any previous launches of graphExec" (cuda.h, cuGraphLaunch): so the last one stands for all.
-struct LastUse {
-    StreamHandle stream;  // a stream that lives as long as this, or
-    EventHandle event;    // recorded behind the launch, where a stream may go or mean another one elsewhere
-    ContextHandle context;
-    bool lost = false;       // the event could not be recorded: the end cannot be seen
-    bool is_shared = false;  // with parked owners: the event is not recorded again
-};
-
-// Owners of values that were replaced, and the end of the last launch that may use them.
-struct ParkedOwners {
-    LastUse end;
-    std::vector<Opaque> owners;
-};
-
 struct GraphExecBox {
     CUgraphExec raw = nullptr;
-    std::vector<CUuserObject> kept;  // a reference to each
-    std::mutex mutex;                // for what follows, held without the GIL; keeps it in the order of the calls
-    LastUse launched;
-    LastUse uploaded;
-    std::unique_ptr<ExecParameters> parameters;  // null without any
-    std::deque<ParkedOwners> parked;             // the oldest first
+    std::mutex mutex;  // round every call of the driver, taken without the GIL. Guards what follows too
+    ExecOwners owners;
+    std::weak_ptr<const CUgraphNode> definition;  // whose nodes name those of the executable
+    std::unique_ptr<ExecParameters> parameters;   // null without any
     Counted<Kind::kGraphExec> counted;
 
     bool finish() noexcept;  // waits for nothing: a launch in flight takes the owners along
@@ -70,6 +51,22 @@ bool set_parameters(const GraphExecHandle& exec, ParameterChanges& changes, Para
 
 // The present values, in the order of the indices. Without the GIL.
 void list_parameters(const GraphExecHandle& exec, std::vector<PresentParameter>& values);
+
+// Sets the node that `node`, of the definition that was instantiated, became. Launches in flight keep what they were
+// launched with. Nothing changes on failure. Without the GIL.
+CUresult set_exec_node(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec);
+// The same for a child graph node, which takes the parameters and owners of `child`. With the GIL.
+CUresult set_exec_child(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec, GraphBox& child);
+
+// A node that is disabled does nothing, in its place in the order. Kernel, memset and memcpy nodes only.
+CUresult set_exec_enabled(const GraphExecHandle& exec, CUgraphNode node, bool enabled);
+CUresult get_exec_enabled(const GraphExecHandle& exec, CUgraphNode node, bool* enabled);
+
+// Takes over what all nodes of a definition of the same structure do, and its owners instead of those that it had,
+// which go after the last launch that used them. Named parameters keep the values that were set. `info` says why not;
+// then nothing has changed. A `problem` is of bringing values to the nodes afterwards. With the GIL.
+CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateResultInfo* info,
+                ParameterProblem* problem);
 
 }  // namespace cg
 

@@ -11,7 +11,8 @@ from libcpp.vector cimport vector
 
 from cuda_graphs._driver.cuda cimport CUcontext, CUdeviceptr, CUgraph, CUgraphExec, CUgraphNode, CUresult
 from cuda_graphs._driver.cuda_graph cimport (
-    CUDA_GRAPH_INSTANTIATE_PARAMS, CUDA_MEMCPY3D, CUgraphConditionalHandle, CUgraphEdgeData, CUgraphNodeParams, CUmemorytype,
+    CUDA_GRAPH_INSTANTIATE_PARAMS, CUDA_MEMCPY3D, CUgraphConditionalHandle, CUgraphEdgeData,
+    CUgraphExecUpdateResultInfo, CUgraphNodeParams, CUmemorytype,
     CUmemPoolProps,
 )
 from cuda_graphs._handles.handles cimport ArgumentPack, Opaque, StreamHandle
@@ -24,6 +25,7 @@ cdef extern from "_handles/user_object.hpp" namespace "cg" nogil:
         Owners()
         Opaque first
         Opaque second
+        cpp_bool operator bool() noexcept
     cppclass OwnerPage:
         pass
     cppclass OwnerSlot:
@@ -32,6 +34,8 @@ cdef extern from "_handles/user_object.hpp" namespace "cg" nogil:
     cppclass OwnerPages:
         OwnerSlot prepare(CUgraph graph, const Opaque& first, const Opaque& second) noexcept
         void rollback(OwnerSlot slot) noexcept
+        void commit(CUgraph graph, OwnerSlot slot, NodeRecord& node) noexcept
+    Owners owners_of(OwnerSlot slot) noexcept
 
 cdef extern from "_handles/node_labels.hpp" namespace "cg" nogil:
     cppclass SourcePlace:
@@ -88,12 +92,14 @@ cdef extern from "_handles/named_parameter.hpp" namespace "cg" nogil:
         unsigned int argument
     cppclass NodeParameters:
         vector[ParameterUse] uses
+        CUgraphNodeParams wanted
     cppclass ParameterTable:
         ParameterRef find(const string& name) except +
         cpp_bool has(const ParameterRef& parameter) except +
         void add(const ParameterRef& parameter) except +
     size_t as_extent(const ValueType& type, uint64_t bits) noexcept
     ParameterRef find_clash(GraphBox& source, GraphBox& target) except +
+    cpp_bool uses_parameters(GraphBox& graph) noexcept
     CUresult copy_uses(GraphBox& source, NodeRecord& holder) except +
     CUresult hold_places(NodeSpec& spec, NodeParameters& parameters) except +
 
@@ -132,11 +138,16 @@ cdef extern from "_handles/graph_node.hpp" namespace "cg" nogil:
         NodeKind kind
         void* object
         SourcePlace source
+        OwnerSlot owners
         unique_ptr[NodeFacts] facts
         cpp_bool is_alive() noexcept
         NodeFacts& make_facts() except +
 
     ctypedef shared_ptr[const CUgraphNode] NodeHandle
+    cppclass WeakNode "std::weak_ptr<const CUgraphNode>":
+        WeakNode()
+        WeakNode(const NodeHandle& node)
+        NodeHandle lock() noexcept
 
     cppclass NodeTable:
         NodeRecord* find(CUgraphNode raw) except +
@@ -175,6 +186,7 @@ cdef extern from "_handles/node_spec.hpp" namespace "cg" nogil:
     cppclass KernelShape:
         unsigned int cluster[3]
         int cooperative
+        cpp_bool operator==(const KernelShape& other) noexcept
 
     cppclass NodeSpec:
         NodeSpec()
@@ -187,7 +199,9 @@ cdef extern from "_handles/node_spec.hpp" namespace "cg" nogil:
         void begin(NodeKind kind) noexcept
 
     CUresult make_node(const NodePlace& place, NodeSpec& spec, CUgraphNode* node) noexcept
+    CUresult set_node(CUgraphNode node, NodeSpec& spec) noexcept
     CUresult load_node(CUgraphNode node, NodeSpec& spec) noexcept
+    CUresult get_shape(CUgraphNode node, KernelShape* shape) noexcept
     CUresult current_context(CUcontext* context) noexcept
 
     enum class AllocKind(int):
@@ -208,8 +222,11 @@ cdef extern from "_handles/graph.hpp" namespace "cg" nogil:
         CUgraphConditionalHandle handle
         cpp_bool has_default
         SourcePlace source
+    cppclass Hierarchy:
+        pass
     cppclass GraphBox:
         CUgraph raw
+        Hierarchy* hierarchy
         SourceTable* sources
         NodeRecord* holder
         NodeRecord entry
@@ -225,6 +242,7 @@ cdef extern from "_handles/graph.hpp" namespace "cg" nogil:
     ParameterTable& parameters_of(GraphBox& graph) noexcept
     void point_to(NodeHandle& handle, const NodeHandle& any, NodeRecord& node) noexcept
     NodePlace place_after(const NodeHandle& node) noexcept
+    void forget_inner(NodeRecord& node) noexcept
     NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot slot) except +
     void seal_owners(GraphBox& graph) noexcept
 
@@ -265,6 +283,13 @@ cdef extern from "_handles/graph_exec.hpp" namespace "cg" nogil:
         const GraphExecHandle& graph, ParameterChanges& changes, ParameterProblem* problem) except +
     void list_parameters(const GraphExecHandle& graph, vector[PresentParameter]& values) except +
     CUresult upload(const GraphExecHandle& graph, const StreamHandle& stream) except +
+    CUresult set_exec_node(const GraphExecHandle& graph, NodeRecord& node, NodeSpec& spec) except +
+    CUresult set_exec_child(const GraphExecHandle& graph, NodeRecord& node, NodeSpec& spec, GraphBox& child) except +
+    CUresult set_exec_enabled(const GraphExecHandle& graph, CUgraphNode node, cpp_bool enabled) except +
+    CUresult get_exec_enabled(const GraphExecHandle& graph, CUgraphNode node, cpp_bool* enabled) except +
+    CUresult update(
+        const GraphExecHandle& graph, GraphBox& source, CUgraphExecUpdateResultInfo* info,
+        ParameterProblem* problem) except +
 
 cdef extern from "_handles/graph_memory.hpp" namespace "cg" nogil:
     int kUnknownMemory

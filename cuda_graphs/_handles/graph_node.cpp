@@ -198,8 +198,7 @@ CUresult destroy_node(NodeRecord& record) {
         const CUresult status = driver().cuGraphDestroyNode(record.raw);
         if (status != CUDA_SUCCESS) return status;
     }
-    if (record.facts)
-        for (GraphBox* inner : record.facts->inner) forget_graph(*inner);
+    forget_inner(record);
     graph.owners.release(graph.raw, record.owners);
     graph.nodes.forget(record);
     return CUDA_SUCCESS;

@@ -118,12 +118,6 @@ void for_each_user(GraphBox& source, Visit visit) {
     });
 }
 
-bool has_users(GraphBox& source) {
-    bool found = false;
-    for_each_user(source, [&](const NodeParameters&) { found = true; });
-    return found;
-}
-
 ParameterRef take_over(const ParameterRef& parameter, ParameterTable& table) {
     ParameterRef known = table.find(parameter->name);
     if (known) return known;
@@ -154,6 +148,12 @@ NodeRecord* find_copy(const NodeRecord& node, GraphBox& clone) {
 
 }  // namespace
 
+bool uses_parameters(GraphBox& graph) {
+    bool found = false;
+    for_each_user(graph, [&](const NodeParameters&) { found = true; });
+    return found;
+}
+
 ParameterRef find_clash(GraphBox& source, GraphBox& target) {
     ParameterRef clash;
     for_each_user(source, [&](const NodeParameters& parameters) {
@@ -166,7 +166,7 @@ ParameterRef find_clash(GraphBox& source, GraphBox& target) {
 }
 
 CUresult copy_uses(GraphBox& source, NodeRecord& holder) {
-    if (!has_users(source)) return CUDA_SUCCESS;
+    if (!uses_parameters(source)) return CUDA_SUCCESS;
     GraphBox* const clone = child_box(holder);
     if (clone == nullptr) return take_noted_error().status;
     for (std::size_t i = 0; i < source.nodes.size(); ++i) {

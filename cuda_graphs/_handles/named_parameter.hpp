@@ -88,6 +88,9 @@ CUresult hold_places(NodeSpec& spec, NodeParameters& parameters);
 // hierarchy of `target`; empty when there is none.
 ParameterRef find_clash(GraphBox& source, GraphBox& target);
 
+// Whether nodes of the graph, or of a graph embedded in it, use any.
+bool uses_parameters(GraphBox& graph);
+
 // `holder` got a copy of `source`: its nodes use the parameters of the same names in the hierarchy of `holder`, which
 // gets those that it lacks. Does nothing when no node uses any.
 CUresult copy_uses(GraphBox& source, NodeRecord& holder);

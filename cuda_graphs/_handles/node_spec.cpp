@@ -54,24 +54,6 @@ CUresult current_context(CUcontext* context) {
     return status == CUDA_SUCCESS && *context == nullptr ? CUDA_ERROR_INVALID_CONTEXT : status;
 }
 
-namespace {
-
-CUresult set_shape(CUgraphNode node, const KernelShape& shape) {
-    CUkernelNodeAttrValue value{};
-    if (shape.cluster[0] != 0) {
-        value.clusterDim.x = shape.cluster[0];
-        value.clusterDim.y = shape.cluster[1];
-        value.clusterDim.z = shape.cluster[2];
-        const CUresult status =
-            driver().cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value);
-        if (status != CUDA_SUCCESS) return status;
-    }
-    if (shape.cooperative == 0) return CUDA_SUCCESS;
-    value = {};
-    value.cooperative = shape.cooperative;
-    return driver().cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value);
-}
-
 CUresult get_shape(CUgraphNode node, KernelShape* shape) {
     CUkernelNodeAttrValue value{};
     CUresult status = driver().cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value);
@@ -85,27 +67,49 @@ CUresult get_shape(CUgraphNode node, KernelShape* shape) {
     return status;
 }
 
+namespace {
+
+CUresult set_shape(CUgraphNode node, const KernelShape& from, const KernelShape& to) {
+    CUkernelNodeAttrValue value{};
+    if (!to.has_cluster_of(from)) {
+        value.clusterDim.x = to.cluster[0];
+        value.clusterDim.y = to.cluster[1];
+        value.clusterDim.z = to.cluster[2];
+        const CUresult status =
+            driver().cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value);
+        if (status != CUDA_SUCCESS) return status;
+    }
+    if (to.cooperative == from.cooperative) return CUDA_SUCCESS;
+    value = {};
+    value.cooperative = to.cooperative;
+    return driver().cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value);
+}
+
 CUresult add(const NodePlace& place, NodeSpec& spec, CUgraphNode* node) {
     return driver().cuGraphAddNode(node, place.graph, place.after, place.data, place.count, &spec.params);
 }
 
-// The attributes are set once the node exists, and a graph with memory nodes does not let a node go again. So a shape
-// that the driver refuses has to show on a graph that can be thrown away.
-CUresult try_shape(NodeSpec& spec) {
-    CUgraph scratch = nullptr;
-    CUgraphNode node = nullptr;
-    CUresult status = driver().cuGraphCreate(&scratch, 0);
-    if (status != CUDA_SUCCESS) return status;
-    status = add({scratch, nullptr, 0}, spec, &node);
-    if (status == CUDA_SUCCESS) status = set_shape(node, spec.shape);
-    driver().cuGraphDestroy(scratch);
-    return status;
-}
+// A graph to be thrown away. The driver holds launch attributes against the node as it is, so they are set once it
+// exists, and a graph with memory nodes does not let a node go again: what the driver refuses has to show here.
+class Scratch {
+  public:
+    Scratch() { status_ = driver().cuGraphCreate(&graph_, 0); }
+    ~Scratch() {
+        if (graph_ != nullptr) driver().cuGraphDestroy(graph_);
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
 
-CUDA_KERNEL_NODE_PARAMS narrow(const CUDA_KERNEL_NODE_PARAMS_v3& k) noexcept {
-    return {k.func,      k.gridDimX,       k.gridDimY,     k.gridDimZ, k.blockDimX, k.blockDimY,
-            k.blockDimZ, k.sharedMemBytes, k.kernelParams, k.extra,    k.kern,      k.ctx};
-}
+    CUresult add_shaped(NodeSpec& spec, CUgraphNode* node) {
+        if (status_ == CUDA_SUCCESS) status_ = add({graph_, nullptr, 0}, spec, node);
+        if (status_ == CUDA_SUCCESS) status_ = set_shape(*node, {}, spec.shape);
+        return status_;
+    }
+
+  private:
+    CUgraph graph_ = nullptr;
+    CUresult status_;
+};
 
 CUDA_KERNEL_NODE_PARAMS_v3 widen(const CUDA_KERNEL_NODE_PARAMS& k) noexcept {
     return {k.func,      k.gridDimX,       k.gridDimY,     k.gridDimZ, k.blockDimX, k.blockDimY,
@@ -115,14 +119,59 @@ CUDA_KERNEL_NODE_PARAMS_v3 widen(const CUDA_KERNEL_NODE_PARAMS& k) noexcept {
 }  // namespace
 
 CUresult make_node(const NodePlace& place, NodeSpec& spec, CUgraphNode* node) {
-    if (spec.kind == NodeKind::kKernel && place.data == nullptr && spec.shape.is_plain()) {
-        const CUDA_KERNEL_NODE_PARAMS params = narrow(spec.params.kernel);
-        return driver().cuGraphAddKernelNode(node, place.graph, place.after, place.count, &params);
-    }
     if (spec.shape.is_plain()) return add(place, spec, node);
-    CUresult status = try_shape(spec);
+    CUgraphNode tried = nullptr;
+    CUresult status = Scratch().add_shaped(spec, &tried);
     if (status == CUDA_SUCCESS) status = add(place, spec, node);
-    return status == CUDA_SUCCESS ? set_shape(*node, spec.shape) : status;
+    return status == CUDA_SUCCESS ? set_shape(*node, {}, spec.shape) : status;
+}
+
+namespace {
+
+// A kernel node that changes its shape does so through none, in which any grid is right. `copy` is a copy of it.
+CUresult reshape(CUgraphNode node, NodeSpec& before, CUgraphNode copy, NodeSpec& after) {
+    bool has_params = false;
+    CUresult status = set_shape(node, before.shape, {});
+    if (status == CUDA_SUCCESS) status = driver().cuGraphNodeSetParams(node, &after.params);
+    if (status == CUDA_SUCCESS) {
+        has_params = true;
+        status = set_shape(node, {}, after.shape);
+    }
+    if (status == CUDA_SUCCESS) return CUDA_SUCCESS;
+    KernelShape now{};
+    get_shape(node, &now);
+    if (has_params) {
+        set_shape(node, now, {});
+        now = {};
+        if (load_node(copy, before) == CUDA_SUCCESS) driver().cuGraphNodeSetParams(node, &before.params);
+    }
+    set_shape(node, now, before.shape);
+    return status;
+}
+
+CUresult set_kernel(CUgraphNode node, NodeSpec& spec) {
+    NodeSpec before;
+    before.begin(NodeKind::kKernel);
+    CUresult status = load_node(node, before);
+    if (status != CUDA_SUCCESS) return status;
+    if (before.shape == spec.shape) return driver().cuGraphNodeSetParams(node, &spec.params);
+
+    // The scratch graph shows whether the driver takes it.
+    Scratch scratch;
+    CUgraphNode copy = nullptr, tried = nullptr;
+    status = scratch.add_shaped(before, &copy);
+    if (status == CUDA_SUCCESS) status = scratch.add_shaped(spec, &tried);
+    return status == CUDA_SUCCESS ? reshape(node, before, copy, spec) : status;
+}
+
+}  // namespace
+
+CUresult set_node(CUgraphNode node, NodeSpec& spec) {
+    return spec.kind == NodeKind::kKernel ? set_kernel(node, spec) : driver().cuGraphNodeSetParams(node, &spec.params);
+}
+
+CUresult set_in_executable(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams& params) {
+    return driver().cuGraphExecNodeSetParams(exec, node, &params);
 }
 
 namespace {
@@ -184,12 +233,6 @@ CUresult load_node(CUgraphNode node, NodeSpec& spec) {
         default:
             return CUDA_SUCCESS;
     }
-}
-
-CUresult set_exec_node(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams& params) {
-    if (params.type != CU_GRAPH_NODE_TYPE_KERNEL) return driver().cuGraphExecNodeSetParams(exec, node, &params);
-    const CUDA_KERNEL_NODE_PARAMS kernel = narrow(params.kernel);
-    return driver().cuGraphExecKernelNodeSetParams(exec, node, &kernel);
 }
 
 namespace {

@@ -33,6 +33,12 @@ struct KernelShape {
     int cooperative;
 
     bool is_plain() const noexcept { return cluster[0] == 0 && cooperative == 0; }
+    bool has_cluster_of(const KernelShape& other) const noexcept {
+        return cluster[0] == other.cluster[0] && cluster[1] == other.cluster[1] && cluster[2] == other.cluster[2];
+    }
+    bool operator==(const KernelShape& other) const noexcept {
+        return has_cluster_of(other) && cooperative == other.cooperative;
+    }
 };
 
 struct NodeSpec {
@@ -55,12 +61,15 @@ CUresult current_context(CUcontext* context);
 // conditional one.
 CUresult make_node(const NodePlace& place, NodeSpec& spec, CUgraphNode* node);
 
+// Changes a node of a definition; nothing on failure.
+CUresult set_node(CUgraphNode node, NodeSpec& spec);
+// Sets what `node` became in an executable; the launch attributes of a kernel node stay what they are there.
+CUresult set_in_executable(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams& params);
+
 // Fills a spec from a node of the kind that the spec began with; without owners. Pointers in it are into the node. What
 // the driver does not tell before CUDA 13.2 (contexts, anything of conditional nodes) stays zero.
 CUresult load_node(CUgraphNode node, NodeSpec& spec);
-
-// Changes a node of an executable; `node` names it.
-CUresult set_exec_node(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams& params);
+CUresult get_shape(CUgraphNode node, KernelShape* shape);
 
 enum class AllocKind : int { kDevice, kHost, kManaged };
 

@@ -34,7 +34,7 @@ Opaque copy_bytes(const void* data, std::size_t size) {
     return bytes;
 }
 
-OwnerPage* OwnerPage::create(CUgraph graph) noexcept {
+OwnerPage* OwnerPage::create() noexcept {
     std::unique_ptr<OwnerPage> page(new (std::nothrow) OwnerPage);
     if (!page) return note_error(CUDA_ERROR_OUT_OF_MEMORY, "OwnerPage::create"), nullptr;
     const GilRelease released;
@@ -81,6 +81,21 @@ void OwnerPage::commit(std::uint32_t index, NodeRecord& node) noexcept {
     slots_[index].node = &node;
 }
 
+Owners OwnerPage::take_back(std::uint32_t index) noexcept {
+    --pending_;
+    if (index + 1 == used_) --used_;
+    return std::exchange(slots_[index].owners, {});
+}
+
+bool OwnerPage::holds(const Owners& owners) const noexcept {
+    const auto is_held = [&](const Opaque& wanted, const Opaque& had) {
+        return wanted.get() == had.get() && !wanted.owner_before(had) && !had.owner_before(wanted);
+    };
+    return std::any_of(slots_.begin(), slots_.begin() + used_, [&](const Slot& slot) {
+        return is_held(owners.first, slot.owners.first) && is_held(owners.second, slot.owners.second);
+    });
+}
+
 void OwnerPage::move_nodes_to(OwnerPage& target) noexcept {
     for (Slot& slot : slots_) {
         if (slot.node == nullptr) continue;
@@ -88,6 +103,10 @@ void OwnerPage::move_nodes_to(OwnerPage& target) noexcept {
         target.slots_[target.used_++] = slot;
         slot.node = nullptr;
     }
+}
+
+Owners owners_of(OwnerSlot slot) noexcept {
+    return slot.page == nullptr ? Owners{} : slot.page->owners(slot.index);
 }
 
 OwnerPage* OwnerPages::add_page(CUgraph graph) noexcept {

@@ -33,6 +33,8 @@ struct NodeRecord;
 struct Owners {
     Opaque first;
     Opaque second;
+
+    explicit operator bool() const noexcept { return first || second; }
 };
 
 template <class T>
@@ -76,6 +78,12 @@ class OwnerPage final : public Deferred {
     std::uint32_t add_pending(const Opaque& first, const Opaque& second) noexcept;
     void rollback(std::uint32_t index) noexcept;
     void commit(std::uint32_t index, NodeRecord& node) noexcept;
+    const Owners& owners(std::uint32_t index) const noexcept { return slots_[index].owners; }
+
+    // The same where no node is on record (exec_owners.hpp).
+    void keep(std::uint32_t) noexcept { --pending_; }
+    Owners take_back(std::uint32_t index) noexcept;
+    bool holds(const Owners& owners) const noexcept;
 
     // The node goes, its owners stay with whoever shares this page.
     void leave(std::uint32_t index) noexcept { slots_[index].node = nullptr; }
@@ -99,6 +107,9 @@ class OwnerPage final : public Deferred {
     std::array<Slot, kSlots> slots_;
     Counted<Kind::kUserObject> counted_;
 };
+
+// A copy of what is there.
+Owners owners_of(OwnerSlot slot) noexcept;
 
 // The pages of one graph. To give a node owners: prepare, then the driver call that makes or changes the node, then
 // commit or rollback. So a failure leaves neither a stray owner nor an unprotected node.

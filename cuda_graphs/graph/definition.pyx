@@ -58,30 +58,15 @@ cdef class GraphDef(Place):
 
     def nodes(self):
         """All nodes, as a set."""
-        cdef GraphBox* graph = self._open()
-        cdef vector[CUgraphNode] nodes
-        cdef CUgraphNode raw
-        cdef CUresult status
-        with nogil:
-            status = list_nodes(graph.raw, nodes)
-        if status:
-            check_attempt(status, f"list the nodes of {self._identify(True)}")
-        return {wrap_raw(self._h, graph, raw) for raw in nodes}
+        return set(list_graph_nodes(self))
 
     def edges(self):
         """All edges, as a set of (from, to)."""
-        cdef GraphBox* graph = self._open()
-        cdef Edges edges
-        cdef size_t i
-        cdef CUresult status
-        with nogil:
-            status = list_edges(graph.raw, edges)
-        if status:
-            check_attempt(status, f"list the edges of {self._identify(True)}")
-        return {
-            (wrap_raw(self._h, graph, edges.source[i]), wrap_raw(self._h, graph, edges.target[i]))
-            for i in range(edges.size())
-        }
+        return set(list_graph_edges(self))
+
+    def _listed(self):
+        """Nodes and edges as lists, in the driver's order."""
+        return list_graph_nodes(self), list_graph_edges(self)
 
     def edge_data(self, before, after):
         """The EdgeData of the edge from `before` to `after`; `EdgeData()` for a full edge.
@@ -212,6 +197,33 @@ cdef int note_condition(GraphBox* graph, CUgraphConditionalHandle handle, bint h
     record.source = keep_source(graph, find_source())
     graph.conditions.push_back(record)
     return 0
+
+
+cdef list list_graph_nodes(GraphDef self):
+    cdef GraphBox* graph = self._open()
+    cdef vector[CUgraphNode] nodes
+    cdef CUgraphNode raw
+    cdef CUresult status
+    with nogil:
+        status = list_nodes(graph.raw, nodes)
+    if status:
+        check_attempt(status, f"list the nodes of {self._identify(True)}")
+    return [wrap_raw(self._h, graph, raw) for raw in nodes]
+
+
+cdef list list_graph_edges(GraphDef self):
+    cdef GraphBox* graph = self._open()
+    cdef Edges edges
+    cdef size_t i
+    cdef CUresult status
+    with nogil:
+        status = list_edges(graph.raw, edges)
+    if status:
+        check_attempt(status, f"list the edges of {self._identify(True)}")
+    return [
+        (wrap_raw(self._h, graph, edges.source[i]), wrap_raw(self._h, graph, edges.target[i]))
+        for i in range(edges.size())
+    ]
 
 
 register_class(NodeKind.kEntry, GraphDef)

@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from cuda_graphs._handles.graph_handles cimport GraphExecHandle
+from cuda_graphs._handles.graph_handles cimport GraphExecHandle, WeakNode
 from cuda_graphs.graph.place cimport Place
 
 
 cdef class Graph:
     cdef GraphExecHandle _h  # empty once closed
     cdef dict _slots  # where each named parameter is
+    cdef WeakNode _source    # the definition whose parameters it has; not kept alive
     cdef object __weakref__
 
     @staticmethod

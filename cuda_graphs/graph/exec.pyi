@@ -1,13 +1,37 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from collections.abc import Mapping
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, overload
 
 from cuda_graphs._objects.stream import Stream
+from cuda_graphs.graph.definition import GraphDef
+from cuda_graphs.graph.exec_nodes import (
+    ExecutableChildGraphNode,
+    ExecutableEventRecordNode,
+    ExecutableEventWaitNode,
+    ExecutableGraphNode,
+    ExecutableHostCallbackNode,
+    ExecutableKernelNode,
+    ExecutableMemcpyNode,
+    ExecutableMemsetNode,
+)
 from cuda_graphs.graph.exec_values import ParameterState
+from cuda_graphs.graph.node import GraphNode
+from cuda_graphs.graph.node_kinds import (
+    ChildGraphNode,
+    EventRecordNode,
+    EventWaitNode,
+    HostCallbackNode,
+    KernelNode,
+    MemcpyNode,
+    MemsetNode,
+)
 
 class _HasStream(Protocol):
     def __cuda_stream__(self) -> tuple[int, int]: ...
+
+class _Builder(Protocol):
+    def _definition_for_update(self) -> GraphDef: ...
 
 class Graph:
     def __init__(self, *args: Any, **kwargs: Any) -> NoReturn: ...
@@ -20,5 +44,22 @@ class Graph:
     @property
     def params(self) -> Mapping[str, ParameterState]: ...
     def upload(self, stream: Stream | _HasStream) -> None: ...
+    def update(self, source: GraphDef | _Builder) -> None: ...
+    @overload
+    def __getitem__(self, node: KernelNode) -> ExecutableKernelNode: ...
+    @overload
+    def __getitem__(self, node: MemsetNode) -> ExecutableMemsetNode: ...
+    @overload
+    def __getitem__(self, node: MemcpyNode) -> ExecutableMemcpyNode: ...
+    @overload
+    def __getitem__(self, node: ChildGraphNode) -> ExecutableChildGraphNode: ...
+    @overload
+    def __getitem__(self, node: HostCallbackNode) -> ExecutableHostCallbackNode: ...
+    @overload
+    def __getitem__(self, node: EventRecordNode) -> ExecutableEventRecordNode: ...
+    @overload
+    def __getitem__(self, node: EventWaitNode) -> ExecutableEventWaitNode: ...
+    @overload
+    def __getitem__(self, node: GraphNode) -> ExecutableGraphNode: ...
     def close(self) -> None: ...
     def __repr__(self) -> str: ...

@@ -4,22 +4,25 @@
 
 from libc.stdint cimport uintptr_t
 
-from cuda_graphs._driver.cuda cimport CUresult, driver
+from cuda_graphs._driver.cuda cimport CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, CUresult, driver
 from cuda_graphs._driver.cuda_graph cimport (
     CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH, CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH,
     CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD, CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY, CUDA_GRAPH_INSTANTIATE_PARAMS,
+    CUgraphExecUpdateResultInfo,
 )
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport (
-    GraphBox, GraphExecHandle, ParameterChanges, ParameterProblem, find_unfinished, instantiate, launch,
-    set_parameters, upload,
+    GraphBox, GraphExecHandle, NodeHandle, NodeKind, NodeRecord, ParameterChanges, ParameterFault, ParameterProblem,
+    WeakNode, find_unfinished, instantiate, launch, set_parameters, update, upload,
 )
-from cuda_graphs._handles.handles cimport StreamHandle
+from cuda_graphs._handles.handles cimport StreamHandle, box_of
 from cuda_graphs._objects.numbers cimport read_flag
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
+from cuda_graphs.graph.exec_nodes cimport view_node
 from cuda_graphs.graph.exec_values cimport check_problem, find_slots, present_values, read_changes
-from cuda_graphs.graph.place cimport Place, wrap_graph, wrap_raw
-from cuda_graphs.errors import instantiate_error
+from cuda_graphs.graph.place cimport Place, class_of, wrap_graph, wrap_raw
+from cuda_graphs.graph.difference import describe_difference
+from cuda_graphs.errors import instantiate_error, update_error
 
 
 cdef class Graph:
@@ -116,6 +119,49 @@ cdef class Graph:
         if status:
             check_attempt(status, f"upload {self!r} on {stream!r}")
 
+    def update(self, source):
+        """Take over all parameters of a definition with the same structure: a GraphDef, or a GraphBuilder that has ended.
+
+        Launches in flight keep the old parameters. `source` may go right after. What the nodes used so far is let go
+        after the last launch that used it, and what single nodes were set to (`graph[node]`) is replaced too; but
+        parameters keep the values that were set, a disabled node stays disabled, and the nodes that `graph[node]` takes
+        are still those of the definition that this Graph was made of.
+
+        GraphUpdateError, a CUDAError, says which node cannot be changed, and how; then nothing has changed. RuntimeError
+        for a closed Graph and a definition that is no longer valid.
+        """
+        self._check_open()
+        cdef Place definition = accept_source(source)
+        cdef GraphBox* graph = definition._open()
+        cdef GraphExecHandle h = self._h
+        cdef CUgraphExecUpdateResultInfo info
+        cdef ParameterProblem problem
+        info.errorNode = info.errorFromNode = NULL
+        cdef CUresult status = update(h, graph[0], &info, &problem)
+        if status and problem.fault == ParameterFault.kNone:
+            raise refused(self, definition, status, &info)
+        if problem.fault == ParameterFault.kLost:
+            raise RuntimeError(
+                f"{self!r} cannot take over the parameters of {definition._identify()}: the definition that it was made "
+                "of is gone, by whose nodes the driver would find them; instantiate the new one"
+            )
+        self._source = WeakNode(definition._h)
+        self._slots = find_slots(h)
+        check_problem(problem, self._slots, {})
+
+    def __getitem__(self, node):
+        """The view of what `node` became in this Graph, an ExecutableGraphNode.
+
+        node  of the definition that the Graph was made of, or of a body or an embedded graph in it, and still there.
+              Whole updates do not change which nodes these are. Of a node of any other graph the driver says so when
+              the view is used (CUDAError).
+
+        ValueError when the Graph is closed or the node destroyed; TypeError for kinds that cannot be changed.
+        """
+        if not self._h:
+            raise ValueError("executable graph has been closed")
+        return view_node(self._h, self._slots, node)
+
     def close(self):
         """Let go of the executable; launches in flight finish first. Nothing happens the second time."""
         self._h.reset()
@@ -136,7 +182,39 @@ cdef Graph instantiate_graph(Place definition, object options):
     cdef GraphExecHandle h = instantiate(definition._h, &params, upload_to, &status)
     if not h:
         raise explain(definition, graph, status, &params)
-    return Graph._from_handle(h)
+    cdef Graph made = Graph._from_handle(h)
+    made._source = WeakNode(definition._h)
+    return made
+
+
+cdef Place accept_source(object source):
+    if isinstance(source, class_of(NodeKind.kEntry)):
+        return <Place>source
+    definition = getattr(type(source), "_definition_for_update", None)  # of a GraphBuilder
+    if definition is None:
+        raise TypeError(f"expected GraphBuilder or GraphDef, got {type(source).__name__}")
+    return <Place?>definition(source)
+
+
+cdef object refused(Graph self, Place after, CUresult status, CUgraphExecUpdateResultInfo* info):
+    cdef const char* name = NULL
+    cdef const char* text = NULL
+    driver().cuGetErrorName(status, &name)
+    driver().cuGetErrorString(status, &text)
+    difference = ""
+    if status == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE:
+        difference = describe_difference(source_of(self), after, <uintptr_t>info.errorNode)
+    return update_error(
+        <int>info.result, <int>status, name.decode() if name else "", text.decode() if text else "",
+        f"update {self!r} from {after._identify(True)}", difference,
+    )
+
+
+cdef object source_of(Graph self):
+    cdef NodeHandle source = self._source.lock()
+    if not source or box_of[NodeRecord](source).graph.raw == NULL:
+        return None
+    return wrap_graph(source, box_of[NodeRecord](source).graph)
 
 
 cdef int check_finished(Place definition, GraphBox* graph) except -1:

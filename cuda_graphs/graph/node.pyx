@@ -7,18 +7,22 @@ import re
 from cpython.object cimport PyObject
 from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
+from libcpp.memory cimport unique_ptr
 
 from cuda_graphs._driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS, CUgraph, CUgraphNode, CUresult
 from cuda_graphs._driver.cuda_graph cimport CUgraphEdgeData, CUgraphNodeType, graph_driver
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport (
-    Direction, Edges, GraphBox, NodeKind, NodeRecord, add_edges, destroy_node, list_edges_of, remove_edges,
+    Direction, Edges, GraphBox, NodeKind, NodeParameters, NodeRecord, NodeSpec, OwnerSlot, add_edges, destroy_node,
+    list_edges_of, load_node, owners_of, remove_edges, set_node,
 )
 from cuda_graphs._handles.handles cimport hold_python
 from cuda_graphs._objects.source cimport text_of
 from cuda_graphs.graph.labels cimport given_name, place_in_holder, set_name
 from cuda_graphs.graph.operands cimport accept_edge
+from cuda_graphs.graph.parameter cimport prepare_uses
 from cuda_graphs.graph.place cimport Place, register_class, wrap_graph, wrap_node, wrap_raw
+from cuda_graphs.graph.spec cimport describe
 from cuda_graphs.errors import CUDAError
 from cuda_graphs.graph.adjacency import AdjacencySet
 from cuda_graphs.graph.edge_data import EdgeData
@@ -164,6 +168,46 @@ cdef class GraphNode(Place):
         if place is not None:
             words += f" in {place} of {wrap_node(self._h, record.graph.holder)._identify(with_handle)}"
         return words
+
+    cdef NodeRecord* _load(self, NodeSpec& spec) except NULL:
+        cdef NodeRecord* record = self._record()
+        cdef CUresult status
+        spec.begin(record.kind)
+        with nogil:
+            status = load_node(record.raw, spec)
+        if status:
+            check_attempt(status, f"read the parameters of {self._identify(True)}")
+        return record
+
+    cdef int _load_all(self, NodeSpec& spec) except -1:
+        cdef NodeRecord* record = self._load(spec)
+        spec.owners = owners_of(record.owners)
+        if not record.facts or not record.facts.get().parameters:
+            return 0
+        spec.uses = record.facts.get().parameters.get().uses
+        if record.kind != NodeKind.kKernel:  # the driver has something else as long as values are missing
+            spec.params = record.facts.get().parameters.get().wanted
+        return 0
+
+    cdef int _set(self, NodeSpec& spec) except -1:
+        cdef GraphBox* graph = self._open()
+        cdef NodeRecord* record = self._record()
+        cdef unique_ptr[NodeParameters] parameters
+        cdef OwnerSlot slot
+        cdef CUresult status
+        if not spec.uses.empty():
+            parameters = prepare_uses(graph, spec)
+        if spec.owners:
+            slot = self._attach(spec.owners)
+        with nogil:
+            status = set_node(record.raw, spec)
+        if status:
+            graph.owners.rollback(slot)
+            check_attempt(status, f"change {self._identify(True)} to {describe(spec)}")
+        graph.owners.commit(graph.raw, slot, record[0])
+        if parameters or record.facts:
+            record.make_facts().parameters.swap(parameters)
+        return 0
 
     cdef object _value(self, str name):
         cdef NodeRecord* record = self._record()

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from cuda_graphs._objects.event import Event
 from cuda_graphs._objects.kernel import Kernel
@@ -14,6 +15,13 @@ from cuda_graphs.graph.spans import Span
 class EmptyNode(GraphNode): ...
 
 class KernelNode(GraphNode):
+    def update(
+        self,
+        *,
+        config: LaunchConfig | Mapping[str, Any] | None = None,
+        kernel: Kernel | None = None,
+        args: Sequence[Any] | None = None,
+    ) -> None: ...
     @property
     def reads(self) -> tuple[Span, ...]: ...
     @property
@@ -51,6 +59,16 @@ class FreeNode(GraphNode):
     def dptr(self) -> int: ...
 
 class MemsetNode(GraphNode):
+    def update(
+        self,
+        *,
+        dst: Any = None,
+        value: Any = None,
+        width: int | None = None,
+        height: int | None = None,
+        pitch: int | None = None,
+        dst_owner: Any = None,
+    ) -> None: ...
     @property
     def dptr(self) -> int: ...
     @property
@@ -65,6 +83,22 @@ class MemsetNode(GraphNode):
     def pitch(self) -> int: ...
 
 class MemcpyNode(GraphNode):
+    def update(
+        self,
+        *,
+        dst: Any = None,
+        src: Any = None,
+        size: int | None = None,
+        width: int | None = None,
+        height: int | None = None,
+        depth: int | None = None,
+        dst_pitch: int | None = None,
+        src_pitch: int | None = None,
+        dst_height: int | None = None,
+        src_height: int | None = None,
+        dst_owner: Any = None,
+        src_owner: Any = None,
+    ) -> None: ...
     @property
     def dst(self) -> int: ...
     @property
@@ -87,18 +121,22 @@ class MemcpyNode(GraphNode):
     def src_height(self) -> int: ...
 
 class ChildGraphNode(GraphNode):
+    def update(self, child: GraphDef) -> None: ...
     @property
     def child_graph(self) -> GraphDef: ...
 
 class HostCallbackNode(GraphNode):
+    def update(self, fn: Callable[[], object], *, user_data: Any = None) -> None: ...
     @property
     def callback_fn(self) -> Callable[[], object] | None: ...
 
 class EventRecordNode(GraphNode):
+    def update(self, event: Event) -> None: ...
     @property
     def event(self) -> Event: ...
 
 class EventWaitNode(GraphNode):
+    def update(self, event: Event) -> None: ...
     @property
     def event(self) -> Event: ...
 

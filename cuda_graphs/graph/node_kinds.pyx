@@ -9,39 +9,32 @@ to the kinds of the handle layer.
 from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
 from libc.string cimport memcmp
+from libcpp.memory cimport shared_ptr
 from libcpp.vector cimport vector
 
-from cuda_graphs._driver.cuda cimport CUgraphNode, CUresult
+from cuda_graphs._driver.cuda cimport CUDA_ERROR_INVALID_VALUE
 from cuda_graphs._driver.cuda_graph cimport (
     CU_MEMORYTYPE_HOST, CUDA_HOST_NODE_PARAMS_v2, CUDA_MEM_ALLOC_NODE_PARAMS_v2, CUDA_MEMCPY3D,
     CUDA_MEMSET_NODE_PARAMS_v2, CUgraphConditionalHandle, CUmemorytype,
 )
 from cuda_graphs._driver.seam cimport check_attempt, raise_noted
 from cuda_graphs._handles.graph_handles cimport (
-    AllocKind, GraphBox, NodeKind, NodeRecord, NodeSpec, alloc_kind, child_box, load_node,
+    AllocKind, GraphBox, GraphLabels, NodeKind, NodeRecord, NodeSpec, alloc_kind, child_box, copy_labels,
+    forget_inner,
 )
 from cuda_graphs._handles.handles cimport Parameter, create_event_ref
 from cuda_graphs._objects.event cimport Event
 from cuda_graphs.graph.callback cimport python_callback
 from cuda_graphs.graph.condition cimport Condition
 from cuda_graphs.graph.node cimport GraphNode
-from cuda_graphs.graph.place cimport register_class, wrap_graph
-from cuda_graphs.graph.transfer cimport first_destination_byte, first_source_byte, shape_of_copy
-from cuda_graphs.graph.spec cimport config_of, kernel_of
+from cuda_graphs.graph.parameter cimport check_clash, take_uses
+from cuda_graphs.graph.place cimport accept_graph, register_class, wrap_graph
+from cuda_graphs.graph.spec cimport change_kernel, config_of, kernel_of, read_child, read_event, read_host
+from cuda_graphs.graph.transfer cimport (
+    change_memcpy, change_memset, first_destination_byte, first_source_byte, shape_of_copy,
+)
 from cuda_graphs.graph.touches cimport touches_of
 from cuda_graphs.graph.options import MEMORY_TYPES, GraphAllocOptions
-
-
-cdef NodeRecord* load(GraphNode self, NodeSpec& spec) except NULL:
-    cdef NodeRecord* record = self._record()
-    cdef CUgraphNode raw = record.raw
-    cdef CUresult status
-    spec.begin(record.kind)
-    with nogil:
-        status = load_node(raw, spec)
-    if status:
-        check_attempt(status, f"read the parameters of a {type(self).__name__}")
-    return record
 
 
 cdef class EmptyNode(GraphNode):
@@ -53,12 +46,27 @@ cdef class KernelNode(GraphNode):
 
     def _read(self):
         cdef NodeSpec spec
-        load(self, spec)
+        self._load(spec)
         config = config_of(spec)
         return {
             "grid": config.grid, "block": config.block, "shmem_size": config.shmem_size, "config": config,
             "kernel": kernel_of(spec),
         }
+
+    def update(self, *, config=None, kernel=None, args=None):
+        """Change the definition: executables that are made or updated later have the new values, others stay.
+
+        What is None stays. A new `kernel` needs `args` (a tuple, of `()` for none). Cluster and cooperative settings go
+        with `config`. Nothing has changed when it raises: RuntimeError for a destroyed node, TypeError and ValueError
+        for the arguments, CUDAError from the driver.
+        """
+        cdef NodeSpec spec
+        self._open()
+        if config is None and kernel is None and args is None:
+            return
+        self._load_all(spec)
+        change_kernel(spec, config, kernel, args)
+        self._set(spec)
 
     @property
     def grid(self):
@@ -103,7 +111,7 @@ cdef class KernelNode(GraphNode):
     def _takes(self, CUgraphConditionalHandle handle):
         """Whether the arguments hold the bytes of a handle, in whatever form it was passed."""
         cdef NodeSpec spec
-        load(self, spec)
+        self._load(spec)
         cdef const vector[Parameter]* parameters = kernel_of(spec)._parameters()
         cdef size_t i, word
         for i in range(parameters.size()):
@@ -124,7 +132,7 @@ cdef class AllocNode(GraphNode):
 
     def _read(self):
         cdef NodeSpec spec
-        cdef NodeRecord* record = load(self, spec)
+        cdef NodeRecord* record = self._load(spec)
         cdef CUDA_MEM_ALLOC_NODE_PARAMS_v2* p = &spec.params.alloc
         cdef AllocKind kind = alloc_kind(p.poolProps)
         cdef size_t i
@@ -177,7 +185,7 @@ cdef class FreeNode(GraphNode):
 
     def _read(self):
         cdef NodeSpec spec
-        load(self, spec)
+        self._load(spec)
         return {"dptr": spec.params.free.dptr}
 
     @property
@@ -194,12 +202,24 @@ cdef class MemsetNode(GraphNode):
 
     def _read(self):
         cdef NodeSpec spec
-        load(self, spec)
+        self._load(spec)
         cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
         return {
             "dptr": p.dst, "value": p.value, "element_size": p.elementSize, "width": p.width, "height": p.height,
             "pitch": p.pitch,
         }
+
+    def update(self, *, dst=None, value=None, width=None, height=None, pitch=None, dst_owner=None):
+        """Change the definition: what is None stays. See `memset` for the rest, and KernelNode.update."""
+        cdef NodeSpec spec
+        self._open()
+        if all([given is None for given in (dst, value, width, height, pitch, dst_owner)]):
+            return
+        self._load_all(spec)
+        if dst is not None:
+            spec.owners.first.reset()
+        change_memset(spec, dst, value, width, height, pitch, dst_owner)
+        self._set(spec)
 
     @property
     def dptr(self):
@@ -240,12 +260,30 @@ cdef class MemcpyNode(GraphNode):
 
     def _read(self):
         cdef NodeSpec spec
-        load(self, spec)
+        self._load(spec)
         cdef CUDA_MEMCPY3D* copy = &spec.params.memcpy.copyParams
         return {
             "dst": first_destination_byte(copy[0]), "src": first_source_byte(copy[0]), "shape": shape_of_copy(copy[0]),
             "dst_side": side(copy.dstMemoryType), "src_side": side(copy.srcMemoryType),
         }
+
+    def update(
+        self, *, dst=None, src=None, size=None, width=None, height=None, depth=None, dst_pitch=None, src_pitch=None,
+        dst_height=None, src_height=None, dst_owner=None, src_owner=None,
+    ):
+        """Change the definition: what is None stays. See `memcpy` for the rest, and KernelNode.update."""
+        cdef NodeSpec spec
+        cdef tuple extents = (width, height, depth, dst_pitch, src_pitch, dst_height, src_height)
+        self._open()
+        if all([given is None for given in (dst, src, size, dst_owner, src_owner, *extents)]):
+            return
+        self._load_all(spec)
+        if dst is not None:
+            spec.owners.first.reset()
+        if src is not None:
+            spec.owners.second.reset()
+        change_memcpy(spec, dst, src, size, extents, dst_owner, src_owner)
+        self._set(spec)
 
     @property
     def dst(self):
@@ -312,6 +350,25 @@ cdef class ChildGraphNode(GraphNode):
     def _read(self):
         return {"child_graph": wrap_graph(self._h, child_of(self))}
 
+    def update(self, child):
+        """Change the definition to run a copy of `child` as it is now. See KernelNode.update.
+
+        `child_graph` is another graph then: the old one and all in it is no longer valid. CUDAError for a graph around
+        or inside this one, and for what `embed` refuses.
+        """
+        cdef NodeSpec spec
+        self._open()
+        cdef GraphBox* source = accept_graph(child)._open()
+        if source.hierarchy == self._record().graph.hierarchy:  # of which libcuda would take some
+            check_attempt(CUDA_ERROR_INVALID_VALUE, f"embed {child._identify(True)} in {self._identify(True)} inside it")
+        cdef shared_ptr[const GraphLabels] labels = copy_labels(source[0])
+        check_clash(source, self._record().graph)
+        read_child(spec, source)
+        self._set(spec)
+        forget_inner(self._record()[0])
+        self._record().make_facts().inner_labels = labels
+        take_uses(source, self._record())
+
     @property
     def child_graph(self):
         """The embedded copy, a GraphDef. Changes of it before instantiation count."""
@@ -333,9 +390,16 @@ cdef class HostCallbackNode(GraphNode):
 
     def _read(self):
         cdef NodeSpec spec
-        load(self, spec)
+        self._load(spec)
         cdef CUDA_HOST_NODE_PARAMS_v2* p = &spec.params.host
         return {"callback_fn": python_callback(p[0]), "function": <uintptr_t><void*>p.fn}
+
+    def update(self, fn, *, user_data=None):
+        """Change the definition to call `fn`; see `callback` for what that may be, and KernelNode.update."""
+        cdef NodeSpec spec
+        self._open()
+        read_host(spec, fn, user_data)
+        self._set(spec)
 
     @property
     def callback_fn(self):
@@ -357,8 +421,15 @@ cdef class EventRecordNode(GraphNode):
 
     def _read(self):
         cdef NodeSpec spec
-        load(self, spec)
+        self._load(spec)
         return {"event": Event._from_handle(create_event_ref(spec.params.eventRecord.event))}
+
+    def update(self, event):
+        """Change the definition to use another Event. See KernelNode.update."""
+        cdef NodeSpec spec
+        self._open()
+        read_event(spec, NodeKind.kEventRecord, event)
+        self._set(spec)
 
     @property
     def event(self):
@@ -374,8 +445,15 @@ cdef class EventWaitNode(GraphNode):
 
     def _read(self):
         cdef NodeSpec spec
-        load(self, spec)
+        self._load(spec)
         return {"event": Event._from_handle(create_event_ref(spec.params.eventWait.event))}
+
+    def update(self, event):
+        """Change the definition to use another Event. See KernelNode.update."""
+        cdef NodeSpec spec
+        self._open()
+        read_event(spec, NodeKind.kEventWait, event)
+        self._set(spec)
 
     @property
     def event(self):

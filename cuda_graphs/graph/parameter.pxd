@@ -20,6 +20,8 @@ cdef Parameter declare(GraphBox* graph, object name, object type, object default
 cdef int note_use(NodeSpec& spec, Parameter parameter, Field field, unsigned int argument=*) except -1
 cdef int drop_use(NodeSpec& spec, Field field, unsigned int argument=*) except -1
 cdef bint has_use(NodeSpec& spec, Field field) noexcept
+# The Parameter that a field is the value of, or else `other`.
+cdef object use_of(NodeSpec& spec, Field field, object other)
 
 # Notes the use as an operand, as a count, as the element of a fill, and gives the default, or zero. The element's width
 # in bytes is returned. TypeError for a parameter whose values cannot be that.

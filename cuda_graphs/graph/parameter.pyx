@@ -123,6 +123,13 @@ cdef bint has_use(NodeSpec& spec, Field field) noexcept:
     return False
 
 
+cdef object use_of(NodeSpec& spec, Field field, object other):
+    for use in spec.uses:
+        if use.field == field:
+            return wrap(use.parameter)
+    return other
+
+
 cdef CUdeviceptr use_pointer(NodeSpec& spec, Parameter value, str name, Field field, Opaque* owner) except? 0xBAD:
     cdef NamedParameter* p = value._p.get()
     if p.type.kind != ValueKind.kPointer:

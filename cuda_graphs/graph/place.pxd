@@ -32,6 +32,9 @@ cdef Place wrap_node(const NodeHandle& any, NodeRecord* record)
 # The same for what the driver lists: a node that is not on record is put there.
 cdef Place wrap_raw(const NodeHandle& any, GraphBox* graph, CUgraphNode raw)
 
+# Its argument as a GraphDef, or a TypeError.
+cdef Place accept_graph(object child)
+
 # A GraphDef of an inner graph.
 cdef Place wrap_graph(const NodeHandle& any, GraphBox* graph)
 

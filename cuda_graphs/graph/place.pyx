@@ -43,8 +43,6 @@ from cuda_graphs.graph import options as graph_options
 
 cdef PyObject* classes[<int>NodeKind.kOther + 1]
 
-cdef tuple NO_EXTENTS = (None,) * 7
-
 
 cdef int register_class(NodeKind kind, type cls) except -1:
     Py_INCREF(cls)
@@ -190,7 +188,7 @@ cdef class Place:
         cdef unique_ptr[NodeParameters] parameters
         if not spec.uses.empty():
             parameters = prepare_uses(graph, spec)
-        if spec.owners.first or spec.owners.second:
+        if spec.owners:
             slot = self._attach(spec.owners)
         with nogil:
             status = make_node(place, spec, &raw)
@@ -322,7 +320,7 @@ cdef class Place:
         """
         cdef NodeSpec spec
         cdef tuple extents = (width, height, depth, dst_pitch, src_pitch, dst_height, src_height)
-        read_memcpy(spec, dst, src, size, None if extents == NO_EXTENTS else extents, dst_owner, src_owner)
+        read_memcpy(spec, dst, src, size, extents, dst_owner, src_owner)
         return self._add(spec, name)
 
     def embed(self, child, *, name=None):

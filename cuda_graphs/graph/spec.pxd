@@ -16,6 +16,13 @@ cdef int read_event(NodeSpec& spec, NodeKind kind, object event) except -1  # kE
 cdef int read_conditional(
     NodeSpec& spec, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size) except -1
 
+# What is given as `args` in one piece, as a tuple.
+cdef tuple accept_arguments(object args)
+
+# Of the spec of a kernel node that is there, what is not None: the launch shape; the kernel and its arguments, or these
+# alone. Owners of what stays are left to the caller, first the kernel and second the arguments.
+cdef int change_kernel(NodeSpec& spec, object config, object kernel, object args) except -1
+
 # Some words on what a spec makes, for messages: "a memset of 4 x 1 elements at 0x1000".
 cdef str describe(NodeSpec& spec)
 

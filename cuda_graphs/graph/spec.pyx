@@ -31,18 +31,40 @@ from cuda_graphs.graph.options import MEMORY_TYPES, device_ordinal, memory_kind,
 
 
 cdef int read_kernel(NodeSpec& spec, object config, object kernel, tuple args) except -1:
-    cdef LaunchConfig c = LaunchConfig_accept(config)
-    cdef Kernel k = accept_kernel(kernel)
+    spec.begin(NodeKind.kKernel)
+    fill_config(spec, LaunchConfig_accept(config))
+    return fill_arguments(spec, accept_kernel(kernel), args)
+
+
+cdef int change_kernel(NodeSpec& spec, object config, object kernel, object args) except -1:
+    if kernel is not None and args is None:
+        raise ValueError("changing kernel requires args, which may be ()")
+    if config is not None:
+        fill_config(spec, LaunchConfig_accept(config))
+    if args is not None:
+        fill_arguments(spec, kernel_of(spec) if kernel is None else accept_kernel(kernel), accept_arguments(args))
+    return 0
+
+
+cdef tuple accept_arguments(object args):
+    if type(args) is tuple:
+        return <tuple>args
+    if not isinstance(args, (tuple, list)):
+        raise TypeError(f"args must be a tuple of the kernel's arguments, got {type(args).__name__}")
+    return tuple(args)
+
+
+cdef int fill_arguments(NodeSpec& spec, Kernel kernel, tuple args) except -1:
     cdef vector[size_t] stand_ins
     cdef size_t i
-    spec.begin(NodeKind.kKernel)
-    pack_arguments(spec.arguments, k, args, &stand_ins)
+    pack_arguments(spec.arguments, kernel, args, &stand_ins)
+    spec.uses.clear()
     for i in stand_ins:
         note_use(spec, args[i], Field.kArgument, <unsigned int>i)
-    fill_config(spec, c)
-    spec.params.kernel.kern = k._h.get()[0]
+    spec.params.kernel.func = NULL  # of a node that is there; it would go before `kern`
+    spec.params.kernel.kern = kernel._h.get()[0]
     spec.params.kernel.kernelParams = spec.arguments.pointers()
-    spec.owners.first = as_owner(k._h)
+    spec.owners.first = as_owner(kernel._h)
     spec.owners.second = own_arguments(args)
     return 0
 
@@ -153,7 +175,7 @@ ctypedef str (*Describe)(NodeSpec& spec)
 
 
 cdef str describe_launch(NodeSpec& spec):
-    return f"a launch of {kernel_of(spec)._name()} with {config_of(spec)!r} and {spec.arguments.size()} arguments"
+    return f"a launch of {kernel_of(spec)._name()} with {config_of(spec)!r}"
 
 
 cdef str describe_alloc(NodeSpec& spec):

@@ -7,7 +7,8 @@ from cuda_graphs._handles.graph_handles cimport NodeSpec
 cdef int read_memset(
     NodeSpec& spec, object dst, object value, object width, object height, object pitch, object dst_owner
 ) except -1
-# `extents` is None, or what the keywords of a shape say: a tuple in the order of copy_shape.Extents.
+# `extents` is None, or what the keywords of a shape say: a tuple in the order of copy_shape.Extents, None for what is not
+# given.
 cdef int read_memcpy(
     NodeSpec& spec, object dst, object src, object size, tuple extents, object dst_owner, object src_owner
 ) except -1

@@ -21,7 +21,7 @@ from cuda_graphs._objects.array_view cimport ArrayView
 from cuda_graphs._objects.buffer cimport parse_fill_value
 from cuda_graphs._objects.numbers cimport read_size
 from cuda_graphs.graph.operands cimport Memory, accept_context, find_type, kUnbounded, read_operand
-from cuda_graphs.graph.parameter cimport Parameter, drop_use, has_use, use_element, use_extent, use_pointer
+from cuda_graphs.graph.parameter cimport Parameter, drop_use, has_use, use_element, use_extent, use_pointer, use_of
 from cuda_graphs.graph import fill
 from cuda_graphs.graph.copy_shape import Extents, Operand, Shape, Side, explicit_shape, shape_of
 
@@ -59,6 +59,9 @@ cdef size_t extent_of(NodeSpec& spec, object value, str name) except? 0xBAD:
 
 # ---- memcpy
 
+cdef tuple NO_EXTENTS = (None,) * len(Extents._fields)
+
+
 cdef int read_memcpy(
     NodeSpec& spec, object dst, object src, object size, tuple extents, object dst_owner, object src_owner
 ) except -1:
@@ -74,12 +77,13 @@ cdef int change_memcpy(
         raise ValueError("dst_owner requires dst")
     if src is None and src_owner is not None:
         raise ValueError("src_owner requires src")
-    return fill_memcpy(
-        spec,
-        <size_t>first_destination_byte(copy[0]) if dst is None else dst,
-        <size_t>first_source_byte(copy[0]) if src is None else src,
-        size, extents, dst_owner, src_owner, shape_of_copy(copy[0]),
-    )
+    if dst is None:
+        dst = use_of(spec, Field.kDestination, <size_t>first_destination_byte(copy[0]))
+    if src is None:
+        src = use_of(spec, Field.kSource, <size_t>first_source_byte(copy[0]))
+    if size is None and (extents is None or extents == NO_EXTENTS):
+        size = use_of(spec, Field.kExtent, None)
+    return fill_memcpy(spec, dst, src, size, extents, dst_owner, src_owner, shape_of_copy(copy[0]))
 
 
 cdef int fill_memcpy(
@@ -92,7 +96,7 @@ cdef int fill_memcpy(
     cdef ArrayView source_array = memory_of(spec, src, "src", Field.kSource, src_owner, &source, &spec.owners.second)
     check_writable(to_array, dst)
     spec.params.memcpy.copyCtx = accept_context("memcpy node")
-    if extents is not None:
+    if extents is not None and extents != NO_EXTENTS:
         given = read_extents(extents)
         if size is not None:
             raise TypeError("size is of a copy in one dimension: give width, height and depth instead")

@@ -309,10 +309,10 @@ const NodeKind* find_kind(int type) {
 bool has_clean_rest(const CUgraphNodeParams& params) {
     const NodeKind* const kind = find_kind(params);
     if (kind == nullptr) return false;
+    static const CUgraphNodeParams zero = {};
     const auto* const bytes = reinterpret_cast<const char*>(params.reserved1);
-    const auto is_zero = [](char byte) { return byte == 0; };
-    return std::all_of(std::begin(params.reserved0), std::end(params.reserved0), [](int word) { return word == 0; }) &&
-           std::all_of(bytes + kind->bytes, bytes + sizeof(params.reserved1), is_zero) && params.reserved2 == 0;
+    return std::memcmp(params.reserved0, zero.reserved0, sizeof(zero.reserved0)) == 0 && params.reserved2 == 0 &&
+           std::memcmp(bytes + kind->bytes, zero.reserved1, sizeof(zero.reserved1) - kind->bytes) == 0;
 }
 
 CUresult find_context(CUcontext handle, Context** out) {

@@ -15,6 +15,7 @@ namespace cgh {
 namespace {
 
 CUresult move_child(Node& node, Graph& child) {
+    REQUIRE(!node.graph->is_or_is_inside(child), CUDA_ERROR_INVALID_VALUE);
     REQUIRE(child.owner() == GraphOwner::kUser, CUDA_ERROR_INVALID_VALUE);
     REQUIRE(!child.has_conditional_nodes(), kPlaceRefused);
     REQUIRE(child.live_executables()->load() == 0 || !child.has_memory_nodes(), kSecondExecRefused);
@@ -65,29 +66,37 @@ bool is_size(CUgraphConditionalNodeType type, unsigned size) {
 
 // ---- child graphs ---------------------------------------------------------------------------------------------------
 
+namespace {
+
 // "The child graph is cloned in this call. [...] If childGraph contains allocation nodes, free nodes, or
 // conditional nodes, this call will return an error" (cuda.h, cuGraphAddChildGraphNode).
-CUresult ChildKind::create(Node& node, CUgraphNodeParams& params) {
-    Graph* const child = cast<Graph>(params.graph.graph);
-    REQUIRE(child != nullptr, CUDA_ERROR_INVALID_VALUE);
-    const CUgraphChildGraphNodeOwnership ownership = params.graph.ownership;
+CUresult embed(Node& node, Graph& child, CUgraphChildGraphNodeOwnership ownership) {
     REQUIRE(ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE || ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE,
             CUDA_ERROR_NOT_SUPPORTED);
-    // A graph inside itself, or inside a graph that is inside it.
-    REQUIRE(!node.graph->is_or_is_inside(*child), CUDA_ERROR_INVALID_VALUE);
-    if (ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE) return move_child(node, *child);
+    if (ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE) return move_child(node, child);
     GraphPtr copy;
-    TRY(child->clone(&copy, &node, GraphOwner::kChildNode));
+    TRY(child.clone(&copy, &node, GraphOwner::kChildNode));
     node.params.emplace<ChildParams>(ChildParams{std::move(copy)});
     return CUDA_SUCCESS;
 }
 
+}  // namespace
+
+CUresult ChildKind::create(Node& node, CUgraphNodeParams& params) {
+    Graph* const child = cast<Graph>(params.graph.graph);
+    REQUIRE(child != nullptr, CUDA_ERROR_INVALID_VALUE);
+    // A graph inside itself, or inside a graph that is inside it.
+    REQUIRE(!node.graph->is_or_is_inside(*child), CUDA_ERROR_INVALID_VALUE);
+    return embed(node, *child, params.graph.ownership);
+}
+
+// So says an H200 with CUDA 13.0: a copy of the graph around the node will do, a graph that is inside a node will not.
 CUresult ChildKind::set(Node& node, CUgraphNodeParams& params) {
     Graph* const child = cast<Graph>(params.graph.graph);
     REQUIRE(child != nullptr, CUDA_ERROR_INVALID_VALUE);
-    REQUIRE(&child->root() != &node.graph->root(), CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(child->owner() == GraphOwner::kUser, CUDA_ERROR_NOT_SUPPORTED);
     REQUIRE(!node.graph->has_memory_nodes(), kMemoryGraphRefused);
-    return create(node, params);
+    return embed(node, *child, params.graph.ownership);
 }
 
 void ChildKind::get(Node& node, CUgraphNodeParams& params) {

@@ -20,6 +20,7 @@ void add_alloc_cases(Cases& cases);          // alloc and free nodes, graph memo
 void add_conditional_cases(Cases& cases);    // conditional handles, nodes, bodies
 void add_exec_cases(Cases& cases);           // instantiate, launch, update, per-node changes
 void add_patch_cases(Cases& cases);          // nodes of an executable set again and again
+void add_change_cases(Cases& cases);         // nodes of definitions changed, what an update points at
 void add_runtime_cases(Cases& cases);        // devices, contexts, streams, events
 void add_memory_cases(Cases& cases);         // memory, pointers, pools, copies, fills
 void add_code_cases(Cases& cases);           // libraries, kernels, launches, occupancy

@@ -56,6 +56,7 @@ Cases all_cases() {
     add_conditional_cases(cases);
     add_exec_cases(cases);
     add_patch_cases(cases);
+    add_change_cases(cases);
     add_runtime_cases(cases);
     add_memory_cases(cases);
     add_code_cases(cases);

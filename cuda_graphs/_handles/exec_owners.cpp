@@ -1,0 +1,253 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "exec_owners.hpp"
+
+#include <iterator>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "_driver/table.hpp"
+#include "box.hpp"
+#include "deferred.hpp"
+#include "error.hpp"
+#include "gil.hpp"
+
+namespace cg {
+
+namespace {
+
+using Objects = std::vector<CUuserObject>;
+
+// Launches an empty graph that has references to the owners: the driver keeps them until the launch is over.
+CUresult launch_carrier(const StreamHandle& stream, const Objects& kept) {
+    CUgraph graph = nullptr;
+    CUgraphExec exec = nullptr;
+    CUDA_GRAPH_INSTANTIATE_PARAMS params{};
+    CUresult status = driver().cuGraphCreate(&graph, 0);
+    if (status != CUDA_SUCCESS) return status;
+    for (CUuserObject object : kept)
+        if (status == CUDA_SUCCESS) status = driver().cuGraphRetainUserObject(graph, object, 1, 0);
+    if (status == CUDA_SUCCESS) status = driver().cuGraphInstantiateWithParams(&exec, graph, &params);
+    if (status == CUDA_SUCCESS && params.result_out != CUDA_GRAPH_INSTANTIATE_SUCCESS) status = CUDA_ERROR_UNKNOWN;
+    if (status == CUDA_SUCCESS) status = driver().cuGraphLaunch(exec, *stream);
+    if (exec != nullptr) driver().cuGraphExecDestroy(exec);
+    driver().cuGraphDestroy(graph);
+    return status;
+}
+
+CUresult query(const LastUse& use) {
+    if (use.event) return driver().cuEventQuery(*use.event);  // first: it may be nearer than the stream's end
+    // A query would spoil a capture.
+    CUstreamCaptureStatus capture{};
+    const CUresult status = driver().cuStreamIsCapturing(*use.stream, &capture);
+    if (status != CUDA_SUCCESS) return status;
+    if (capture != CU_STREAM_CAPTURE_STATUS_NONE) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    return driver().cuStreamQuery(*use.stream);
+}
+
+// Success: the use is over, or the driver keeps the owners until it is.
+CUresult outlive_use(const LastUse& use, const Objects& kept) {
+    if (use.lost) return CUDA_ERROR_UNKNOWN;
+    if (!use.stream && !use.event) return CUDA_SUCCESS;
+    const ContextScope scope(use.context);
+    if (scope.status() != CUDA_SUCCESS) return scope.status();
+    const CUresult status = query(use);
+    if (status != CUDA_ERROR_NOT_READY) return status;
+    if (use.stream) return launch_carrier(use.stream, kept);
+    const StreamHandle behind = create_stream(use.context, CU_STREAM_NON_BLOCKING, 0);
+    if (!behind) return take_noted_error().status;
+    const CUresult waits = driver().cuStreamWaitEvent(*behind, *use.event, 0);
+    return waits == CUDA_SUCCESS ? launch_carrier(behind, kept) : waits;
+}
+
+}  // namespace
+
+bool is_passing(CUresult status) noexcept {
+    return is_refused_here(status) || status == CUDA_ERROR_OUT_OF_MEMORY ||
+           status == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED || status == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED ||
+           status == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+}
+
+void ExecOwners::add(Objects&& objects) {
+    objects_.insert(objects_.end(), objects.begin(), objects.end());
+    open_ = nullptr;
+}
+
+void ExecOwners::exchange(ExecOwners& fresh) {
+    objects_.swap(fresh.objects_);
+    open_ = fresh.open_ = nullptr;
+    fresh.uses_ = uses_;
+}
+
+CUresult ExecOwners::prepare(const Owners& owners, OwnerSlot* slot) {
+    if (!owners || (open_ != nullptr && open_->holds(owners))) return CUDA_SUCCESS;
+    if (open_ == nullptr || open_->is_full()) {
+        objects_.reserve(objects_.size() + 1);
+        OwnerPage* page = OwnerPage::create(nullptr);
+        if (page == nullptr) return take_noted_error().status;
+        objects_.push_back(page->object());
+        open_ = page;
+    }
+    *slot = {open_, open_->add_pending(owners.first, owners.second)};
+    return CUDA_SUCCESS;
+}
+
+void ExecOwners::commit(OwnerSlot slot) noexcept {
+    if (slot.page != nullptr) slot.page->keep(slot.index);
+}
+
+Owners ExecOwners::rollback(OwnerSlot slot) noexcept {
+    return slot.page == nullptr ? Owners{} : slot.page->take_back(slot.index);
+}
+
+namespace {
+
+// Where the end of what is in the stream now can be seen, however much comes behind it.
+LastUse mark_now(const LastUse& last) {
+    LastUse now = last;
+    if (!last.stream) return now;
+    EventHandle event = create_event(last.context, false, false);
+    if (event && driver().cuEventRecord(*event, *last.stream) == CUDA_SUCCESS) now.event = std::move(event);
+    return now;
+}
+
+CUresult find_end(const LastUse& use) {
+    if (use.lost) return CUDA_ERROR_UNKNOWN;
+    const ContextScope scope(use.context);
+    return scope.status() == CUDA_SUCCESS ? query(use) : scope.status();
+}
+
+// The payload of a user object that holds owners.
+struct OwnerBundle final : public Deferred {
+    std::vector<Opaque> owners;
+    Counted<Kind::kUserObject> counted;
+};
+
+void CUDA_CB defer_bundle(void* bundle) {
+    defer(static_cast<OwnerBundle*>(bundle));
+}
+
+}  // namespace
+
+void ExecOwners::park(std::vector<Opaque> owners, std::vector<Opaque>& gone) {
+    const auto drop = [&](std::vector<Opaque>& some) {
+        gone.insert(gone.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
+    };
+    for (; !parked_.empty() && find_end(parked_.front().end) == CUDA_SUCCESS; parked_.pop_front())
+        drop(parked_.front().owners);
+    LastUse& use = last(Use::kLaunch);
+    if (owners.empty()) return;
+    const CUresult end = use.stream || use.event ? find_end(use) : CUDA_SUCCESS;
+    if (end == CUDA_SUCCESS) return drop(owners);
+    const ContextScope scope(use.context);
+    parked_.push_back({end == CUDA_ERROR_NOT_READY ? mark_now(use) : use, std::move(owners)});
+    use.is_shared = true;
+}
+
+CUresult ExecOwners::hold_values(std::vector<Opaque> present) {
+    auto bundle = std::make_unique<OwnerBundle>();
+    bundle->owners = std::move(present);
+    for (const ParkedValues& parked : parked_)
+        bundle->owners.insert(bundle->owners.end(), parked.owners.begin(), parked.owners.end());
+    if (!bundle->owners.empty()) {
+        objects_.reserve(objects_.size() + 1);
+        CUuserObject object = nullptr;
+        const CUresult status =
+            driver().cuUserObjectCreate(&object, bundle.get(), defer_bundle, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
+        if (is_passing(status)) return status;
+        static_cast<void>(bundle.release());  // the user object's, or leaked on purpose
+        if (status == CUDA_SUCCESS) objects_.push_back(object);
+    }
+    parked_.clear();
+    return CUDA_SUCCESS;
+}
+
+CUresult ExecOwners::outlive_uses() const noexcept {
+    try {
+        for (const LastUse& use : uses_)
+            if (const CUresult status = outlive_use(use, objects_); status != CUDA_SUCCESS) return status;
+        return CUDA_SUCCESS;
+    } catch (const std::bad_alloc&) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+}
+
+bool ExecOwners::outlive() noexcept {
+    if (is_outlived_ || objects_.empty()) return true;
+    // At the interpreter's end the owners stay: they could not be destroyed any more.
+    const CUresult status = python_is_open() ? outlive_uses() : CUDA_ERROR_DEINITIALIZED;
+    if (is_passing(status)) return false;
+    if (status != CUDA_SUCCESS) objects_.clear();
+    return is_outlived_ = true;
+}
+
+void ExecOwners::release() noexcept {
+    if (!python_is_open()) return;
+    for (CUuserObject object : objects_) driver().cuUserObjectRelease(object, 1);
+    objects_.clear();
+}
+
+namespace {
+
+struct FormerOwners {
+    ExecOwners owners;
+
+    bool finish() noexcept {
+        const GilRelease released;
+        const RelaxedCapture relaxed;
+        if (!owners.outlive()) return false;
+        owners.release();
+        drain_deferred();
+        return true;
+    }
+};
+
+}  // namespace
+
+void let_go(ExecOwners&& owners) {
+    if (!owners.empty()) make_box<FormerOwners>()->owners = std::move(owners);
+}
+
+DetachedOwners::DetachedOwners(GraphBox& graph, Objects& kept) : attached_(list_owners(graph)) {
+    kept.reserve(attached_.size());
+    const GilRelease released;
+    for (AttachedObject& each : attached_) {
+        // One to keep, one to give back. Where that fails the executable gets its own from the graph.
+        const bool retained = driver().cuUserObjectRetain(each.object, 2) == CUDA_SUCCESS;
+        if (retained) kept.push_back(each.object);
+        if (retained && driver().cuGraphReleaseUserObject(each.graph, each.object, 1) == CUDA_SUCCESS) continue;
+        if (retained) driver().cuUserObjectRelease(each.object, 1);
+        each.object = nullptr;
+    }
+}
+
+DetachedOwners::~DetachedOwners() {
+    const GilRelease released;
+    // A reference that cannot be given back is leaked on purpose: the definition needs the owners.
+    for (const AttachedObject& each : attached_)
+        if (each.object != nullptr)
+            driver().cuGraphRetainUserObject(each.graph, each.object, 1, CU_GRAPH_USER_OBJECT_MOVE);
+}
+
+CUresult prepare_use(const LastUse& last, const StreamHandle& stream, LastUse* next) {
+    const StreamBox& box = *box_of<StreamBox>(stream);
+    next->context = box.context;
+    if (box.context && (box.owned || box.owner)) {
+        next->stream = stream;
+        return CUDA_SUCCESS;
+    }
+    if (!next->context) next->context = current_context();
+    if (!next->context) return CUDA_ERROR_INVALID_CONTEXT;
+    if (last.event && !last.is_shared && raw_of(last.context) == raw_of(next->context))
+        next->event = last.event;
+    else
+        next->event = create_event(next->context, false, false);
+    return next->event ? CUDA_SUCCESS : take_noted_error().status;
+}
+
+void mark_end(LastUse& use, const StreamHandle& stream) {
+    if (use.event) use.lost = driver().cuEventRecord(*use.event, *stream) != CUDA_SUCCESS;
+}
+
+}  // namespace cg

@@ -1,0 +1,184 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""In what two definitions differ, in words: for the message of an update that the driver refused.
+
+The driver names a node of the new definition at most. What it is compared with is its partner in the definition that
+the executable was made of, as that is now. Nodes are paired as cuda.h (cuGraphExecUpdate) says: those that nothing
+depends on in the order of the nodes, all others in the order of the edges that end at a pair.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cuda_graphs._objects.launch_config import LaunchConfig
+
+if TYPE_CHECKING:
+    from cuda_graphs.graph.definition import GraphDef
+    from cuda_graphs.graph.node import GraphNode
+
+__all__ = ["describe_difference"]
+
+UNKNOWN = "the definition that the executable was made of is gone, so what it was is not known"
+
+
+def describe_difference(before: GraphDef | None, after: GraphDef, culprit: int) -> str:
+    """What of `after` the executable made of `before` cannot take. `culprit`: handle of the node that the driver names,
+    or 0; the node may be in a graph inside `after`. "" when nothing is to be said."""
+    found = next(find(before, after, culprit), None) if culprit else None
+    if found is not None:
+        node, partner = found
+        return describe_node(partner, node)
+    if before is None:
+        return UNKNOWN
+    return next(differences(before, after), "")
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The nodes of a graph and what each depends on, both in the driver's order."""
+
+    nodes: list[GraphNode]
+    dependencies: dict[GraphNode, list[GraphNode]]
+
+    @staticmethod
+    def of(graph: GraphDef) -> Listing:
+        nodes, edges = graph._listed()
+        dependencies: dict[GraphNode, list[GraphNode]] = {node: [] for node in nodes}
+        for source, target in edges:
+            dependencies[target].append(source)
+        return Listing(nodes, dependencies)
+
+    def exits(self) -> list[GraphNode]:
+        inner = {source for sources in self.dependencies.values() for source in sources}
+        return [node for node in self.nodes if node not in inner]
+
+
+def pair(before: Listing, after: Listing) -> dict[GraphNode, GraphNode]:
+    """From the nodes of `after` to their partners in `before`, as far as the two go together."""
+    partners = dict(zip(after.exits(), before.exits(), strict=False))
+    waiting = list(partners)
+    for node in waiting:  # grows meanwhile
+        for theirs, ours in zip(after.dependencies[node], before.dependencies[partners[node]], strict=False):
+            if theirs not in partners:
+                partners[theirs] = ours
+                waiting.append(theirs)
+    return partners
+
+
+def insides(node: GraphNode | None) -> tuple[GraphDef, ...]:
+    """The graphs inside a node."""
+    child = getattr(node, "child_graph", None)
+    return tuple(getattr(node, "branches", ())) if child is None else (child,)
+
+
+def inner_pairs(node: GraphNode, partner: GraphNode | None) -> Iterator[tuple[GraphDef, GraphDef | None]]:
+    graphs = insides(node)
+    return zip(graphs, [*insides(partner), *[None] * len(graphs)], strict=False)
+
+
+def find(
+    before: GraphDef | None, after: GraphDef, handle: int
+) -> Iterator[tuple[GraphNode, GraphNode | None]]:
+    """The node with a handle in `after` or a graph inside it, and its partner."""
+    listing = Listing.of(after)
+    partners = {} if before is None else pair(Listing.of(before), listing)
+    for node in listing.nodes:
+        if node.handle == handle:
+            yield node, partners.get(node)
+        for inner, partner in inner_pairs(node, partners.get(node)):
+            yield from find(partner, inner, handle)
+
+
+def differences(before: GraphDef, after: GraphDef) -> Iterator[str]:
+    """In what the structure of two graphs differs."""
+    ours, theirs = Listing.of(before), Listing.of(after)
+    if len(ours.nodes) != len(theirs.nodes):
+        yield describe_counts(ours, theirs)
+        return
+    partners = pair(ours, theirs)
+    for node in theirs.nodes:
+        partner = partners.get(node)
+        if partner is not None:
+            yield from edge_differences(node, theirs.dependencies[node], ours.dependencies[partner], partners)
+            for inner, was in inner_pairs(node, partner):
+                if was is not None:
+                    yield from (f"inside {label(node)}: {text}" for text in differences(was, inner))
+
+
+def edge_differences(
+    node: GraphNode, now: list[GraphNode], was: list[GraphNode], partners: dict[GraphNode, GraphNode]
+) -> Iterator[str]:
+    if [partners.get(source) for source in now] != was:
+        yield f"{label(node)} depends on {labels(now)}, and did on {labels(was)}"
+
+
+def describe_counts(ours: Listing, theirs: Listing) -> str:
+    was, now = (Counter(f"{type(n).__name__} {n.name!r}" for n in each.nodes) for each in (ours, theirs))
+    text = f"the definition has {count(len(theirs.nodes))}, and the executable was made of {len(ours.nodes)}"
+    changes = [("new", now - was), ("missing", was - now)]
+    details = [f"{word}: {', '.join(sorted(names.elements()))}" for word, names in changes if names]
+    return f"{text} ({'; '.join(details)})" if details else text
+
+
+def count(number: int) -> str:
+    return f"{number} node{'s' * (number != 1)}"
+
+
+def describe_node(partner: GraphNode | None, node: GraphNode) -> str:
+    if partner is None:
+        return f"{label(node)}; {UNKNOWN}"
+    if type(partner) is not type(node):
+        return f"{label(node)} was {label(partner)}"
+    changes = [f"{name} was {was}, and is {now}" for name, was, now in changed_fields(partner, node)]
+    if changes:
+        return f"{label(node)}: {'; '.join(changes)}"
+    now, was = (Listing.of(each.graph) for each in (node, partner))
+    edges = edge_differences(node, now.dependencies[node], was.dependencies[partner], pair(was, now))
+    return next(edges, label(node))
+
+
+def changed_fields(partner: GraphNode, node: GraphNode) -> Iterator[tuple[str, Any, Any]]:
+    """Name, old and new value of each property that is another one."""
+    before, after = flat(partner), flat(node)
+    for name, was, now in ((name, before.get(name), after[name]) for name in after):
+        if was != now:
+            yield name, show(name, was), show(name, now)
+
+
+def flat(node: GraphNode) -> dict[str, Any]:
+    """The properties of a node, those of a LaunchConfig one by one."""
+    values = dict(node._read())
+    config = values.pop("config", None)
+    if isinstance(config, LaunchConfig):
+        names = ("grid", "cluster", "block", "shmem_size", "is_cooperative")
+        values |= {name: getattr(config, name) for name in names}
+    shape = values.pop("shape", None)
+    if shape is not None:
+        extents = {"width": shape.width, "height": shape.height, "depth": shape.depth}
+        values |= extents | {"dst_pitch": shape.dst.pitch, "src_pitch": shape.src.pitch}
+    values.pop("child_graph", None)
+    if "branches" in values:
+        values["branches"] = len(values["branches"])
+        values.pop("condition", None)  # each definition has its own
+    return values
+
+
+def show(name: str, value: Any) -> str:
+    return (
+        f"{value:#x}"
+        if name in ("dptr", "dst", "src", "function") and isinstance(value, int)
+        else repr(value)
+    )
+
+
+def label(node: GraphNode) -> str:
+    """A node as messages name it."""
+    return node._identify()
+
+
+def labels(nodes: list[GraphNode]) -> str:
+    return ", ".join(map(label, nodes)) or "nothing"

@@ -1,0 +1,234 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes of executables: `graph[node]`, through which one node of one Graph is changed for its next launches."""
+
+from libc.stdint cimport uintptr_t
+from libcpp cimport bool as cpp_bool
+
+from cuda_graphs._driver.cuda cimport CUgraphNode, CUresult
+from cuda_graphs._driver.seam cimport check_attempt
+from cuda_graphs._handles.graph_handles cimport (
+    GraphBox, GraphExecHandle, KernelShape, NodeKind, NodeRecord, NodeSpec, child_box, get_exec_enabled, get_shape,
+    parameters_of, set_exec_child, set_exec_enabled, set_exec_node, uses_parameters,
+)
+from cuda_graphs.graph.node cimport GraphNode
+from cuda_graphs.graph.place cimport accept_graph
+from cuda_graphs.graph.spec cimport (
+    accept_arguments, config_of, describe, read_child, read_event, read_host, read_kernel,
+)
+from cuda_graphs.graph.transfer cimport read_memcpy, read_memset
+
+
+cdef class ExecutableGraphNode:
+    """A node of an executable Graph: `graph[node]`, where `node` is of the definition that the Graph was made of.
+
+    What is changed here counts for later launches of this one Graph; launches in flight, the definition and other
+    executables stay as they are. The Graph keeps what its nodes were set to use until it is closed or updated as a
+    whole. The view keeps executable and definition alive.
+    """
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError("directly constructing an executable graph node is not supported; use graph[node]")
+
+    cdef NodeRecord* _record(self) except NULL:
+        cdef NodeRecord* record = self._node._record()
+        if record.raw == NULL or record.graph.raw == NULL:
+            raise ValueError("source graph node is no longer valid")
+        return record
+
+    cdef int _set(self, NodeSpec& spec) except -1:
+        cdef NodeRecord* record = self._record()
+        cdef CUresult status
+        if not spec.uses.empty():
+            check_uses(self, spec)
+        with nogil:
+            status = set_exec_node(self._h, record[0], spec)
+        if status:
+            check_attempt(status, f"set {identify(self)} to {describe(spec)}")
+        return 0
+
+    def __repr__(self):
+        node = <uintptr_t>self._node._record().raw
+        return f"<{type(self).__name__} graph={<uintptr_t>self._h.get()[0]:#x} node={node:#x}>"
+
+
+cdef int check_uses(ExecutableGraphNode self, NodeSpec& spec) except -1:
+    """Only parameters that the executable has, with a type that it knows."""
+    for use in spec.uses:
+        if not parameters_of(self._record().graph[0]).has(use.parameter):
+            raise ValueError(f"parameter {use.parameter.get().name.decode()!r} is of another definition")
+        if use.parameter.get().name.decode() not in self._slots:
+            raise ValueError(f"the Graph has no parameter {use.parameter.get().name.decode()!r}: it was made before that")
+    return 0
+
+
+cdef str identify(ExecutableGraphNode self):
+    return f"{self._node._identify(True)} in <Graph handle={<uintptr_t>self._h.get()[0]:#x}>"
+
+
+cdef class SwitchableNode(ExecutableGraphNode):
+    """What kernel, memset and memcpy nodes have in common: they can be disabled."""
+
+    @property
+    def is_enabled(self):
+        """Whether the node does its work. A disabled one does nothing, in its place in the order."""
+        cdef CUgraphNode raw = self._record().raw
+        cdef cpp_bool enabled = False
+        cdef CUresult status
+        with nogil:
+            status = get_exec_enabled(self._h, raw, &enabled)
+        if status:
+            check_attempt(status, f"ask whether {identify(self)} is enabled")
+        return enabled
+
+    def enable(self):
+        """Have the node do its work again, with the parameters that it was set to last."""
+        switch(self, True)
+
+    def disable(self):
+        """Have the node do nothing in later launches; what depends on it still waits for what it depends on."""
+        switch(self, False)
+
+
+cdef int switch(SwitchableNode self, bint enabled) except -1:
+    cdef CUgraphNode raw = self._record().raw
+    cdef CUresult status
+    with nogil:
+        status = set_exec_enabled(self._h, raw, enabled)
+    return check_attempt(status, f"{'enable' if enabled else 'disable'} {identify(self)}") if status else 0
+
+
+cdef class ExecutableKernelNode(SwitchableNode):
+    """A KernelNode of an executable."""
+
+    cdef KernelShape _shape  # of the node, as of when the view was made
+
+    def update(self, *, config, kernel, args):
+        """Set all parameters: a LaunchConfig, a Kernel, and the tuple of its arguments. A disabled node stays disabled.
+
+        Cluster and cooperative settings cannot change in an executable (a rule of CUDA): a config that says other than
+        the definition's node is refused with NotImplementedError.
+        """
+        cdef NodeSpec spec
+        read_kernel(spec, config, kernel, accept_arguments(args))
+        if not spec.shape == self._shape:
+            refuse_shape(self, spec)
+        self._set(spec)
+
+
+cdef int refuse_shape(ExecutableKernelNode self, NodeSpec& spec) except -1:
+    raise NotImplementedError(
+        f"cluster and cooperative settings of a node of an executable cannot change: {identify(self)} was made with "
+        f"{self._node._value('config')!r}, and config is {config_of(spec)!r}. Change the definition's node and make "
+        "another Graph."
+    )
+
+
+cdef class ExecutableMemsetNode(SwitchableNode):
+    """A MemsetNode of an executable."""
+
+    def update(self, *, dst, value, width=None, height=1, pitch=0):
+        """Set all parameters; see `memset`. CUDAError where CUDA does not let an executable change: the height, and of
+        more than one row everything but address and value."""
+        cdef NodeSpec spec
+        read_memset(spec, dst, value, width, height, pitch, None)
+        self._set(spec)
+
+
+cdef class ExecutableMemcpyNode(SwitchableNode):
+    """A MemcpyNode of an executable."""
+
+    def update(self, *, dst, src, size=None):
+        """Set all parameters; see `memcpy`. CUDAError where CUDA does not let an executable change: which sides are
+        pinned host memory and which device memory, and any copy in more than one dimension."""
+        cdef NodeSpec spec
+        read_memcpy(spec, dst, src, size, None, None, None)
+        self._set(spec)
+
+
+cdef class ExecutableChildGraphNode(ExecutableGraphNode):
+    """A ChildGraphNode of an executable."""
+
+    def update(self, child):
+        """Take over all parameters of the definition `child`, of the same structure as what is embedded.
+
+        GraphUpdateError, a CUDAError, when it is of another structure.
+        """
+        cdef NodeSpec spec
+        cdef GraphBox* source = accept_graph(child)._open()
+        cdef CUresult status
+        cdef NodeRecord* record = self._record()
+        if uses_parameters(source[0]) or uses_parameters(child_box(record[0])[0]):
+            raise ValueError(
+                f"nodes of {child._identify()} or inside {self._node._identify()} use parameters: update the whole Graph"
+            )
+        read_child(spec, source)
+        status = set_exec_child(self._h, record[0], spec, source[0])
+        if status:
+            check_attempt(status, f"set {identify(self)} to {describe(spec)}")
+
+
+cdef class ExecutableHostCallbackNode(ExecutableGraphNode):
+    """A HostCallbackNode of an executable."""
+
+    def update(self, fn, *, user_data=None):
+        """Call `fn` from now on; see `callback`."""
+        cdef NodeSpec spec
+        read_host(spec, fn, user_data)
+        self._set(spec)
+
+
+cdef class ExecutableEventRecordNode(ExecutableGraphNode):
+    """An EventRecordNode of an executable."""
+
+    def update(self, event):
+        """Record another Event from now on."""
+        cdef NodeSpec spec
+        read_event(spec, NodeKind.kEventRecord, event)
+        self._set(spec)
+
+
+cdef class ExecutableEventWaitNode(ExecutableGraphNode):
+    """An EventWaitNode of an executable."""
+
+    def update(self, event):
+        """Wait for another Event from now on."""
+        cdef NodeSpec spec
+        read_event(spec, NodeKind.kEventWait, event)
+        self._set(spec)
+
+
+cdef dict VIEWS = {
+    <int>NodeKind.kKernel: ExecutableKernelNode,
+    <int>NodeKind.kMemset: ExecutableMemsetNode,
+    <int>NodeKind.kMemcpy: ExecutableMemcpyNode,
+    <int>NodeKind.kChild: ExecutableChildGraphNode,
+    <int>NodeKind.kHost: ExecutableHostCallbackNode,
+    <int>NodeKind.kEventRecord: ExecutableEventRecordNode,
+    <int>NodeKind.kEventWait: ExecutableEventWaitNode,
+}
+
+
+cdef ExecutableGraphNode view_node(const GraphExecHandle& graph, dict slots, object node):
+    if not isinstance(node, GraphNode):
+        raise TypeError(f"expected GraphNode, got {type(node).__name__}")
+    cdef NodeRecord* record = (<GraphNode>node)._record()
+    cls = VIEWS.get(<int>record.kind)
+    if cls is None:
+        raise TypeError(f"{type(node).__name__} does not support executable updates")
+    cdef ExecutableGraphNode self = <ExecutableGraphNode>(<type>cls).__new__(<type>cls)
+    self._h = graph
+    self._node = <GraphNode>node
+    self._slots = slots
+    self._record()
+    if record.kind == NodeKind.kKernel:
+        note_shape(<ExecutableKernelNode>self)
+    return self
+
+
+cdef int note_shape(ExecutableKernelNode self) except -1:
+    cdef CUgraphNode raw = self._record().raw
+    cdef CUresult status
+    with nogil:
+        status = get_shape(raw, &self._shape)
+    return check_attempt(status, f"read the launch attributes of {self._node._identify(True)}") if status else 0
