@@ -34,7 +34,7 @@ Opaque copy_bytes(const void* data, std::size_t size) {
     return bytes;
 }
 
-OwnerPage* OwnerPage::create() noexcept {
+OwnerPage* OwnerPage::create(CUgraph graph) noexcept {
     std::unique_ptr<OwnerPage> page(new (std::nothrow) OwnerPage);
     if (!page) return note_error(CUDA_ERROR_OUT_OF_MEMORY, "OwnerPage::create"), nullptr;
     const GilRelease released;

@@ -133,6 +133,7 @@ cdef class Graph:
         self._check_open()
         cdef Place definition = accept_source(source)
         cdef GraphBox* graph = definition._open()
+        check_finished(definition, graph)
         cdef GraphExecHandle h = self._h
         cdef CUgraphExecUpdateResultInfo info
         cdef ParameterProblem problem
