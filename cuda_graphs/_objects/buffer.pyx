@@ -162,6 +162,11 @@ cdef class Buffer:
         with nogil:
             drain_deferred()
 
+    def set_deallocation_stream(self, stream):
+        """Have the memory given back in the order of `stream`, whenever the last reference goes."""
+        self._check_open()
+        self._free_on(Stream_accept(stream))
+
     cdef int _free_on(self, Stream stream) except -1:
         """Has the memory go in the order of another stream."""
         cdef PointerBox* box = <PointerBox*>box_of[PointerBox](self._h)

@@ -128,6 +128,12 @@ cdef class Event:
         return self._box().blocking
 
     @property
+    def is_ipc_enabled(self):
+        """False: no event here can be shared with other processes."""
+        self._check_open()
+        return False
+
+    @property
     def context(self):
         """The Context of the event; None for an event of others."""
         return Context._from_handle(self._box().context) if self._box().context else None

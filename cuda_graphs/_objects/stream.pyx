@@ -3,6 +3,7 @@
 """Streams: queues of work that runs in order."""
 
 import os
+import warnings
 from dataclasses import dataclass
 
 from cpython.object cimport PyObject
@@ -297,6 +298,10 @@ def from_protocol(obj) -> Stream:
     method = getattr(obj, "__cuda_stream__", None)
     if method is None:
         raise TypeError(f"{type(obj).__name__} object does not have a '__cuda_stream__' attribute")
+    if not callable(method):
+        warnings.warn(
+            f"{type(obj).__name__}.__cuda_stream__ should be a method, not an attribute", DeprecationWarning, stacklevel=3
+        )
     answer = method() if callable(method) else method
     try:
         version, handle = answer

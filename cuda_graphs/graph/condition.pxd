@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
+from cuda_graphs._driver.cuda cimport CUcontext
 from cuda_graphs._driver.cuda_graph cimport CUgraphConditionalHandle
 
 
 cdef class Condition:
     cdef CUgraphConditionalHandle _handle
+    cdef CUcontext _context  # that it was made in; NULL: not known any more
     cdef object __weakref__
 
     @staticmethod

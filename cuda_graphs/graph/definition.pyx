@@ -101,7 +101,9 @@ cdef class GraphDef(Place):
         if status:
             check_attempt(status, f"create a condition of {self._identify(True)} with default {default_value}")
         note_condition(graph, handle, default_value is not None)
-        return Condition._from_handle(handle)
+        cdef Condition condition = Condition._from_handle(handle)
+        condition._context = context
+        return condition
 
     def param(self, name, type, default=None):
         """A Parameter: a value that nodes take by name, and that executables get later, again and again.

@@ -87,7 +87,7 @@ def test_every_property_of_a_node_that_went_with_its_graph_is_an_answer_or_says_
     outer = spec_needs.definition.while_loop(spec_needs.condition())
     node = spec.make(outer.body, spec_needs)
     outer.destroy()
-    answers = {"type", "graph", "handle", "is_valid", "pred", "succ", "name", "source"}
+    answers = {"type", "graph", "handle", "is_valid", "pred", "succ", "name", "source", "reads", "writes"}
     for name in dir(type(node)):
         if name.startswith("_") or callable(getattr(type(node), name)):
             continue

@@ -220,6 +220,31 @@ def test_without_a_current_context_the_error_says_what_to_call(device):
     assert all("set_current()" in str(e) for e in errors)
 
 
+def test_a_condition_of_another_context_is_refused_with_what_to_do(run_child):
+    """With devices as many as we like, which only the host driver has."""
+    done = run_child(
+        """
+import cuda_graphs as cg
+first, second = cg.Device.get_all_devices()
+first.set_current()
+g = cg.GraphDef()
+condition = g.create_condition(0)
+second.set_current()
+for add in (g.if_then, g.if_else, g.while_loop, lambda c: g.switch(c, 2)):
+    try:
+        add(condition)
+    except cg.CUDAError as error:
+        assert error.name == "CUDA_ERROR_INVALID_VALUE" and "set_current()" in error.attempt, error
+assert g.nodes() == set()
+first.set_current()
+assert g.while_loop(condition).condition == condition
+""",
+        CUDA_GRAPHS_DRIVER="host",
+        CUDA_GRAPHS_HOST_DEVICES="2",
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_a_definition_needs_no_context():
 
     sizes = []

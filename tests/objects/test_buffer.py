@@ -227,6 +227,23 @@ def test_a_resource_gets_its_memory_back_once(device, stream):
     resource.returned.clear()
 
 
+def test_memory_goes_back_in_the_order_of_the_stream_that_was_set(device, stream):
+    resource = Tracking()
+    buffer = resource.allocate(SIZE)
+    buffer.set_deallocation_stream(stream)
+    buffer.set_deallocation_stream(stream)
+    del buffer
+    assert [freed for _, _, freed in resource.returned] == [stream]
+    closed = resource.allocate(SIZE)
+    closed.close()
+    with pytest.raises(RuntimeError, match="Buffer has been closed"):
+        closed.set_deallocation_stream(stream)
+    for wrong in (None, "stream", 5):
+        with pytest.raises(TypeError, match=r"(?i)stream"):
+            resource.allocate(SIZE).set_deallocation_stream(wrong)
+    resource.returned.clear()
+
+
 def test_a_resource_lives_until_its_last_buffer_is_gone(device):
     resource = Tracking()
     gone = weakref.ref(resource)

@@ -21,7 +21,7 @@ def test_an_event_remembers_how_it_was_made(device, timing, blocking):
     event = device.create_event({"timing_enabled": timing, "blocking_sync": blocking})
     again = cg.Event.from_handle(event.handle)
     for e in (event, again):
-        assert (e.is_timing_enabled, e.is_blocking_sync) == (timing, blocking)
+        assert (e.is_timing_enabled, e.is_blocking_sync, e.is_ipc_enabled) == (timing, blocking, False)
         assert e.device is device
         assert e.context == device.context
     assert again == event

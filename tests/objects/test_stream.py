@@ -89,6 +89,9 @@ def test_a_foreign_stream_keeps_its_object_alive(device, stream):
 WRONG = {
     "three numbers": ((0, 1, 2), RuntimeError, "must return a tuple of two numbers"),
     "no tuple": (7, RuntimeError, "must return a tuple of two numbers"),
+    "no handle": ((0, "x"), RuntimeError, "must return a tuple of two numbers"),
+    "half a handle": ((0, 1.5), RuntimeError, "must return a tuple of two numbers"),
+    "a negative handle": ((0, -1), OverflowError, "handle of __cuda_stream__"),
     "another version": ((1, 2), RuntimeError, "version 0 is supported, got 1"),
 }
 
@@ -103,6 +106,14 @@ def test_a_wrong_protocol_answer_is_named(device, name):
 
     with pytest.raises(kind, match=message):
         device.create_stream(Foreign())
+
+
+def test_an_attribute_for_a_method_is_taken_with_a_warning(device, stream):
+    class Foreign:
+        __cuda_stream__ = (0, stream.handle)
+
+    with pytest.warns(DeprecationWarning, match="should be a method"):
+        assert device.create_stream(Foreign()) == stream
 
 
 def test_an_object_without_the_protocol_is_refused(device):
