@@ -280,6 +280,27 @@ def test_an_array_operand_lives_until_graph_and_executable_are_gone(on_device, p
     eventually(lambda: gone() is None)
 
 
+def test_a_launch_in_flight_keeps_an_array_when_all_else_is_gone(
+    on_device, pinned, kernels, stream, eventually
+):
+    target, flag = pinned(np.zeros((4, 6)), "i4"), pinned([0])
+    x = on_device(VALUES)
+    gone = weakref.ref(x)
+    g, child = cg.GraphDef(), cg.GraphDef()
+    child.memset(x, 8).memcpy(target, x)
+    g.launch(ONE, kernels.wait_for, flag).embed(child)
+    graph = g.instantiate()
+    graph.launch(stream)
+    graph.close()
+    del x, g, child, graph
+    gc.collect()
+    assert gone() is not None
+    flag[0] = 1
+    stream.sync()
+    assert (target == 8).all()
+    eventually(lambda: gone() is None)
+
+
 def test_a_dlpack_operand_keeps_the_memory_not_the_exporter(device, stream, pinned, eventually, run):
     target = pinned(np.zeros(16), "u1")
     buffer = device.allocate(16, stream=stream)
