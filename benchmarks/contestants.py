@@ -14,6 +14,7 @@ from pathlib import Path
 import cuda_graphs as cg
 
 ROOT = Path(__file__).resolve().parent.parent
+KERNEL_NODE_PARAMS_SIZE = 72  # of CUDA_KERNEL_NODE_PARAMS_v2 in cuda.h, CUDA 12.0
 SOURCE = 'extern "C" __global__ void add_one(int* x) { x[0] += 1; }'
 
 
@@ -99,7 +100,7 @@ class Inside:
         source = Path(__file__).parent / "inside" / "loops.c"
         subprocess.run(["gcc", "-O2", "-Wall", "-shared", "-fPIC", str(source), "-o", str(built)], check=True)
         self.loops = ctypes.CDLL(str(built))
-        for loop in ("launches", "instantiation", "kernel_launches"):
+        for loop in ("launches", "instantiation", "kernel_launches", "updates", "settings"):
             getattr(self.loops, loop).restype = ctypes.c_double
         self.driver = ctypes.CDLL(library)
 
@@ -117,6 +118,31 @@ class Inside:
             assert graph.handle  # alive until here
             ours.sync()
             return elapsed
+
+        return run
+
+    def update(self, ours: Ours, n: int) -> Callable[[], float]:
+        last = ours.chain(n)
+        graph = ours.instantiate(last)
+
+        def run() -> float:
+            handles = ctypes.c_void_p(graph.handle), ctypes.c_void_p(last.graph.handle)
+            return self.loops.updates(self.driver.cuGraphExecUpdate_v2, *handles, 10)
+
+        return run
+
+    def set_node(self, ours: Ours, n: int) -> Callable[[], float]:
+        last = ours.chain(n)
+        graph = ours.instantiate(last)
+        parameters = ctypes.create_string_buffer(KERNEL_NODE_PARAMS_SIZE)
+        status = self.driver.cuGraphKernelNodeGetParams_v2(ctypes.c_void_p(last.handle), parameters)
+        assert status == 0
+
+        def run() -> float:
+            handles = ctypes.c_void_p(graph.handle), ctypes.c_void_p(last.handle)
+            return self.loops.settings(
+                self.driver.cuGraphExecKernelNodeSetParams_v2, *handles, parameters, 100
+            )
 
         return run
 

@@ -9,6 +9,7 @@ absent, never as beaten. `raw` is benchmarks/raw, a C++ program on the same driv
 """
 
 import argparse
+import itertools
 import json
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from timing import Figures, measure, per_call, show, write
 import cuda_graphs as cg
 
 CHAINS = (1, 10, 100, 1000)
+NAMED_SOURCE = 'extern "C" __global__ void add(int* x, int amount) { x[0] += amount; }'
 LOOP_SOURCE = r"""
 extern "C" __device__ __cudart_builtin__ void CUDARTAPI
 cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
@@ -86,6 +88,21 @@ def read_again(rig: Rig, n: int) -> Callable[[], float]:
     return per_call(lambda: (graph.nodes(), graph.edges()), 3, lambda: len(found))
 
 
+def update(rig: Rig, n: int) -> Callable[[], float]:
+    """The whole executable from its definition, 10 times."""
+    last = rig.chain(n)
+    graph, definition = rig.instantiate(last), last.graph
+    return per_call(lambda: graph.update(definition), 10)
+
+
+def set_node(rig: Rig, n: int) -> Callable[[], float]:
+    """All parameters of the last node of an executable, 100 times."""
+    last = rig.chain(n)
+    view = rig.instantiate(last)[last]
+    again = partial(view.update, config=rig.config, kernel=rig.kernel, args=(rig.address,))
+    return per_call(again, 100)
+
+
 def launch_and_sync(rig: Rig, n: int) -> Callable[[], float]:
     graph = rig.instantiate(rig.chain(n))
     stream = rig.stream
@@ -112,6 +129,16 @@ def while_iteration(ours: Ours, iterations: int = 2000) -> Callable[[], float]:
 
     once = per_call(call, 3)
     return lambda: once() / iterations
+
+
+def set_named(ours: Ours, n: int) -> Callable[[], float]:
+    """A new value for a parameter that one of n kernels takes, 100 times."""
+    kernel = cg.Program(NAMED_SOURCE, code_type="c++").compile("cubin").get_kernel("add")
+    definition = ours.chain(n - 1).graph if n > 1 else cg.GraphDef()
+    definition.launch(ours.config, kernel, ours.address, definition.param("amount", cg.i32, default=0))
+    graph = definition.instantiate()
+    values = itertools.count()
+    return per_call(lambda: graph.set(amount=next(values)), 100)
 
 
 def raw_figures(library: str) -> dict[str, float]:
@@ -154,15 +181,20 @@ def main() -> None:
         row(f"launch call, {n} nodes", launch, n)
     for n in CHAINS:
         row(f"launch + sync, {n} nodes", launch_and_sync, n)
+    row("whole-graph update, 1000 nodes", update, 1000)
+    row("set one exec node's parameters", set_node, 1)
+    row("set one exec node's parameters, 1000 nodes", set_node, 1000)
     row("nodes() + edges(), 1000 nodes, first call", read, 1000)
     row("nodes() + edges(), 1000 nodes, again", read_again, 1000)
     row("launch one kernel on a stream", launch_kernel)
-    figures["while node, one iteration"] = {
-        **measure({"cuda_graphs": while_iteration(ours)}, arguments.rounds),
-        "cuda.core": None,
-        "C, same process": None,
-        "raw C": raw.get("while node, one iteration"),
-    }
+
+    def our_row(name: str, ours_only: Callable[[], float], bare: Callable[[], float] | None = None) -> None:
+        contestants = {"cuda_graphs": ours_only, "cuda.core": None, "C, same process": bare}
+        figures[name] = {**measure(contestants, arguments.rounds), "raw C": raw.get(name)}
+
+    for n in (1, 1000):
+        our_row(f"set a named parameter of one of {n} nodes", set_named(ours, n), inside.set_node(ours, n))
+    our_row("while node, one iteration", while_iteration(ours))
     show(str(info), figures)
     write(arguments.json, {"driver": str(info), "figures": figures})
 

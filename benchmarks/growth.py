@@ -59,9 +59,16 @@ def neighbours(rig: Rig, n: int) -> Callable[[], float]:
     return per_call(lambda: (set(last.pred), set(last.succ)), 100)
 
 
+def update(rig: Rig, n: int) -> Callable[[], float]:
+    last = rig.chain(n)
+    graph, definition = rig.instantiate(last), last.graph
+    return per_call(lambda: graph.update(definition), 1)
+
+
 WHAT: dict[str, Callable[[Rig, int], Callable[[], float]]] = {
     "build": add,
     "instantiate": instantiate,
+    "whole-graph update": update,
     "launch call": launch,
     "nodes() + edges()": read,
     "pred and succ of one node": neighbours,

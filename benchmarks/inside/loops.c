@@ -41,3 +41,23 @@ double kernel_launches(LaunchKernel launch, void* function, void* stream, void* 
         if (launch(function, 1, 1, 1, 1, 1, 1, 0, stream, arguments, NULL) != 0) return -1;
     return (now() - start) / calls;
 }
+
+// Microseconds a call of cuGraphExecUpdate; the information that it gives back is CUgraphExecUpdateResultInfo.
+double updates(int (*update)(void*, void*, void*), void* exec, void* graph, int calls) {
+    struct {
+        int result;
+        void *node, *from;
+    } info;
+    const double start = now();
+    for (int i = 0; i < calls; ++i)
+        if (update(exec, graph, &info) != 0) return -1;
+    return (now() - start) / calls;
+}
+
+// Microseconds a call of cuGraphExecKernelNodeSetParams.
+double settings(int (*set)(void*, void*, void*), void* exec, void* node, void* parameters, int calls) {
+    const double start = now();
+    for (int i = 0; i < calls; ++i)
+        if (set(exec, node, parameters) != 0) return -1;
+    return (now() - start) / calls;
+}

@@ -35,6 +35,7 @@ class Work:
     condition: int | None = None
     default: int = 0  # of the condition
     memory: int | None = None  # of which alloc node
+    parameter: str | None = None  # whose value takes the place of c
 
 
 @dataclass(eq=False)
@@ -44,6 +45,7 @@ class Node:
     inner: list[Graph] = field(default_factory=list)
     handle: int | None = None  # the driver's
     held: object = None  # our wrapper, as long as the machine keeps it
+    enabled: bool = True  # of a node in an executable
 
     def __repr__(self) -> str:
         return f"{self.work.kind}{self.work.number}"
@@ -84,13 +86,14 @@ class Graph:
                 found[node] = before.union(*(found[other] for other in before))
         return found
 
-    def copy(self, owner: Node | None = None) -> Graph:
-        """As the driver clones it: the same works in other nodes."""
+    def copy(self, owner: Node | None = None, twins: dict[Node, Node] | None = None) -> Graph:
+        """As the driver clones it: the same works in other nodes. `twins` is told which is which."""
         clone = Graph(owner)
-        twins = {node: clone.add(node.work) for node in self.before}
+        twins = {} if twins is None else twins
+        twins.update({node: clone.add(node.work) for node in self.before})
         for node, before in self.before.items():
             clone.before[twins[node]] = {twins[other] for other in before}
-            twins[node].inner = [inner.copy(twins[node]) for inner in node.inner]
+            twins[node].inner = [inner.copy(twins[node], twins) for inner in node.inner]
         return clone
 
     def walk(self) -> Iterator[Graph]:
@@ -188,9 +191,11 @@ def races(root: Graph) -> Iterator[tuple[Node, Node]]:
 
 @dataclass
 class State:
-    """The memory that launches work on. Conditions start anew with each launch, memory with each allocation."""
+    """The memory that launches work on. Conditions start anew with each launch, memory with each allocation; values of
+    parameters are those of the executable."""
 
     words: list[int]
+    values: dict[str, int] = field(default_factory=dict)
     conditions: dict[int, int] = field(default_factory=dict)
     memory: dict[int, int] = field(default_factory=dict)
 
@@ -203,7 +208,8 @@ def folded(work: Work, state: State, lists: Lists, start: int) -> int:
 
 def fold(node: Node, state: State, lists: Lists) -> None:
     work = node.work
-    state.words[work.word] = folded(work, state, lists, (work.a * state.words[work.word] + work.c) & MASK)
+    c = state.values[work.parameter] if work.parameter else work.c
+    state.words[work.word] = folded(work, state, lists, (work.a * state.words[work.word] + c) & MASK)
 
 
 def decide(node: Node, state: State, lists: Lists) -> None:
@@ -283,12 +289,14 @@ EFFECT: dict[str, Callable[[Node, State, Lists], None]] = {
 
 def run(graph: Graph, state: State, lists: Lists) -> None:
     for node in graph.ancestors():
-        EFFECT[node.work.kind](node, state, lists)
+        if node.enabled:
+            EFFECT[node.work.kind](node, state, lists)
 
 
-def launch(root: Graph, state: State) -> Lists:
+def launch(root: Graph, state: State, values: dict[str, int]) -> Lists:
     """One launch; the lists that the table has to hold for it."""
     lists = lists_of(root)
+    state.values = values
     state.conditions = {w.condition: w.default for w in root.works() if w.kind in CONDITIONAL}
     state.memory = {}
     run(root, state, lists)

@@ -49,6 +49,7 @@ extern "C" __global__ void count(unsigned* words, unsigned word, cudaGraphCondit
 """
 KERNELS = ("fold", "decide", "start", "count")
 WORDS, ROWS, TABLE = 1024, 1024, 1 << 17
+PARAMETERS, DEFAULT = ("alpha", "beta"), 17
 BODIES = {"if": 1, "if_else": 2, "switch": 3, "while": 1}
 CLASSES = {
     **dict.fromkeys(("kernel", "decide", "start", "count"), cg.KernelNode),
@@ -73,6 +74,7 @@ class World:
 
     def __init__(self, device: cg.Device, stream: cg.Stream) -> None:
         self.stream = stream
+        self.steps = 0
         resource = cg.PinnedMemoryResource()
         self.words, self.table = (
             np.from_dlpack(resource.allocate(4 * n, stream=stream)).view(np.uint32) for n in (WORDS, TABLE)
@@ -114,9 +116,20 @@ class World:
 
         return self.callbacks.setdefault(work.number, fold)
 
-    def launch(self, place: Any, work: Work, name: str, *args: Any) -> cg.KernelNode:
-        config = cg.LaunchConfig(grid=1, block=1, shmem_size=work.number)
-        return place.launch(config, self.kernels[name], self.at(0), *args)
+    def config(self, work: Work) -> cg.LaunchConfig:
+        return cg.LaunchConfig(grid=1, block=1, shmem_size=work.number)
+
+    def launch(self, place: Any, work: Work) -> cg.KernelNode:
+        name, _ = ARGUMENTS[work.kind]
+        return place.launch(self.config(work), self.kernels[name], *self.arguments(work, place))
+
+    def arguments(self, work: Work, place: Any = None) -> tuple[Any, ...]:
+        """The arguments of a kernel; the last one as a parameter of the definition at `place`, if it has one."""
+        arguments = ARGUMENTS[work.kind][1](self, work)
+        if not work.parameter:
+            return arguments
+        definition = place if isinstance(place, cg.GraphDef) else place.graph
+        return *arguments[:-1], definition.param(work.parameter, cg.u32, default=DEFAULT)
 
     def alloc(self, place: Any, work: Work) -> cg.AllocNode:
         node = place.alloc(4)
@@ -127,26 +140,41 @@ class World:
         """Add a node that does `work` after `place`. Child graphs are embedded by the machine."""
         return ADD[work.kind](self, place, work)
 
+    def change(self, node: Any, work: Work) -> None:
+        """Have a node of a definition do `work`, which differs in what CHANGE says."""
+        CHANGE[work.kind](self, node, work)
+
+    def set(self, view: Any, work: Work) -> None:
+        """The same for a node of an executable, which takes everything anew."""
+        SET[work.kind](self, view, work)
+
     def mark(self, work: Work) -> Hashable:
         """What `mark_of` says of a node that does `work`."""
         return MARK.get(work.kind, lambda world, work: work.kind)(self, work)
 
 
-def fold_arguments(world: World, w: Work) -> tuple[Any, ...]:
-    return world.table.ctypes.data, w.row, w.word, w.a, w.c
+Arguments = Callable[[World, Work], tuple[Any, ...]]
 
-
-def decide_arguments(world: World, w: Work) -> tuple[Any, ...]:
-    return world.table.ctypes.data, w.row, w.a, w.c, world.conditions[w.condition]
-
+# kind -> kernel and arguments
+ARGUMENTS: dict[str, tuple[str, Arguments]] = {
+    "kernel": ("fold", lambda world, w: (world.at(0), world.table.ctypes.data, w.row, w.word, w.a, w.c)),
+    "decide": (
+        "decide",
+        lambda world, w: (
+            world.at(0),
+            world.table.ctypes.data,
+            w.row,
+            w.a,
+            w.c,
+            world.conditions[w.condition],
+        ),
+    ),
+    "start": ("start", lambda world, w: (world.at(0), w.word, w.a, world.conditions[w.condition])),
+    "count": ("count", lambda world, w: (world.at(0), w.word, world.conditions[w.condition])),
+}
 
 ADD: dict[str, Callable[[World, Any, Work], cg.GraphNode]] = {
-    "kernel": lambda world, place, w: world.launch(place, w, "fold", *fold_arguments(world, w)),
-    "decide": lambda world, place, w: world.launch(place, w, "decide", *decide_arguments(world, w)),
-    "start": lambda world, place, w: world.launch(
-        place, w, "start", w.word, w.a, world.conditions[w.condition]
-    ),
-    "count": lambda world, place, w: world.launch(place, w, "count", w.word, world.conditions[w.condition]),
+    **dict.fromkeys(ARGUMENTS, World.launch),
     "memset": lambda world, place, w: place.memset(world.at(w.word), np.uint32(w.number), 1),
     "memcpy": lambda world, place, w: place.memcpy(world.at(w.word), world.at(w.source), 4),
     "store": lambda world, place, w: place.memcpy(world.addresses[w.memory], world.at(w.source), 4),
@@ -163,8 +191,29 @@ ADD: dict[str, Callable[[World, Any, Work], cg.GraphNode]] = {
     "while": lambda world, place, w: place.while_loop(world.conditions[w.condition]),
 }
 
+CHANGE: dict[str, Callable[[World, Any, Work], None]] = {
+    **dict.fromkeys(("kernel", "decide"), lambda world, node, w: node.update(args=world.arguments(w, node))),
+    "memset": lambda world, node, w: node.update(value=np.uint32(w.number)),
+    "memcpy": lambda world, node, w: node.update(src=world.at(w.source)),
+    "callback": lambda world, node, w: node.update(world.callback(w)),
+    **dict.fromkeys(("record", "wait"), lambda world, node, w: node.update(world.event(w))),
+}
+
+SET: dict[str, Callable[[World, Any, Work], None]] = {
+    **dict.fromkeys(
+        ("kernel", "decide"),
+        lambda world, view, w: view.update(
+            config=world.config(w), kernel=world.kernels[ARGUMENTS[w.kind][0]], args=world.arguments(w)
+        ),
+    ),
+    "memset": lambda world, view, w: view.update(dst=world.at(w.word), value=np.uint32(w.number), width=1),
+    "memcpy": lambda world, view, w: view.update(dst=world.at(w.word), src=world.at(w.source), size=4),
+    "callback": lambda world, view, w: view.update(world.callback(w)),
+    **dict.fromkeys(("record", "wait"), lambda world, view, w: view.update(world.event(w))),
+}
+
 MARK: dict[str, Callable[[World, Work], Hashable]] = {
-    **dict.fromkeys(("kernel", "decide", "start", "count"), lambda world, w: w.number),
+    **dict.fromkeys(ARGUMENTS, lambda world, w: w.number),
     **dict.fromkeys(BODIES, lambda world, w: (world.conditions[w.condition], BODIES[w.kind])),
     **dict.fromkeys(("record", "wait"), lambda world, w: world.event(w)),
     "memset": lambda world, w: (world.at(w.word), w.number),

@@ -2,529 +2,205 @@
 # SPDX-License-Identifier: Apache-2.0
 """Law: whatever is done to definitions, in whatever order, they are what a dict of sets says, and compute what it says.
 
-A Hypothesis state machine changes definitions and the model (graph_model.py) together. After each step all nodes,
-edges, predecessors, successors, bodies and identities are compared; after each launch, every word of memory.
-
-The suite takes a short walk; `make nightly` takes one of more than 10,000 steps.
+The machine of graph_machine.py, and what changes nodes in place: of a definition, of an executable, of all nodes of an
+executable at once. The suite takes a short walk; `make nightly` takes one of more than 10,000 steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import rule, run_state_machine_as_test
 
 import cuda_graphs as cg
-from tests.property.graph_model import BRANCHING, CONDITIONAL, MEMORY, Graph, Node, State, Work, launch, races
-from tests.property.graph_world import BODIES, CLASSES, ROWS, WORDS, World, mark_of, match
+from tests.property.graph_machine import OUTSIDE, RANDOM, Executable, GraphMachine, in_body
+from tests.property.graph_model import CONDITIONAL, MEMORY, Graph, Node, Work, races
+from tests.property.graph_world import CHANGE, PARAMETERS, World
 
-DEFINITIONS, EXECUTABLES, DEPTH, NODES = 3, 3, 3, 80
-SIMPLE = ("kernel", "kernel", "kernel", "memset", "memcpy", "empty")  # may be everywhere
-OUTSIDE = ("callback", "record", "wait")  # not in the body of a conditional node
-# The choices within a rule come from a seed: Hypothesis would make them small, and graphs with them.
-RANDOM = st.randoms(use_true_random=True)
+SWITCHABLE = ("kernel", "decide", "memset", "memcpy")
 
 
-def some(random: Random, options: Sequence[Any], most: int = 4) -> list[Any]:
-    """A few, none twice."""
-    return random.sample(options, random.randint(0, min(most, len(options))))
-
-
-EDITS: dict[str, Callable[[Any, set[Any]], None]] = {
-    "update": lambda view, nodes: view.update(*nodes),
-    "add": lambda view, nodes: [view.add(node) for node in nodes],
-    "discard": lambda view, nodes: [view.discard(node) for node in nodes],
-    "clear": lambda view, nodes: view.clear(),
-    "|=": lambda view, nodes: view.__ior__(nodes),
-    "-=": lambda view, nodes: view.__isub__(nodes),
-    "&=": lambda view, nodes: view.__iand__(nodes),
-    "^=": lambda view, nodes: view.__ixor__(nodes),
-}
-RESULTS: dict[str, Callable[[set[Any], set[Any]], set[Any]]] = {
-    "update": set.union,
-    "add": set.union,
-    "discard": set.difference,
-    "clear": lambda now, nodes: set(),
-    "|=": set.union,
-    "-=": set.difference,
-    "&=": set.intersection,
-    "^=": set.symmetric_difference,
-    "=": lambda now, nodes: nodes,
-}
-
-
-@dataclass(eq=False)
-class Handle:
-    """A condition: the graph that it was created on, what it is for, and the node that uses it."""
-
-    number: int
-    home: Graph
-    loops: bool
-    default: int
-    user: Node | None = None
-
-
-@dataclass(eq=False)
-class Executable:
-    root: Graph
-    snapshot: Graph
-    graph: cg.Graph
-
-
-class GraphMachine(RuleBasedStateMachine):
-    def __init__(self, world: World) -> None:
-        super().__init__()
-        self.world = world
-        world.forget()
-        self.state = State([0] * WORDS)
-        self.numbers = self.words = self.rows = 0
-        self.definitions: list[Graph] = []
-        self.executables: list[Executable] = []
-        self.handles: list[Handle] = []
-        self.gone: list[Any] = []  # wrappers of what was destroyed
-        self.steps = 0
-
-    # What there is.
-
-    def graphs(self) -> list[Graph]:
-        return [graph for root in self.definitions for graph in root.walk()]
-
-    def real_graph(self, graph: Graph) -> cg.GraphDef:
-        if graph.held is None:
-            owner = self.real(graph.owner)
-            inner = (owner.child_graph,) if graph.owner.work.kind == "child" else owner.branches
-            graph.held = inner[graph.owner.inner.index(graph)]
-        return graph.held
-
-    def real(self, node: Node) -> cg.GraphNode:
-        if node.held is None:
-            (node.held,) = (n for n in self.real_graph(node.graph).nodes() if n.handle == node.handle)
-        return node.held
-
-    def draw_graph(self, random: Random) -> Graph:
-        return random.choice(self.graphs())
-
-    def draw_place(self, random: Random) -> tuple[Graph, list[Node], Any]:
-        """A graph, the nodes to depend on (none or one), and the real place."""
-        graph = self.draw_graph(random)
-        place = random.choice([None, *graph.before])
-        return graph, [place] if place else [], self.real(place) if place else self.real_graph(graph)
-
-    # Making nodes.
-
-    def is_full(self, root: Graph) -> bool:
-        return sum(1 for _ in root.works()) > NODES or self.words + 8 > WORDS or self.rows + 8 > ROWS
-
-    def work(self, kind: str, **fields: Any) -> Work:
+class UpdatingMachine(GraphMachine):
+    def draw_change(self, random: Random, work: Work) -> Work:
+        """The same kind of work with other numbers; it touches the same memory, but for what a copy reads."""
+        if work.kind in ("kernel", "decide"):  # the mark of a kernel is its configuration, which stays
+            named = work.parameter if random.random() < 0.5 else None
+            return replace(work, a=random.randint(2, 9), c=random.randint(0, 99), parameter=named)
+        if work.kind == "memcpy":
+            return replace(work, source=self.draw_value_word(random))
         self.numbers += 1
-        return Work(kind, self.numbers, **fields)
+        return replace(work, number=self.numbers, c=random.randint(0, 99))
 
-    def new_word(self) -> int:
-        self.words += 1
-        return self.words - 1
-
-    def new_row(self) -> int:
-        self.rows += 1
-        return self.rows - 1
-
-    def put(self, graph: Graph, before: list[Node], place: Any, work: Work) -> Node:
-        real = self.world.add(place, work)
-        node = graph.add(work, before, BODIES.get(work.kind, 0))
-        node.held, node.handle = real, real.handle
-        return node
-
-    def draw_value_word(self, random: Random) -> int:
-        """A word of a kernel or copy, not the counter of a loop, which would not end."""
-        words = {w.word for root in self.definitions for w in root.works() if w.kind in ("kernel", "memcpy")}
-        return random.choice(sorted(words) or [self.new_word()])
-
-    def draw_work(self, random: Random, kind: str) -> Work:
-        most = 2**32 - 1
-        if kind in ("kernel", "callback"):
-            a, c = random.randint(2, most), random.randint(0, most)
-            return self.work(kind, word=self.new_word(), row=self.new_row(), a=a, c=c)
-        if kind == "memset":
-            return self.work(kind, word=self.draw_value_word(random))
-        if kind == "memcpy":
-            return self.work(kind, source=self.draw_value_word(random), word=self.new_word())
-        return self.work(kind)
-
-    @initialize(random=RANDOM, count=st.integers(0, 30))
-    def begin(self, random: Random, count: int) -> None:
-        self.define()
-        self.add_some(random, self.definitions[0], count)
-
-    def define(self) -> None:
-        self.definitions.append(Graph(held=cg.GraphDef()))
-
-    @rule()
-    def new_definition(self) -> None:
-        if len(self.definitions) < DEFINITIONS:
-            self.define()
-
-    @rule(random=RANDOM, count=st.integers(1, 12))
-    def add_nodes(self, random: Random, count: int) -> None:
-        self.add_some(random, self.draw_graph(random), count)
-
-    def add_some(self, random: Random, graph: Graph, count: int) -> None:
-        for _ in range(count):
-            if self.is_full(graph.root()):
-                return
-            before = some(random, list(graph.before))
-            place = self.real(before[0]) if before else self.real_graph(graph)
-            kinds = SIMPLE if in_body(graph) else SIMPLE + OUTSIDE
-            if random.random() < 0.1 and may_branch(graph):
-                self.add_conditional_at(random, random.choice(CONDITIONAL), graph, before[:1], place)
-                continue
-            node = self.put(graph, before, place, self.draw_work(random, random.choice(kinds)))
-            node.held.pred |= [self.real(other) for other in before[1:]]
+    def changeable(self, root: Graph) -> list[Node]:
+        return [node for graph in root.walk() for node in graph.before if node.work.kind in CHANGE]
 
     @rule(random=RANDOM)
-    def join_nodes(self, random: Random) -> None:
-        graph, before, place = self.draw_place(random)
-        if self.is_full(graph.root()):
-            return
-        others = [node for node in graph.before if node not in before]
-        nodes = some(random, others)
-        real = place.join(*[self.real(node) for node in nodes])
-        node = graph.add(self.work("empty"), [*before, *nodes])
-        node.held, node.handle = real, real.handle
+    def change_nodes(self, random: Random) -> None:
+        """For executables made later."""
+        self.change_some(random, random.choice(self.definitions))
+
+    def change_some(self, random: Random, root: Graph) -> None:
+        for node in some_of(random, self.changeable(root)):
+            work = self.draw_change(random, node.work)
+            self.world.change(self.real(node), work)
+            node.work = work
 
     @rule(random=RANDOM)
-    def add_memory(self, random: Random) -> None:
-        """Allocate, store, load, free, one after the other."""
+    def change_child(self, random: Random) -> None:
+        """Embeds anew; what was inside before is gone."""
         root = random.choice(self.definitions)
-        # A driver refuses changes of a graph with such nodes; more than some machines would be stuck with them.
-        if self.is_full(root) or root.was_embedded or random.randint(0, 3):
-            return
-        self.close_executables(root)
-        memory, source = self.numbers, self.draw_value_word(random)
-        place, before = self.real_graph(root), []
-        for kind, fields in (
-            ("alloc", {}),
-            ("store", {"source": source}),
-            ("load", {"word": self.new_word()}),
-            ("free", {}),
-        ):
-            node = self.put(root, before, place, self.work(kind, memory=memory, **fields))
-            place, before = node.held, [node]
-
-    # Conditional nodes.
-
-    def draw_handle(self, random: Random, graph: Graph, loops: bool) -> Handle:
-        """One whose node was destroyed; else a new one, of this graph or one around it."""
-        for handle in self.handles:
-            if handle.user is None and handle.loops == loops and handle.home.root() is graph.root():
-                return handle
-        home = random.choice(list(graph.outer()))
-        default = random.randint(0, 1 if loops else 3)
-        self.numbers += 1
-        self.world.conditions[self.numbers] = self.real_graph(home).create_condition(default)
-        self.handles.append(Handle(self.numbers, home, loops, default))
-        return self.handles[-1]
-
-    def put_conditional(
-        self, random: Random, kind: str, graph: Graph, before: list[Node], place: Any, handle: Handle
-    ) -> None:
-        if kind == "while":
-            times, word = random.randint(0, 3), self.new_word()
-            setter = self.work("start", word=word, a=times, condition=handle.number)
-        else:
-            a, c = random.randint(1, 4), random.randint(0, 99)
-            setter = self.work("decide", row=self.new_row(), a=a, c=c, condition=handle.number)
-        if kind == "while" or random.random() < 0.5:  # else the default decides
-            before = [self.put(graph, before, place, setter)]
-            place = before[0].held
-        work = self.work(kind, condition=handle.number, default=handle.default)
-        node = handle.user = self.put(graph, before, place, work)
-        if kind == "while":
-            (body,) = node.inner
-            counter = self.work("count", word=word, condition=handle.number)
-            self.put(body, [], self.real_graph(body), counter)
-        for body in node.inner:
-            self.add_some(random, body, random.randint(0, 3))
-
-    def add_conditional_at(
-        self, random: Random, kind: str, graph: Graph, before: list[Node], place: Any
-    ) -> None:
-        handle = self.draw_handle(random, graph, kind == "while")
-        self.put_conditional(random, kind, graph, before, place, handle)
-
-    @rule(random=RANDOM, kind=st.sampled_from(CONDITIONAL))
-    def add_conditional(self, random: Random, kind: str) -> None:
-        graph, before, place = self.draw_place(random)
-        if may_branch(graph) and not self.is_full(graph.root()):
-            self.add_conditional_at(random, kind, graph, before, place)
-
-    def unused_handles(self, root: Graph) -> list[Handle]:
-        return [h for h in self.handles if h.user is None and h.home.root() is root]
-
-    # Clones.
-
-    @rule(random=RANDOM)
-    def embed(self, random: Random) -> None:
-        graph, before, place = self.draw_place(random)
+        nodes = [n for graph in root.walk() for n in graph.before if n.work.kind == "child"]
         child = random.choice(self.definitions)
-        if child is graph.root() or self.is_full(graph.root()) or self.is_full(child):
+        if not nodes or child is root or root.holds(*MEMORY) or self.is_full(root) or self.is_full(child):
             return
-        if in_body(graph) and child.holds(*OUTSIDE):
+        node = random.choice(nodes)
+        if in_body(node.graph) and child.holds(*OUTSIDE):
             return
+        real = self.real(node)
         if child.holds(*CONDITIONAL, *MEMORY) or self.unused_handles(child):
             with pytest.raises(cg.CUDAError):
-                place.embed(self.real_graph(child))
+                real.update(self.real_graph(child))
             return
-        real = place.embed(self.real_graph(child))
-        node = graph.add(self.work("child"), before)
-        node.held, node.handle = real, real.handle
+        before = [self.real_graph(graph) for graph in node.inner[0].walk()]
+        real.update(self.real_graph(child))
+        self.gone = [*before, *self.gone][:20]
         node.inner = [child.copy(node)]
         child.was_embedded = True
         self.adopt(node.inner[0], real.child_graph)
 
-    def adopt(self, graph: Graph, real: cg.GraphDef) -> None:
-        """Find the nodes of a clone."""
-        graph.held = real
-        for node, found in match(graph, real, self.world).items():
-            node.held, node.handle = found, found.handle
-            for inner in node.inner:
-                self.adopt(inner, found.child_graph)
+    def draw_executable(self, random: Random) -> Executable:
+        """One whose definition is still there; makes one where there is none."""
+        if not any(e.root in self.definitions for e in self.executables):
+            self.make_executable(random)
+        return random.choice([e for e in self.executables if e.root in self.definitions])
 
-    # Changes.
+    def draw_executable_node(self, random: Random, *kinds: str) -> tuple[Executable, Node, Node] | None:
+        """An executable, one of its nodes, and that node's twin in the definition."""
+        executable = self.draw_executable(random)
+        pairs = [(executable.twins.get(node), node) for node in nodes_of(executable.root)]
+        found = [(twin, node) for twin, node in pairs if twin and twin.work.kind in kinds]
+        return (executable, *random.choice(found)) if found else None
 
-    @rule(random=RANDOM, edit=st.sampled_from([*RESULTS]), forward=st.booleans())
-    def edit_edges(self, random: Random, edit: str, forward: bool) -> None:
-        graph = self.draw_graph(random)
-        if not graph.before:
+    @rule(random=RANDOM)
+    def change_executable(self, random: Random) -> None:
+        drawn = self.draw_executable_node(random, *CHANGE)
+        if not drawn:
             return
-        node = random.choice(list(graph.before))
-        ancestors = graph.ancestors()
-        now = graph.after(node) if forward else graph.before[node]
-        legal = [
-            other
-            for other in graph.before
-            if other is not node
-            and (other not in ancestors[node] if forward else node not in ancestors[other])
-        ]
-        chosen = set(some(random, legal))
-        wanted = RESULTS[edit](now, chosen)
-        real, nodes = self.real(node), {self.real(other) for other in chosen}
-        name = "succ" if forward else "pred"
-
-        def do() -> None:
-            if edit == "=":
-                setattr(real, name, nodes)
-            else:
-                EDITS[edit](getattr(real, name), nodes)
-
-        if not now <= wanted and graph.root().holds(*MEMORY):
-            if graph.owner is None:
-                with pytest.raises(cg.CUDAError):
-                    do()
+        executable, twin, node = drawn
+        before, twin.work = twin.work, replace(self.draw_change(random, twin.work), parameter=None)
+        if next(races(executable.snapshot), None):
+            twin.work = before  # the edges of an executable cannot be changed any more
             return
-        do()
-        for other in graph.before:
-            if forward and other is not node:
-                graph.before[other].discard(node)
-                graph.before[other] |= {node} if other in wanted else set()
-        if not forward:
-            graph.before[node] = set(wanted)
+        self.world.set(executable.graph[self.real(node)], twin.work)
+        self.run(executable)
 
     @rule(random=RANDOM)
-    def remove_what_is_not_there(self, random: Random) -> None:
-        graph = self.draw_graph(random)
-        absent = [(u, v) for u in graph.before for v in graph.before if u not in graph.before[v]]
-        if absent:
-            u, v = random.choice(absent)
-            with pytest.raises(KeyError):
-                self.real(u).succ.remove(self.real(v))
+    def switch_node(self, random: Random) -> None:
+        drawn = self.draw_executable_node(random, *SWITCHABLE)
+        if drawn:
+            executable, twin, node = drawn
+            view = executable.graph[self.real(node)]
+            assert view.is_enabled == twin.enabled
+            twin.enabled = random.random() < 0.5
+            (view.enable if twin.enabled else view.disable)()
+            assert view.is_enabled == twin.enabled
+            self.run(executable)
 
     @rule(random=RANDOM)
-    def add_illegal_edges(self, random: Random) -> None:
-        graph, other = self.draw_graph(random), self.draw_graph(random)
-        if not graph.before:
-            return
-        node = random.choice(list(graph.before))
-        strangers = [node] if other is graph else list(other.before)
-        fellows = [n for n in graph.before if n is not node and node not in graph.ancestors()[n]]
-        if strangers:
-            bad = [self.real(n) for n in (*fellows[:1], random.choice(strangers))]
-            with pytest.raises(cg.CUDAError):
-                self.real(node).pred.update(*bad)
+    def set_parameters(self, random: Random) -> None:
+        if not self.executables:
+            self.make_executable(random)
+        executable = random.choice(self.executables)
+        known = sorted(executable.graph.params)
+        users = {twin.work.parameter: [] for twin in executable.twins.values()}
+        for node, twin in executable.twins.items():
+            users[twin.work.parameter].append(node)
+        assert set(users) - {None} <= set(known) <= set(PARAMETERS)
+        assert all(executable.graph.params[name] == ("u32", executable.values[name]) for name in known)
+        values = {
+            name: random.randint(0, 2**32 - 1) for name in random.sample(known, random.randint(0, len(known)))
+        }
+        if any(is_gone(node) for name in values for node in users.get(name, ())):
+            with pytest.raises(RuntimeError):
+                executable.graph.set(**values)
+        elif random.random() < 0.5:
+            executable.graph.set(**values)
+            executable.values |= values
+        else:
+            self.run(executable, **values)
+        self.run(executable)
 
     @rule(random=RANDOM)
-    def destroy(self, random: Random) -> None:
-        graph = self.draw_graph(random)
-        nodes = [node for node in graph.before if node.work.kind != "count"]  # without it a loop has no end
-        if not nodes or (graph.owner is not None and graph.root().holds(*MEMORY)):
-            return
-        node = random.choice(nodes)
-        real = self.real(node)
-        if graph.holds(*MEMORY):
-            with pytest.raises(cg.CUDAError):
-                real.destroy()
-            return
-        inside = [inner for body in node.inner for inner in body.walk()]
-        wrappers = [real, *(self.real_graph(inner) for inner in inside)]
-        wrappers += [other.held for inner in inside for other in inner.before if other.held]
-        real.destroy()
-        real.destroy()
-        graph.remove(node)
-        self.gone = [*wrappers, *self.gone][:20]
-        for handle in self.handles:
-            if handle.user is node or (handle.user and handle.user.graph in inside):
-                handle.user = None
-            if handle.home in inside:  # a driver keeps handles for the hierarchy
-                handle.home = graph
-
-    @rule(random=RANDOM)
-    def forget_wrappers(self, random: Random) -> None:
-        """Of what nobody holds, a new wrapper is made when it is asked for."""
-        for graph in self.graphs():
-            if graph.owner is not None and random.random() < 0.5:
-                graph.held = None
-            for node in graph.before:
-                node.held = node.held if random.random() < 0.5 else None
-
-    @rule(random=RANDOM)
-    def drop_definition(self, random: Random) -> None:
-        """Executables do not need their definitions."""
-        if len(self.definitions) > 1 and not random.randint(0, 7):
-            root = random.choice(self.definitions)
-            self.definitions.remove(root)
-            self.handles = [handle for handle in self.handles if handle.home.root() is not root]
-            for graph in root.walk():
-                graph.held = None
-                for node in graph.before:
-                    node.held = None
-
-    # Running.
-
-    def close_executables(self, root: Graph) -> None:
-        for executable in self.executables:
-            if executable.root is root:
-                executable.graph.close()
-        self.executables = [e for e in self.executables if e.root is not root]
-
-    @rule(random=RANDOM)
-    def instantiate_a_cycle(self, random: Random) -> None:
-        graph = self.draw_graph(random)
-        # libcuda does not notice a cycle through the node of a child graph that is empty.
-        nodes = [node for node in graph.before if node.work.kind != "child"]
-        pairs = [(u, v) for v in nodes for u in graph.before[v] if u in nodes]
-        if not pairs or graph.root().holds(*MEMORY):
-            return
-        u, v = (self.real(node) for node in random.choice(pairs))
-        v.succ.add(u)
-        with pytest.raises(cg.CUDAError):
-            self.real_graph(graph.root()).instantiate()
-        v.succ.remove(u)
-
-    @rule(random=RANDOM)
-    def instantiate(self, random: Random) -> None:
-        (root,) = random.choices(self.definitions, [1 + len(root.before) for root in self.definitions])
-        real = self.real_graph(root)
-        single = (*CONDITIONAL, *MEMORY)  # with these only one executable may live
-        while unused := self.unused_handles(root):
-            with pytest.raises(cg.GraphInstantiateError):
-                real.instantiate()
-            handle = unused[0]
-            kind = "while" if handle.loops else random.choice(BRANCHING)
-            self.put_conditional(random, kind, handle.home, [], self.real_graph(handle.home), handle)
-        for u, v in iter(lambda: next(races(root), (None, None)), (None, None)):
-            self.real(v).pred.add(self.real(u))
-            v.graph.before[v].add(u)
-        if root.holds(*single):
-            if any(e.root is root and e.snapshot.holds(*single) for e in self.executables):
-                with pytest.raises(cg.CUDAError):
-                    real.instantiate()
-            self.close_executables(root)
-        self.executables.append(Executable(root, root.copy(), real.instantiate()))
-        for executable in self.executables[:-EXECUTABLES]:
-            executable.graph.close()
-        self.executables = self.executables[-EXECUTABLES:]
-        self.run(self.executables[-1])
-
-    @rule(random=RANDOM)
-    def launch_again(self, random: Random) -> None:
+    def change_foreign_node(self, random: Random) -> None:
+        """A node of a definition that the executable was not made of."""
         if self.executables:
-            self.run(random.choice(self.executables))
+            executable = random.choice(self.executables)
+            node = random.choice([None, *self.changeable(random.choice(self.definitions))])
+            if node and node.graph.root() is not executable.root:
+                with pytest.raises(cg.CUDAError):
+                    self.world.set(executable.graph[self.real(node)], replace(node.work, parameter=None))
 
-    def run(self, executable: Executable) -> None:
-        lists = launch(executable.snapshot, self.state)
-        self.world.write_table(lists)
-        executable.graph.launch(self.world.stream)
-        self.world.stream.sync()
-        assert self.world.words.tolist() == self.state.words
-
-    # What holds after each step.
-
-    @invariant()
-    def definitions_are_what_the_model_says(self) -> None:
-        self.steps += 1
-        for graph in self.graphs():
-            compare(graph, self.real_graph(graph), self.world)
-
-    @invariant()
-    def what_was_destroyed_is_gone(self) -> None:
-        for thing in self.gone:
-            assert not thing.is_valid
-            if isinstance(thing, cg.GraphNode):
-                assert thing.handle is None
-                assert not thing.pred
-                assert not thing.succ
-
-    def teardown(self) -> None:
-        STEPS.append(self.steps)
-        self.__dict__.clear()  # Hypothesis holds on to the machine
+    @rule(random=RANDOM)
+    def update_executable(self, random: Random) -> None:
+        """All nodes at once, from the definition as it is now: of the same shape, or of another number of nodes."""
+        executable = self.draw_executable(random)
+        root, real = executable.root, self.real_graph(executable.root)
+        if root.holds(*MEMORY):
+            return
+        if random.random() < 0.7:
+            self.change_some(random, root)
+        if self.unused_handles(root) or next(races(root), None):
+            return
+        if sizes(root) != sizes(executable.snapshot):
+            with pytest.raises(cg.CUDAError):
+                executable.graph.update(real)
+        elif same_shape(root, executable):
+            executable.graph.update(real)
+            for node, twin in executable.twins.items():
+                twin.work = node.work
+        self.run(executable)
 
 
-STEPS: list[int] = []
+def is_gone(node: Node) -> bool:
+    """Whether it was destroyed, or something that it was inside of."""
+    graph = node.graph
+    inside = graph.owner is not None and (graph not in graph.owner.inner or is_gone(graph.owner))
+    return node not in graph.before or inside
 
 
-def in_body(graph: Graph) -> bool:
-    return any(around.owner and around.owner.work.kind in CONDITIONAL for around in graph.outer())
+def some_of(random: Random, nodes: list[Node]) -> list[Node]:
+    return random.sample(nodes, min(len(nodes), random.randint(1, 4)))
 
 
-def in_child(graph: Graph) -> bool:
-    return any(around.owner and around.owner.work.kind == "child" for around in graph.outer())
+def nodes_of(root: Graph) -> list[Node]:
+    return [node for graph in root.walk() for node in graph.before]
 
 
-def may_branch(graph: Graph) -> bool:
-    # libcuda does not instantiate a graph that got a conditional node after it had been embedded.
-    return not in_child(graph) and not graph.root().was_embedded and len(list(graph.outer())) <= DEPTH
+def sizes(root: Graph) -> list[int]:
+    return sorted(len(graph.before) for graph in root.walk())
 
 
-def compare(graph: Graph, real: cg.GraphDef, world: World) -> None:
-    assert real.is_valid
-    found = {node.handle: node for node in real.nodes()}
-    assert found.keys() == {node.handle for node in graph.before}
-    wanted = {(p.handle, node.handle) for node, before in graph.before.items() for p in before}
-    assert {(u.handle, v.handle) for u, v in real.edges()} == wanted
-    for node, before in graph.before.items():
-        there = found[node.handle]
-        assert node.held is None or there is node.held
-        assert type(there) is CLASSES[node.work.kind]
-        assert there.is_valid
-        assert there.graph == real
-        assert node.work.kind == "child" or mark_of(there) == world.mark(node.work)
-        for view, others in ((there.pred, before), (there.succ, graph.after(node))):
-            assert {id(other) for other in view} == {id(found[other.handle]) for other in others}
+def same_shape(root: Graph, executable: Executable) -> bool:
+    """The nodes that it was made of, with the same edges."""
+    twins = executable.twins
+    return set(nodes_of(root)) == set(twins) and all(
+        {twins[other] for other in node.graph.before[node]} == twin.graph.before[twin]
+        for node, twin in twins.items()
+    )
 
 
 def walk(device: cg.Device, stream: cg.Stream, **how: Any) -> int:
     """Let the machine run; the steps that it took."""
-    STEPS.clear()
     world = World(device, stream)
     run_state_machine_as_test(
-        lambda: GraphMachine(world),
+        lambda: UpdatingMachine(world),
         settings=settings(deadline=None, suppress_health_check=list(HealthCheck), **how),
     )
-    return sum(STEPS)
+    return world.steps
 
 
 def test_definitions_follow_the_model_on_a_short_walk(device, stream):
