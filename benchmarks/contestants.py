@@ -81,6 +81,12 @@ class Core:
 Rig = Ours | Core
 
 
+def machine() -> str:
+    """The device and driver that the figures are of."""
+    info = cg.driver_info()
+    return f"{cg.Device().name}, CUDA {info.version[0]}.{info.version[1]}, {info.kind} driver"
+
+
 def core_or_none() -> Core | None:
     if cg.driver_info().kind != "cuda":
         return None

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from contestants import Inside, Ours, Rig, core_or_none
+from contestants import Inside, Ours, Rig, core_or_none, machine
 from timing import Figures, measure, per_call, show, write
 
 import cuda_graphs as cg
@@ -196,7 +196,7 @@ def main() -> None:
         our_row(f"set a named parameter of one of {n} nodes", set_named(ours, n), inside.set_node(ours, n))
     our_row("while node, one iteration", while_iteration(ours))
     show(str(info), figures)
-    write(arguments.json, {"driver": str(info), "figures": figures})
+    write(arguments.json, {"machine": machine(), "figures": figures})
 
 
 if __name__ == "__main__":

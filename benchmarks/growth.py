@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from contestants import Ours, Rig, core_or_none
+from contestants import Ours, Rig, core_or_none, machine
 from timing import Figures, measure, per_call, write
 
 import cuda_graphs as cg
@@ -121,7 +121,7 @@ def draw(document: dict[str, Any], path: Path) -> None:
     )  # the same figures give the same, small file
     growth = document["growth"]
     figure = Figure(figsize=(2.3 * len(growth), 3.4), layout="constrained")
-    figure.suptitle(document["driver"], fontsize=8, color="0.4")
+    figure.suptitle(document["machine"], fontsize=8, color="0.4")
     for axes, (what, figures) in zip(figure.subplots(1, len(growth)), growth.items()):
         sizes = [int(n) for n in figures]
         for name, colour in zip(names_of(growth), ("tab:blue", "tab:orange")):
@@ -157,7 +157,7 @@ def main() -> None:
     else:
         cg.use_driver(arguments.driver)
         growth = take(arguments.most, arguments.rounds)
-        document = {"driver": f"{cg.Device().name}, driver: {cg.driver_info().kind}", "growth": growth}
+        document = {"machine": machine(), "growth": growth}
         write(arguments.json, document)
     for what, figures in document["growth"].items():
         fitted = [f"{name} {exponent(figures, name):5.2f}" for name in names_of(document["growth"])]

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Law: links in the documentation lead somewhere, and its tables say what the code does."""
 
+import json
 import re
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -69,6 +70,17 @@ def test_every_name_of_ours_in_the_table_of_names_exists(tree):
         found = cg
         for part in name.split("."):
             found = getattr(found, part, None) or found.__dataclass_fields__[part]
+
+
+def test_the_page_of_performance_shows_the_figures_that_were_taken(tree):
+    from docs.performance_page import performance_page
+
+    page = (tree.root / "docs/performance.md").read_text()
+    assert page == performance_page(), "run: python docs/performance_page.py"
+    drawn = (tree.root / "docs/figures/growth.svg").read_text()
+    growth = json.loads((tree.root / "docs/figures/growth.json").read_text())
+    assert growth["machine"] in drawn
+    assert all(what in drawn for what in growth["growth"])
 
 
 def test_the_page_of_errors_is_the_table_of_errors(tree):
