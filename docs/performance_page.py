@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes performance.md from figures/graph_calls.json, and figures/growth.svg from figures/growth.json.
 
-The two files are what the benchmarks wrote on the machine that the page names. `.ci/gpu bench growth` takes new ones; put
-them into figures/ and run `python docs/performance_page.py`.
+The two files are what the benchmarks wrote on the machine that the page names. `.ci/gpu bench growth` takes new ones;
+put them into figures/ and run `python docs/performance_page.py`.
 """
 
 import json
