@@ -97,14 +97,16 @@ class Use(NamedTuple):
     node: GraphNode
     verb: str
     what: str  # "memory", "event" or "condition"
+    span: Span
 
-    def text(self, span: Span) -> str:
-        of = str(span) if self.what == "memory" else f"{self.what} {span.start % SPACE:#x}"
-        return f"{self.node._identify()} {self.verb} {of}"
+    def __str__(self) -> str:
+        touched = str(self.span) if self.what == "memory" else f"{self.what} {self.span.start % SPACE:#x}"
+        return f"{self.node._identify()} {self.verb} {touched}"
 
 
+# Addresses end where the first of these spaces begins; the memory of each parameter is a space of its own.
 SPACE = 1 << 64
-EVENTS, CONDITIONS = SPACE, 2 * SPACE
+EVENTS, CONDITIONS, PARAMETERS = (i * SPACE for i in (1, 2, 3))
 UNORDERED = {"memory": "unordered", "event": "unordered_event", "condition": "unordered_condition"}
 
 
@@ -113,23 +115,19 @@ Uses = Iterator[tuple[Span, bool, str, str]]
 
 
 def memset_uses(node: MemsetNode) -> Uses:
-    v = node._read()
+    v = node._read() | node._operand_parameters()
     if v["height"]:
-        yield (
-            Span.of(v["dptr"], v["width"] * v["element_size"], (v["height"], v["pitch"])),
-            True,
-            "fills",
-            "memory",
-        )
+        span = Span.of(v["dptr"], v["width"] * v["element_size"], (v["height"], v["pitch"]))
+        yield span._replace(start=v.get("dst", span.start)), True, "fills", "memory"
 
 
 def memcpy_uses(node: MemcpyNode) -> Uses:
-    v = node._read()
+    v = node._read() | node._operand_parameters()
     shape: Shape = v["shape"]
     to, source = shape.layout(shape.dst), shape.layout(shape.src)
     if shape.size:
-        yield Span.of(v["dst"], to.run, *to.axes), True, "copies to", "memory"
-        yield Span.of(v["src"], source.run, *source.axes), False, "copies from", "memory"
+        yield Span.of(0, to.run, *to.axes)._replace(start=v["dst"]), True, "copies to", "memory"
+        yield Span.of(0, source.run, *source.axes)._replace(start=v["src"]), False, "copies from", "memory"
 
 
 def kernel_uses(node: KernelNode) -> Uses:
@@ -202,6 +200,7 @@ class Checker:
         self.is_complete = True
         self.findings: dict[str, list[Finding]] = {kind: [] for kind in KINDS}
         # By address. Two allocations may get one address when the one is freed before the other.
+        self.parameters: dict[str, int] = {}
         self.sizes = {node.dptr: node.bytesize for node in root.nodes_of(AllocNode)}
 
     def report(self) -> CheckReport:
@@ -242,17 +241,23 @@ class Checker:
         if uses := USES.get(type(node)):
             for span, writes, verb, what in uses(node):
                 if span.run:
-                    yield Touch(step, span, writes, Use(node, verb, what))
+                    yield Touch(step, self.placed(span), writes, Use(node, verb, what, span))
         elif isinstance(node, FreeNode):
-            yield Touch(
-                step, Span(node.dptr, self.sizes.get(node.dptr, 1)), True, Use(node, "frees", "memory")
-            )
+            span = Span(node.dptr, self.sizes.get(node.dptr, 1))
+            yield Touch(step, span, True, Use(node, "frees", "memory", span))
         elif isinstance(node, ConditionalNode) and node.condition is not None:
             span = Span(CONDITIONS + node.condition.handle, 1)
-            yield Touch(step, span, True, Use(node, "looks at", "condition"))
+            yield Touch(step, span, True, Use(node, "looks at", "condition", span))
         for inner in scope.inner.get(node, ()):
             for touch in self.check_scope(inner):
                 yield touch._replace(step=step)
+
+    def placed(self, span: Span) -> Span:
+        """The span where nothing else is, if it begins at a parameter."""
+        if not isinstance(span.start, str):
+            return span
+        number = self.parameters.setdefault(span.start, len(self.parameters))
+        return span._replace(start=PARAMETERS + number * SPACE)
 
     def check_order(self, order: Order, touches: list[Touch]) -> None:
         seen = set()
@@ -261,7 +266,7 @@ class Checker:
             if pair in seen:
                 continue
             seen.add(pair)
-            text = f"{one.who.text(one.span)} and {other.who.text(other.span)}, with no order between them"
+            text = f"{one.who} and {other.who}, with no order between them"
             if not self.find(UNORDERED[one.who.what], pair[:2], text):
                 return
 
@@ -293,7 +298,7 @@ class Checker:
             for life, is_over in lives.misuses(touch.step, touch.span):
                 alloc, ends = order.nodes[life.begin], [order.nodes[step] for step in life.ends]
                 when = f"after {listed(ends)}" if is_over else "before it is allocated"
-                text = f"{use.text(touch.span)}, which is of {alloc._identify()}, {when}"
+                text = f"{use}, which is of {alloc._identify()}, {when}"
                 kind, nodes = (
                     ("use_after_free", [use.node, alloc, *ends])
                     if is_over

@@ -160,7 +160,9 @@ cdef class GraphDef(Place):
 
         It looks, in bodies and embedded graphs too, for memory (and events, and conditions) that two nodes touch without
         an order between them, memory of alloc nodes touched outside of its life, never freed or freed twice, and
-        conditions that nothing sets or looks at. Of kernels it knows what `launch(..., reads=, writes=)` was told.
+        conditions that nothing sets or looks at. Of kernels it knows what `launch(..., reads=, writes=)` was told. What
+        parameters point to is taken to be apart. Every edge counts as an order, a programmatic one too: that the kernel
+        waits before it touches memory is up to it.
 
         limit  the most findings of one kind
         """

@@ -21,6 +21,8 @@ class KernelNode(GraphNode):
         config: LaunchConfig | Mapping[str, Any] | None = None,
         kernel: Kernel | None = None,
         args: Sequence[Any] | None = None,
+        reads: Sequence[Any] | None = None,
+        writes: Sequence[Any] | None = None,
     ) -> None: ...
     @property
     def reads(self) -> tuple[Span, ...]: ...
@@ -59,6 +61,7 @@ class FreeNode(GraphNode):
     def dptr(self) -> int: ...
 
 class MemsetNode(GraphNode):
+    def _operand_parameters(self) -> dict[str, str]: ...
     def update(
         self,
         *,
@@ -83,6 +86,7 @@ class MemsetNode(GraphNode):
     def pitch(self) -> int: ...
 
 class MemcpyNode(GraphNode):
+    def _operand_parameters(self) -> dict[str, str]: ...
     def update(
         self,
         *,

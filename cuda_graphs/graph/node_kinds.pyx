@@ -33,7 +33,7 @@ from cuda_graphs.graph.spec cimport change_kernel, config_of, kernel_of, read_ch
 from cuda_graphs.graph.transfer cimport (
     change_memcpy, change_memset, first_destination_byte, first_source_byte, shape_of_copy,
 )
-from cuda_graphs.graph.touches cimport touches_of
+from cuda_graphs.graph.touches cimport change_touches, operand_parameters, set_touches, touches_of
 from cuda_graphs.graph.options import MEMORY_TYPES, GraphAllocOptions
 
 
@@ -53,20 +53,23 @@ cdef class KernelNode(GraphNode):
             "kernel": kernel_of(spec),
         }
 
-    def update(self, *, config=None, kernel=None, args=None):
+    def update(self, *, config=None, kernel=None, args=None, reads=None, writes=None):
         """Change the definition: executables that are made or updated later have the new values, others stay.
 
         What is None stays. A new `kernel` needs `args` (a tuple, of `()` for none). Cluster and cooperative settings go
-        with `config`. Nothing has changed when it raises: RuntimeError for a destroyed node, TypeError and ValueError
-        for the arguments, CUDAError from the driver.
+        with `config`; `reads` and `writes` are those of `launch`. Nothing has changed when it raises: RuntimeError for a
+        destroyed node, TypeError and ValueError for the arguments, CUDAError from the driver.
         """
         cdef NodeSpec spec
+        cdef bint changes = config is not None or kernel is not None or args is not None
         self._open()
-        if config is None and kernel is None and args is None:
-            return
-        self._load_all(spec)
-        change_kernel(spec, config, kernel, args)
-        self._set(spec)
+        if changes:
+            self._load_all(spec)
+            change_kernel(spec, config, kernel, args)
+        touches = change_touches(self._record(), reads, writes, args)
+        if changes:
+            self._set(spec)
+        set_touches(self._record(), touches)
 
     @property
     def grid(self):
@@ -221,6 +224,9 @@ cdef class MemsetNode(GraphNode):
         change_memset(spec, dst, value, width, height, pitch, dst_owner)
         self._set(spec)
 
+    def _operand_parameters(self):
+        return operand_parameters(self._record())
+
     @property
     def dptr(self):
         """Where the first row begins."""
@@ -284,6 +290,9 @@ cdef class MemcpyNode(GraphNode):
             spec.owners.second.reset()
         change_memcpy(spec, dst, src, size, extents, dst_owner, src_owner)
         self._set(spec)
+
+    def _operand_parameters(self):
+        return operand_parameters(self._record())
 
     @property
     def dst(self):

@@ -235,7 +235,8 @@ cdef class Place:
               CUDAError where the driver does not take it; ValueError at a GraphDef, where there is no edge
 
         reads, writes: lists of the memory that the kernel touches, for `GraphDef.check`: Buffers, arrays, AllocNodes,
-        (address, bytes), or an address alone, which means from there to the end of its allocation.
+        Parameters that are pointers, (address or parameter, bytes), or an address alone, which means from there to the
+        end of its allocation.
         """
         cdef NodeSpec spec
         cdef Place node

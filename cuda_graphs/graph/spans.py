@@ -10,7 +10,7 @@ outermost in; and whether two tiles of one matrix meet is one about a single int
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 __all__ = ["Span"]
 
@@ -19,9 +19,10 @@ Axes = tuple[tuple[int, int], ...]
 
 class Span(NamedTuple):
     """`run` bytes from `start` on, repeated `count` times `stride` bytes apart for each (count, stride) of `axes`,
-    innermost first. Counts and strides are 1 or more."""
+    innermost first. Counts and strides are 1 or more. Instead of an address, `start` may be the name of the parameter
+    that will be it; such a span can only be looked at."""
 
-    start: int
+    start: Any  # int, or str
     run: int
     axes: Axes = ()
 
@@ -43,7 +44,7 @@ class Span(NamedTuple):
     @property
     def end(self) -> int:
         """After the last byte."""
-        return self.start + reach(self.run, self.axes)
+        return int(self.start + reach(self.run, self.axes))
 
     @property
     def runs(self) -> int:
@@ -71,7 +72,7 @@ class Span(NamedTuple):
         distance = other.start - self.start
         least = max((distance - self.run) // stride + 1, 1 - other_count)
         most = min(-((-distance - other.run) // stride) - 1, count - 1)
-        return least <= most
+        return bool(least <= most)
 
     def _starts(self) -> Iterator[int]:
         starts = [self.start]
@@ -81,6 +82,8 @@ class Span(NamedTuple):
 
     def __str__(self) -> str:
         rows = f" in {self.runs} runs of {self.run}" if self.axes else ""
+        if isinstance(self.start, str):
+            return f"what parameter {self.start!r} points to{rows}"
         return f"{self.start:#x}..{self.end - 1:#x}{rows}"
 
 

@@ -2,40 +2,55 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a kernel is said to read and write: `launch(..., reads=, writes=)`, of which `GraphDef.check` makes use.
 
-Spans are kept and nothing else: they own no memory, since saying that a kernel touches some does not make it so.
+Spans are kept and nothing else: they own no memory, since saying that a kernel touches some does not make it so. Of
+memory that a parameter will point to, the span begins at the parameter's name.
 """
 
 from cpython.object cimport PyObject
 
 from cuda_graphs._driver.cuda cimport CUdeviceptr, CUresult
 from cuda_graphs._driver.seam cimport check_attempt
-from cuda_graphs._handles.graph_handles cimport NodeKind, NodeRecord, find_memory_end
-from cuda_graphs._handles.handles cimport Opaque, hold_python
+from cuda_graphs._handles.graph_handles cimport Field, NodeKind, NodeRecord, find_memory_end
+from cuda_graphs._handles.handles cimport hold_python
 from cuda_graphs._objects.array_view cimport ArrayView, view_array
 from cuda_graphs._objects.buffer cimport Buffer
 from cuda_graphs._objects.numbers cimport read_size
 from cuda_graphs.graph.condition cimport Condition
 from cuda_graphs.graph.operands cimport open_buffer, read_pointer
+from cuda_graphs.graph.parameter cimport Parameter
 from cuda_graphs.graph.place cimport class_of
 from cuda_graphs.graph.spans import Span
 
 cdef tuple NOTHING = ((), (), ())
 
+cdef dict NO_PARAMETERS = {}
+cdef dict OPERANDS = {<int>Field.kDestination: "dst", <int>Field.kSource: "src"}
+
+# Bytes of what a parameter points to when nobody says: more than any memory has.
+WHOLE = 1 << 63
+
 
 cdef tuple read_touches(object reads, object writes, tuple args):
-    cdef tuple conditions = tuple([arg.handle for arg in args if type(arg) is Condition])
-    if not conditions and reads == () and writes == ():
-        return None
-    return spans_of(reads, "reads"), spans_of(writes, "writes"), conditions
+    conditions = [arg.handle for arg in args if type(arg) is Condition]
+    return spans_of(reads, "reads"), spans_of(writes, "writes"), tuple(conditions)
+
+
+cdef tuple change_touches(NodeRecord* record, object reads, object writes, object args):
+    old_reads, old_writes, old_conditions = touches_of(record)
+    new_reads, new_writes, conditions = read_touches(
+        () if reads is None else reads, () if writes is None else writes, () if args is None else args
+    )
+    return (
+        old_reads if reads is None else new_reads,
+        old_writes if writes is None else new_writes,
+        old_conditions if args is None else conditions,
+    )
 
 
 cdef int set_touches(NodeRecord* record, tuple touches) except -1:
-    cdef Opaque kept
-    if touches is not None:
-        kept = hold_python(<PyObject*>touches)
-        record.make_facts().labels.touches = kept
-    elif record.facts:
-        record.facts.get().labels.touches = kept
+    # Nothing is not kept, but where something was.
+    if touches != NOTHING or touches_of(record) is not NOTHING:
+        record.make_facts().labels.touches = hold_python(<PyObject*>touches)
     return 0
 
 
@@ -43,6 +58,17 @@ cdef tuple touches_of(NodeRecord* record):
     if not record.facts or not record.facts.get().labels.touches:
         return NOTHING
     return <tuple><PyObject*>record.facts.get().labels.touches.get()
+
+
+cdef dict operand_parameters(NodeRecord* record):
+    cdef bint has_some = record.facts and record.facts.get().parameters
+    if not has_some:
+        return NO_PARAMETERS
+    return {
+        OPERANDS[<int>use.field]: use.parameter.get().name.decode()
+        for use in record.facts.get().parameters.get().uses
+        if use.field == Field.kDestination or use.field == Field.kSource
+    }
 
 
 cdef tuple spans_of(object values, str name):
@@ -60,6 +86,8 @@ cdef object span_of(object value, str name):
         return Span(value.dptr, value.bytesize)
     if isinstance(value, tuple):
         return span_of_pair(value, name)
+    if isinstance(value, Parameter):
+        return Span(name_of_pointer(<Parameter>value, name), WHOLE)
     cdef ArrayView array = None if isinstance(value, int) else view_array(value, name)
     return span_from(read_pointer(value, name), name) if array is None else span_of_array(array)
 
@@ -68,9 +96,15 @@ cdef object span_of_pair(tuple value, str name):
     if len(value) != 2:
         raise TypeError(f"{name} must be a pair (address, bytes), got a tuple of {len(value)}")
     size = read_size(value[1], f"the size of {name}")
-    if isinstance(value[0], Buffer):
+    if isinstance(value[0], (Buffer, Parameter)):
         return span_of(value[0], name)._replace(run=size)
     return Span(read_pointer(value[0], f"the address of {name}"), size)
+
+
+cdef str name_of_pointer(Parameter value, str name):
+    if value.type != "pointer":
+        raise TypeError(f"{name} is memory, and {value!r} is no pointer")
+    return value.name
 
 
 cdef object span_of_array(ArrayView array):

@@ -415,3 +415,67 @@ def test_what_cannot_be_touched_is_refused_and_adds_nothing(
     buffer.close()
     with pytest.raises(ValueError, match=rf"{keyword}\[0\] is a closed Buffer"):
         g.launch(ONE, kernels.nothing, **{keyword: [buffer]})
+
+
+# ---- parameters, and updates
+
+
+def test_what_a_parameter_points_to_is_memory_of_its_own(g, memory, kernels):
+    x, y = g.param("x", cg.pointer), g.param("y", cg.pointer, default=memory)
+    fill, other, plain = g.memset(x, 0, 64), g.memset(y, 0, 64), g.memset(memory, 0, 64)
+    assert found(g) == set()
+    copy = g.memcpy(y, x, 8)
+    assert found(g) == {finding("unordered", fill, copy), finding("unordered", other, copy)}
+    assert any("copies from what parameter 'x' points to" in f.text for f in g.check())
+    kernel = plain.launch(ONE, kernels.affine, x, 1, 1, reads=[(y, 4)], writes=[x])
+    assert [span.start for span in (*kernel.reads, *kernel.writes)] == ["y", "x"]
+    assert found(g) == {
+        *(finding("unordered", a, b) for a in (fill, other) for b in (copy, kernel)),
+        finding("unordered", copy, kernel),
+    }
+
+
+def test_an_embedded_copy_touches_what_its_source_does(g, memory, kernels):
+    child = cg.GraphDef()
+    x = child.param("x", cg.pointer)
+    child.launch(ONE, kernels.affine, x, 1, 1, writes=[x], reads=[(memory, 4)], name="inside")
+    embedded = g.embed(child)
+    (inside,) = embedded.child_graph.nodes()
+    assert ([s.start for s in inside.writes], [s.start for s in inside.reads]) == (["x"], [memory])
+    beside = g.memset(g.param("x", cg.pointer), 0, 4)
+    other = g.memset(memory, 0, 4)
+    assert found(g) == {finding("unordered", inside, beside), finding("unordered", inside, other)}
+
+
+def test_only_a_pointer_can_be_touched(g, kernels):
+    count = g.param("count", cg.u64)
+    with pytest.raises(TypeError, match=r"reads\[0\] is memory, and <Parameter 'count' u64> is no pointer"):
+        g.launch(ONE, kernels.nothing, reads=[count])
+    with pytest.raises(TypeError, match=r"writes\[0\] is memory"):
+        g.launch(ONE, kernels.nothing, writes=[(count, 8)])
+    assert g.nodes() == set()
+
+
+def test_an_update_of_a_kernel_node_changes_what_it_touches_where_it_says_so(g, memory, kernels):
+    condition = g.create_condition(0)
+    loop = g.while_loop(condition)
+    node = g.launch(ONE, kernels.set, condition, 1, reads=[(memory, 4)], writes=[(memory + 4, 4)])
+    assert found(g) == {finding("unordered_condition", node, loop)}
+    node.update(writes=[])
+    assert ([s.start for s in node.reads], node.writes) == ([memory], ())
+    node.update(kernel=kernels.affine, args=(memory, 1, 1))
+    assert found(g) == set()
+    assert [s.start for s in node.reads] == [memory]
+    with pytest.raises(TypeError, match=r"reads\[0\] must be an address"):
+        node.update(args=(memory, 2, 2), reads=["x"])
+    node.update(reads=[], writes=[(memory, 4)])
+    fill = g.memset(memory, 0, 4)
+    assert found(g) == {finding("unordered", node, fill)}
+
+
+def test_updates_of_fills_and_copies_count(g, memory):
+    first, second = g.memset(memory, 0, 4), g.memset(memory + 64, 0, 4)
+    second.update(dst=memory)
+    assert found(g) == {finding("unordered", first, second)}
+    first.update(dst=memory + 128)
+    assert found(g) == set()
