@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from contestants import Inside, Ours, Rig, core_or_none, machine
-from timing import Figures, measure, per_call, show, write
+from timing import Figures, measure, per_call, show, warm_up, write
 
 import cuda_graphs as cg
 
@@ -163,6 +163,7 @@ def main() -> None:
     raw = raw_figures(info.path)
     inside = Inside(info.path)
     figures: Figures = {}
+    warm_up()
 
     def row(name: str, make: Callable[..., Callable[[], float]], *parameters: int) -> None:
         bare = getattr(inside, make.__name__, None)

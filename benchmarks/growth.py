@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from contestants import Ours, Rig, core_or_none, machine
-from timing import Figures, measure, per_call, write
+from timing import Figures, measure, per_call, warm_up, write
 
 import cuda_graphs as cg
 
@@ -79,6 +79,7 @@ def take(most: int, rounds: int) -> dict[str, Figures]:
     """what -> nodes -> contestant -> microseconds"""
     ours, core = Ours(), core_or_none()
     document: dict[str, Figures] = {}
+    warm_up()
     for what, make in WHAT.items():
         figures = document[what] = {}
         for n in (size for size in SIZES if size <= most):

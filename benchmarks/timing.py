@@ -16,6 +16,13 @@ Figures = dict[str, dict[str, float | None]]
 """row -> contestant -> microseconds; None where the contestant is not there."""
 
 
+def warm_up(seconds: float = 1.0) -> None:
+    """Keep a core busy: its clock is low at first, and the first rows would be slower than the same rows later."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        sum(range(1000))
+
+
 def measure(contestants: dict[str, Callable[[], float] | None], rounds: int = 15) -> dict[str, float | None]:
     """Call each contestant `rounds` times in turn; the median of what each returns (microseconds)."""
     present = {name: run for name, run in contestants.items() if run is not None}
