@@ -7,6 +7,7 @@ DLPack. Nothing is copied and nothing is synchronised: a `stream` that an interf
 exporters are told so (stream -1). A DLPack tensor is not consumed; its capsule is held, which is what keeps its memory.
 """
 
+import operator
 import sys
 
 from cpython.object cimport PyObject
@@ -82,17 +83,29 @@ cdef ArrayView from_interface(object array, object interface, str name):
     cdef ArrayView view = ArrayView.__new__(ArrayView)
     if interface.get("mask") is not None:
         raise ValueError(f"{name} is a masked array, a {type(array).__name__}: copy its data and its mask one by one")
-    data = interface.get("data")
-    if not isinstance(data, tuple):
+    if not isinstance(interface.get("data"), tuple):
         raise TypeError(f"{name} is a {type(array).__name__} that does not say at which address its data is")
-    view.address, view.is_read_only = data
-    view.dtype = interface["typestr"]
-    view.itemsize = item_size(view.dtype)
-    view.shape = tuple(interface["shape"])
-    strides = interface.get("strides")
-    view.strides = packed_strides(view.shape, view.itemsize) if strides is None else tuple(strides)
+    try:
+        read_interface(view, interface)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise TypeError(f"{name} is a {type(array).__name__} whose array interface is malformed: {error!r}") from error
     view.owner = hold_python(<PyObject*>array)
     return view
+
+
+cdef int read_interface(ArrayView view, object interface) except -1:
+    view.address, view.is_read_only = interface["data"]
+    view.dtype = interface["typestr"]
+    view.itemsize = item_size(view.dtype)
+    view.shape = tuple([operator.index(count) for count in interface["shape"]])
+    strides = interface.get("strides")
+    if strides is None:
+        view.strides = packed_strides(view.shape, view.itemsize)
+    else:
+        view.strides = tuple([operator.index(stride) for stride in strides])
+    if len(view.strides) != len(view.shape):
+        raise ValueError(f"strides {view.strides} of the shape {view.shape}")
+    return 0
 
 
 cdef size_t item_size(str dtype) except? 0:
