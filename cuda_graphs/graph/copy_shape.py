@@ -83,6 +83,8 @@ def shape_of(dst: Operand, src: Operand, size: int | None, before: Shape | None 
     """
     if size is None:
         size = common_size(dst, src) if before is None else before.size
+    if size == 0:
+        return Shape(0)  # the driver says what it thinks of that
     kept = before if before is not None and before.size == size else Shape(size)
     to = layout_for(dst, size, kept.layout(kept.dst))
     source = layout_for(src, size, kept.layout(kept.src))

@@ -16,6 +16,9 @@ cdef class ExecutableGraphNode:
     # Sets the node of the executable to what a spec says. Nothing has changed when it raises.
     cdef int _set(self, NodeSpec& spec) except -1
 
+    # What to say of it where the driver refuses.
+    cdef str _rule(self, NodeSpec& spec)
+
 
 # The view of what `node` became in an executable. TypeError for what is no node, or of a kind that cannot be changed.
 cdef ExecutableGraphNode view_node(const GraphExecHandle& graph, dict slots, object node)

@@ -29,7 +29,20 @@ class ExecutableMemsetNode(SwitchableNode):
     ) -> None: ...
 
 class ExecutableMemcpyNode(SwitchableNode):
-    def update(self, *, dst: Any, src: Any, size: int | None = None) -> None: ...
+    def update(
+        self,
+        *,
+        dst: Any,
+        src: Any,
+        size: int | None = None,
+        width: int | None = None,
+        height: int | None = None,
+        depth: int | None = None,
+        dst_pitch: int | None = None,
+        src_pitch: int | None = None,
+        dst_height: int | None = None,
+        src_height: int | None = None,
+    ) -> None: ...
 
 class ExecutableChildGraphNode(ExecutableGraphNode):
     def update(self, child: GraphDef) -> None: ...

@@ -44,8 +44,11 @@ cdef class ExecutableGraphNode:
         with nogil:
             status = set_exec_node(self._h, record[0], spec)
         if status:
-            check_attempt(status, f"set {identify(self)} to {describe(spec)}")
+            check_attempt(status, f"set {identify(self)} to {describe(spec)}{self._rule(spec)}")
         return 0
+
+    cdef str _rule(self, NodeSpec& spec):
+        return ""
 
     def __repr__(self):
         node = <uintptr_t>self._node._record().raw
@@ -138,12 +141,25 @@ cdef class ExecutableMemsetNode(SwitchableNode):
 cdef class ExecutableMemcpyNode(SwitchableNode):
     """A MemcpyNode of an executable."""
 
-    def update(self, *, dst, src, size=None):
+    def update(
+        self, *, dst, src, size=None, width=None, height=None, depth=None, dst_pitch=None, src_pitch=None,
+        dst_height=None, src_height=None,
+    ):
         """Set all parameters; see `memcpy`. CUDAError where CUDA does not let an executable change: which sides are
-        pinned host memory and which device memory, and any copy in more than one dimension."""
+        pinned host memory and which device memory, and any copy of more than one row, which can only stay as it is."""
         cdef NodeSpec spec
-        read_memcpy(spec, dst, src, size, None, None, None)
+        cdef tuple extents = (width, height, depth, dst_pitch, src_pitch, dst_height, src_height)
+        read_memcpy(spec, dst, src, size, extents, None, None)
         self._set(spec)
+
+    cdef str _rule(self, NodeSpec& spec):
+        shape = self._node._value("shape")
+        if shape.size == shape.width and spec.params.memcpy.copyParams.Height * spec.params.memcpy.copyParams.Depth == 1:
+            return ""
+        return (
+            ", though in an executable a copy of more than one row can only stay as it is: change the definition's node "
+            "and make another Graph"
+        )
 
 
 cdef class ExecutableChildGraphNode(ExecutableGraphNode):

@@ -304,7 +304,8 @@ cdef class Place:
                      graph keeps the memory of the last two. Nobody waits for a stream that an array names, and nothing
                      is converted: bytes are copied
         size         bytes, of what has no gaps. Left out: all of dst and src, of which one at least is no address, and
-                     both have one size; arrays may then have gaps between rows and planes
+                     both have one size; arrays may then have gaps between rows and planes. What is no array has no
+                     order of its own: it takes the bytes of an array in the order of its memory
         width, height, depth
                      a shape instead: bytes of a row, rows of a plane, planes (as in CUDA_MEMCPY3D). What is left out is
                      1, or that of the arrays where `width` is left out too

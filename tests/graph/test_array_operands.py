@@ -134,7 +134,13 @@ def test_other_arrays_are_refused_by_name(pinned, on_device):
         g.memcpy(x, on_device(VALUES, mask=x))
     with pytest.raises(TypeError, match="src is a Cuda that does not say at which address"):
         g.memcpy(x, on_device(VALUES, data=None))
-    for wrong in ({"shape": None}, {"shape": (1.5,)}, {"typestr": "?!"}, {"strides": (4,)}, {"data": (-1, False)}):
+    for wrong in (
+        {"shape": None},
+        {"shape": (1.5,)},
+        {"typestr": "?!"},
+        {"strides": (4,)},
+        {"data": (-1, False)},
+    ):
         with pytest.raises(TypeError, match="src is a Cuda whose array interface is malformed"):
             g.memcpy(x, on_device(VALUES, **wrong))
     with pytest.raises(ValueError, match="dst is an empty array"):
