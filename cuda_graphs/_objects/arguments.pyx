@@ -132,7 +132,9 @@ cdef int append_other(ArgumentPack& pack, Kernel kernel, size_t index, size_t si
         return append_float(pack, kernel, index, size, PyFloat_AS_DOUBLE(arg))
     if PyComplex_Check(arg):
         return append_complex(pack, kernel, index, size, arg)
-    if PyObject_CheckBuffer(arg) and append_exported(pack, kernel, index, size, arg):
+    # Arrays of CuPy have the buffer protocol too, and raise when it is used.
+    cdef bint of_device = hasattr(arg, "__cuda_array_interface__")
+    if not of_device and PyObject_CheckBuffer(arg) and append_exported(pack, kernel, index, size, arg):
         return 0
     if type(arg).__module__.startswith("cuda.bindings") and hasattr(arg, "__int__"):
         return append_word(pack, kernel, index, size, arg, int(arg))

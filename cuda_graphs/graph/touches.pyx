@@ -38,7 +38,7 @@ cdef tuple read_touches(object reads, object writes, tuple args):
 cdef tuple change_touches(NodeRecord* record, object reads, object writes, object args):
     old_reads, old_writes, old_conditions = touches_of(record)
     new_reads, new_writes, conditions = read_touches(
-        () if reads is None else reads, () if writes is None else writes, () if args is None else args
+        () if reads is None else reads, () if writes is None else writes, () if args is None else tuple(args)
     )
     return (
         old_reads if reads is None else new_reads,

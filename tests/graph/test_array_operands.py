@@ -3,6 +3,7 @@
 """Law: memset and memcpy take arrays of any library for what they are, keep their memory, and refuse by name what no
 node can reach."""
 
+import ctypes
 import gc
 import weakref
 
@@ -432,6 +433,24 @@ def test_a_pinned_numpy_array_is_a_kernel_argument(pinned, kernels, run):
     g.launch(cg.LaunchConfig(grid=1, block=16), kernels.add, x, 16, 1)
     run(g)
     assert list(x) == list(range(1, 17))
+
+
+class Exporting(ctypes.c_int):
+    """An array of the device that has the buffer protocol too."""
+
+
+def test_an_array_of_the_device_is_an_address_though_it_exports_a_buffer(pinned, kernels, run):
+    x, it = pinned(range(16)), Exporting(3)
+    it.__cuda_array_interface__ = {
+        "version": 3,
+        "shape": (16,),
+        "typestr": "<i4",
+        "data": (x.ctypes.data, False),
+    }
+    g = cg.GraphDef()
+    g.launch(cg.LaunchConfig(grid=1, block=16), kernels.add, it, 16, 2)
+    run(g)
+    assert list(x) == list(range(2, 18))
 
 
 def test_a_pageable_array_is_no_kernel_argument(kernels, device):
