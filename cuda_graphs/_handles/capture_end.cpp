@@ -110,9 +110,18 @@ CUresult end_safely(CaptureBox& capture) {
     return ask_to_end(capture);
 }
 
+// Inside a host function no capture can be ended: not even its state can be asked.
+bool is_refused_now(const CaptureBox& capture) noexcept {
+    if (in_host_function()) return true;
+    const GilRelease released;
+    CUstreamCaptureStatus status{};
+    return is_refused_here(driver().cuStreamIsCapturing(*capture.origin, &status));
+}
+
 template <class End>
 CUresult once(CaptureBox& capture, End end) {
     if (!capture.active) return CUDA_SUCCESS;
+    if (is_refused_now(capture)) return CUDA_ERROR_NOT_PERMITTED;
     if (std::exchange(capture.ending, true)) return CUDA_ERROR_ILLEGAL_STATE;  // another thread is at it
     const CUresult status = end();
     capture.ending = false;

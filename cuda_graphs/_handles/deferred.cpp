@@ -81,6 +81,10 @@ void HostFunction::leave() noexcept {
     --host_functions;
 }
 
+bool in_host_function() noexcept {
+    return host_functions != 0;
+}
+
 void defer(Deferred* payload) noexcept {
     DeferredList::push(payload);
     schedule();

@@ -60,6 +60,9 @@ class HostFunction {
     std::optional<GilAcquire> python_;
 };
 
+// Whether this thread is inside of a host function of ours.
+bool in_host_function() noexcept;
+
 // Destroys what was deferred so far, with or without the GIL. Cheap when there is nothing. Does nothing inside a host
 // function, nor after close_python: then the payloads are leaked on purpose.
 void drain_deferred() noexcept;

@@ -11,8 +11,8 @@ from libcpp.memory cimport shared_ptr
 
 from cuda_graphs._driver.cuda cimport (
     CU_STREAM_CAPTURE_STATUS_INVALIDATED, CU_STREAM_CAPTURE_STATUS_NONE, CU_STREAM_NON_BLOCKING,
-    CUDA_ERROR_STREAM_CAPTURE_MERGE, CUDA_ERROR_STREAM_CAPTURE_UNJOINED, CUDA_SUCCESS, CUcontext, CUresult,
-    CUstreamCaptureStatus, driver,
+    CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_STREAM_CAPTURE_MERGE, CUDA_ERROR_STREAM_CAPTURE_UNJOINED, CUDA_SUCCESS,
+    CUcontext, CUresult, CUstreamCaptureStatus, driver,
 )
 from cuda_graphs._driver.cuda_graph cimport (
     CU_GRAPH_COND_TYPE_IF, CU_GRAPH_COND_TYPE_SWITCH, CU_GRAPH_COND_TYPE_WHILE, CUgraphConditionalNodeType,
@@ -496,7 +496,7 @@ cdef class GraphBuilder(StreamHolder):
         self._stream = None
         with nogil:
             drain_deferred()
-        if status:
+        if status and status != CUDA_ERROR_NOT_PERMITTED:  # inside a host function: then it is ended later
             fail_capture(capture.get()[0], status, "close a GraphBuilder whose capture has not ended")
 
     cdef CUresult _tear_down(self) noexcept:

@@ -49,6 +49,11 @@ RESOURCES = {
     "body": ("cuGraphDestroy", lambda n: (lambda g: g.if_then(g.create_condition(0)).then)(cg.GraphDef())),
     "executable": ("cuGraphExecDestroy", lambda n: cg.GraphDef().instantiate()),
     "executable_with_owners": ("cuGraphExecDestroy", lambda n: launched(n)),
+    "capture": ("cuStreamEndCapture", lambda n: n.device.create_graph_builder().begin_building()),
+    "captured_graph": (
+        "cuGraphDestroy",
+        lambda n: n.device.create_graph_builder().begin_building().end_building(),
+    ),
 }
 
 
@@ -94,6 +99,7 @@ def test_the_last_reference_may_go_in_a_host_function(
     sort, kind, needs, inside, driver_table, eventually, capfd
 ):
     function, make = RESOURCES[kind]
+    gc.collect()
     before = boxes.live()
     held = [make(needs)]
     calls, there = driver_table.watch(function), []
@@ -117,12 +123,8 @@ def test_the_last_reference_may_go_in_a_host_function(
 @pytest.mark.parametrize("sort", ["callable", "ctypes", "others"])
 def test_closing_in_a_host_function_is_dropping(sort, needs, inside, eventually):
     before = boxes.live()
-    things = [
-        needs.device.create_stream(),
-        needs.device.create_event(),
-        needs.device.allocate(64),
-        launched(needs),
-    ]
+    things = [needs.device.create_stream(), needs.device.create_event(), needs.device.allocate(64)]
+    things += [launched(needs), needs.device.create_graph_builder().begin_building()]
     inside(sort, lambda: [thing.close() for thing in things])
     assert all(thing.is_closed for thing in things)
     eventually(lambda: boxes.live() == before)
