@@ -9,6 +9,9 @@ cdef class GraphNode(Place):
     cdef object _value(self, str name)
     cdef dict _last_values(self)  # of a destroyed node
 
+    # How messages name the node, without asking the driver for anything.
+    cdef str _words(self, name, bint with_handle)
+
     # Reads the node's parameters from the driver into a fresh spec, without its owners.
     cdef NodeRecord* _load(self, NodeSpec& spec) except NULL
 

@@ -151,11 +151,15 @@ cdef class GraphNode(Place):
         cdef NodeRecord* record = self._record()
         if record.kind == NodeKind.kEntry:
             return self.graph._identify(with_handle)
-        words = type(self).__name__
         try:
             name = self._own_name()
         except CUDAError:  # this is for the message of another error, which is the one to be seen
             name = given_name(record)
+        return self._words(name, with_handle)
+
+    cdef str _words(self, name, bint with_handle):
+        cdef NodeRecord* record = self._record()
+        words = type(self).__name__
         if name is not None:
             words += f" {name!r}"
         facts = [f"handle {<uintptr_t>record.raw:#x}"] if with_handle and record.raw != NULL else []
@@ -176,7 +180,8 @@ cdef class GraphNode(Place):
         with nogil:
             status = load_node(record.raw, spec)
         if status:
-            check_attempt(status, f"read the parameters of {self._identify(True)}")
+            # A name that the driver knows would be asked for here again, and be refused again.
+            check_attempt(status, f"read the parameters of {self._words(given_name(record), True)}")
         return record
 
     cdef int _load_all(self, NodeSpec& spec) except -1:
