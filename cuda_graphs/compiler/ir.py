@@ -1,0 +1,380 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The intermediate representation: a kernel as a tree of blocks of typed scalars.
+
+A block is a list of statements. A Value is a statement that has a type: it is defined where it stands, once, and may be
+used by what follows it in its block and in the blocks inside that. Mutable variables are Locals, which are read by Get
+and written by Set. There are no jumps other than Break and Continue, which belong to the innermost For or While.
+
+Everything that passes rewrite is made of frozen parts that refer to one another by identity: a pass builds new blocks
+and leaves old ones as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+
+from .types import ScalarType, bool_, i32
+
+__all__ = [
+    "Array", "Assert", "Atomic", "Axis", "Block", "Break", "Const", "Continue", "Extent", "For", "Get", "If", "Kernel",
+    "Local", "Load", "Loc", "LoopIndex", "Op", "Param", "Print", "Program", "Return", "Set", "Space", "Statement",
+    "Store", "Task", "Value", "While", "walk",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Loc:
+    """Where in the user's source something comes from; `caller` is the call that was inlined, if any."""
+
+    file: str
+    line: int
+    column: int = 0
+    end_column: int = 0
+    function: str = ""
+    caller: Loc | None = None
+
+
+class Statement:
+    """Anything that stands in a block."""
+
+    __slots__ = ()
+    loc: Loc | None
+
+
+class Value(Statement):
+    """A statement that has a type."""
+
+    __slots__ = ()
+    type: ScalarType
+
+
+@dataclass(eq=False, slots=True)
+class Const(Value):
+    """A number. It may be used anywhere and stands in no block."""
+
+    value: int | float | bool
+    type: ScalarType
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Param(Value):
+    """A scalar parameter of the kernel: the same in all threads. `path` names it as the user does: "settings.dt"."""
+
+    path: str
+    type: ScalarType
+    loc: Loc | None = None
+
+
+class Space(Enum):
+    """Where the elements of an array are."""
+
+    PARAM = "param"  # passed with each call
+    FIELD = "field"  # known when the kernel is compiled: shape and address are constants of the specialisation
+    TEMP = "temp"  # of the kernel: what one task leaves for another
+    SHARED = "shared"  # of a block of threads
+    LOCAL = "local"  # of a thread
+
+
+@dataclass(eq=False, slots=True)
+class Array:
+    """Memory that is indexed. Row-major.
+
+    ndim   indices; those of a vector or matrix element come last and are in `inner`
+    shape  extents that are known when compiling: of all spaces but PARAM; of PARAM only `inner`
+    inner  shape of one element, () for scalars
+    """
+
+    path: str
+    element: ScalarType
+    ndim: int
+    space: Space = Space.PARAM
+    shape: tuple[int, ...] | None = None
+    inner: tuple[int, ...] = ()
+    needs_grad: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Op(Value):
+    """A pure operation of the op table on values; `name` is the row."""
+
+    name: str
+    args: tuple[Value, ...]
+    type: ScalarType
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Extent(Value):
+    """The number of elements of an array along an axis."""
+
+    array: Array
+    axis: int
+    type: ScalarType = i32
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class LoopIndex(Value):
+    """The variable of one axis of a For. It stands in no block: its loop defines it for the body."""
+
+    name: str
+    type: ScalarType = i32
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Local:
+    """A mutable variable of a thread."""
+
+    name: str
+    type: ScalarType
+
+
+@dataclass(eq=False, slots=True)
+class Get(Value):
+    """What a local is now."""
+
+    local: Local
+    loc: Loc | None = None
+
+    @property
+    def type(self) -> ScalarType:  # type: ignore[override]
+        return self.local.type
+
+
+@dataclass(eq=False, slots=True)
+class Set(Statement):
+    """The local becomes the value, which has its type."""
+
+    local: Local
+    value: Value
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Load(Value):
+    """An element of an array, as it is now. One index for each dimension."""
+
+    array: Array
+    index: tuple[Value, ...]
+    loc: Loc | None = None
+
+    @property
+    def type(self) -> ScalarType:  # type: ignore[override]
+        return self.array.element
+
+
+@dataclass(eq=False, slots=True)
+class Store(Statement):
+    """The element becomes the value, which has its type."""
+
+    array: Array
+    index: tuple[Value, ...]
+    value: Value
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Atomic(Value):
+    """Reads, changes and writes an element in one step; the value is what it was before.
+
+    kind  "add", "mul", "min", "max", "and", "or", "xor", "exchange", or "cas", which has `compare`
+    """
+
+    kind: str
+    array: Array
+    index: tuple[Value, ...]
+    value: Value
+    compare: Value | None = None
+    loc: Loc | None = None
+
+    @property
+    def type(self) -> ScalarType:  # type: ignore[override]
+        return self.array.element
+
+
+@dataclass(eq=False, slots=True)
+class Random(Value):
+    """The next number of the thread's stream: floats in [0, 1), integers over all values."""
+
+    type: ScalarType
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Block:
+    """Statements in order."""
+
+    body: list[Statement] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class If(Statement):
+    """`condition` is a bool."""
+
+    condition: Value
+    then: Block
+    orelse: Block
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Axis:
+    """One dimension of a loop: begin, begin + step, ... before end (after it, for a negative step). Of one type."""
+
+    index: LoopIndex
+    begin: Value
+    end: Value
+    step: int = 1
+
+
+@dataclass(eq=False, slots=True)
+class For(Statement):
+    """The body for every point of the axes; bounds are evaluated once, before. The last axis runs fastest.
+
+    parallel  iterations may run at the same time, in any order
+    """
+
+    axes: tuple[Axis, ...]
+    body: Block
+    parallel: bool = False
+    settings: LoopSettings | None = None
+    loc: Loc | None = None
+
+
+@dataclass(frozen=True)
+class LoopSettings:
+    """What `cg.loop_config` said of the next loop."""
+
+    block_dim: int | None = None
+    serialize: bool = False
+    name: str | None = None
+
+
+@dataclass(eq=False, slots=True)
+class While(Statement):
+    """`head` then `condition`, a bool; as long as it holds, `body`, and again."""
+
+    head: Block
+    condition: Value
+    body: Block
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Break(Statement):
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Continue(Statement):
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Print(Statement):
+    """Text and values, one after the other; a value may have a format of printf without its type letter (".3")."""
+
+    parts: tuple[str | tuple[Value, str], ...]
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Assert(Statement):
+    """Ends the kernel with an error when `condition`, a bool, does not hold."""
+
+    condition: Value
+    message: tuple[str | tuple[Value, str], ...]
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Return(Statement):
+    """The last statement of a kernel that returns values."""
+
+    values: tuple[Value, ...]
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Kernel:
+    """What the frontend makes of a function. `arrays` and `params` are in the order of the flattened signature."""
+
+    name: str
+    params: tuple[Param, ...]
+    arrays: tuple[Array, ...]
+    body: Block
+    returns: tuple[ScalarType, ...] = ()
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Task:
+    """What runs as one launch: a parallel For with the pure statements before it that its bounds need, or statements
+    that one thread executes."""
+
+    name: str
+    body: Block
+    loop: For | None  # the last statement of the body, in a parallel task
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Program:
+    """A kernel cut into tasks, in the order in which they run. `temps` are arrays of Space.TEMP."""
+
+    kernel: Kernel
+    tasks: tuple[Task, ...]
+    temps: tuple[Array, ...] = ()
+
+
+def blocks_of(statement: Statement) -> tuple[Block, ...]:
+    """The blocks inside a statement."""
+    match statement:
+        case If():
+            return statement.then, statement.orelse
+        case For():
+            return (statement.body,)
+        case While():
+            return statement.head, statement.body
+    return ()
+
+
+def operands_of(statement: Statement) -> tuple[Value, ...]:
+    """The values that a statement itself uses, not those used in blocks inside it."""
+    match statement:
+        case Op():
+            return statement.args
+        case Set() | Return():
+            return statement.values if isinstance(statement, Return) else (statement.value,)
+        case Load():
+            return statement.index
+        case Store():
+            return (*statement.index, statement.value)
+        case Atomic():
+            compare = () if statement.compare is None else (statement.compare,)
+            return (*statement.index, statement.value, *compare)
+        case If() | While():
+            return (statement.condition,)
+        case For():
+            return tuple(value for axis in statement.axes for value in (axis.begin, axis.end))
+        case Print():
+            return tuple(part[0] for part in statement.parts if isinstance(part, tuple))
+        case Assert():
+            return (statement.condition, *(part[0] for part in statement.message if isinstance(part, tuple)))
+    return ()
+
+
+def walk(block: Block) -> Iterator[Statement]:
+    """All statements of a block and of the blocks inside it, each before those inside it."""
+    for statement in block.body:
+        yield statement
+        for inner in blocks_of(statement):
+            yield from walk(inner)
+
+
+TRUE, FALSE = Const(True, bool_), Const(False, bool_)
