@@ -182,11 +182,12 @@ class Store(Statement):
 class Atomic(Value):
     """Reads, changes and writes an element in one step; the value is what it was before.
 
-    kind  "add", "mul", "min", "max", "and", "or", "xor", "exchange", or "cas", which has `compare`
+    kind   "add", "mul", "min", "max", "and", "or", "xor", "exchange", or "cas", which has `compare`
+    array  or, before tasks are cut, a Local that a parallel loop did not declare
     """
 
     kind: str
-    array: Array
+    array: Array | Local
     index: tuple[Value, ...]
     value: Value
     compare: Value | None = None
@@ -194,7 +195,7 @@ class Atomic(Value):
 
     @property
     def type(self) -> ScalarType:  # type: ignore[override]
-        return self.array.element
+        return self.array.type if isinstance(self.array, Local) else self.array.element
 
 
 @dataclass(eq=False, slots=True)

@@ -52,6 +52,25 @@ class ScalarType:
     def __repr__(self) -> str:
         return self.name
 
+    @property
+    def bits(self) -> int:
+        """Bits of a value; 1 of a bool."""
+        return 1 if self.kind == "bool" else 8 * self.size
+
+    @property
+    def minimum(self) -> int:
+        """The least value of an integer type."""
+        return -(1 << self.bits - 1) if self.kind == "int" else 0
+
+    @property
+    def maximum(self) -> int:
+        """The greatest value of an integer type."""
+        return (1 << self.bits - (self.kind == "int")) - 1
+
+    def wider(self) -> ScalarType:
+        """The type of the same kind with the most bits."""
+        return SCALARS[{"int": "i64", "uint": "u64", "float": "f64"}[self.kind]]
+
 
 i8 = ScalarType("i8", 1, "int", "|i1")
 i16 = ScalarType("i16", 2, "int", "<i2")
@@ -69,3 +88,23 @@ bool_ = ScalarType("bool", 1, "bool", "|b1")
 pointer = ScalarType("pointer", 8, "pointer", "<u8")
 
 SCALARS = {t.name: t for t in (i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, bool_)}
+
+
+# What arithmetic makes of two types.
+
+
+def promote(a: ScalarType, b: ScalarType) -> ScalarType:
+    """The type of arithmetic on operands of types `a` and `b`.
+
+    A float and an integer: the float. Two floats: the wider; f16 and bf16: f32. Two integers: the wider; of one width
+    and different signs: the unsigned one. Bools count as i32.
+    """
+    if "float" in (a.kind, b.kind):
+        floats = [t for t in (a, b) if t.kind == "float"]
+        if floats[0].size == floats[-1].size and floats[0] != floats[-1]:
+            return f32
+        return max(floats, key=lambda t: t.size)
+    a, b = (i32 if t.kind == "bool" else t for t in (a, b))
+    if a.size != b.size:
+        return a if a.size > b.size else b
+    return b if b.kind == "uint" else a

@@ -1,0 +1,174 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Makes IR: puts statements into the block that is open, promotes and casts operands, and folds constants.
+
+Constants that came from the user's source keep full precision until they meet a type: `0.1 * x` with x an f64 uses the
+f64 nearest to 0.1, though a literal on its own is an f32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from . import ir
+from .errors import CompileTypeError, CompileValueError, fail
+from .ops import OPS, result_type
+from .types import ScalarType, bool_, f32, i32, promote
+
+# Names of Python's operators -> rows.
+BINARY = {
+    "Add": "add", "Sub": "sub", "Mult": "mul", "FloorDiv": "floor_div", "Mod": "mod", "BitAnd": "bit_and",
+    "BitOr": "bit_or", "BitXor": "bit_xor",
+}  # fmt: skip
+COMPARE = {
+    "Lt": "less", "LtE": "less_equal", "Gt": "greater", "GtE": "greater_equal", "Eq": "equal", "NotEq": "not_equal",
+}  # fmt: skip
+SYMBOLS = {
+    "Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%", "Pow": "**", "LShift": "<<",
+    "RShift": ">>", "BitAnd": "&", "BitOr": "|", "BitXor": "^", "Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">=",
+    "Eq": "==", "NotEq": "!=",
+}  # fmt: skip
+
+
+class Builder:
+    """Where statements go. `loc` is that of what is being translated."""
+
+    def __init__(self) -> None:
+        self.block = ir.Block()
+        self.loc: ir.Loc | None = None
+
+    @contextmanager
+    def into(self, block: ir.Block) -> Iterator[ir.Block]:
+        """Have statements go to `block` for a while."""
+        outer, self.block = self.block, block
+        try:
+            yield block
+        finally:
+            self.block = outer
+
+    def put(self, statement: Any) -> Any:
+        """Add a statement to the open block."""
+        self.block.body.append(statement)
+        return statement
+
+    # Values
+
+    def const(self, value: Any, type: ScalarType) -> ir.Const:
+        """A constant of a type, which must be able to hold it."""
+        if type.kind in ("int", "uint") and not type.minimum <= value <= type.maximum:
+            raise fail(CompileValueError, self.loc, f"{value} is not a value of {type}", f"write {type.wider()}(...)")
+        return ir.Const(value, type, self.loc)
+
+    def literal(self, value: bool | int | float) -> ir.Const:
+        """A number of the source: an i32, f32 or bool."""
+        if isinstance(value, (bool, np.bool_)):
+            return ir.Const(bool(value), bool_, self.loc)
+        if isinstance(value, (int, np.integer)):
+            return self.const(int(value), i32)
+        return ir.Const(float(value), f32, self.loc)
+
+    def op(self, name: str, *args: ir.Value, type: ScalarType | None = None) -> ir.Value:
+        """A row of the op table on operands that have the right types already."""
+        try:
+            found = result_type(name, tuple(arg.type for arg in args), type)
+        except TypeError as error:
+            raise fail(CompileTypeError, self.loc, str(error)) from None
+        if all(isinstance(arg, ir.Const) for arg in args):
+            folded = fold(name, args, found)  # type: ignore[arg-type]
+            if folded is not None:
+                return ir.Const(folded, found, self.loc)
+        return self.put(ir.Op(name, args, found, self.loc))
+
+    def cast(self, value: ir.Value, type: ScalarType) -> ir.Value:
+        """The value as another type."""
+        if value.type == type:
+            return value
+        if isinstance(value, ir.Const) and value.type.kind == type.kind == "float":
+            return ir.Const(value.value, type, value.loc)
+        return self.op("cast", value, type=type)
+
+    def promoted(self, a: ir.Value, b: ir.Value) -> tuple[ir.Value, ir.Value]:
+        """Both operands as the type that arithmetic on them has."""
+        type = promote(a.type, b.type)
+        return self.cast(a, type), self.cast(b, type)
+
+    def binary(self, operator: str, a: ir.Value, b: ir.Value) -> ir.Value:
+        """An operator of Python, by the name of its class in `ast`, with the promotion that the language has for it."""
+        if operator == "Div":
+            type = promote(a.type, b.type)
+            if type.kind != "float" or (a.type.kind == "float") != (b.type.kind == "float"):
+                type = promote(type, f32)
+            return self.op("div", self.cast(a, type), self.cast(b, type))
+        if operator == "Pow":
+            return self.power(a, b)
+        if operator in ("LShift", "RShift"):
+            self.require_integers(operator, a, b)
+            a = self.cast(a, promote(a.type, a.type))
+            return self.op("shift_left" if operator == "LShift" else "shift_right", a, self.cast(b, a.type))
+        if operator in ("BitAnd", "BitOr", "BitXor"):
+            self.require_integers(operator, a, b)
+            if a.type == b.type == bool_:
+                return self.op(BINARY[operator], a, b)
+        return self.op(BINARY[operator], *self.promoted(a, b))
+
+    def compare(self, operator: str, a: ir.Value, b: ir.Value) -> ir.Value:
+        """A comparison of Python, by the name of its class in `ast`."""
+        if a.type == b.type == bool_ and operator in ("Eq", "NotEq"):
+            return self.op(COMPARE[operator], a, b)
+        return self.op(COMPARE[operator], *self.promoted(a, b))
+
+    def require_integers(self, operator: str, *operands: ir.Value) -> None:
+        """`operator` has no meaning on floats."""
+        if any(operand.type.kind == "float" for operand in operands):
+            types = " and ".join(repr(operand.type) for operand in operands)
+            raise fail(
+                CompileTypeError, self.loc, f"unsupported operand types for {SYMBOLS[operator]}: {types}",
+                "cast to an integer type first: cg.cast(x, cg.i32)",
+            )  # fmt: skip
+
+    def power(self, a: ir.Value, b: ir.Value) -> ir.Value:
+        """`a ** b`. Small integer exponents become products, so that they are exact and have simple derivatives."""
+        if isinstance(b, ir.Const) and b.type.kind == "int" and 0 <= b.value <= 8:
+            return self.product(a, int(b.value))
+        if a.type.kind == "float" and b.type.kind != "float":
+            return self.op("pow", a, self.cast(b, a.type))
+        if "float" in (a.type.kind, b.type.kind):
+            return self.op("pow", *self.promoted(a, b))
+        a = self.cast(a, promote(a.type, a.type))
+        return self.op("int_pow", a, self.cast(b, a.type))
+
+    def product(self, a: ir.Value, times: int) -> ir.Value:
+        """a * a * ... by repeated squaring."""
+        a = self.cast(a, promote(a.type, a.type))
+        result: ir.Value | None = None
+        while times:
+            if times & 1:
+                result = a if result is None else self.op("mul", result, a)
+            times >>= 1
+            if times:
+                a = self.op("mul", a, a)
+        return self.cast(ir.Const(1, i32, self.loc), a.type) if result is None else result
+
+    def truth(self, value: ir.Value, where: str) -> ir.Value:
+        """An int or bool as a condition."""
+        if value.type == bool_:
+            return value
+        if value.type.kind == "float":
+            raise fail(CompileTypeError, self.loc, f"{where} cannot be a {value.type}", "compare it: x != 0")
+        return self.op("not_equal", value, self.const(0, value.type))
+
+
+def fold(name: str, args: tuple[ir.Const, ...], type: ScalarType) -> Any:
+    """What the op makes of constants, by its meaning; None where that is not exact in Python (bf16)."""
+    if type.dtype is None or any(arg.type.dtype is None for arg in args):
+        return None
+    scalars = [np.dtype(arg.type.dtype).type(arg.value) for arg in args]
+    if name in ("cast", "bit_cast"):
+        from .interpret import convert
+
+        return convert(name, scalars[0], type).item()
+    return OPS[name].meaning(*scalars).item()

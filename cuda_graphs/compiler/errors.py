@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong with a kernel: one class a cause, and a message with the user's source and what to do."""
+
+from __future__ import annotations
+
+import linecache
+
+from .ir import Loc
+
+__all__ = [
+    "CompileError",
+    "CompileIndexError",
+    "CompileNameError",
+    "CompileSyntaxError",
+    "CompileTypeError",
+    "CompileValueError",
+    "UnsupportedSyntaxError",
+    "fail",
+]
+
+
+class CompileError(Exception):
+    """A kernel cannot be compiled. `loc` is where, `cause` what is wrong, `remedy` what to do about it."""
+
+    def __init__(self, cause: str, loc: Loc | None = None, remedy: str = ""):
+        self.cause, self.loc, self.remedy = cause, loc, remedy
+        super().__init__(_text(cause, loc, remedy))
+
+
+class CompileSyntaxError(CompileError, SyntaxError):
+    """A construct stands where it has no meaning."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class UnsupportedSyntaxError(CompileSyntaxError):
+    """Python that kernels do not have."""
+
+
+class CompileNameError(CompileError, NameError):
+    """A name that nothing defines here."""
+
+
+class CompileTypeError(CompileError, TypeError):
+    """An operation or a call does not take values of these types."""
+
+
+class CompileIndexError(CompileError, IndexError):
+    """Too many indices, too few, or one that is out of range for sure."""
+
+
+class CompileValueError(CompileError, ValueError):
+    """A compile-time value that is out of range."""
+
+
+def fail(kind: type[CompileError], loc: Loc | None, cause: str, remedy: str = "") -> CompileError:
+    """The error, to be raised by the caller: `raise fail(...)`."""
+    return kind(cause, loc, remedy)
+
+
+def _text(cause: str, loc: Loc | None, remedy: str) -> str:
+    frames = []
+    while loc is not None:
+        frames.append(_excerpt(loc))
+        loc = loc.caller
+    return "\n".join([*reversed(frames), cause, *([f"Remedy: {remedy}"] if remedy else [])])
+
+
+def _excerpt(loc: Loc) -> str:
+    # File "waves.py", line 12, in step
+    #     u[i] = v[i, j]
+    #            ^^^^^^^
+    head = f'File "{loc.file}", line {loc.line}' + (f", in {loc.function}" if loc.function else "")
+    line = linecache.getline(loc.file, loc.line).rstrip("\n")
+    if not line.strip():
+        return head
+    indent = len(line) - len(line.lstrip())
+    end = loc.end_column if loc.end_column > loc.column else len(line)
+    carets = " " * (loc.column - indent) + "^" * max(1, min(end, len(line)) - loc.column)
+    return f"{head}\n    {line.strip()}\n    {carets}"

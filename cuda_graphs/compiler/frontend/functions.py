@@ -1,0 +1,158 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""A function while it is translated. A call of a function makes another frame on the same builder: calls are inlined."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .. import ir
+from ..builder import Builder
+from ..errors import CompileError, CompileSyntaxError, CompileTypeError, UnsupportedSyntaxError, fail
+from ..types import ScalarType
+from .scope import Scope
+from .source import Source
+
+MAX_DEPTH = 64  # of calls inside calls
+
+
+class Frame:
+    """State of one function, and the walk over its statements; statements.py and expressions.py have the visitors.
+
+    parallel_level  a loop here is a task of its own: nothing around it decides at run time
+    loop_depth      loops of the IR around, of this frame
+    parallel        inside of a parallel loop
+    """
+
+    def __init__(
+        self, builder: Builder, source: Source, caller: Frame | None = None, parallel_level: bool = False
+    ) -> None:
+        self.builder, self.source, self.caller = builder, source, caller
+        self.depth: int = 0 if caller is None else caller.depth + 1
+        self.call_loc: ir.Loc | None = None if caller is None else builder.loc
+        self.parallel_level = parallel_level
+        self.parallel: bool = False if caller is None else caller.parallel
+        self.loop_depth = 0
+        self.scope = Scope()
+        self.outer_scope: Scope | None = None  # scopes from here on out were there before the parallel loop
+        self.parameters: set[str] = set()
+        self.returned: tuple[ScalarType, ...] = ()
+        self.result: Any = None
+        self.captured: dict[str, dict[str, Any]] = {}
+        self.next_loop = ir.LoopSettings()
+        self.root_block = builder.block
+        self.return_types: tuple[ScalarType, ...] | None = None  # of a kernel: as annotated
+
+    def run(self, statements: list[ast.stmt]) -> None:
+        """Translate statements of this function, in order."""
+        for i, statement in enumerate(statements):
+            self.at(statement)
+            last = i == len(statements) - 1
+            self.visit_statement(statement, last)
+
+    def at(self, node: ast.AST) -> ir.Loc:
+        """Note where we are."""
+        self.builder.loc = self.source.loc(node, self.call_loc)
+        return self.builder.loc
+
+    def visit_statement(self, node: ast.stmt, last: bool) -> None:
+        from .statements import STATEMENTS
+
+        visit = STATEMENTS.get(type(node))
+        if visit is None:
+            raise self.refuse(node)
+        visit(self, node, last)
+
+    def visit(self, node: ast.expr) -> Any:
+        """What an expression stands for."""
+        from .expressions import EXPRESSIONS
+
+        visit = EXPRESSIONS.get(type(node))
+        if visit is None:
+            raise self.refuse(node)
+        outer = self.builder.loc
+        self.at(node)
+        result = visit(self, node)
+        self.builder.loc = outer
+        return result
+
+    def refuse(self, node: ast.AST) -> CompileError:
+        """The error for Python that kernels do not have."""
+        name = type(node).__name__
+        return fail(
+            UnsupportedSyntaxError, self.at(node), f"{NAMES.get(name, name)} is not supported in kernels",
+            REMEDIES.get(name, "see the language reference for what kernels may contain"),
+        )  # fmt: skip
+
+    @contextmanager
+    def block(self, block: ir.Block, parallel_level: bool = False) -> Iterator[None]:
+        """A block of the IR with a scope of its own."""
+        before = self.scope, self.parallel_level
+        self.scope, self.parallel_level = Scope(self.scope), parallel_level
+        with self.builder.into(block):
+            try:
+                yield
+            finally:
+                self.scope, self.parallel_level = before
+
+    def value(self, node: ast.expr, what: str = "this expression") -> ir.Value:
+        """An expression that must be a scalar."""
+        found = self.visit(node)
+        return self.scalar(found, what)
+
+    def scalar(self, found: Any, what: str = "this expression") -> ir.Value:
+        """A number or a place as a value."""
+        from .expressions import read
+
+        result = read(self, found)
+        if not isinstance(result, ir.Value):
+            raise fail(CompileTypeError, self.builder.loc, f"{what} must be a number, not {kind_of(found)}")
+        return result
+
+    def inline(self, function: Callable[..., Any], names: dict[str, Any]) -> Any:
+        """Translate a call: the body of `function`, with its parameters bound. What it returns."""
+        from .translate import body_of
+
+        if self.depth + 1 >= MAX_DEPTH:
+            raise fail(
+                CompileSyntaxError, self.builder.loc, f"{function.__name__} calls itself more than {MAX_DEPTH} levels deep",
+                "a recursion must end at compile time: decide with `if cg.static(...)`",
+            )  # fmt: skip
+        frame = Frame(self.builder, Source(function), self, self.parallel_level)
+        frame.scope.names.update(names)
+        frame.outer_scope = self.outer_scope
+        loc = self.builder.loc
+        frame.run(body_of(frame.source.tree))
+        self.builder.loc = loc
+        root = self.root
+        root.captured.setdefault(function.__qualname__, {}).update(frame.source.captured)
+        return frame.result
+
+    @property
+    def root(self) -> Frame:
+        """The frame of the kernel."""
+        return self if self.caller is None else self.caller.root
+
+
+def kind_of(found: Any) -> str:
+    """A compile-time thing, for messages."""
+    if isinstance(found, ir.Array):
+        return f"the array {found.path!r}"
+    return f"a {type(found).__name__}"
+
+
+NAMES = {
+    "Try": "try", "Raise": "raise", "Lambda": "lambda", "ClassDef": "class", "Import": "import", "ImportFrom": "import",
+    "Delete": "del", "Yield": "yield", "YieldFrom": "yield from", "Global": "global", "Nonlocal": "nonlocal",
+    "Match": "match", "With": "with", "FunctionDef": "a function inside a function", "AsyncFor": "async for",
+    "Await": "await", "Set": "a set", "SetComp": "a set comprehension", "GeneratorExp": "a generator expression",
+    "Starred": "*", "JoinedStr": "an f-string outside print and assert", "Slice": "a slice",
+}  # fmt: skip
+REMEDIES = {
+    "Try": "check the condition with if", "Raise": "use assert", "FunctionDef": "define it outside, with @cg.func",
+    "Lambda": "define a function outside, with @cg.func", "Slice": "write a loop over the indices",
+    "Import": "import outside of the kernel", "ImportFrom": "import outside of the kernel",
+}  # fmt: skip

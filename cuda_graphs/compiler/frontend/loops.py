@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""`for`: what can be iterated over, and when a loop is parallel."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from .. import ir
+from ..errors import CompileSyntaxError, CompileTypeError, fail
+from ..types import ScalarType, i32, promote
+from .expressions import extent
+from .functions import Frame, kind_of
+from .values import IndexRange, Static, Vector
+
+
+def iterate(frame: Frame, node: ast.For) -> None:
+    """Translate a for statement."""
+    what = frame.visit(node.iter)
+    if isinstance(what, Static):
+        unroll(frame, node, what.value)
+        return
+    if isinstance(what, ir.Array):
+        outer = what.ndim - len(what.inner)
+        what = IndexRange(tuple((ir.Const(0, i32), extent(frame, what, axis), 1) for axis in range(outer)))
+    if not isinstance(what, IndexRange):
+        raise fail(
+            CompileTypeError, frame.builder.loc, f"cannot iterate over {kind_of(what)}",
+            "iterate over range, cg.ndrange, an array, or cg.static(...)",
+        )  # fmt: skip
+    loop(frame, node, what)
+
+
+def unroll(frame: Frame, node: ast.For, items: Any) -> None:
+    from .statements import bind
+
+    for item in items:
+        scope = frame.scope
+        frame.scope = type(scope)(scope)
+        bind_static(frame, node.target, item) if not isinstance(item, (ir.Value, Vector)) else bind(frame, node.target, item)
+        frame.run(node.body)
+        frame.scope = scope
+
+
+def bind_static(frame: Frame, target: ast.expr, item: Any) -> None:
+    if isinstance(target, ast.Name):
+        frame.scope.names[target.id] = item
+    elif isinstance(target, (ast.Tuple, ast.List)) and len(target.elts) == len(item):
+        for each, part in zip(target.elts, item, strict=True):
+            bind_static(frame, each, part)
+    else:
+        raise fail(CompileSyntaxError, frame.builder.loc, "the loop variables do not fit the items")
+
+
+def loop(frame: Frame, node: ast.For, what: IndexRange) -> None:
+    loc = frame.builder.loc
+    settings, frame.next_loop = frame.next_loop, ir.LoopSettings()
+    names = targets(frame, node.target, what)
+    axes = tuple(axis(frame, name, *bounds) for name, bounds in zip(names, what.axes, strict=True))
+    parallel = frame.parallel_level and not settings.serialize
+    body = ir.Block()
+    outer = frame.parallel, frame.loop_depth, frame.outer_scope
+    if parallel:
+        frame.parallel, frame.loop_depth, frame.outer_scope = True, 0, frame.scope
+    with frame.block(body):
+        frame.loop_depth += 1
+        if what.grouped:
+            frame.scope.names[node.target.id] = Vector(tuple(each.index for each in axes))  # type: ignore[attr-defined]
+        else:
+            for name, each in zip(names, axes, strict=True):
+                if name != "_":
+                    frame.scope.names[name] = each.index
+        frame.run(node.body)
+    frame.parallel, frame.loop_depth, frame.outer_scope = outer
+    frame.builder.put(ir.For(axes, body, parallel, settings, loc))
+
+
+def targets(frame: Frame, target: ast.expr, what: IndexRange) -> list[str]:
+    """The names of the loop variables."""
+    nodes = [target] if isinstance(target, ast.Name) else list(getattr(target, "elts", ()))
+    if what.grouped and isinstance(target, ast.Name):
+        names = [target.id] * len(what.axes)
+    elif not all(isinstance(node, ast.Name) for node in nodes) or len(nodes) != len(what.axes):
+        count = len(what.axes)
+        raise fail(
+            CompileSyntaxError, frame.builder.loc, f"{len(nodes)} loop variables for {count} dimensions",
+            f"write `for {', '.join('ijklmn'[:count])} in ...`, or cg.grouped for one index vector",
+        )  # fmt: skip
+    else:
+        names = [node.id for node in nodes]  # type: ignore[attr-defined]
+    for name in names:
+        if name != "_" and frame.scope.find(name) is not None:
+            raise fail(CompileSyntaxError, frame.builder.loc, f"the loop variable {name!r} has a meaning already", "take a new name")
+    return names
+
+
+def axis(frame: Frame, name: str, begin: ir.Value, end: ir.Value, step: int) -> ir.Axis:
+    type: ScalarType = promote(begin.type, end.type)
+    builder = frame.builder
+    return ir.Axis(ir.LoopIndex(name, type, builder.loc), builder.cast(begin, type), builder.cast(end, type), step)

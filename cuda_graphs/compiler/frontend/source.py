@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""A Python function as a syntax tree whose lines are those of its file, and the names that it can see."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import linecache
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from .. import ir
+from ..errors import CompileNameError, CompileSyntaxError, fail
+
+
+@dataclass(eq=False)
+class Source:
+    """One function. `captured` collects the globals and closure variables that were asked for, with their values."""
+
+    function: Callable[..., Any]
+    captured: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def file(self) -> str:
+        return self.function.__code__.co_filename
+
+    @cached_property
+    def text(self) -> str:
+        """The source, as it stands in the file."""
+        try:
+            return "".join(inspect.getsourcelines(self.function)[0])
+        except (OSError, TypeError):
+            raise fail(
+                CompileSyntaxError, None, f"the source of {self.function.__qualname__} cannot be found ({self.file})",
+                "define kernels in a file or a notebook cell; code made by exec needs an entry in linecache",
+            ) from None  # fmt: skip
+
+    @cached_property
+    def tree(self) -> ast.FunctionDef:
+        """The definition; line and column numbers are those of the file."""
+        text = textwrap.dedent(self.text)
+        shift = len(self.text.splitlines()[0]) - len(text.splitlines()[0])
+        found = ast.parse(text).body[0]
+        if not isinstance(found, ast.FunctionDef):
+            raise fail(CompileSyntaxError, None, f"{self.function.__qualname__} is not made by def", "use a def")
+        ast.increment_lineno(found, self.function.__code__.co_firstlineno - 1)
+        for node in ast.walk(found):
+            if hasattr(node, "col_offset"):
+                node.col_offset += shift
+                node.end_col_offset += shift  # type: ignore[attr-defined]
+        linecache.checkcache(self.file)
+        return found
+
+    def loc(self, node: Any, caller: ir.Loc | None) -> ir.Loc:
+        """Where a node of the tree is."""
+        end = node.end_col_offset if node.end_lineno == node.lineno else 0
+        return ir.Loc(self.file, node.lineno, node.col_offset, end, self.function.__name__, caller)
+
+    @cached_property
+    def closure(self) -> inspect.ClosureVars:
+        return inspect.getclosurevars(self.function)
+
+    def lookup(self, name: str, loc: ir.Loc) -> Any:
+        """The value of a name that is not local."""
+        cells = self.function.__code__.co_freevars
+        if name in cells:
+            value = self.function.__closure__[cells.index(name)].cell_contents  # type: ignore[index]
+        elif name in self.function.__globals__:
+            value = self.function.__globals__[name]
+        elif hasattr(builtins, name):
+            return getattr(builtins, name)
+        else:
+            raise fail(
+                CompileNameError, loc, f"name {name!r} is not defined here",
+                "a variable that is first assigned in an if or a loop exists in there only: assign it before",
+            )  # fmt: skip
+        self.captured[name] = value
+        return value

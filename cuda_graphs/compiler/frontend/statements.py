@@ -1,0 +1,245 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Statements of the language. One function a construct; the table at the end says which."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from .. import ir
+from ..errors import CompileNameError, CompileSyntaxError, CompileTypeError, CompileValueError, fail
+from ..types import ScalarType
+from .expressions import assign_place, place, read
+from .functions import Frame, kind_of
+from .loops import iterate
+from .scope import Scope
+from .values import Element, Static, Struct, TypeOf, Vector
+
+# Of `x op= y` in a parallel task: those that are atomic.
+ATOMIC = {"Add": "add", "Sub": "add", "Mult": "mul", "BitAnd": "and", "BitOr": "or", "BitXor": "xor"}
+
+
+def assign(frame: Frame, node: ast.Assign, last: bool) -> None:
+    value = frame.visit(node.value)
+    if isinstance(value, (tuple, Vector)) or len(node.targets) > 1:
+        value = settled(frame, value)  # `a, b = b, a` reads both before it writes any
+    for target in node.targets:
+        bind(frame, target, value)
+
+
+def settled(frame: Frame, value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(settled(frame, part) for part in value)
+    return read(frame, value)
+
+
+def bind(frame: Frame, target: ast.expr, value: Any) -> None:
+    """Make the target be the value."""
+    frame.at(target)
+    if isinstance(target, ast.Name):
+        bind_name(frame, target.id, value)
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        parts = value.components if isinstance(value, Vector) else value
+        if not isinstance(parts, (tuple, list)) or len(parts) != len(target.elts):
+            found = len(parts) if isinstance(parts, (tuple, list)) else kind_of(value)
+            raise fail(CompileSyntaxError, frame.builder.loc, f"{len(target.elts)} names for {found} values")
+        for each, part in zip(target.elts, parts, strict=True):
+            bind(frame, each, part)
+    elif isinstance(target, (ast.Subscript, ast.Attribute)):
+        assign_place(frame, place(frame, target), value)
+    else:
+        raise frame.refuse(target)
+
+
+def bind_name(frame: Frame, name: str, value: Any) -> None:
+    scope = frame.scope.find(name)
+    if scope is None:
+        frame.scope.names[name] = declare(frame, name, value)
+        return
+    old = scope.names[name]
+    if name in frame.parameters or isinstance(old, (ir.LoopIndex, ir.Param)):
+        what = "a loop variable" if isinstance(old, ir.LoopIndex) else "a parameter of the kernel"
+        raise fail(
+            CompileSyntaxError, frame.builder.loc, f"{name!r} is {what}, which is immutable",
+            f"assign to a new name: {name}_ = ...",
+        )  # fmt: skip
+    if isinstance(old, (ir.Local, Vector)):
+        assign_place(frame, old, value)
+    else:
+        raise fail(CompileSyntaxError, frame.builder.loc, f"{name!r} is known when compiling and cannot be assigned again")
+
+
+def declare(frame: Frame, name: str, value: Any) -> Any:
+    """A variable of the type of the value; what is no number becomes another name for the same thing."""
+    value = read(frame, value)
+    if isinstance(value, Vector):
+        return value.map(lambda part: declare(frame, name, part))
+    if not isinstance(value, ir.Value):
+        return value.value if isinstance(value, Static) else value
+    local = ir.Local(name, value.type)
+    frame.builder.put(ir.Set(local, value, frame.builder.loc))
+    return local
+
+
+def annotated_assign(frame: Frame, node: ast.AnnAssign, last: bool) -> None:
+    if node.value is None:
+        raise fail(CompileSyntaxError, frame.builder.loc, "a declaration without a value", "give it one: x: cg.f32 = 0")
+    kind = frame.visit(node.annotation)
+    if not isinstance(kind, (TypeOf, ScalarType)):
+        raise fail(CompileTypeError, frame.builder.loc, f"the type of a variable must be a scalar type, not {kind_of(kind)}")
+    type = kind.type if isinstance(kind, TypeOf) else kind
+    value = frame.visit(node.value)
+    bind(frame, node.target, frame.builder.cast(frame.scalar(value), type))
+
+
+def augmented_assign(frame: Frame, node: ast.AugAssign, last: bool) -> None:
+    target, operator = place(frame, node.target), type(node.op).__name__
+    value = frame.visit(node.value)
+    if isinstance(target, Vector):
+        target.map(lambda part, change: augment(frame, part, operator, change), read(frame, value))
+    else:
+        augment(frame, target, operator, frame.scalar(value))
+
+
+def augment(frame: Frame, target: Any, operator: str, value: ir.Value) -> ir.Value:
+    builder = frame.builder
+    type = target.array.element if isinstance(target, Element) else target.type
+    if operator in ATOMIC and is_shared(frame, target):
+        if operator.startswith("Bit"):
+            builder.require_integers(operator, ir.Const(0, type), value)
+        value = builder.cast(value, type)
+        if operator == "Sub":
+            value = builder.op("neg", value)
+        return builder.put(atomic_of(ATOMIC[operator], target, value, builder.loc))
+    changed = builder.binary(operator, read(frame, target), value)
+    assign_place(frame, target, changed)
+    return changed
+
+
+def atomic_of(kind: str, target: Any, value: ir.Value, loc: ir.Loc | None, compare: ir.Value | None = None) -> ir.Atomic:
+    if isinstance(target, ir.Local):
+        return ir.Atomic(kind, target, (), value, compare, loc)
+    return ir.Atomic(kind, target.array, target.index, value, compare, loc)
+
+
+def is_shared(frame: Frame, target: Any) -> bool:
+    """Whether other iterations of a parallel loop may change the same place."""
+    if not frame.parallel:
+        return False
+    if isinstance(target, ir.Local):
+        scope: Scope | None = frame.root.outer_scope or frame.outer_scope
+        while scope is not None:
+            if any(target is found for found in scope.names.values()):
+                return True
+            scope = scope.parent
+        return False
+    return target.array.space is not ir.Space.LOCAL
+
+
+def if_statement(frame: Frame, node: ast.If, last: bool) -> None:
+    condition = frame.visit(node.test)
+    if isinstance(condition, Static):
+        frame.run(node.body if condition.value else node.orelse)
+        return
+    value = frame.builder.truth(frame.scalar(condition, "the condition"), "the condition of an if")
+    statement = ir.If(value, ir.Block(), ir.Block(), frame.builder.loc)
+    for block, body in ((statement.then, node.body), (statement.orelse, node.orelse)):
+        with frame.block(block):
+            frame.run(body)
+    frame.builder.put(statement)
+
+
+def while_statement(frame: Frame, node: ast.While, last: bool) -> None:
+    if node.orelse:
+        raise fail(CompileSyntaxError, frame.builder.loc, "else of a loop is not supported in kernels", "use a flag")
+    loc = frame.builder.loc
+    head, body = ir.Block(), ir.Block()
+    with frame.block(head):
+        condition = frame.builder.truth(frame.value(node.test, "the condition"), "the condition of a while")
+    with frame.block(body):
+        frame.loop_depth += 1
+        frame.run(node.body)
+        frame.loop_depth -= 1
+    frame.builder.put(ir.While(head, condition, body, loc))
+
+
+def for_statement(frame: Frame, node: ast.For, last: bool) -> None:
+    if node.orelse:
+        raise fail(CompileSyntaxError, frame.builder.loc, "else of a loop is not supported in kernels", "use a flag")
+    iterate(frame, node)
+
+
+def leave_loop(frame: Frame, node: ast.Break | ast.Continue, last: bool) -> None:
+    kind = "break" if isinstance(node, ast.Break) else "continue"
+    if frame.loop_depth == 0:
+        raise fail(
+            CompileSyntaxError, frame.builder.loc, f"{kind} outside of a loop that runs on the device",
+            "of a loop over cg.static, decide with `if cg.static(...)`",
+        )  # fmt: skip
+    if kind == "break" and frame.parallel and frame.loop_depth == 1 and frame.caller is None:
+        raise fail(
+            CompileSyntaxError, frame.builder.loc, "cannot break out of a parallel loop: its iterations have no order",
+            "put cg.loop_config(serialize=True) before it, or test a flag in the body",
+        )  # fmt: skip
+    frame.builder.put((ir.Break if kind == "break" else ir.Continue)(frame.builder.loc))
+
+
+def return_statement(frame: Frame, node: ast.Return, last: bool) -> None:
+    if not last or frame.loop_depth or frame.builder.block is not frame.root_block:
+        raise fail(
+            CompileSyntaxError, frame.builder.loc, "return must be the last statement of the function",
+            "assign the result to a variable in the branches and return that at the end",
+        )  # fmt: skip
+    value = None if node.value is None else settled(frame, frame.visit(node.value))
+    if frame.caller is not None:
+        frame.result = value
+        return
+    if value is None:
+        return
+    parts = value if isinstance(value, tuple) else (value,)
+    types = frame.return_types
+    if types is None or len(types) != len(parts):
+        raise fail(CompileSyntaxError, frame.builder.loc, "the kernel returns what its annotation does not say", "write -> cg.f32")
+    values = tuple(frame.builder.cast(frame.scalar(part), type) for part, type in zip(parts, types, strict=True))
+    frame.returned = tuple(types)
+    frame.builder.put(ir.Return(values, frame.builder.loc))
+
+
+def expression_statement(frame: Frame, node: ast.Expr, last: bool) -> None:
+    if isinstance(node.value, ast.Constant):
+        return  # a string in the place of a comment
+    if not isinstance(node.value, ast.Call):
+        raise fail(CompileSyntaxError, frame.builder.loc, "this expression has no effect", "assign it, or remove it")
+    frame.visit(node.value)
+
+
+def assert_statement(frame: Frame, node: ast.Assert, last: bool) -> None:
+    from .calls import message_parts
+
+    condition = frame.builder.truth(frame.value(node.test), "the condition of an assert")
+    message = ("assertion failed",) if node.msg is None else message_parts(frame, node.msg)
+    frame.builder.put(ir.Assert(condition, tuple(message), frame.builder.loc))
+
+
+def pass_statement(frame: Frame, node: ast.Pass, last: bool) -> None:
+    return
+
+
+STATEMENTS: dict[type[ast.stmt], Callable[[Frame, Any, bool], None]] = {
+    ast.Assign: assign,
+    ast.AnnAssign: annotated_assign,
+    ast.AugAssign: augmented_assign,
+    ast.If: if_statement,
+    ast.While: while_statement,
+    ast.For: for_statement,
+    ast.Break: leave_loop,
+    ast.Continue: leave_loop,
+    ast.Return: return_statement,
+    ast.Expr: expression_statement,
+    ast.Assert: assert_statement,
+    ast.Pass: pass_statement,
+}
+
+__all__ = ["STATEMENTS", "CompileNameError", "CompileValueError", "Struct", "atomic_of", "augment", "is_shared"]

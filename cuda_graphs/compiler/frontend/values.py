@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""What names and expressions stand for besides scalars: known when compiling, made of scalars at the leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .. import ir
+from ..types import ScalarType
+
+
+@dataclass(frozen=True)
+class Vector:
+    """A small vector: its components, each a Value, or, of a variable, a Local. A matrix is a Vector of rows."""
+
+    components: tuple[Any, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        first = self.components[0]
+        return (len(self.components), *(first.shape if isinstance(first, Vector) else ()))
+
+    def map(self, function: Callable[..., Any], *others: Any) -> Vector:
+        """The function of all components, together with those of others; scalars stand for any number of themselves."""
+
+        def part(other: Any, i: int) -> Any:
+            return other.components[i] if isinstance(other, Vector) else other
+
+        def apply(i: int, component: Any) -> Any:
+            rest = [part(other, i) for other in others]
+            return component.map(function, *rest) if isinstance(component, Vector) else function(component, *rest)
+
+        return Vector(tuple(apply(i, component) for i, component in enumerate(self.components)))
+
+    def leaves(self) -> list[Any]:
+        """All scalars, row by row."""
+        return [leaf for c in self.components for leaf in (c.leaves() if isinstance(c, Vector) else [c])]
+
+
+@dataclass(frozen=True)
+class Struct:
+    """An instance of a dataclass: its members by name."""
+
+    cls: type
+    members: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Element:
+    """A place in an array: what is assigned to, and read."""
+
+    array: ir.Array
+    index: tuple[ir.Value, ...]
+
+
+@dataclass(frozen=True)
+class VectorElement:
+    """An element of an array of vectors, with the places of its components."""
+
+    places: Vector
+
+
+@dataclass(frozen=True)
+class IndexRange:
+    """What `range`, `ndrange`, or an array gives to iterate over: (begin, end, step) per axis; `grouped`: one index vector."""
+
+    axes: tuple[tuple[ir.Value, ir.Value, int], ...]
+    grouped: bool = False
+
+
+@dataclass(frozen=True)
+class Static:
+    """The operand of `cg.static`: a Python value, or something to iterate over when compiling."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A method of a value: `x.dot`."""
+
+    owner: Any
+    name: str
+
+
+@dataclass(frozen=True)
+class Func:
+    """A function that is inlined where it is called."""
+
+    function: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class TypeOf:
+    """A scalar type as a callable: `cg.f32(x)`."""
+
+    type: ScalarType

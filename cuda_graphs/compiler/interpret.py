@@ -1,0 +1,204 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The meaning of the IR: executes a kernel with NumPy scalars, one iteration after the other.
+
+Slow and plain on purpose. The targets are compared with it; where they differ, they are wrong.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from . import ir
+from .ops import OPS
+from .types import ScalarType
+
+__all__ = ["AssertionFailed", "convert", "interpret"]
+
+
+class AssertionFailed(Exception):
+    """An assert of the kernel did not hold."""
+
+
+class _Leave(Exception):
+    pass
+
+
+class _Break(_Leave):
+    pass
+
+
+class _Continue(_Leave):
+    pass
+
+
+def convert(name: str, value: Any, type: ScalarType) -> Any:
+    """cast and bit_cast: to int saturates, and NaN is 0; between integers the low bits stay."""
+    dtype = np.dtype(type.dtype)
+    if name == "bit_cast":
+        return value.view(dtype)
+    if type.kind == "bool":
+        return np.bool_(value != 0)
+    if type.kind == "float":
+        with np.errstate(all="ignore"):
+            return dtype.type(value)
+    if value.dtype.kind != "f":
+        number = int(value) & ((1 << type.bits) - 1)
+    elif value != value:
+        number = 0
+    else:
+        number = type.minimum if value <= type.minimum else type.maximum if value >= type.maximum else int(value)
+        number &= (1 << type.bits) - 1
+    return np.array(number, f"u{type.size}").view(dtype)[()]
+
+
+def interpret(
+    kernel: ir.Kernel, arrays: Mapping[str, np.ndarray], scalars: Mapping[str, Any], write: Any = None
+) -> tuple[Any, ...]:
+    """Run the kernel on arrays, which are changed, and scalars, by path. What it returns.
+
+    `write` is called with each text that the kernel prints.
+    """
+    return _Machine(arrays, scalars, write).run(kernel)
+
+
+class _Machine:
+    def __init__(self, arrays: Mapping[str, np.ndarray], scalars: Mapping[str, Any], write: Any):
+        self.arrays, self.scalars, self.write = arrays, scalars, write
+        self.values: dict[ir.Value | ir.Local, Any] = {}
+        self.temps: dict[ir.Array, np.ndarray] = {}
+        self.returned: tuple[Any, ...] = ()
+
+    def run(self, kernel: ir.Kernel) -> tuple[Any, ...]:
+        for param in kernel.params:
+            self.values[param] = np.dtype(param.type.dtype).type(self.scalars[param.path])
+        self.block(kernel.body)
+        return self.returned
+
+    def block(self, block: ir.Block) -> None:
+        for statement in block.body:
+            STATEMENTS[type(statement)](self, statement)
+
+    def value(self, value: ir.Value) -> Any:
+        if isinstance(value, ir.Const):
+            return np.dtype(value.type.dtype).type(value.value)
+        return self.values[value]
+
+    def memory(self, array: ir.Array) -> np.ndarray:
+        if array.path in self.arrays and array.space in (ir.Space.PARAM, ir.Space.FIELD):
+            return self.arrays[array.path]
+        return self.temps.setdefault(array, np.zeros(array.shape or (), array.element.dtype))
+
+    def place(self, array: ir.Array, index: tuple[ir.Value, ...]) -> tuple[np.ndarray, tuple[int, ...]]:
+        memory, at = self.memory(array), tuple(int(self.value(each)) for each in index)
+        if any(not 0 <= i < n for i, n in zip(at, memory.shape, strict=True)):
+            raise IndexError(f"index {at} is outside of {array.path!r}, which has the shape {memory.shape}")
+        return memory, at
+
+    def op(self, op: ir.Op) -> None:
+        args = [self.value(arg) for arg in op.args]
+        if op.name in ("cast", "bit_cast"):
+            self.values[op] = convert(op.name, args[0], op.type)
+        else:
+            self.values[op] = np.dtype(op.type.dtype).type(OPS[op.name].meaning(*args))
+
+    def load(self, load: ir.Load) -> None:
+        memory, at = self.place(load.array, load.index)
+        self.values[load] = memory[at]
+
+    def store(self, store: ir.Store) -> None:
+        memory, at = self.place(store.array, store.index)
+        memory[at] = self.value(store.value)
+
+    def atomic(self, atomic: ir.Atomic) -> None:
+        value = self.value(atomic.value)
+        if isinstance(atomic.array, ir.Local):
+            old = self.values[atomic.array]
+            self.values[atomic], self.values[atomic.array] = old, self.combined(atomic, old, value)
+            return
+        memory, at = self.place(atomic.array, atomic.index)
+        old = memory[at]
+        self.values[atomic] = old
+        memory[at] = self.combined(atomic, old, value)
+
+    def combined(self, atomic: ir.Atomic, old: Any, value: Any) -> Any:
+        if atomic.kind == "exchange":
+            return value
+        if atomic.kind == "cas":
+            return value if atomic.compare is not None and old == self.value(atomic.compare) else old
+        row = {"and": "bit_and", "or": "bit_or", "xor": "bit_xor"}.get(atomic.kind, atomic.kind)
+        return OPS[row].meaning(old, value)
+
+    def get(self, get: ir.Get) -> None:
+        self.values[get] = self.values[get.local]
+
+    def set(self, statement: ir.Set) -> None:
+        self.values[statement.local] = self.value(statement.value)
+
+    def extent(self, extent: ir.Extent) -> None:
+        self.values[extent] = np.int32(self.memory(extent.array).shape[extent.axis])
+
+    def branch(self, statement: ir.If) -> None:
+        self.block(statement.then if self.value(statement.condition) else statement.orelse)
+
+    def loop(self, statement: ir.For) -> None:
+        spans = [range(int(self.value(a.begin)), int(self.value(a.end)), a.step) for a in statement.axes]
+        for point in itertools.product(*spans):
+            for axis, at in zip(statement.axes, point, strict=True):
+                self.values[axis.index] = np.dtype(axis.index.type.dtype).type(at)
+            if not self.iteration(statement.body):
+                return
+
+    def iteration(self, body: ir.Block) -> bool:
+        """Whether the loop goes on."""
+        try:
+            self.block(body)
+        except _Continue:
+            pass
+        except _Break:
+            return False
+        return True
+
+    def while_loop(self, statement: ir.While) -> None:
+        self.block(statement.head)
+        while self.value(statement.condition) and self.iteration(statement.body):
+            self.block(statement.head)
+
+    def leave(self, statement: ir.Break | ir.Continue) -> None:
+        raise _Break if isinstance(statement, ir.Break) else _Continue
+
+    def text(self, parts: tuple[Any, ...]) -> str:
+        return "".join(part if isinstance(part, str) else format(self.value(part[0]), part[1]) for part in parts)
+
+    def print(self, statement: ir.Print) -> None:
+        self.write(self.text(statement.parts))
+
+    def check(self, statement: ir.Assert) -> None:
+        if not self.value(statement.condition):
+            raise AssertionFailed(self.text(statement.message))
+
+    def leave_kernel(self, statement: ir.Return) -> None:
+        self.returned = tuple(self.value(each) for each in statement.values)
+
+
+STATEMENTS: dict[type, Any] = {
+    ir.Op: _Machine.op,
+    ir.Load: _Machine.load,
+    ir.Store: _Machine.store,
+    ir.Atomic: _Machine.atomic,
+    ir.Get: _Machine.get,
+    ir.Set: _Machine.set,
+    ir.Extent: _Machine.extent,
+    ir.If: _Machine.branch,
+    ir.For: _Machine.loop,
+    ir.While: _Machine.while_loop,
+    ir.Break: _Machine.leave,
+    ir.Continue: _Machine.leave,
+    ir.Print: _Machine.print,
+    ir.Assert: _Machine.check,
+    ir.Return: _Machine.leave_kernel,
+}
