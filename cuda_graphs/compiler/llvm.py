@@ -1,0 +1,333 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""From a task to the text of an LLVM function. What differs between machines is the target's (target_x86, target_ptx).
+
+Locals are stack slots, which LLVM turns into registers. Loop indices count in 64 bits and are cut to their type where
+the program uses them as numbers; as array indices they stay wide, together with small constants added to them: an
+array has fewer than 2**31 elements along an axis, so whatever wrapped around would be outside of it. That keeps
+addresses affine, and loops vectorise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from . import ir, prelude
+from .ops import OPS
+from .types import ScalarType
+
+__all__ = ["Emitter", "Target", "llvm_type"]
+
+TYPES = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double", "bool": "i1"}
+SMALL = 1 << 20  # constants that stay wide with an index
+
+
+def llvm_type(type: ScalarType) -> str:
+    """The type of a value in a register."""
+    return TYPES.get(type.name, f"i{type.bits}")
+
+
+def suffix(type: ScalarType) -> str:
+    """The type in the name of an intrinsic."""
+    return {"float": f"{'b' if type.name == 'bf16' else ''}f{type.bits}"}.get(type.kind, f"i{type.bits}")
+
+
+def kind_key(row_llvm: Any, type: ScalarType) -> str:
+    return row_llvm.get(type.kind, row_llvm.get("any"))
+
+
+def number(value: Any, type: ScalarType) -> str:
+    """A constant."""
+    if type.kind == "bool":
+        return "true" if value else "false"
+    if type.kind != "float":
+        return str(int(value))
+    if type.name == "bf16":  # the nearest, ties to even
+        bits = int(np.float32(value).view(np.uint32))
+        return f"0xR{(bits + 0x7FFF + (bits >> 16 & 1)) >> 16 & 0xFFFF:04X}"
+    if type.name == "f16":
+        return f"0xH{int(np.float16(value).view(np.uint16)):04X}"
+    rounded = np.float32(value) if type.name == "f32" else np.float64(value)
+    return f"0x{int(np.float64(rounded).view(np.uint64)):016X}"
+
+
+class Target(Protocol):
+    """What an emitter asks a machine."""
+
+    fast_math: bool
+
+    def function(self, e: Emitter, name: str, type: ScalarType, args: list[str]) -> str:
+        """A function of the table that begins with "!": sine and the like."""
+
+    def atomic_scope(self) -> str:
+        """`syncscope(...)` of atomics on global memory."""
+
+    def access(self, array: ir.Array) -> str:
+        """What is appended to loads and stores of an array, and their address space."""
+
+
+class Emitter:
+    """One function. `line` adds an instruction, `let` one with a result."""
+
+    def __init__(self, target: Target, declarations: dict[str, str]) -> None:
+        self.target, self.declarations = target, declarations
+        self.lines: list[str] = []
+        self.slots: list[str] = []  # allocas, for the entry block
+        self.names: dict[Any, str] = {}
+        self.wide: dict[ir.Value, str] = {}  # the same number in 64 bits
+        self.addresses: dict[ir.Array, str] = {}
+        self.extents: dict[tuple[ir.Array, int], str] = {}  # in 64 bits
+        self.count = 0
+        self.loops: list[tuple[str, str]] = []  # labels: continue, break
+        self.fast = "fast " if target.fast_math else ""
+        self.metadata = ""
+
+    # Text
+
+    def line(self, text: str) -> None:
+        self.lines.append("  " + text)
+
+    def let(self, text: str) -> str:
+        self.count += 1
+        self.lines.append(f"  %v{self.count} = {text}")
+        return f"%v{self.count}"
+
+    def label(self, stem: str) -> str:
+        self.count += 1
+        return f"{stem}{self.count}"
+
+    def start(self, label: str) -> None:
+        self.lines.append(f"{label}:")
+
+    def slot(self, type: str) -> str:
+        self.count += 1
+        self.slots.append(f"  %v{self.count} = alloca {type}")
+        return f"%v{self.count}"
+
+    def declare(self, name: str, text: str) -> None:
+        self.declarations.setdefault(name, text)
+
+    def call(self, name: str, result: str, args: list[tuple[str, str]], flags: str = "") -> str:
+        """A call of a function that is declared on the way."""
+        self.declare(name, f"declare {result} @{name}({', '.join(kind for kind, _ in args)})")
+        return self.let(f"call {flags}{result} @{name}({', '.join(f'{kind} {each}' for kind, each in args)})")
+
+    # Values
+
+    def value(self, value: ir.Value) -> str:
+        """The register, or the constant."""
+        if isinstance(value, ir.Const):
+            return number(value.value, value.type)
+        if value not in self.names and value in self.wide:
+            self.names[value] = self.narrow(self.wide[value], value.type)
+        return self.names[value]
+
+    def narrow(self, wide: str, type: ScalarType) -> str:
+        return wide if type.bits == 64 else self.let(f"trunc i64 {wide} to {llvm_type(type)}")
+
+    def widened(self, value: ir.Value) -> str:
+        """An index as 64 bits."""
+        if isinstance(value, ir.Const):
+            return str(int(value.value))
+        if value in self.wide:
+            return self.wide[value]
+        if isinstance(value, ir.Op) and value.name in ("add", "sub") and value.type.kind == "int":
+            left, right = value.args
+            if isinstance(right, ir.Const) and abs(right.value) < SMALL and left in self.wide:
+                made = self.let(f"{value.name} nsw i64 {self.wide[left]}, {int(right.value)}")
+                self.wide[value] = made
+                return made
+        found = self.value(value)
+        if value.type.bits == 64:
+            return found
+        extend = "sext" if value.type.kind == "int" else "zext"
+        return self.let(f"{extend} {llvm_type(value.type)} {found} to i64")
+
+    def op(self, op: ir.Op) -> None:
+        row, operand = OPS[op.name], op.args[-1].type
+        template = kind_key(row.llvm, operand)
+        args = [self.value(arg) for arg in op.args]
+        if template.startswith("@"):
+            self.names[op] = prelude.emit(self, template[1:], operand, op.type, args)
+        elif template.startswith("!"):
+            self.names[op] = self.target.function(self, template[1:], operand, args)
+        else:
+            if "@llvm." in template:
+                intrinsic(self, template, operand)
+            text = template.format(*args, t=llvm_type(operand), s=suffix(operand), r=llvm_type(op.type), f=self.fast)
+            self.names[op] = self.let(text)
+
+    # Memory
+
+    def extent(self, array: ir.Array, axis: int) -> str:
+        if array.shape is not None:
+            return str(array.shape[axis])
+        outer = array.ndim - len(array.inner)
+        if axis >= outer:
+            return str(array.inner[axis - outer])
+        return self.extents[array, axis]
+
+    def address(self, array: ir.Array, index: tuple[ir.Value, ...]) -> tuple[str, str]:
+        """(type of memory, pointer to the element)."""
+        linear = ""
+        for axis, each in enumerate(index):
+            part = self.widened(each)
+            if axis:
+                scaled = self.let(f"mul nsw i64 {linear}, {self.extent(array, axis)}")
+                part = self.let(f"add nsw i64 {scaled}, {part}")
+            linear = part
+        kind = "i8" if array.element.kind == "bool" else llvm_type(array.element)
+        base = self.addresses[array]
+        if not index:
+            return kind, base
+        return kind, self.let(f"getelementptr inbounds {kind}, {self.pointer(array)} {base}, i64 {linear}")
+
+    def pointer(self, array: ir.Array) -> str:
+        return "ptr" + self.target.access(array)
+
+    def load(self, load: ir.Load) -> None:
+        kind, at = self.address(load.array, load.index)
+        found = self.let(f"load {kind}, {self.pointer(load.array)} {at}{self.metadata}")
+        self.names[load] = self.let(f"icmp ne i8 {found}, 0") if load.type.kind == "bool" else found
+
+    def stored(self, value: ir.Value) -> str:
+        found = self.value(value)
+        return self.let(f"zext i1 {found} to i8") if value.type.kind == "bool" else found
+
+    def store(self, store: ir.Store) -> None:
+        kind, at = self.address(store.array, store.index)
+        self.line(f"store {kind} {self.stored(store.value)}, {self.pointer(store.array)} {at}{self.metadata}")
+
+    def atomic(self, atomic: ir.Atomic) -> None:
+        assert isinstance(atomic.array, ir.Array)
+        kind, at = self.address(atomic.array, atomic.index)
+        pointer = self.pointer(atomic.array)
+        self.names[atomic] = prelude.atomic(self, atomic, kind, pointer, at)
+
+    def get(self, get: ir.Get) -> None:
+        self.names[get] = self.let(f"load {llvm_type(get.type)}, ptr {self.variable(get.local)}")
+
+    def set(self, statement: ir.Set) -> None:
+        found = self.value(statement.value)
+        self.line(f"store {llvm_type(statement.local.type)} {found}, ptr {self.variable(statement.local)}")
+
+    def variable(self, local: ir.Local) -> str:
+        if local not in self.names:
+            self.names[local] = self.slot(llvm_type(local.type))
+        return self.names[local]
+
+    def read_extent(self, extent: ir.Extent) -> None:
+        found = self.extent(extent.array, extent.axis)
+        self.wide[extent] = found
+
+    # Control
+
+    def block(self, block: ir.Block) -> None:
+        for statement in block.body:
+            EMIT[type(statement)](self, statement)
+
+    def branch(self, statement: ir.If) -> None:
+        then, orelse, end = (self.label(stem) for stem in ("then", "else", "end"))
+        self.line(f"br i1 {self.value(statement.condition)}, label %{then}, label %{orelse}")
+        for label, block in ((then, statement.then), (orelse, statement.orelse)):
+            self.start(label)
+            self.block(block)
+            self.line(f"br label %{end}")
+        self.start(end)
+
+    def loop(self, statement: ir.For) -> None:
+        """One axis inside the other; Break leaves all of them."""
+        leave = self.label("leave")
+        self.axes(statement, list(statement.axes), leave)
+        self.line(f"br label %{leave}")
+        self.start(leave)
+
+    def axes(self, statement: ir.For, axes: list[ir.Axis], leave: str) -> None:
+        axis, rest = axes[0], axes[1:]
+        begin, end = self.widened(axis.begin), self.widened(axis.end)
+
+        def body(following: str) -> None:
+            if rest:
+                self.axes(statement, rest, leave)
+                return
+            self.loops.append((following, leave))
+            self.block(statement.body)
+            self.loops.pop()
+
+        self.counted(axis.index, begin, end, axis.step, body)
+
+    def counted(
+        self, index: ir.LoopIndex | None, begin: str, end: str, step: int, body: Callable[[str], None], parallel: str = ""
+    ) -> str:
+        """A loop over 64-bit numbers. `body` gets the label of what follows an iteration. The number's register."""
+        before, head, inside, following, after = (self.label(s) for s in ("before", "head", "body", "next", "after"))
+        self.line(f"br label %{before}")
+        self.start(before)
+        self.line(f"br label %{head}")
+        self.start(head)
+        self.count += 2
+        at, advanced = f"%v{self.count - 1}", f"%v{self.count}"
+        self.lines.append(f"  {at} = phi i64 [ {begin}, %{before} ], [ {advanced}, %{following} ]")
+        going = self.let(f"icmp {'slt' if step > 0 else 'sgt'} i64 {at}, {end}")
+        self.line(f"br i1 {going}, label %{inside}, label %{after}")
+        self.start(inside)
+        if index is not None:
+            self.wide[index] = at
+            self.names.pop(index, None)
+        body(following)
+        self.line(f"br label %{following}")
+        self.start(following)
+        self.lines.append(f"  {advanced} = add nsw i64 {at}, {step}")
+        self.line(f"br label %{head}{parallel}")
+        self.start(after)
+        return at
+
+    def while_loop(self, statement: ir.While) -> None:
+        head, inside, after = (self.label(stem) for stem in ("while", "body", "after"))
+        self.line(f"br label %{head}")
+        self.start(head)
+        self.block(statement.head)
+        self.line(f"br i1 {self.value(statement.condition)}, label %{inside}, label %{after}")
+        self.start(inside)
+        self.loops.append((head, after))
+        self.block(statement.body)
+        self.loops.pop()
+        self.line(f"br label %{head}")
+        self.start(after)
+
+    def leave(self, statement: ir.Break | ir.Continue) -> None:
+        following, after = self.loops[-1]
+        self.line(f"br label %{after if isinstance(statement, ir.Break) else following}")
+        self.start(self.label("dead"))
+
+    def text(self) -> str:
+        """The body of the function."""
+        return "\n".join(["entry:", *self.slots, *self.lines])
+
+
+def intrinsic(e: Emitter, template: str, type: ScalarType) -> None:
+    """Declare the intrinsic that a template calls: `call {t} @llvm.fabs.{s}({t} {0})`."""
+    text = template.format("", "", "", t=llvm_type(type), s=suffix(type), r="", f="")
+    name = text[text.index("@") + 1 : text.index("(")]
+    inside = text[text.index("(") + 1 : text.rindex(")")]
+    kinds = ", ".join(part.split()[0] for part in inside.split(","))
+    e.declare(name, f"declare {llvm_type(type)} @{name}({kinds})")
+
+
+EMIT: dict[type, Callable[[Emitter, Any], None]] = {
+    ir.Op: Emitter.op,
+    ir.Load: Emitter.load,
+    ir.Store: Emitter.store,
+    ir.Atomic: Emitter.atomic,
+    ir.Get: Emitter.get,
+    ir.Set: Emitter.set,
+    ir.Extent: Emitter.read_extent,
+    ir.If: Emitter.branch,
+    ir.For: Emitter.loop,
+    ir.While: Emitter.while_loop,
+    ir.Break: Emitter.leave,
+    ir.Continue: Emitter.leave,
+}

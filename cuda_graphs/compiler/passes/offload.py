@@ -1,0 +1,189 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Cuts a kernel into tasks: each parallel loop one, the statements between two of them one that runs on one thread.
+
+What a task needs of an earlier one is computed again where it only depends on parameters and extents; so the bounds of
+most loops need no task of their own. A load moves into the loop whose bounds it feeds when nothing that runs in between,
+or in the loop, may write to what it reads. Everything else goes through memory of the kernel (Space.TEMP).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .. import ir
+from .copy import Copier
+
+__all__ = ["offload"]
+
+
+@dataclass(eq=False)
+class Segment:
+    """The statements of one task, before they are copied into it."""
+
+    body: list[ir.Statement] = field(default_factory=list)
+    loop: ir.For | None = None
+
+    def everything(self) -> list[ir.Statement]:
+        return list(ir.walk(ir.Block(self.body)))
+
+
+def offload(kernel: ir.Kernel) -> ir.Program:
+    """The kernel as tasks."""
+    segments = cut(kernel.body)
+    sink_bounds(segments)
+    segments = [s for s in segments if s.loop is not None or has_effect(s, segments)]
+    crossing = Crossing(segments)
+    tasks = tuple(crossing.task(kernel, number, segment) for number, segment in enumerate(segments))
+    return ir.Program(kernel, tasks, tuple(crossing.temps.values()))
+
+
+def cut(body: ir.Block) -> list[Segment]:
+    """Segments in order; a parallel loop is alone in its one."""
+    segments = [Segment()]
+    for statement in body.body:
+        if isinstance(statement, ir.For) and statement.parallel:
+            segments += [Segment([statement], statement), Segment()]
+        else:
+            segments[-1].body.append(statement)
+    return [segment for segment in segments if segment.body]
+
+
+def is_pure(statement: ir.Statement) -> bool:
+    return isinstance(statement, (ir.Op, ir.Extent, ir.Load, ir.Get))
+
+
+def has_effect(segment: Segment, segments: list[Segment]) -> bool:
+    """Whether leaving the segment out would change anything but values that others can compute themselves."""
+    if not all(isinstance(statement, (ir.Op, ir.Extent)) for statement in segment.body):
+        return True
+    return False
+
+
+def writes(segment: Segment) -> list[ir.Array]:
+    return [s.array for s in segment.everything() if isinstance(s, (ir.Store, ir.Atomic)) and isinstance(s.array, ir.Array)]
+
+
+def may_alias(a: ir.Array, b: ir.Array) -> bool:
+    """Whether two arrays may be the same memory: parameters of one element type, which a call may pass twice."""
+    return a is b or (a.space == b.space == ir.Space.PARAM and a.element == b.element)
+
+
+def sink_bounds(segments: list[Segment]) -> None:
+    """Move loads that only feed the bounds of the next loop to the front of its segment."""
+    for before, after in zip(segments, segments[1:], strict=False):
+        if before.loop is not None or after.loop is None:
+            continue
+        written = writes(after)
+        moved: list[ir.Statement] = []
+        while before.body and isinstance(before.body[-1], (ir.Op, ir.Extent, ir.Load)):
+            last = before.body[-1]
+            if isinstance(last, ir.Load) and any(may_alias(last.array, array) for array in written):
+                break
+            moved.insert(0, before.body.pop())
+        after.body[:0] = moved
+
+
+class Crossing:
+    """What goes from task to task, and how."""
+
+    def __init__(self, segments: list[Segment]) -> None:
+        self.temps: dict[ir.Value | ir.Local, ir.Array] = {}
+        self.home: dict[ir.Value, Segment] = {}
+        users: dict[ir.Local, set[int]] = {}
+        for number, segment in enumerate(segments):
+            for statement in segment.everything():
+                if isinstance(statement, ir.Value):
+                    self.home[statement] = segment
+                local = getattr(statement, "local", None)
+                if isinstance(statement, ir.Atomic) and isinstance(statement.array, ir.Local):
+                    local = statement.array
+                if local is not None:
+                    users.setdefault(local, set()).add(number)
+        for local, where in users.items():
+            if len(where) > 1:
+                self.add(local, local.name)
+        for segment in segments:
+            for statement in segment.everything():
+                for value in ir.operands_of(statement):
+                    self.need(value, segment)
+
+    def add(self, what: ir.Value | ir.Local, name: str) -> ir.Array:
+        if what not in self.temps:
+            self.temps[what] = ir.Array(f"{name}.{len(self.temps)}", what.type, 0, ir.Space.TEMP, ())
+        return self.temps[what]
+
+    def need(self, value: ir.Value, segment: Segment) -> None:
+        """`segment` uses a value: if it is another's and cannot be computed again, it gets a place in memory."""
+        home = self.home.get(value)
+        if home is None or home is segment:
+            return
+        if isinstance(value, (ir.Op, ir.Extent)):
+            for operand in ir.operands_of(value):
+                self.need(operand, segment)
+        else:
+            self.add(value, "value")
+
+    def task(self, kernel: ir.Kernel, number: int, segment: Segment) -> ir.Task:
+        copier = TaskCopier(self, segment)
+        block = copier.block(ir.Block(segment.body))
+        block.body[:0] = copier.front
+        loop = next((s for s in block.body if isinstance(s, ir.For) and s.parallel), None)
+        kind = "loop" if loop is not None else "serial"
+        name = f"{kernel.name}_{number}_{kind}"
+        if loop is not None and loop.settings is not None and loop.settings.name:
+            name = f"{kernel.name}_{number}_{loop.settings.name}"
+        return ir.Task(name, block, loop, getattr(segment.body[0], "loc", None))
+
+
+class TaskCopier(Copier):
+    """Copies a segment into a task: values of other segments come in at its front, locals that cross become memory."""
+
+    def __init__(self, crossing: Crossing, segment: Segment) -> None:
+        super().__init__()
+        self.crossing, self.segment = crossing, segment
+        self.front: list[ir.Statement] = []
+
+    def part(self, part: object) -> object:
+        if isinstance(part, ir.Value) and part not in self.values:
+            home = self.crossing.home.get(part)
+            if home is not None and home is not self.segment:
+                return self.fetch(part)
+        return super().part(part)
+
+    def fetch(self, value: ir.Value) -> ir.Value:
+        temp = self.crossing.temps.get(value)
+        if temp is not None:
+            made: ir.Value = ir.Load(temp, (), value.loc)
+        elif isinstance(value, ir.Op):
+            made = ir.Op(value.name, tuple(self.part(arg) for arg in value.args), value.type, value.loc)  # type: ignore[misc]
+        else:
+            assert isinstance(value, ir.Extent)
+            made = ir.Extent(value.array, value.axis, value.type, value.loc)
+        self.front.append(made)
+        self.values[value] = made
+        return made
+
+    def statement(self, statement: ir.Statement) -> list[ir.Statement]:
+        made = super().statement(statement)
+        temp = self.crossing.temps.get(statement) if isinstance(statement, ir.Value) else None
+        if temp is not None:  # another task reads it
+            stored = ir.Store(temp, (), made[-1], statement.loc)  # type: ignore[arg-type]
+            self_value = self.values[statement]  # type: ignore[index]
+            made = [*made, stored]
+            self.values[statement] = self_value  # type: ignore[index]
+        return made
+
+    def Get(self, get: ir.Get) -> list[ir.Statement]:  # noqa: N802
+        temp = self.crossing.temps.get(get.local)
+        return [get] if temp is None else [ir.Load(temp, (), get.loc)]
+
+    def Set(self, statement: ir.Set) -> list[ir.Statement]:  # noqa: N802
+        temp = self.crossing.temps.get(statement.local)
+        return [statement] if temp is None else [ir.Store(temp, (), statement.value, statement.loc)]
+
+    def Atomic(self, atomic: ir.Atomic) -> list[ir.Statement]:  # noqa: N802
+        if isinstance(atomic.array, ir.Local):
+            temp = self.crossing.temps[atomic.array]
+            return [ir.Atomic(atomic.kind, temp, (), atomic.value, atomic.compare, atomic.loc)]
+        return [atomic]

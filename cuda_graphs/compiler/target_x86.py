@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tasks as functions for the host driver (cgh_entry of _hostdriver/image_loader.h):
+
+    void task(const cgh_launch* launch, const void* params, void* shared, uint64_t first, uint64_t end)
+
+A block of the grid is a chunk of the iterations: blocks first to end of a grid of n are the iterations
+[total * first / n, total * end / n). So one call runs one loop, of the length that the scheduler chose, and a grid of 1
+is a plain loop. Of several axes all but the last are one loop over rows; the last is the inner loop, which vectorises.
+"""
+
+from __future__ import annotations
+
+from . import ir
+from .artifact import layout
+from .llvm import Emitter, llvm_type, suffix
+from .types import ScalarType
+
+NAME = "x86"
+PARALLEL = "!0"  # the access group of memory that iterations do not share
+
+
+class X86:
+    """The CPU of this process."""
+
+    def __init__(self, fast_math: bool = False) -> None:
+        self.fast_math = fast_math
+
+    def atomic_scope(self) -> str:
+        return ""
+
+    def access(self, array: ir.Array) -> str:
+        return ""
+
+    def function(self, e: Emitter, name: str, type: ScalarType, args: list[str]) -> str:
+        """LLVM's intrinsic where there is one, else libm's function; small floats by way of f32."""
+        if type.size == 2:
+            t = llvm_type(type)
+            wide = [e.let(f"fpext {t} {arg} to float") for arg in args]
+            from .types import f32
+
+            return e.let(f"fptrunc float {self.function(e, name, f32, wide)} to {t}")
+        t = llvm_type(type)
+        symbol = f"llvm.{name}.{suffix(type)}" if name in INTRINSICS else name + ("f" if type.size == 4 else "")
+        return e.call(symbol, t, [(t, arg) for arg in args], e.fast if name in INTRINSICS else "")
+
+    def module(self, program: ir.Program) -> str:
+        """The program as text of LLVM."""
+        declarations: dict[str, str] = {}
+        functions = [self.task(task, declarations) for task in program.tasks]
+        return "\n".join([*functions, *declarations.values(), METADATA])
+
+    def task(self, task: ir.Task, declarations: dict[str, str]) -> str:
+        e = Emitter(self, declarations)
+        for slot, what in layout(task):
+            at = e.let(f"getelementptr i8, ptr %params, i64 {slot.offset}")
+            if slot.kind == "pointer":
+                e.addresses[what] = e.let(f"load ptr, ptr {at}, !invariant.load !3")  # type: ignore[index]
+            elif slot.kind == "extent":
+                found = e.let(f"load i32, ptr {at}, !invariant.load !3")
+                e.extents[what, slot.axis] = e.let(f"zext i32 {found} to i64")  # type: ignore[index]
+            else:
+                kind = "i8" if what.type.kind == "bool" else llvm_type(what.type)  # type: ignore[union-attr]
+                found = e.let(f"load {kind}, ptr {at}, !invariant.load !3")
+                e.names[what] = e.let(f"icmp ne i8 {found}, 0") if kind == "i8" and what.type.kind == "bool" else found  # type: ignore[union-attr]
+        for statement in task.body.body:
+            if statement is task.loop:
+                self.parallel(e, task.loop)
+            else:
+                e.block(ir.Block([statement]))
+        e.line("ret void")
+        head = f"define void @{task.name}(ptr %launch, ptr %params, ptr %shared, i64 %first, i64 %end) {{"
+        return f"{head}\n{e.text()}\n}}\n"
+
+    def parallel(self, e: Emitter, loop: ir.For) -> None:
+        """The part of the loop that this call is to run."""
+        begins, counts = [], []
+        for axis in loop.axes:
+            begin, end = e.widened(axis.begin), e.widened(axis.end)
+            span = e.let(f"sub nsw i64 {end if axis.step > 0 else begin}, {begin if axis.step > 0 else end}")
+            some = e.let(f"icmp sgt i64 {span}, 0")
+            span = e.let(f"select i1 {some}, i64 {span}, i64 0")
+            size = abs(axis.step)
+            if size > 1:
+                span = e.let(f"udiv i64 {e.let(f'add i64 {span}, {size - 1}')}, {size}")
+            begins.append(begin)
+            counts.append(span)
+        total = counts[0]
+        for count in counts[1:]:
+            total = e.let(f"mul nsw i64 {total}, {count}")
+        grid = e.let("load i32, ptr %launch")
+        blocks = e.let(f"zext i32 {grid} to i64")
+        low, high = (e.let(f"udiv i64 {e.let(f'mul i64 {total}, {edge}')}, {blocks}") for edge in ("%first", "%end"))
+        if len(loop.axes) == 1:
+            self.row(e, loop, begins, [], low, high)
+        else:
+            self.rows(e, loop, begins, counts, low, high)
+
+    def rows(self, e: Emitter, loop: ir.For, begins: list[str], counts: list[str], low: str, high: str) -> None:
+        last = counts[-1]
+        one = e.call("llvm.umax.i64", "i64", [("i64", last), ("i64", "1")])
+        first = e.let(f"udiv i64 {low}, {one}")
+        stop = e.let(f"udiv i64 {e.let(f'add i64 {e.let(f'add i64 {high}, {one}')}, -1')}, {one}")
+        row = ir.LoopIndex("row")
+
+        def body(following: str) -> None:
+            at = e.wide[row]
+            start = e.let(f"mul nsw i64 {at}, {one}")
+            inner_low = e.call("llvm.smax.i64", "i64", [("i64", e.let(f"sub i64 {low}, {start}")), ("i64", "0")])
+            inner_high = e.call("llvm.smin.i64", "i64", [("i64", e.let(f"sub i64 {high}, {start}")), ("i64", one)])
+            outer, rest = [], at
+            for count in reversed(counts[1:-1]):
+                outer.insert(0, e.let(f"urem i64 {rest}, {count}"))
+                rest = e.let(f"udiv i64 {rest}, {count}")
+            outer.insert(0, rest)
+            for axis, begin, number in zip(loop.axes, begins, outer, strict=False):
+                scaled = e.let(f"mul nsw i64 {number}, {axis.step}")
+                e.wide[axis.index] = e.let(f"add nsw i64 {begin}, {scaled}")
+            self.row(e, loop, begins, outer, inner_low, inner_high)
+
+        e.counted(row, first, stop, 1, body)
+
+    def row(self, e: Emitter, loop: ir.For, begins: list[str], outer: list[str], low: str, high: str) -> None:
+        axis, begin = loop.axes[-1], begins[-1]
+        point = ir.LoopIndex("point")
+
+        def body(following: str) -> None:
+            at = e.wide[point]
+            scaled = at if axis.step == 1 else e.let(f"mul nsw i64 {at}, {axis.step}")
+            e.wide[axis.index] = scaled if begin == "0" else e.let(f"add nsw i64 {begin}, {scaled}")
+            e.names.pop(axis.index, None)
+            e.metadata = f", !llvm.access.group {PARALLEL}"
+            e.loops.append((following, following))
+            e.block(loop.body)
+            e.loops.pop()
+            e.metadata = ""
+
+        e.counted(point, low, high, 1, body, ", !llvm.loop !1")
+
+
+INTRINSICS = {"sin", "cos", "exp", "exp2", "log", "log2", "log10", "pow"}
+
+METADATA = """
+!0 = distinct !{}
+!1 = distinct !{!1, !2}
+!2 = !{!"llvm.loop.parallel_accesses", !0}
+!3 = !{}
+"""
