@@ -100,7 +100,9 @@ class X86:
         last = counts[-1]
         one = e.call("llvm.umax.i64", "i64", [("i64", last), ("i64", "1")])
         first = e.let(f"udiv i64 {low}, {one}")
-        stop = e.let(f"udiv i64 {e.let(f'add i64 {e.let(f'add i64 {high}, {one}')}, -1')}, {one}")
+        above = e.let(f"add i64 {high}, {one}")
+        above = e.let(f"add i64 {above}, -1")
+        stop = e.let(f"udiv i64 {above}, {one}")
         row = ir.LoopIndex("row")
 
         def body(following: str) -> None:
