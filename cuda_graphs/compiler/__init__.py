@@ -4,4 +4,28 @@
 
 What belongs here is pure Python on top of llvmlite that knows no driver, no device and no graph, and imports nothing
 else of cuda_graphs. What ties compiled kernels to graphs does not belong here: it goes above this folder.
+
+    artifact = compile_kernel(function, specialise(function, arguments), X86())
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .artifact import Artifact
+    from .pipeline import compile_kernel
+    from .signature import specialise
+
+__all__ = ["Artifact", "compile_kernel", "specialise"]
+
+# `cg.f32` needs the types only: the rest, and with it NumPy and LLVM, comes when it is asked for.
+_HOME = {"Artifact": "artifact", "compile_kernel": "pipeline", "specialise": "signature"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return globals().setdefault(name, getattr(import_module(f"{__name__}.{_HOME[name]}"), name))

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What parameters of kernels may be declared to be, and what they are in one specialisation.
 
-An annotation of the source becomes a Signature entry when the types of the arguments are known: ScalarSpec, ArraySpec,
-StructSpec or StaticSpec. A specialisation of a kernel is its function and a tuple of these.
+An annotation of the source becomes a Spec when the arguments are known (signature.py). A specialisation of a kernel is
+its function and the Spec of each parameter.
 """
 
 from __future__ import annotations
@@ -11,21 +11,59 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .types import ScalarType
+from .types import ScalarType, f32
 
-__all__ = ["ArraySpec", "NDArray", "ScalarSpec", "StaticSpec", "StructSpec", "Template", "ndarray", "template"]
+__all__ = [
+    "ArraySpec", "FieldSpec", "NDArray", "ScalarSpec", "Spec", "StaticSpec", "StructSpec", "Template", "VectorSpec",
+    "VectorType", "mat", "mat2", "mat3", "mat4", "ndarray", "template", "vec", "vec2", "vec3",
+    "vec4",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class VectorType:
+    """Small vectors, of shape (n,), and matrices, (rows, columns): values, passed and assigned by copy.
+
+    Called in a kernel it makes one: of all components, of rows, of another vector, or of one number for all of them.
+    """
+
+    dtype: ScalarType
+    shape: tuple[int, ...]
+
+    def __call__(self, *args: Any) -> Any:
+        raise RuntimeError(f"{self!r} makes vectors in kernels only")
+
+    def __repr__(self) -> str:
+        return f"{'vec' if len(self.shape) == 1 else 'mat'}({', '.join(map(str, self.shape))}, {self.dtype})"
+
+
+def vec(n: int, dtype: ScalarType = f32) -> VectorType:
+    """The type of vectors of `n` components."""
+    return VectorType(dtype, (n,))
+
+
+def mat(rows: int, columns: int, dtype: ScalarType = f32) -> VectorType:
+    """The type of matrices."""
+    return VectorType(dtype, (rows, columns))
+
+
+vec2, vec3, vec4 = vec(2), vec(3), vec(4)
+mat2, mat3, mat4 = mat(2, 2), mat(3, 3), mat(4, 4)
 
 
 @dataclass(frozen=True)
 class NDArray:
-    """The annotation of an array parameter; None: any."""
+    """The annotation of an array parameter; None: any. `inner`: the shape of one element, if that is a vector."""
 
     dtype: ScalarType | None = None
     ndim: int | None = None
+    inner: tuple[int, ...] = ()
 
 
-def ndarray(dtype: ScalarType | None = None, ndim: int | None = None) -> NDArray:
+def ndarray(dtype: ScalarType | VectorType | None = None, ndim: int | None = None) -> NDArray:
     """An array parameter: elements of `dtype` and `ndim` indices; what is None is taken from the argument."""
+    if isinstance(dtype, VectorType):
+        return NDArray(dtype.dtype, ndim, dtype.shape)
     return NDArray(dtype, ndim)
 
 
@@ -54,6 +92,24 @@ class ArraySpec:
 
 
 @dataclass(frozen=True)
+class FieldSpec:
+    """An array whose extents are known when compiling. `name` tells fields of one kernel apart."""
+
+    name: str
+    dtype: ScalarType
+    shape: tuple[int, ...]
+    inner: tuple[int, ...] = ()
+    needs_grad: bool = False
+
+
+@dataclass(frozen=True)
+class VectorSpec:
+    """A small vector or matrix, passed by value."""
+
+    type: VectorType
+
+
+@dataclass(frozen=True)
 class StructSpec:
     """A dataclass instance, taken apart: (field name, spec) in order."""
 
@@ -68,4 +124,4 @@ class StaticSpec:
     value: Any
 
 
-Spec = ScalarSpec | ArraySpec | StructSpec | StaticSpec
+Spec = ScalarSpec | VectorSpec | ArraySpec | FieldSpec | StructSpec | StaticSpec

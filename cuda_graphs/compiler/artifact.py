@@ -4,11 +4,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from . import ir
+from .types import ScalarType
 
-__all__ = ["Artifact", "Slot", "TaskInfo", "layout"]
+__all__ = ["Artifact", "Result", "Slot", "TaskInfo", "describe", "layout", "size_of"]
 
 
 @dataclass(frozen=True)
@@ -41,13 +45,38 @@ class TaskInfo:
 
 
 @dataclass(frozen=True)
+class Result:
+    """A number that the kernel returns: the temporary array of this name holds it after the last task."""
+
+    temp: str
+    type: ScalarType
+
+
+@dataclass(frozen=True)
 class Artifact:
-    """Code for one target. `temps`: (name, bytes) of each temporary array that the tasks share."""
+    """Code for one target, and all that a caller needs to know to launch it.
+
+    target    "x86" or "ptx"
+    code      an object file for this CPU, or PTX text
+    tasks     its entries, in the order in which they run
+    temps     (name, bytes) of each temporary array that the tasks share; its content may be anything before the first
+    results   what the kernel returns, in order
+    captured  {function: {name: value}} of globals and closure variables that were compiled in as constants
+    llvm      what the code was made from, before optimisation
+    """
 
     target: str
     code: bytes
     tasks: tuple[TaskInfo, ...]
     temps: tuple[tuple[str, int], ...]
+    results: tuple[Result, ...]
+    captured: Mapping[str, Mapping[str, Any]]
+    llvm: str = field(repr=False)
+
+
+def size_of(array: ir.Array) -> int:
+    """Bytes of an array whose extents are known when compiling."""
+    return math.prod(array.shape or ()) * array.element.size
 
 
 def layout(task: ir.Task) -> tuple[tuple[Slot, ir.Array | ir.Param], ...]:

@@ -16,8 +16,9 @@ import numpy as np
 
 from . import ir
 from .errors import CompileTypeError, CompileValueError, fail
-from .ops import OPS, result_type
-from .types import ScalarType, bool_, f32, i32, promote
+from .ops import evaluate, result_type
+from .scalars import scalar
+from .types import ScalarType, bool_, f32, i32, i64, promote
 
 # Names of Python's operators -> rows.
 BINARY = {
@@ -60,7 +61,9 @@ class Builder:
     def const(self, value: Any, type: ScalarType) -> ir.Const:
         """A constant of a type, which must be able to hold it."""
         if type.kind in ("int", "uint") and not type.minimum <= value <= type.maximum:
-            raise fail(CompileValueError, self.loc, f"{value} is not a value of {type}", f"write {type.wider()}(...)")
+            raise fail(
+                CompileValueError, self.loc, f"{value} is not a value of {type}", f"write {type.wider()}(...)"
+            )
         return ir.Const(value, type, self.loc)
 
     def literal(self, value: bool | int | float) -> ir.Const:
@@ -78,9 +81,7 @@ class Builder:
         except TypeError as error:
             raise fail(CompileTypeError, self.loc, str(error)) from None
         if all(isinstance(arg, ir.Const) for arg in args):
-            folded = fold(name, args, found)  # type: ignore[arg-type]
-            if folded is not None:
-                return ir.Const(folded, found, self.loc)
+            return ir.Const(fold(name, args, found), found, self.loc)  # type: ignore[arg-type]
         return self.put(ir.Op(name, args, found, self.loc))
 
     def cast(self, value: ir.Value, type: ScalarType) -> ir.Value:
@@ -135,9 +136,16 @@ class Builder:
         if isinstance(b, ir.Const) and b.type.kind == "int" and 0 <= b.value <= 8:
             return self.product(a, int(b.value))
         if a.type.kind == "float" and b.type.kind != "float":
-            return self.op("pow", a, self.cast(b, a.type))
+            return self.op("float_pow", a, self.cast(b, i64))
         if "float" in (a.type.kind, b.type.kind):
             return self.op("pow", *self.promoted(a, b))
+        if isinstance(b, ir.Const) and b.value < 0:
+            raise fail(
+                CompileValueError,
+                self.loc,
+                f"{a.type} ** {b.value} is no integer",
+                "make the base a float: cg.cast(x, cg.f32)",
+            )
         a = self.cast(a, promote(a.type, a.type))
         return self.op("int_pow", a, self.cast(b, a.type))
 
@@ -163,12 +171,7 @@ class Builder:
 
 
 def fold(name: str, args: tuple[ir.Const, ...], type: ScalarType) -> Any:
-    """What the op makes of constants, by its meaning; None where that is not exact in Python (bf16)."""
-    if type.dtype is None or any(arg.type.dtype is None for arg in args):
-        return None
-    scalars = [np.dtype(arg.type.dtype).type(arg.value) for arg in args]
-    if name in ("cast", "bit_cast"):
-        from .interpret import convert
-
-        return convert(name, scalars[0], type).item()
-    return OPS[name].meaning(*scalars).item()
+    """What the op makes of constants: its meaning."""
+    return evaluate(
+        name, tuple(arg.type for arg in args), tuple(scalar(arg.value, arg.type) for arg in args), type
+    ).item()

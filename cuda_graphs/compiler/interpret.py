@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from . import ir
-from .ops import OPS
-from .types import ScalarType
+from . import scalars as number
+from .ops import evaluate
 
-__all__ = ["AssertionFailed", "convert", "interpret"]
+__all__ = ["AssertionFailed", "interpret"]
 
 
 class AssertionFailed(Exception):
@@ -34,26 +34,6 @@ class _Break(_Leave):
 
 class _Continue(_Leave):
     pass
-
-
-def convert(name: str, value: Any, type: ScalarType) -> Any:
-    """cast and bit_cast: to int saturates, and NaN is 0; between integers the low bits stay."""
-    dtype = np.dtype(type.dtype)
-    if name == "bit_cast":
-        return value.view(dtype)
-    if type.kind == "bool":
-        return np.bool_(value != 0)
-    if type.kind == "float":
-        with np.errstate(all="ignore"):
-            return dtype.type(value)
-    if value.dtype.kind != "f":
-        number = int(value) & ((1 << type.bits) - 1)
-    elif value != value:
-        number = 0
-    else:
-        number = type.minimum if value <= type.minimum else type.maximum if value >= type.maximum else int(value)
-        number &= (1 << type.bits) - 1
-    return np.array(number, f"u{type.size}").view(dtype)[()]
 
 
 def interpret(
@@ -75,7 +55,7 @@ class _Machine:
 
     def run(self, kernel: ir.Kernel) -> tuple[Any, ...]:
         for param in kernel.params:
-            self.values[param] = np.dtype(param.type.dtype).type(self.scalars[param.path])
+            self.values[param] = number.scalar(self.scalars[param.path], param.type)
         self.block(kernel.body)
         return self.returned
 
@@ -85,13 +65,13 @@ class _Machine:
 
     def value(self, value: ir.Value) -> Any:
         if isinstance(value, ir.Const):
-            return np.dtype(value.type.dtype).type(value.value)
+            return number.scalar(value.value, value.type)
         return self.values[value]
 
     def memory(self, array: ir.Array) -> np.ndarray:
         if array.path in self.arrays and array.space in (ir.Space.PARAM, ir.Space.FIELD):
             return self.arrays[array.path]
-        return self.temps.setdefault(array, np.zeros(array.shape or (), array.element.dtype))
+        return self.temps.setdefault(array, np.zeros(array.shape or (), number.memory_dtype(array.element)))
 
     def place(self, array: ir.Array, index: tuple[ir.Value, ...]) -> tuple[np.ndarray, tuple[int, ...]]:
         memory, at = self.memory(array), tuple(int(self.value(each)) for each in index)
@@ -100,19 +80,16 @@ class _Machine:
         return memory, at
 
     def op(self, op: ir.Op) -> None:
-        args = [self.value(arg) for arg in op.args]
-        if op.name in ("cast", "bit_cast"):
-            self.values[op] = convert(op.name, args[0], op.type)
-        else:
-            self.values[op] = np.dtype(op.type.dtype).type(OPS[op.name].meaning(*args))
+        args = tuple(self.value(arg) for arg in op.args)
+        self.values[op] = evaluate(op.name, tuple(arg.type for arg in op.args), args, op.type)
 
     def load(self, load: ir.Load) -> None:
         memory, at = self.place(load.array, load.index)
-        self.values[load] = memory[at]
+        self.values[load] = number.read(memory[at], load.type)
 
     def store(self, store: ir.Store) -> None:
         memory, at = self.place(store.array, store.index)
-        memory[at] = self.value(store.value)
+        memory[at] = number.written(self.value(store.value), store.array.element)
 
     def atomic(self, atomic: ir.Atomic) -> None:
         value = self.value(atomic.value)
@@ -121,9 +98,9 @@ class _Machine:
             self.values[atomic], self.values[atomic.array] = old, self.combined(atomic, old, value)
             return
         memory, at = self.place(atomic.array, atomic.index)
-        old = memory[at]
+        old = number.read(memory[at], atomic.type)
         self.values[atomic] = old
-        memory[at] = self.combined(atomic, old, value)
+        memory[at] = number.written(self.combined(atomic, old, value), atomic.type)
 
     def combined(self, atomic: ir.Atomic, old: Any, value: Any) -> Any:
         if atomic.kind == "exchange":
@@ -131,7 +108,7 @@ class _Machine:
         if atomic.kind == "cas":
             return value if atomic.compare is not None and old == self.value(atomic.compare) else old
         row = {"and": "bit_and", "or": "bit_or", "xor": "bit_xor"}.get(atomic.kind, atomic.kind)
-        return OPS[row].meaning(old, value)
+        return evaluate(row, (atomic.type, atomic.type), (old, value), atomic.type)
 
     def get(self, get: ir.Get) -> None:
         self.values[get] = self.values[get.local]
@@ -149,7 +126,7 @@ class _Machine:
         spans = [range(int(self.value(a.begin)), int(self.value(a.end)), a.step) for a in statement.axes]
         for point in itertools.product(*spans):
             for axis, at in zip(statement.axes, point, strict=True):
-                self.values[axis.index] = np.dtype(axis.index.type.dtype).type(at)
+                self.values[axis.index] = number.scalar(at, axis.index.type)
             if not self.iteration(statement.body):
                 return
 
@@ -172,7 +149,9 @@ class _Machine:
         raise _Break if isinstance(statement, ir.Break) else _Continue
 
     def text(self, parts: tuple[Any, ...]) -> str:
-        return "".join(part if isinstance(part, str) else format(self.value(part[0]), part[1]) for part in parts)
+        return "".join(
+            part if isinstance(part, str) else format(self.value(part[0]), part[1]) for part in parts
+        )
 
     def print(self, statement: ir.Print) -> None:
         self.write(self.text(statement.parts))

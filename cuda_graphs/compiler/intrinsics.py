@@ -9,7 +9,8 @@ from typing import Any
 
 # name -> row of the op table
 OPERATIONS = {
-    "sqrt": "sqrt", "rsqrt": "rsqrt", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "round": "round", "sign": "sign",
+    "sqrt": "sqrt", "rsqrt": "rsqrt", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "round": "round",
+    "sign": "sign", "isnan": "is_nan", "isinf": "is_inf", "bit_shr": "shift_right_logical",
     "fma": "fma", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin", "acos": "acos", "atan": "atan",
     "atan2": "atan2", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "exp": "exp", "exp2": "exp2", "log": "log",
     "log2": "log2", "log10": "log10", "raw_div": "trunc_div", "raw_mod": "trunc_mod", "popcnt": "popcount",
@@ -20,7 +21,9 @@ ATOMICS = ("add", "sub", "mul", "min", "max", "and", "or", "xor", "exchange", "c
 
 def _in_kernels_only(name: str) -> Callable[..., Any]:
     def function(*args: Any, **keywords: Any) -> Any:
-        raise RuntimeError(f"cg.{name} has a meaning in kernels only: call it in a function with @cg.kernel or @cg.func")
+        raise RuntimeError(
+            f"cg.{name} has a meaning in kernels only: call it in a function with @cg.kernel or @cg.func"
+        )
 
     function.__name__ = function.__qualname__ = name
     return function

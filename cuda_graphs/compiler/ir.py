@@ -20,8 +20,8 @@ from .types import ScalarType, bool_, i32
 
 __all__ = [
     "Array", "Assert", "Atomic", "Axis", "Block", "Break", "Const", "Continue", "Extent", "For", "Get", "If", "Kernel",
-    "Local", "Load", "Loc", "LoopIndex", "Op", "Param", "Print", "Program", "Return", "Set", "Space", "Statement",
-    "Store", "Task", "Value", "While", "walk",
+    "Load", "Loc", "Local", "LoopIndex", "LoopSettings", "Op", "Param", "Print", "Program", "Random", "Return", "Set",
+    "Space", "Statement", "Store", "Task", "Value", "While", "walk",
 ]  # fmt: skip
 
 
@@ -73,7 +73,9 @@ class Space(Enum):
     """Where the elements of an array are."""
 
     PARAM = "param"  # passed with each call
-    FIELD = "field"  # known when the kernel is compiled: shape and address are constants of the specialisation
+    FIELD = (
+        "field"  # known when the kernel is compiled: shape and address are constants of the specialisation
+    )
     TEMP = "temp"  # of the kernel: what one task leaves for another
     SHARED = "shared"  # of a block of threads
     LOCAL = "local"  # of a thread
@@ -326,11 +328,16 @@ class Task:
 
 @dataclass(eq=False, slots=True)
 class Program:
-    """A kernel cut into tasks, in the order in which they run. `temps` are arrays of Space.TEMP."""
+    """A kernel cut into tasks, in the order in which they run.
+
+    temps    arrays of Space.TEMP: what goes from task to task
+    results  of these, those that hold what the kernel returns
+    """
 
     kernel: Kernel
     tasks: tuple[Task, ...]
     temps: tuple[Array, ...] = ()
+    results: tuple[Array, ...] = ()
 
 
 def blocks_of(statement: Statement) -> tuple[Block, ...]:

@@ -13,51 +13,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-import numpy as np
-
 from . import ir, prelude
-from .ops import OPS
-from .types import ScalarType
+from .artifact import Slot
+from .notation import llvm_type, number, suffix
+from .ops import OPS, computing_type
+from .scalars import is_small
+from .types import ScalarType, f32
 
-__all__ = ["Emitter", "Target", "llvm_type"]
+__all__ = ["Emitter", "Target"]
 
-TYPES = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double", "bool": "i1"}
 SMALL = 1 << 20  # constants that stay wide with an index
-
-
-def llvm_type(type: ScalarType) -> str:
-    """The type of a value in a register."""
-    return TYPES.get(type.name, f"i{type.bits}")
-
-
-def suffix(type: ScalarType) -> str:
-    """The type in the name of an intrinsic."""
-    return {"float": f"{'b' if type.name == 'bf16' else ''}f{type.bits}"}.get(type.kind, f"i{type.bits}")
-
-
-def kind_key(row_llvm: Any, type: ScalarType) -> str:
-    return row_llvm.get(type.kind, row_llvm.get("any"))
-
-
-def number(value: Any, type: ScalarType) -> str:
-    """A constant."""
-    if type.kind == "bool":
-        return "true" if value else "false"
-    if type.kind != "float":
-        return str(int(value))
-    if type.name == "bf16":  # the nearest, ties to even
-        bits = int(np.float32(value).view(np.uint32))
-        return f"0xR{(bits + 0x7FFF + (bits >> 16 & 1)) >> 16 & 0xFFFF:04X}"
-    if type.name == "f16":
-        return f"0xH{int(np.float16(value).view(np.uint16)):04X}"
-    rounded = np.float32(value) if type.name == "f32" else np.float64(value)
-    return f"0x{int(np.float64(rounded).view(np.uint64)):016X}"
 
 
 class Target(Protocol):
     """What an emitter asks a machine."""
 
-    fast_math: bool
+    @property
+    def fast_math(self) -> bool:
+        """Whether contraction and reassociation are allowed."""
 
     def function(self, e: Emitter, name: str, type: ScalarType, args: list[str]) -> str:
         """A function of the table that begins with "!": sine and the like."""
@@ -84,6 +57,42 @@ class Emitter:
         self.loops: list[tuple[str, str]] = []  # labels: continue, break
         self.fast = "fast " if target.fast_math else ""
         self.metadata = ""
+
+    # Parameters of the function
+
+    def slot_type(self, slot: Slot, what: ir.Array | ir.Param) -> str:
+        """The type of the parameter that a slot is."""
+        if isinstance(what, ir.Array):
+            return self.pointer(what) if slot.kind == "pointer" else "i32"
+        return "i8" if what.type.kind == "bool" else llvm_type(what.type)
+
+    def receive(self, slot: Slot, what: ir.Array | ir.Param, register: str) -> None:
+        """Have a register stand for what its slot passes."""
+        if isinstance(what, ir.Param):
+            self.names[what] = self.let(f"icmp ne i8 {register}, 0") if what.type.kind == "bool" else register
+        elif slot.kind == "pointer":
+            self.addresses[what] = register
+        else:
+            self.extents[what, slot.axis] = self.let(f"zext i32 {register} to i64")
+
+    def trips(self, loop: ir.For) -> tuple[list[str], list[str], str]:
+        """Of a loop: where each axis begins, how many steps it has, and the product of these, in 64 bits."""
+        begins, counts = [], []
+        for axis in loop.axes:
+            begin, end = self.widened(axis.begin), self.widened(axis.end)
+            span = self.let(
+                f"sub nsw i64 {end if axis.step > 0 else begin}, {begin if axis.step > 0 else end}"
+            )
+            span = self.call("llvm.smax.i64", "i64", [("i64", span), ("i64", "0")])
+            if abs(axis.step) > 1:
+                above = self.let(f"add i64 {span}, {abs(axis.step) - 1}")
+                span = self.let(f"udiv i64 {above}, {abs(axis.step)}")
+            begins.append(begin)
+            counts.append(span)
+        total = counts[0]
+        for count in counts[1:]:
+            total = self.let(f"mul nsw i64 {total}, {count}")
+        return begins, counts, total
 
     # Text
 
@@ -147,18 +156,32 @@ class Emitter:
         return self.let(f"{extend} {llvm_type(value.type)} {found} to i64")
 
     def op(self, op: ir.Op) -> None:
-        row, operand = OPS[op.name], op.args[-1].type
-        template = kind_key(row.llvm, operand)
-        args = [self.value(arg) for arg in op.args]
+        kinds = tuple(arg.type for arg in op.args)
+        self.names[op] = self.computed(op.name, op.type, [self.value(arg) for arg in op.args], kinds)
+
+    def computed(
+        self, name: str, type: ScalarType, args: list[str], kinds: tuple[ScalarType, ...] = ()
+    ) -> str:
+        """The register of an operation's result, of a type; operands are of `kinds`, or all of that type."""
+        row, kinds, result = OPS[name], kinds or (type,) * len(args), type
+        operand = computing_type(row, kinds)
+        if operand == f32:
+            args = [prelude.widened(self, arg, kind) for arg, kind in zip(args, kinds, strict=True)]
+            result = f32 if is_small(result) and row.rule != "cast" else result
+        found = self.filled(row.llvm.get(operand.kind) or row.llvm["any"], operand, result, args)
+        return found if result == type else prelude.rounded(self, found, type)
+
+    def filled(self, template: str, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
         if template.startswith("@"):
-            self.names[op] = prelude.emit(self, template[1:], operand, op.type, args)
-        elif template.startswith("!"):
-            self.names[op] = self.target.function(self, template[1:], operand, args)
-        else:
-            if "@llvm." in template:
-                intrinsic(self, template, operand)
-            text = template.format(*args, t=llvm_type(operand), s=suffix(operand), r=llvm_type(op.type), f=self.fast)
-            self.names[op] = self.let(text)
+            return prelude.emit(self, template[1:], operand, result, args)
+        if template.startswith("!"):
+            return self.target.function(self, template[1:], operand, args)
+        if "@llvm." in template:
+            intrinsic(self, template, operand)
+        text = template.format(
+            *args, t=llvm_type(operand), s=suffix(operand), r=llvm_type(result), f=self.fast
+        )
+        return self.let(text)
 
     # Memory
 
@@ -204,8 +227,8 @@ class Emitter:
     def atomic(self, atomic: ir.Atomic) -> None:
         assert isinstance(atomic.array, ir.Array)
         kind, at = self.address(atomic.array, atomic.index)
-        pointer = self.pointer(atomic.array)
-        self.names[atomic] = prelude.atomic(self, atomic, kind, pointer, at)
+        old = prelude.atomic(self, atomic, kind, self.pointer(atomic.array), at, self.stored(atomic.value))
+        self.names[atomic] = self.let(f"icmp ne i8 {old}, 0") if atomic.type.kind == "bool" else old
 
     def get(self, get: ir.Get) -> None:
         self.names[get] = self.let(f"load {llvm_type(get.type)}, ptr {self.variable(get.local)}")
@@ -260,10 +283,18 @@ class Emitter:
         self.counted(axis.index, begin, end, axis.step, body)
 
     def counted(
-        self, index: ir.LoopIndex | None, begin: str, end: str, step: int, body: Callable[[str], None], parallel: str = ""
+        self,
+        index: ir.LoopIndex | None,
+        begin: str,
+        end: str,
+        step: int,
+        body: Callable[[str], None],
+        parallel: str = "",
     ) -> str:
         """A loop over 64-bit numbers. `body` gets the label of what follows an iteration. The number's register."""
-        before, head, inside, following, after = (self.label(s) for s in ("before", "head", "body", "next", "after"))
+        before, head, inside, following, after = (
+            self.label(s) for s in ("before", "head", "body", "next", "after")
+        )
         self.line(f"br label %{before}")
         self.start(before)
         self.line(f"br label %{head}")

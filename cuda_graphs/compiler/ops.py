@@ -10,23 +10,30 @@ the IR. Meanings are on NumPy scalars of exactly the types of the operands; over
 
 `llvm` is a template, by the kind of the operands' type ("int" is signed, "uint", "float", "bool"; "any" for the rest):
 `{t}` their LLVM type, `{0}` `{1}` the operands, `{f}` the flags of floating-point operations. A template that begins
-with "@" is a function of the prelude of that name with a suffix for the type (prelude.py); one that begins with "!" is a
-function that the target has (target_*.py), as sines differ.
+with "@" is written by the function of that name in prelude.py; one that begins with "!" is a function that the target
+has (target_*.py), as sines differ. Arithmetic on f16 and bf16 is that of f32, rounded once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from .types import ScalarType, bool_
+from .scalars import bit_cast, cast, is_small, scalar
+from .types import ScalarType, bool_, f32, i64
 
-__all__ = ["OPS", "Row", "result_type"]
+__all__ = ["OPS", "Row", "computing_type", "evaluate", "result_type"]
 
-FLOAT, NUMBER, INTEGER, ANY = ("float",), ("int", "uint", "float"), ("int", "uint"), ("int", "uint", "float", "bool")
+FLOAT, NUMBER, INTEGER, ANY = (
+    ("float",),
+    ("int", "uint", "float"),
+    ("int", "uint"),
+    ("int", "uint", "float", "bool"),
+)
 
 
 @dataclass(frozen=True)
@@ -35,8 +42,9 @@ class Row:
 
     kinds    of types that the operands may have
     rule     "same": operands of one type, result of it; "compare": result bool; "select": a bool, then two of one type;
-             "cast" and "bits": result of any type, given with the op
-    meaning  on NumPy scalars
+             "power": an exponent that is an i64, result of the type of the base; "cast" and "bits": result of any
+             type, given with the op
+    meaning  on NumPy scalars; of casts: scalars.py
     llvm     template by kind
     spelling how the language says it, for the reference
     """
@@ -104,58 +112,158 @@ def _count(function: Callable[[int, int], int]) -> Callable[[Any], Any]:
     return meaning
 
 
+def _leading_zeros(a: int, bits: int) -> int:
+    return bits - a.bit_length()
+
+
+def _first_set(a: int, bits: int) -> int:
+    return (a & -a).bit_length()
+
+
+def _select(condition: Any, a: Any, b: Any) -> Any:
+    return a if condition else b
+
+
+def _rsqrt(a: Any) -> Any:
+    return a.dtype.type(1) / np.sqrt(a)
+
+
+def _shift_left(a: Any, b: Any) -> Any:
+    return _shift(a, b, True)
+
+
+def _shift_right(a: Any, b: Any) -> Any:
+    return _shift(a, b, False)
+
+
+def _shift_logical(a: Any, b: Any) -> Any:
+    bits = 8 * a.dtype.itemsize
+    return _wrap((int(a) & (1 << bits) - 1) >> int(b) % bits, a.dtype)
+
+
 def _round_away(a: Any) -> Any:
-    return np.copysign(np.floor(np.abs(a) + a.dtype.type(0.5)) if abs(a) < 2**52 else np.abs(a), a)
+    whole = np.trunc(a)  # adding a half would round up the number just below it
+    return whole + np.copysign(a.dtype.type(np.abs(a - whole) >= 0.5), a) if np.isfinite(a) else a
 
 
 def _sign(a: Any) -> Any:
-    return a if a == 0 or a != a else np.copysign(a.dtype.type(1), a)
+    return a if a == 0 or a != a else np.sign(a)
 
+
+def _float_power(base: Any, exponent: Any) -> Any:
+    """By repeated squaring; of a negative exponent the reciprocal."""
+    with np.errstate(all="ignore"):
+        one = base.dtype.type(1)
+        result, left = one, abs(int(exponent))
+        while left:
+            result = result * base if left & 1 else result
+            base, left = base * base, left >> 1
+        return one / result if exponent < 0 else result
+
+
+def _fma(a: Any, b: Any, c: Any) -> Any:
+    """Rounded once: by way of exact fractions, as NumPy has none."""
+    if not (np.isfinite(a) and np.isfinite(b) and np.isfinite(c)):
+        with np.errstate(all="ignore"):
+            return a * b + c
+    exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
+    if not exact:
+        with np.errstate(all="ignore"):
+            return a * b + c  # the sign of a zero
+    return _nearest(exact, a.dtype)
+
+
+def _nearest(exact: Fraction, dtype: Any) -> Any:
+    """The float nearest to a fraction, ties to even."""
+    info = np.finfo(dtype)
+    exponent = max(exact.numerator.bit_length() - exact.denominator.bit_length() - 1, int(info.minexp))
+    while abs(exact) >= Fraction(2) ** (exponent + 1):
+        exponent += 1
+    unit = Fraction(2) ** (exponent - int(info.nmant))
+    rounded = round(exact / unit) * unit
+    return dtype.type(
+        np.copysign(np.inf, float(exact > 0) - 0.5)
+        if abs(rounded) >= 1 << int(info.maxexp)
+        else float(rounded)
+    )
+
+
+def _infix(any: str = "", **kinds: str) -> dict[str, str]:
+    """Templates of instructions on two operands, by kind."""
+    return {kind: f"{name} {{t}} {{0}}, {{1}}" for kind, name in {"any": any, **kinds}.items() if name}
+
+
+def _call(any: str = "", more: str = "", **kinds: str) -> dict[str, str]:
+    """Templates of intrinsics on one operand, by kind; `more` are constants that follow it."""
+    return {
+        kind: f"call {{t}} @llvm.{name}.{{s}}({{t}} {{0}}{more})"
+        for kind, name in {"any": any, **kinds}.items()
+        if name
+    }
+
+
+def _call2(**kinds: str) -> dict[str, str]:
+    """Templates of intrinsics on two operands, by kind."""
+    return {kind: f"call {{t}} @llvm.{name}.{{s}}({{t}} {{0}}, {{t}} {{1}})" for kind, name in kinds.items()}
+
+
+def _comparison(condition: str) -> dict[str, str]:
+    """Templates of a comparison: ordered, so false of NaN."""
+    return _infix(float=f"fcmp {{f}}o{condition}", int=f"icmp s{condition}", uint=f"icmp u{condition}")
+
+
+BITS = (*INTEGER, "bool")
+_ABS = {**_call(float="fabs"), **_call(int="abs", more=", i1 false"), "uint": "add {t} {0}, 0"}
+_FMA = {"float": "call {t} @llvm.fma.{s}({t} {0}, {t} {1}, {t} {2})"}
 
 ROWS = (
-    Row("add", 2, NUMBER, "same", _wrapping(np.add), {"float": "fadd {f}{t} {0}, {1}", "any": "add {t} {0}, {1}"}, "a + b"),
-    Row("sub", 2, NUMBER, "same", _wrapping(np.subtract), {"float": "fsub {f}{t} {0}, {1}", "any": "sub {t} {0}, {1}"}, "a - b"),
-    Row("mul", 2, NUMBER, "same", _wrapping(np.multiply), {"float": "fmul {f}{t} {0}, {1}", "any": "mul {t} {0}, {1}"}, "a * b"),
-    Row("div", 2, FLOAT, "same", _wrapping(np.divide), {"float": "fdiv {f}{t} {0}, {1}"}, "a / b"),
+    Row("add", 2, NUMBER, "same", _wrapping(np.add), _infix("add", float="fadd {f}"), "a + b"),
+    Row("sub", 2, NUMBER, "same", _wrapping(np.subtract), _infix("sub", float="fsub {f}"), "a - b"),
+    Row("mul", 2, NUMBER, "same", _wrapping(np.multiply), _infix("mul", float="fmul {f}"), "a * b"),
+    Row("div", 2, FLOAT, "same", _wrapping(np.divide), _infix(float="fdiv {f}"), "a / b"),
     Row("floor_div", 2, NUMBER, "same", _wrapping(_floor_div), {"any": "@floor_div"}, "a // b"),
     Row("mod", 2, NUMBER, "same", _wrapping(_mod), {"any": "@mod"}, "a % b"),
     Row("trunc_div", 2, INTEGER, "same", _trunc_div, {"any": "@trunc_div"}, "cg.raw_div(a, b)"),
     Row("trunc_mod", 2, INTEGER, "same", _trunc_mod, {"any": "@trunc_mod"}, "cg.raw_mod(a, b)"),
     Row("int_pow", 2, INTEGER, "same", _wrapping(_power), {"any": "@int_pow"}, "a ** b"),
+    Row("float_pow", 2, FLOAT, "power", _float_power, {"any": "@float_pow"}, "a ** n"),
     Row("neg", 1, NUMBER, "same", _wrapping(np.negative), {"float": "fneg {f}{t} {0}", "any": "sub {t} 0, {0}"}, "-a"),
-    Row("abs", 1, NUMBER, "same", _wrapping(np.abs), {"float": "call {t} @llvm.fabs.{s}({t} {0})", "int": "call {t} @llvm.abs.{s}({t} {0}, i1 false)", "uint": "add {t} {0}, 0"}, "abs(a)"),
-    Row("min", 2, NUMBER, "same", _wrapping(np.fmin), {"float": "call {t} @llvm.minnum.{s}({t} {0}, {t} {1})", "int": "call {t} @llvm.smin.{s}({t} {0}, {t} {1})", "uint": "call {t} @llvm.umin.{s}({t} {0}, {t} {1})"}, "min(a, b)"),
-    Row("max", 2, NUMBER, "same", _wrapping(np.fmax), {"float": "call {t} @llvm.maxnum.{s}({t} {0}, {t} {1})", "int": "call {t} @llvm.smax.{s}({t} {0}, {t} {1})", "uint": "call {t} @llvm.umax.{s}({t} {0}, {t} {1})"}, "max(a, b)"),
-    Row("bit_and", 2, (*INTEGER, "bool"), "same", np.bitwise_and, {"any": "and {t} {0}, {1}"}, "a & b"),
-    Row("bit_or", 2, (*INTEGER, "bool"), "same", np.bitwise_or, {"any": "or {t} {0}, {1}"}, "a | b"),
-    Row("bit_xor", 2, (*INTEGER, "bool"), "same", np.bitwise_xor, {"any": "xor {t} {0}, {1}"}, "a ^ b"),
+    Row("abs", 1, NUMBER, "same", _wrapping(np.abs), _ABS, "abs(a)"),
+    Row("min", 2, NUMBER, "same", _wrapping(np.fmin), _call2(float="minnum", int="smin", uint="umin"), "min(a, b)"),
+    Row("max", 2, NUMBER, "same", _wrapping(np.fmax), _call2(float="maxnum", int="smax", uint="umax"), "max(a, b)"),
+    Row("bit_and", 2, BITS, "same", np.bitwise_and, _infix("and"), "a & b"),
+    Row("bit_or", 2, BITS, "same", np.bitwise_or, _infix("or"), "a | b"),
+    Row("bit_xor", 2, BITS, "same", np.bitwise_xor, _infix("xor"), "a ^ b"),
     Row("bit_not", 1, INTEGER, "same", np.invert, {"any": "xor {t} {0}, -1"}, "~a"),
     Row("not", 1, ("bool",), "same", np.logical_not, {"any": "xor i1 {0}, true"}, "not a"),
-    Row("shift_left", 2, INTEGER, "same", lambda a, b: _shift(a, b, True), {"any": "@shift_left"}, "a << b"),
-    Row("shift_right", 2, INTEGER, "same", lambda a, b: _shift(a, b, False), {"any": "@shift_right"}, "a >> b"),
-    Row("popcount", 1, INTEGER, "same", _count(lambda a, bits: a.bit_count()), {"any": "call {t} @llvm.ctpop.{s}({t} {0})"}, "cg.popcnt(a)"),
-    Row("leading_zeros", 1, INTEGER, "same", _count(lambda a, bits: bits - a.bit_length()), {"any": "call {t} @llvm.ctlz.{s}({t} {0}, i1 false)"}, "cg.clz(a)"),
-    Row("first_set", 1, INTEGER, "same", _count(lambda a, bits: (a & -a).bit_length()), {"any": "@first_set"}, "cg.ffs(a)"),
-    Row("less", 2, NUMBER, "compare", np.less, {"float": "fcmp {f}olt {t} {0}, {1}", "int": "icmp slt {t} {0}, {1}", "uint": "icmp ult {t} {0}, {1}"}, "a < b"),
-    Row("less_equal", 2, NUMBER, "compare", np.less_equal, {"float": "fcmp {f}ole {t} {0}, {1}", "int": "icmp sle {t} {0}, {1}", "uint": "icmp ule {t} {0}, {1}"}, "a <= b"),
-    Row("greater", 2, NUMBER, "compare", np.greater, {"float": "fcmp {f}ogt {t} {0}, {1}", "int": "icmp sgt {t} {0}, {1}", "uint": "icmp ugt {t} {0}, {1}"}, "a > b"),
-    Row("greater_equal", 2, NUMBER, "compare", np.greater_equal, {"float": "fcmp {f}oge {t} {0}, {1}", "int": "icmp sge {t} {0}, {1}", "uint": "icmp uge {t} {0}, {1}"}, "a >= b"),
-    Row("equal", 2, ANY, "compare", np.equal, {"float": "fcmp {f}oeq {t} {0}, {1}", "any": "icmp eq {t} {0}, {1}"}, "a == b"),
-    Row("not_equal", 2, ANY, "compare", np.not_equal, {"float": "fcmp {f}une {t} {0}, {1}", "any": "icmp ne {t} {0}, {1}"}, "a != b"),
-    Row("select", 3, ANY, "select", lambda c, a, b: a if c else b, {"any": "select i1 {0}, {t} {1}, {t} {2}"}, "cg.select(c, a, b)"),
+    Row("shift_left", 2, INTEGER, "same", _shift_left, {"any": "@shift_left"}, "a << b"),
+    Row("shift_right", 2, INTEGER, "same", _shift_right, {"any": "@shift_right"}, "a >> b"),
+    Row("shift_right_logical", 2, INTEGER, "same", _shift_logical, {"any": "@shift_right_logical"}, "cg.bit_shr(a, b)"),
+    Row("popcount", 1, INTEGER, "same", _count(lambda a, bits: a.bit_count()), _call("ctpop"), "cg.popcnt(a)"),
+    Row("leading_zeros", 1, INTEGER, "same", _count(_leading_zeros), _call("ctlz", ", i1 false"), "cg.clz(a)"),
+    Row("first_set", 1, INTEGER, "same", _count(_first_set), {"any": "@first_set"}, "cg.ffs(a)"),
+    Row("less", 2, NUMBER, "compare", np.less, _comparison("lt"), "a < b"),
+    Row("less_equal", 2, NUMBER, "compare", np.less_equal, _comparison("le"), "a <= b"),
+    Row("greater", 2, NUMBER, "compare", np.greater, _comparison("gt"), "a > b"),
+    Row("greater_equal", 2, NUMBER, "compare", np.greater_equal, _comparison("ge"), "a >= b"),
+    Row("equal", 2, ANY, "compare", np.equal, _infix("icmp eq", float="fcmp {f}oeq"), "a == b"),
+    Row("not_equal", 2, ANY, "compare", np.not_equal, _infix("icmp ne", float="fcmp {f}une"), "a != b"),
+    Row("is_nan", 1, FLOAT, "compare", np.isnan, {"float": "fcmp uno {t} {0}, {0}"}, "cg.isnan(a)"),
+    Row("is_inf", 1, FLOAT, "compare", np.isinf, {"float": "@is_inf"}, "cg.isinf(a)"),
+    Row("select", 3, ANY, "select", _select, {"any": "select i1 {0}, {t} {1}, {t} {2}"}, "cg.select(c, a, b)"),
     Row("cast", 1, ANY, "cast", lambda a: a, {"any": "@cast"}, "cg.cast(a, dtype), dtype(a)"),
     Row("bit_cast", 1, NUMBER, "bits", lambda a: a, {"any": "bitcast {t} {0} to {r}"}, "cg.bit_cast(a, dtype)"),
     Row("sqrt", 1, FLOAT, "same", _wrapping(np.sqrt), {"float": "call {f}{t} @llvm.sqrt.{s}({t} {0})"}, "cg.sqrt(a)"),
-    Row("rsqrt", 1, FLOAT, "same", _wrapping(lambda a: 1 / np.sqrt(a)), {"float": "@rsqrt"}, "cg.rsqrt(a)"),
-    Row("floor", 1, FLOAT, "same", np.floor, {"float": "call {t} @llvm.floor.{s}({t} {0})"}, "cg.floor(a)"),
-    Row("ceil", 1, FLOAT, "same", np.ceil, {"float": "call {t} @llvm.ceil.{s}({t} {0})"}, "cg.ceil(a)"),
-    Row("trunc", 1, FLOAT, "same", np.trunc, {"float": "call {t} @llvm.trunc.{s}({t} {0})"}, "cg.trunc(a)"),
-    Row("round", 1, FLOAT, "same", _wrapping(_round_away), {"float": "call {t} @llvm.round.{s}({t} {0})"}, "cg.round(a)"),
-    Row("sign", 1, FLOAT, "same", _wrapping(_sign), {"float": "@sign"}, "cg.sign(a)"),
-    Row("fma", 3, FLOAT, "same", None, {"float": "call {t} @llvm.fma.{s}({t} {0}, {t} {1}, {t} {2})"}, "cg.fma(a, b, c)"),  # type: ignore[arg-type]
+    Row("rsqrt", 1, FLOAT, "same", _wrapping(_rsqrt), {"float": "@rsqrt"}, "cg.rsqrt(a)"),
+    Row("floor", 1, FLOAT, "same", np.floor, _call(float="floor"), "cg.floor(a)"),
+    Row("ceil", 1, FLOAT, "same", np.ceil, _call(float="ceil"), "cg.ceil(a)"),
+    Row("trunc", 1, FLOAT, "same", np.trunc, _call(float="trunc"), "cg.trunc(a)"),
+    Row("round", 1, FLOAT, "same", _wrapping(_round_away), _call(float="round"), "cg.round(a)"),
+    Row("sign", 1, NUMBER, "same", _wrapping(_sign), {"any": "@sign"}, "cg.sign(a)"),
+    Row("fma", 3, FLOAT, "same", _fma, _FMA, "cg.fma(a, b, c)"),
     *(
-        Row(name, arity, FLOAT, "same", _wrapping(meaning), {"float": f"!{name}"}, f"cg.{name}({', '.join('ab'[:arity])})")
-        for name, arity, meaning in (
+        Row(name, n, FLOAT, "same", _wrapping(meaning), {"float": f"!{name}"}, f"cg.{name}({'a, b'[: 3 * n - 2]})")
+        for name, n, meaning in (
             ("sin", 1, np.sin), ("cos", 1, np.cos), ("tan", 1, np.tan), ("asin", 1, np.arcsin), ("acos", 1, np.arccos),
             ("atan", 1, np.arctan), ("atan2", 2, np.arctan2), ("sinh", 1, np.sinh), ("cosh", 1, np.cosh),
             ("tanh", 1, np.tanh), ("exp", 1, np.exp), ("exp2", 1, np.exp2), ("log", 1, np.log), ("log2", 1, np.log2),
@@ -172,11 +280,13 @@ def result_type(name: str, operands: tuple[ScalarType, ...], given: ScalarType |
     row = OPS[name]
     if len(operands) != row.arity:
         raise TypeError(f"{name} takes {row.arity} operands, got {len(operands)}")
-    first = operands[-1]
-    rest = operands[1:] if row.rule == "select" else operands
+    first = operands[0] if row.rule == "power" else operands[-1]
+    alike = {"select": operands[1:], "power": operands[:1]}.get(row.rule, operands)
     if row.rule == "select" and operands[0] != bool_:
         raise TypeError(f"select decides by a bool, got {operands[0]}")
-    if any(operand != first for operand in rest):
+    if row.rule == "power" and operands[1] != i64:
+        raise TypeError(f"{name} takes an i64 as exponent, got {operands[1]}")
+    if any(operand != first for operand in alike):
         raise TypeError(f"{name} takes operands of one type, got {', '.join(map(repr, operands))}")
     if first.kind not in row.kinds:
         raise TypeError(f"{name} does not take {first}")
@@ -185,3 +295,21 @@ def result_type(name: str, operands: tuple[ScalarType, ...], given: ScalarType |
             raise TypeError(f"{name} from {first} needs a type of the same size to go to, got {given}")
         return given
     return bool_ if row.rule == "compare" else first
+
+
+def computing_type(row: Row, operands: tuple[ScalarType, ...]) -> ScalarType:
+    """The type that the operands, and so the template, are of; f32 where f16 and bf16 are computed in it."""
+    type = operands[0] if row.rule == "power" else operands[-1]
+    return f32 if is_small(type) and row.rule not in ("select", "cast", "bits") else type
+
+
+def evaluate(name: str, operands: tuple[ScalarType, ...], args: tuple[Any, ...], result: ScalarType) -> Any:
+    """What the operation gives, on scalars (scalars.py) of the types of its operands."""
+    row = OPS[name]
+    if row.rule in ("cast", "bits"):
+        return (cast if row.rule == "cast" else bit_cast)(args[0], operands[0], result)
+    if computing_type(row, operands) == f32:
+        args = tuple(
+            np.float32(arg) if is_small(type) else arg for arg, type in zip(args, operands, strict=True)
+        )
+    return scalar(row.meaning(*args), result)

@@ -8,7 +8,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from . import ir
-from .types import ScalarType
+from .notation import llvm_type as _t
+from .notation import number
+from .notation import suffix as _s
+from .scalars import is_small
+from .types import ScalarType, bf16, f32, f64
 
 if TYPE_CHECKING:
     from .llvm import Emitter
@@ -17,18 +21,6 @@ if TYPE_CHECKING:
 def emit(e: Emitter, name: str, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
     """The register of the result of operation `name` on operands of one type."""
     return EMITTERS[name](e, operand, result, args)
-
-
-def _t(type: ScalarType) -> str:
-    from .llvm import llvm_type
-
-    return llvm_type(type)
-
-
-def _s(type: ScalarType) -> str:
-    from .llvm import suffix
-
-    return suffix(type)
 
 
 def trunc_div(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
@@ -108,26 +100,7 @@ def shift(instruction: Callable[[ScalarType], str]) -> Callable[..., str]:
 def int_pow(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
     """Repeated squaring; of negative exponents: what truncation makes of the fraction."""
     t = _t(operand)
-    base, exponent, total = e.slot(t), e.slot(t), e.slot(t)
-    for slot, value in ((base, args[0]), (exponent, args[1]), (total, "1")):
-        e.line(f"store {t} {value}, ptr {slot}")
-    head, body, after = (e.label(stem) for stem in ("power", "square", "powered"))
-    e.line(f"br label %{head}")
-    e.start(head)
-    left = e.let(f"load {t}, ptr {exponent}")
-    more = e.let(f"icmp {'sgt' if operand.kind == 'int' else 'ne'} {t} {left}, 0")
-    e.line(f"br i1 {more}, label %{body}, label %{after}")
-    e.start(body)
-    factor, sofar = e.let(f"load {t}, ptr {base}"), e.let(f"load {t}, ptr {total}")
-    odd = e.let(f"trunc {t} {left} to i1")
-    product = e.let(f"mul {t} {sofar}, {factor}")
-    chosen = e.let(f"select i1 {odd}, {t} {product}, {t} {sofar}")
-    squared, halved = e.let(f"mul {t} {factor}, {factor}"), e.let(f"lshr {t} {left}, 1")
-    for slot, value in ((total, chosen), (base, squared), (exponent, halved)):
-        e.line(f"store {t} {value}, ptr {slot}")
-    e.line(f"br label %{head}")
-    e.start(after)
-    power = e.let(f"load {t}, ptr {total}")
+    power = squares(e, t, "mul", args[0], t, args[1], "1")
     if operand.kind == "uint":
         return power
     one, minus = e.let(f"icmp eq {t} {args[0]}, 1"), e.let(f"icmp eq {t} {args[0]}, -1")
@@ -148,45 +121,127 @@ def first_set(e: Emitter, operand: ScalarType, result: ScalarType, args: list[st
     return e.let(f"select i1 {none}, {t} 0, {t} {found}")
 
 
-def rsqrt(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
-    from .llvm import number
+def float_pow(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
+    """Repeated squaring; of a negative exponent the reciprocal."""
+    t, one = _t(operand), number(1.0, operand)
+    negative = e.let(f"icmp slt i64 {args[1]}, 0")
+    count = e.let(f"select i1 {negative}, i64 {e.let(f'sub i64 0, {args[1]}')}, i64 {args[1]}")
+    power = squares(e, t, "fmul " + e.fast, args[0], "i64", count, one)
+    return e.let(f"select i1 {negative}, {t} {e.let(f'fdiv {e.fast}{t} {one}, {power}')}, {t} {power}")
 
+
+def squares(e: Emitter, t: str, multiply: str, base: str, kind: str, exponent: str, one: str) -> str:
+    """base ** exponent, an unsigned number of type `kind`."""
+    factors, left, product = e.slot(t), e.slot(kind), e.slot(t)
+    for slot, type, value in ((factors, t, base), (left, kind, exponent), (product, t, one)):
+        e.line(f"store {type} {value}, ptr {slot}")
+    head, body, after = (e.label(stem) for stem in ("power", "square", "powered"))
+    e.line(f"br label %{head}")
+    e.start(head)
+    count = e.let(f"load {kind}, ptr {left}")
+    e.line(f"br i1 {e.let(f'icmp ne {kind} {count}, 0')}, label %{body}, label %{after}")
+    e.start(body)
+    factor, sofar = e.let(f"load {t}, ptr {factors}"), e.let(f"load {t}, ptr {product}")
+    odd = e.let(f"trunc {kind} {count} to i1") if kind != "i1" else count
+    more = e.let(f"{multiply} {t} {sofar}, {factor}")
+    chosen = e.let(f"select i1 {odd}, {t} {more}, {t} {sofar}")
+    squared, halved = e.let(f"{multiply} {t} {factor}, {factor}"), e.let(f"lshr {kind} {count}, 1")
+    for slot, type, value in ((product, t, chosen), (factors, t, squared), (left, kind, halved)):
+        e.line(f"store {type} {value}, ptr {slot}")
+    e.line(f"br label %{head}")
+    e.start(after)
+    return e.let(f"load {t}, ptr {product}")
+
+
+def rsqrt(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
     t = _t(operand)
     root = e.call(f"llvm.sqrt.{_s(operand)}", t, [(t, args[0])], e.fast)
     return e.let(f"fdiv {e.fast}{t} {number(1.0, operand)}, {root}")
 
 
+def is_inf(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
+    t = _t(operand)
+    size = e.call(f"llvm.fabs.{_s(operand)}", t, [(t, args[0])])
+    return e.let(f"fcmp oeq {t} {size}, {number(float('inf'), operand)}")
+
+
 def sign(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
     """-1, 1, or, of zeros and NaN, the number itself."""
-    from .llvm import number
-
     t = _t(operand)
+    if operand.kind != "float":
+        positive = e.let(f"icmp {'sgt' if operand.kind == 'int' else 'ne'} {t} {args[0]}, 0")
+        negative = e.let(f"icmp slt {t} {args[0]}, 0") if operand.kind == "int" else "false"
+        rest = e.let(f"select i1 {negative}, {t} -1, {t} 0")
+        return e.let(f"select i1 {positive}, {t} 1, {t} {rest}")
     unit = e.call(f"llvm.copysign.{_s(operand)}", t, [(t, number(1.0, operand)), (t, args[0])])
     nonzero = e.let(f"fcmp one {t} {args[0]}, {number(0.0, operand)}")
     return e.let(f"select i1 {nonzero}, {t} {unit}, {t} {args[0]}")
 
 
+# f16 and bf16. A bf16 is an i16 in registers: the same instructions on every machine.
+
+
+def widened(e: Emitter, value: str, type: ScalarType) -> str:
+    """An f16 or bf16 as f32; what is of another type stays."""
+    if not is_small(type):
+        return value
+    if type != bf16:
+        return e.let(f"fpext half {value} to float")
+    high = e.let(f"shl i32 {e.let(f'zext i16 {value} to i32')}, 16")
+    return e.let(f"bitcast i32 {high} to float")
+
+
+def rounded(e: Emitter, value: str, type: ScalarType) -> str:
+    """An f32 as the nearest f16 or bf16, ties to even."""
+    if type != bf16:
+        return e.let(f"fptrunc float {value} to half")
+    bits = e.let(f"bitcast float {value} to i32")
+    odd = e.let(f"and i32 {e.let(f'lshr i32 {bits}, 16')}, 1")
+    up = e.let(f"add i32 {e.let(f'add i32 {bits}, 32767')}, {odd}")
+    quiet = e.let(f"or i32 {bits}, 4194304")
+    chosen = e.let(f"select i1 {e.let(f'fcmp uno float {value}, {value}')}, i32 {quiet}, i32 {up}")
+    return e.let(f"trunc i32 {e.let(f'lshr i32 {chosen}, 16')} to i16")
+
+
+def rounded_to_odd(e: Emitter, value: str) -> str:
+    """An f64 as an f32 from which rounding once more gives what rounding the f64 at once would give.
+
+    That is the float next to it towards 0, with the last bit set where it is not exact.
+    """
+    near = e.let(f"fptrunc double {value} to float")
+    back = e.let(f"fpext float {near} to double")
+    sizes = [e.call("llvm.fabs.f64", "double", [("double", each)]) for each in (value, back)]
+    above = e.let(f"zext i1 {e.let(f'fcmp ogt double {sizes[1]}, {sizes[0]}')} to i32")
+    inexact = e.let(f"zext i1 {e.let(f'fcmp one double {value}, {back}')} to i32")
+    bits = e.let(f"sub i32 {e.let(f'bitcast float {near} to i32')}, {above}")
+    return e.let(f"bitcast i32 {e.let(f'or i32 {bits}, {inexact}')} to float")
+
+
 def cast(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
-    a, (value,) = operand, args
-    s, d = _t(a), _t(result)
+    value = args[0]
+    if is_small(operand):
+        operand, value = f32, widened(e, value, operand)
+    if is_small(result):
+        if operand != f32:
+            value = rounded_to_odd(e, cast(e, operand, f64, [value]) if operand != f64 else value)
+        return rounded(e, value, result)
+    s, d = _t(operand), _t(result)
+    if operand == result:
+        return value
     if result.kind == "bool":
-        zero = "0" if a.kind != "float" else "0.0" if a.name not in ("f16", "bf16") else "0xH0000" if a.name == "f16" else "0xR0000"
-        return e.let(f"fcmp une {s} {value}, {zero}" if a.kind == "float" else f"icmp ne {s} {value}, 0")
-    if a.kind == "float" and result.kind == "float":
-        if a.size == result.size:  # f16 and bf16 meet in f32
-            value = e.let(f"fpext {s} {value} to float")
-            return e.let(f"fptrunc float {value} to {d}")
-        return e.let(f"{'fpext' if result.size > a.size else 'fptrunc'} {s} {value} to {d}")
-    if a.kind == "float":
-        name = f"llvm.fpto{'s' if result.kind == 'int' else 'u'}i.sat.{d}.{_s(a)}"
+        return e.let(f"fcmp une {s} {value}, 0.0" if operand.kind == "float" else f"icmp ne {s} {value}, 0")
+    if operand.kind == "float" and result.kind == "float":
+        return e.let(f"{'fpext' if result.size > operand.size else 'fptrunc'} {s} {value} to {d}")
+    if operand.kind == "float":
+        name = f"llvm.fpto{'s' if result.kind == 'int' else 'u'}i.sat.{d}.{_s(operand)}"
         return e.call(name, d, [(s, value)])
     if result.kind == "float":
-        return e.let(f"{'sitofp' if a.kind == 'int' else 'uitofp'} {s} {value} to {d}")
-    if result.bits == a.bits:
+        return e.let(f"{'sitofp' if operand.kind == 'int' else 'uitofp'} {s} {value} to {d}")
+    if result.bits == operand.bits:
         return e.let(f"add {d} {value}, 0")
-    if result.bits < a.bits:
+    if result.bits < operand.bits:
         return e.let(f"trunc {s} {value} to {d}")
-    return e.let(f"{'sext' if a.kind == 'int' else 'zext'} {s} {value} to {d}")
+    return e.let(f"{'sext' if operand.kind == 'int' else 'zext'} {s} {value} to {d}")
 
 
 EMITTERS: dict[str, Callable[..., str]] = {
@@ -196,55 +251,57 @@ EMITTERS: dict[str, Callable[..., str]] = {
     "mod": mod,
     "shift_left": shift(lambda type: "shl"),
     "shift_right": shift(lambda type: "ashr" if type.kind == "int" else "lshr"),
+    "shift_right_logical": shift(lambda type: "lshr"),
     "int_pow": int_pow,
+    "float_pow": float_pow,
+    "is_inf": is_inf,
     "first_set": first_set,
     "rsqrt": rsqrt,
     "sign": sign,
     "cast": cast,
 }
 
-# kind of atomic -> instruction by the kind of the type; None: a loop around cmpxchg
+# kind of atomic -> instruction by the kind of the type; where there is none: a loop around cmpxchg
 ATOMIC = {
     "add": {"float": "fadd", "int": "add", "uint": "add"},
     "min": {"float": "fmin", "int": "min", "uint": "umin"},
     "max": {"float": "fmax", "int": "max", "uint": "umax"},
-    "and": {"int": "and", "uint": "and"},
-    "or": {"int": "or", "uint": "or"},
-    "xor": {"int": "xor", "uint": "xor"},
-    "exchange": {"float": "xchg", "int": "xchg", "uint": "xchg"},
-    "mul": {},
+    "and": {"int": "and", "uint": "and", "bool": "and"},
+    "or": {"int": "or", "uint": "or", "bool": "or"},
+    "xor": {"int": "xor", "uint": "xor", "bool": "xor"},
+    "exchange": {"float": "xchg", "int": "xchg", "uint": "xchg", "bool": "xchg"},
 }
 
 
-def atomic(e: Emitter, what: ir.Atomic, kind: str, pointer: str, at: str) -> str:
-    """The register of what was there before."""
-    scope, value = e.target.atomic_scope(), e.value(what.value)
+def atomic(e: Emitter, what: ir.Atomic, kind: str, pointer: str, at: str, value: str) -> str:
+    """The register of what was there before. `kind`, and so `value`, are as in memory."""
+    scope = e.target.atomic_scope()
     if what.kind == "cas":
         assert what.compare is not None
-        pair = e.let(f"cmpxchg {pointer} {at}, {kind} {e.value(what.compare)}, {kind} {value}{scope} monotonic monotonic")
+        expected = e.stored(what.compare)
+        pair = e.let(f"cmpxchg {pointer} {at}, {kind} {expected}, {kind} {value}{scope} monotonic monotonic")
         return e.let(f"extractvalue {{ {kind}, i1 }} {pair}, 0")
-    instruction = ATOMIC[what.kind].get(what.type.kind)
-    if instruction is not None:
+    instruction = ATOMIC.get(what.kind, {}).get(what.type.kind)
+    if instruction is not None and (not is_small(what.type) or what.kind == "exchange"):
         return e.let(f"atomicrmw {instruction} {pointer} {at}, {kind} {value}{scope} monotonic")
-    return multiplied(e, what, kind, pointer, at, value)
+    return retried(e, what, kind, pointer, at, value)
 
 
-def multiplied(e: Emitter, what: ir.Atomic, kind: str, pointer: str, at: str, value: str) -> str:
-    """No machine multiplies atomically: try until nobody came in between."""
+def retried(e: Emitter, what: ir.Atomic, kind: str, pointer: str, at: str, value: str) -> str:
+    """What no machine does in one step: compute, and try until nobody came in between."""
     bits = f"i{8 * what.type.size}"
-    is_float = what.type.kind == "float"
     scope, last = e.target.atomic_scope(), e.slot(bits)
-    e.line(f"store {bits} {e.let(f'load atomic {bits}, {pointer} {at}{scope} monotonic, align {what.type.size}')}, ptr {last}")
+    first = e.let(f"load atomic {bits}, {pointer} {at}{scope} monotonic, align {what.type.size}")
+    e.line(f"store {bits} {first}, ptr {last}")
     again, done = e.label("again"), e.label("done")
     e.line(f"br label %{again}")
     e.start(again)
     seen = e.let(f"load {bits}, ptr {last}")
-    old = e.let(f"bitcast {bits} {seen} to {kind}") if is_float else seen
-    product = e.let(f"{'fmul' if is_float else 'mul'} {kind} {old}, {value}")
-    new = e.let(f"bitcast {kind} {product} to {bits}") if is_float else product
+    old = seen if kind == bits else e.let(f"bitcast {bits} {seen} to {kind}")
+    changed = e.computed(what.kind, what.type, [old, value])
+    new = changed if kind == bits else e.let(f"bitcast {kind} {changed} to {bits}")
     pair = e.let(f"cmpxchg {pointer} {at}, {bits} {seen}, {bits} {new}{scope} monotonic monotonic")
     e.line(f"store {bits} {e.let(f'extractvalue {{ {bits}, i1 }} {pair}, 0')}, ptr {last}")
-    fits = e.let(f"extractvalue {{ {bits}, i1 }} {pair}, 1")
-    e.line(f"br i1 {fits}, label %{done}, label %{again}")
+    e.line(f"br i1 {e.let(f'extractvalue {{ {bits}, i1 }} {pair}, 1')}, label %{done}, label %{again}")
     e.start(done)
     return old

@@ -8,12 +8,15 @@ grid runs all of them, and neighbours in memory go to neighbouring threads.
 
 from __future__ import annotations
 
-from . import ir
-from .artifact import layout
-from .llvm import Emitter, llvm_type
-from .types import ScalarType, f32
+from dataclasses import dataclass
+from typing import ClassVar
 
-NAME = "ptx"
+from . import ir, machine
+from .artifact import layout
+from .llvm import Emitter
+from .notation import llvm_type
+from .types import ScalarType
+
 GLOBAL = " addrspace(1)"
 
 HEADER = """target datalayout = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
@@ -21,11 +24,25 @@ target triple = "nvptx64-nvidia-cuda"
 """
 
 
+@dataclass(frozen=True)
 class Ptx:
-    """GPUs from compute capability 9.0 on."""
+    """A GPU.
 
-    def __init__(self, fast_math: bool = False) -> None:
-        self.fast_math = fast_math
+    fast_math  allows contraction and reassociation
+    arch       "sm_90"
+    version    of the PTX ISA, not above what the driver knows: 83 is 8.3
+    libdevice  path of libdevice.10.bc, needed by kernels that call sin and the like
+    """
+
+    fast_math: bool = False
+    arch: str = "sm_90"
+    version: int = 80
+    libdevice: str | None = None
+    name: ClassVar[str] = "ptx"
+
+    def code(self, text: str) -> bytes:
+        """PTX."""
+        return machine.ptx(text, self.arch, self.version, self.libdevice).encode()
 
     def atomic_scope(self) -> str:
         return ' syncscope("device")'
@@ -34,11 +51,8 @@ class Ptx:
         return GLOBAL
 
     def function(self, e: Emitter, name: str, type: ScalarType, args: list[str]) -> str:
-        """libdevice's function; small floats by way of f32."""
+        """libdevice's function."""
         t = llvm_type(type)
-        if type.size == 2:
-            wide = [e.let(f"fpext {t} {arg} to float") for arg in args]
-            return e.let(f"fptrunc float {self.function(e, name, f32, wide)} to {t}")
         return e.call(f"__nv_{name}" + ("f" if type.size == 4 else ""), t, [(t, arg) for arg in args])
 
     def module(self, program: ir.Program) -> str:
@@ -51,16 +65,8 @@ class Ptx:
         e = Emitter(self, declarations)
         params = []
         for i, (slot, what) in enumerate(layout(task)):
-            if slot.kind == "pointer":
-                params.append(f"ptr{GLOBAL} %p{i}")
-                e.addresses[what] = f"%p{i}"  # type: ignore[index]
-            elif slot.kind == "extent":
-                params.append(f"i32 %p{i}")
-                e.extents[what, slot.axis] = e.let(f"zext i32 %p{i} to i64")  # type: ignore[index]
-            else:
-                is_bool = what.type.kind == "bool"  # type: ignore[union-attr]
-                params.append(f"{'i8' if is_bool else llvm_type(what.type)} %p{i}")  # type: ignore[union-attr]
-                e.names[what] = e.let(f"icmp ne i8 %p{i}, 0") if is_bool else f"%p{i}"
+            params.append(f"{e.slot_type(slot, what)} %p{i}")
+            e.receive(slot, what, f"%p{i}")
         for statement in task.body.body:
             if statement is task.loop:
                 self.parallel(e, task.loop)
@@ -71,19 +77,7 @@ class Ptx:
 
     def parallel(self, e: Emitter, loop: ir.For) -> None:
         """The iterations of this thread."""
-        begins, counts = [], []
-        for axis in loop.axes:
-            begin, end = e.widened(axis.begin), e.widened(axis.end)
-            span = e.let(f"sub nsw i64 {end if axis.step > 0 else begin}, {begin if axis.step > 0 else end}")
-            span = e.call("llvm.smax.i64", "i64", [("i64", span), ("i64", "0")])
-            if abs(axis.step) > 1:
-                above = e.let(f"add i64 {span}, {abs(axis.step) - 1}")
-                span = e.let(f"udiv i64 {above}, {abs(axis.step)}")
-            begins.append(begin)
-            counts.append(span)
-        total = counts[0]
-        for count in counts[1:]:
-            total = e.let(f"mul nsw i64 {total}, {count}")
+        begins, counts, total = e.trips(loop)
         thread, threads = self.position(e)
         self.stride(e, loop, begins, counts, thread, threads, total)
 
@@ -97,7 +91,14 @@ class Ptx:
         return e.let(f"add nsw i64 {before}, {tid}"), e.let(f"mul nsw i64 {nctaid}, {ntid}")
 
     def stride(
-        self, e: Emitter, loop: ir.For, begins: list[str], counts: list[str], thread: str, threads: str, total: str
+        self,
+        e: Emitter,
+        loop: ir.For,
+        begins: list[str],
+        counts: list[str],
+        thread: str,
+        threads: str,
+        total: str,
     ) -> None:
         head, inside, following, after = (e.label(stem) for stem in ("grid", "point", "next", "done"))
         entry = e.label("start")

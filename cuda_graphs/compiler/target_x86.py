@@ -11,20 +11,28 @@ is a plain loop. Of several axes all but the last are one loop over rows; the la
 
 from __future__ import annotations
 
-from . import ir
+from dataclasses import dataclass
+from typing import ClassVar
+
+from . import ir, machine
 from .artifact import layout
-from .llvm import Emitter, llvm_type, suffix
+from .llvm import Emitter
+from .notation import llvm_type, suffix
 from .types import ScalarType
 
-NAME = "x86"
 PARALLEL = "!0"  # the access group of memory that iterations do not share
 
 
+@dataclass(frozen=True)
 class X86:
-    """The CPU of this process."""
+    """The CPU of this process. `fast_math` allows contraction and reassociation."""
 
-    def __init__(self, fast_math: bool = False) -> None:
-        self.fast_math = fast_math
+    fast_math: bool = False
+    name: ClassVar[str] = "x86"
+
+    def code(self, text: str) -> bytes:
+        """An object file."""
+        return machine.object_code(text)
 
     def atomic_scope(self) -> str:
         return ""
@@ -33,15 +41,11 @@ class X86:
         return ""
 
     def function(self, e: Emitter, name: str, type: ScalarType, args: list[str]) -> str:
-        """LLVM's intrinsic where there is one, else libm's function; small floats by way of f32."""
-        if type.size == 2:
-            t = llvm_type(type)
-            wide = [e.let(f"fpext {t} {arg} to float") for arg in args]
-            from .types import f32
-
-            return e.let(f"fptrunc float {self.function(e, name, f32, wide)} to {t}")
+        """LLVM's intrinsic where there is one, else libm's function."""
         t = llvm_type(type)
-        symbol = f"llvm.{name}.{suffix(type)}" if name in INTRINSICS else name + ("f" if type.size == 4 else "")
+        symbol = (
+            f"llvm.{name}.{suffix(type)}" if name in INTRINSICS else name + ("f" if type.size == 4 else "")
+        )
         return e.call(symbol, t, [(t, arg) for arg in args], e.fast if name in INTRINSICS else "")
 
     def module(self, program: ir.Program) -> str:
@@ -54,15 +58,7 @@ class X86:
         e = Emitter(self, declarations)
         for slot, what in layout(task):
             at = e.let(f"getelementptr i8, ptr %params, i64 {slot.offset}")
-            if slot.kind == "pointer":
-                e.addresses[what] = e.let(f"load ptr, ptr {at}, !invariant.load !3")  # type: ignore[index]
-            elif slot.kind == "extent":
-                found = e.let(f"load i32, ptr {at}, !invariant.load !3")
-                e.extents[what, slot.axis] = e.let(f"zext i32 {found} to i64")  # type: ignore[index]
-            else:
-                kind = "i8" if what.type.kind == "bool" else llvm_type(what.type)  # type: ignore[union-attr]
-                found = e.let(f"load {kind}, ptr {at}, !invariant.load !3")
-                e.names[what] = e.let(f"icmp ne i8 {found}, 0") if kind == "i8" and what.type.kind == "bool" else found  # type: ignore[union-attr]
+            e.receive(slot, what, e.let(f"load {e.slot_type(slot, what)}, ptr {at}, !invariant.load !3"))
         for statement in task.body.body:
             if statement is task.loop:
                 self.parallel(e, task.loop)
@@ -74,29 +70,20 @@ class X86:
 
     def parallel(self, e: Emitter, loop: ir.For) -> None:
         """The part of the loop that this call is to run."""
-        begins, counts = [], []
-        for axis in loop.axes:
-            begin, end = e.widened(axis.begin), e.widened(axis.end)
-            span = e.let(f"sub nsw i64 {end if axis.step > 0 else begin}, {begin if axis.step > 0 else end}")
-            some = e.let(f"icmp sgt i64 {span}, 0")
-            span = e.let(f"select i1 {some}, i64 {span}, i64 0")
-            size = abs(axis.step)
-            if size > 1:
-                span = e.let(f"udiv i64 {e.let(f'add i64 {span}, {size - 1}')}, {size}")
-            begins.append(begin)
-            counts.append(span)
-        total = counts[0]
-        for count in counts[1:]:
-            total = e.let(f"mul nsw i64 {total}, {count}")
+        begins, counts, total = e.trips(loop)
         grid = e.let("load i32, ptr %launch")
         blocks = e.let(f"zext i32 {grid} to i64")
-        low, high = (e.let(f"udiv i64 {e.let(f'mul i64 {total}, {edge}')}, {blocks}") for edge in ("%first", "%end"))
+        low, high = (
+            e.let(f"udiv i64 {e.let(f'mul i64 {total}, {edge}')}, {blocks}") for edge in ("%first", "%end")
+        )
         if len(loop.axes) == 1:
             self.row(e, loop, begins, [], low, high)
         else:
             self.rows(e, loop, begins, counts, low, high)
 
-    def rows(self, e: Emitter, loop: ir.For, begins: list[str], counts: list[str], low: str, high: str) -> None:
+    def rows(
+        self, e: Emitter, loop: ir.For, begins: list[str], counts: list[str], low: str, high: str
+    ) -> None:
         last = counts[-1]
         one = e.call("llvm.umax.i64", "i64", [("i64", last), ("i64", "1")])
         first = e.let(f"udiv i64 {low}, {one}")
@@ -108,9 +95,14 @@ class X86:
         def body(following: str) -> None:
             at = e.wide[row]
             start = e.let(f"mul nsw i64 {at}, {one}")
-            inner_low = e.call("llvm.smax.i64", "i64", [("i64", e.let(f"sub i64 {low}, {start}")), ("i64", "0")])
-            inner_high = e.call("llvm.smin.i64", "i64", [("i64", e.let(f"sub i64 {high}, {start}")), ("i64", one)])
-            outer, rest = [], at
+            inner_low = e.call(
+                "llvm.smax.i64", "i64", [("i64", e.let(f"sub i64 {low}, {start}")), ("i64", "0")]
+            )
+            inner_high = e.call(
+                "llvm.smin.i64", "i64", [("i64", e.let(f"sub i64 {high}, {start}")), ("i64", one)]
+            )
+            outer: list[str] = []
+            rest = at
             for count in reversed(counts[1:-1]):
                 outer.insert(0, e.let(f"urem i64 {rest}, {count}"))
                 rest = e.let(f"udiv i64 {rest}, {count}")

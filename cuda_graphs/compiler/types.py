@@ -96,15 +96,16 @@ SCALARS = {t.name: t for t in (i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, 
 def promote(a: ScalarType, b: ScalarType) -> ScalarType:
     """The type of arithmetic on operands of types `a` and `b`.
 
-    A float and an integer: the float. Two floats: the wider; f16 and bf16: f32. Two integers: the wider; of one width
-    and different signs: the unsigned one. Bools count as i32.
+    A float and an integer: the float. Two floats: the wider; f16 and bf16: f32. Two integers: the wider, with its own
+    sign; of one width and different signs: the unsigned one. A bool and a number: the number's; two bools: i32.
     """
     if "float" in (a.kind, b.kind):
         floats = [t for t in (a, b) if t.kind == "float"]
         if floats[0].size == floats[-1].size and floats[0] != floats[-1]:
             return f32
         return max(floats, key=lambda t: t.size)
-    a, b = (i32 if t.kind == "bool" else t for t in (a, b))
+    if "bool" in (a.kind, b.kind):
+        return i32 if a == b else a if b.kind == "bool" else b
     if a.size != b.size:
         return a if a.size > b.size else b
     return b if b.kind == "uint" else a

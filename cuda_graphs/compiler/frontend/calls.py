@@ -61,7 +61,9 @@ def _hashable(function: Any) -> bool:
     return getattr(type(function), "__hash__", None) is not None
 
 
-def bind_arguments(frame: Frame, function: Callable[..., Any], args: list[Any], keywords: dict[str, Any]) -> dict[str, Any]:
+def bind_arguments(
+    frame: Frame, function: Callable[..., Any], args: list[Any], keywords: dict[str, Any]
+) -> dict[str, Any]:
     """Arguments of a function that is inlined, by name: numbers by value, all else as it is."""
     try:
         bound = inspect.signature(function).bind(*args, **keywords)
@@ -96,15 +98,19 @@ def static_value(frame: Frame, node: ast.Call) -> Any:
             names[each.id] = static_name(frame, each)
     code = compile(ast.Expression(node.args[0]), frame.source.file, "eval")
     try:
-        return eval(code, {**vars(builtins)}, names)  # noqa: S307
+        return eval(code, {**vars(builtins)}, names)
     except Exception as error:
-        raise fail(CompileValueError, frame.builder.loc, f"cg.static: {type(error).__name__}: {error}") from error
+        raise fail(
+            CompileValueError, frame.builder.loc, f"cg.static: {type(error).__name__}: {error}"
+        ) from error
 
 
 def static_name(frame: Frame, node: ast.Name) -> Any:
     scope = frame.scope.find(node.id)
     found = frame.source.lookup(node.id, frame.at(node)) if scope is None else scope.names[node.id]
-    if isinstance(found, (ir.Local, Element)) or (isinstance(found, ir.Value) and not isinstance(found, ir.Const)):
+    if isinstance(found, (ir.Local, Element)) or (
+        isinstance(found, ir.Value) and not isinstance(found, ir.Const)
+    ):
         raise fail(
             CompileValueError, frame.builder.loc, f"{node.id!r} is not known when compiling",
             "cg.static takes constants, cg.template parameters, globals, and shapes of fields",
@@ -133,7 +139,9 @@ def cast(frame: Frame, value: Any, dtype: Any) -> Any:
 
 
 def bit_cast(frame: Frame, value: Any, dtype: Any) -> ir.Value:
-    return frame.builder.op("bit_cast", frame.scalar(value), type=dtype.type if isinstance(dtype, TypeOf) else dtype)
+    return frame.builder.op(
+        "bit_cast", frame.scalar(value), type=dtype.type if isinstance(dtype, TypeOf) else dtype
+    )
 
 
 def elementwise(name: str) -> Callable[..., Any]:
@@ -157,7 +165,11 @@ def elementwise(name: str) -> Callable[..., Any]:
 
     def function(frame: Frame, *args: Any) -> Any:
         if len(args) != row.arity:
-            raise fail(CompileTypeError, frame.builder.loc, f"{row.spelling} takes {row.arity} values, got {len(args)}")
+            raise fail(
+                CompileTypeError,
+                frame.builder.loc,
+                f"{row.spelling} takes {row.arity} values, got {len(args)}",
+            )
         parts = [read(frame, arg) for arg in args]
         if any(isinstance(part, Vector) for part in parts):
             return broadcast(frame, lambda *each: scalar(frame, *each), *parts)
@@ -205,14 +217,23 @@ def range_call(frame: Frame, *args: Any) -> IndexRange:
     begin, end = bounds if len(bounds) == 2 else (ir.Const(0, bounds[0].type), bounds[0])
     step = python_value(frame, args[2]) if len(args) == 3 else 1
     if not isinstance(step, int) or step == 0:
-        raise fail(CompileValueError, frame.builder.loc, "the step of a range must be known when compiling, and not 0")
+        raise fail(
+            CompileValueError,
+            frame.builder.loc,
+            "the step of a range must be known when compiling, and not 0",
+        )
     return IndexRange(((begin, end, step),))
 
 
 def integer(frame: Frame, found: Any) -> ir.Value:
     value = frame.scalar(found, "a bound")
     if value.type.kind not in ("int", "uint"):
-        raise fail(CompileTypeError, frame.builder.loc, f"a bound must be an integer, not {value.type}", "cg.cast(n, cg.i32)")
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"a bound must be an integer, not {value.type}",
+            "cg.cast(n, cg.i32)",
+        )
     return value
 
 
@@ -221,7 +242,9 @@ def ndrange_call(frame: Frame, *args: Any) -> IndexRange:
     for each in args:
         pair = each if isinstance(each, tuple) else (0, each)
         if len(pair) != 2:
-            raise fail(CompileSyntaxError, frame.builder.loc, "each dimension of ndrange is n or (begin, end)")
+            raise fail(
+                CompileSyntaxError, frame.builder.loc, "each dimension of ndrange is n or (begin, end)"
+            )
         axes.append((integer(frame, pair[0]), integer(frame, pair[1]), 1))
     return IndexRange(tuple(axes))
 
@@ -229,9 +252,15 @@ def ndrange_call(frame: Frame, *args: Any) -> IndexRange:
 def grouped(frame: Frame, what: Any) -> IndexRange:
     if isinstance(what, ir.Array):
         outer = what.ndim - len(what.inner)
-        return IndexRange(tuple((ir.Const(0, i32), extent(frame, what, axis), 1) for axis in range(outer)), True)
+        return IndexRange(
+            tuple((ir.Const(0, i32), extent(frame, what, axis), 1) for axis in range(outer)), True
+        )
     if not isinstance(what, IndexRange):
-        raise fail(CompileTypeError, frame.builder.loc, f"cg.grouped takes cg.ndrange(...) or an array, not {kind_of(what)}")
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"cg.grouped takes cg.ndrange(...) or an array, not {kind_of(what)}",
+        )
     return IndexRange(what.axes, True)
 
 
@@ -244,7 +273,8 @@ def atomic(kind: str) -> Callable[..., Any]:
         wanted = 2 if kind == "cas" else 1
         if not isinstance(target, (Element, ir.Local)) or len(values) != wanted:
             raise fail(
-                CompileSyntaxError, frame.builder.loc, f"cg.atomic_{kind} takes a place in memory and {wanted} value(s)",
+                CompileSyntaxError, frame.builder.loc,
+                f"cg.atomic_{kind} takes a place in memory and {wanted} value{'s' * (wanted > 1)}",
                 "the first argument is what could be assigned to: x[i]",
             )  # fmt: skip
         type = target.array.element if isinstance(target, Element) else target.type
@@ -252,7 +282,9 @@ def atomic(kind: str) -> Callable[..., Any]:
             raise fail(CompileTypeError, frame.builder.loc, f"cg.atomic_{kind} takes integers, not {type}")
         casted = [frame.builder.cast(frame.scalar(each), type) for each in values]
         if kind == "sub":
-            return frame.builder.put(atomic_of("add", target, frame.builder.op("neg", casted[0]), frame.builder.loc))
+            return frame.builder.put(
+                atomic_of("add", target, frame.builder.op("neg", casted[0]), frame.builder.loc)
+            )
         compare = casted[0] if kind == "cas" else None
         return frame.builder.put(atomic_of(kind, target, casted[-1], frame.builder.loc, compare))
 
@@ -271,7 +303,9 @@ def length(frame: Frame, what: Any) -> Any:
 
 def vector(frame: Frame, *args: Any) -> Vector:
     """cg.vector(a, b, c): numbers of their common type; rows make a matrix."""
-    parts = tuple(read(frame, each) for each in (args[0] if len(args) == 1 and isinstance(args[0], tuple) else args))
+    parts = tuple(
+        read(frame, each) for each in (args[0] if len(args) == 1 and isinstance(args[0], tuple) else args)
+    )
     parts = tuple(vector(frame, *part) if isinstance(part, tuple) else part for part in parts)
     scalars = Vector(parts).leaves()
     wide = scalars[0]
@@ -288,13 +322,15 @@ def method(frame: Frame, bound: Bound, args: list[Any]) -> Any:
     from .linear import METHODS
 
     if isinstance(bound.owner, ir.Array) or bound.name not in METHODS:
-        raise fail(CompileNameError, frame.builder.loc, f"{kind_of(bound.owner)} has no method {bound.name!r}")
+        raise fail(
+            CompileNameError, frame.builder.loc, f"{kind_of(bound.owner)} has no method {bound.name!r}"
+        )
     return METHODS[bound.name](frame, read(frame, bound.owner), *args)
 
 
 def print_call(frame: Frame, node: ast.Call) -> None:
     """print(...): literals, values, and f-strings; sep and end are constants."""
-    options = {each.arg: getattr(each.value, "value", None) for each in node.keywords}
+    options: dict[Any, Any] = {each.arg: getattr(each.value, "value", None) for each in node.keywords}
     separator, end = options.get("sep", " "), options.get("end", "\n")
     parts: list[Any] = []
     for i, each in enumerate(node.args):

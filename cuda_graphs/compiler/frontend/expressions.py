@@ -13,7 +13,14 @@ import numpy as np
 
 from .. import ir
 from ..builder import SYMBOLS
-from ..errors import CompileIndexError, CompileNameError, CompileSyntaxError, CompileTypeError, CompileValueError, fail
+from ..errors import (
+    CompileIndexError,
+    CompileNameError,
+    CompileSyntaxError,
+    CompileTypeError,
+    CompileValueError,
+    fail,
+)
 from ..types import ScalarType, bool_, i32
 from .functions import Frame, kind_of
 from .values import Bound, Element, Static, Struct, Vector, VectorElement
@@ -35,7 +42,7 @@ def read(frame: Frame, found: Any) -> Any:
             return found.places.map(lambda part: read(frame, part))
         case Vector():
             return found.map(lambda part: read(frame, part))
-    return builder.literal(found) if isinstance(found, NUMBERS) else found
+    return builder.literal(found) if isinstance(found, NUMBERS) else found  # type: ignore[arg-type]
 
 
 def place(frame: Frame, node: ast.expr) -> Any:
@@ -44,7 +51,12 @@ def place(frame: Frame, node: ast.expr) -> Any:
     if isinstance(node, ast.Name):
         scope = frame.scope.find(node.id)
         if scope is None:
-            raise fail(CompileNameError, frame.builder.loc, f"name {node.id!r} is not defined here", "assign it first")
+            raise fail(
+                CompileNameError,
+                frame.builder.loc,
+                f"name {node.id!r} is not defined here",
+                "assign it first",
+            )
         found = scope.names[node.id]
         if node.id in frame.parameters and not isinstance(found, ir.Local):
             raise fail(
@@ -56,7 +68,9 @@ def place(frame: Frame, node: ast.expr) -> Any:
     if isinstance(found, VectorElement):
         return found.places
     if isinstance(found, ir.LoopIndex):
-        raise fail(CompileSyntaxError, frame.builder.loc, f"{found.name!r} is a loop variable, which is immutable")
+        raise fail(
+            CompileSyntaxError, frame.builder.loc, f"{found.name!r} is a loop variable, which is immutable"
+        )
     if not isinstance(found, (ir.Local, Element, Vector)):
         raise fail(CompileSyntaxError, frame.builder.loc, f"cannot assign to {kind_of(found)}")
     return found
@@ -111,7 +125,9 @@ def attribute(frame: Frame, node: ast.Attribute) -> Any:
     try:
         found = getattr(owner, node.attr)
     except AttributeError:
-        raise fail(CompileNameError, frame.builder.loc, f"{kind_of(owner)} has no member {node.attr!r}") from None
+        raise fail(
+            CompileNameError, frame.builder.loc, f"{kind_of(owner)} has no member {node.attr!r}"
+        ) from None
     if isinstance(owner, ModuleType) or not isinstance(found, NUMBERS):
         return found
     frame.source.captured[ast.unparse(node)] = found
@@ -153,7 +169,7 @@ def element(frame: Frame, array: ir.Array, index: tuple[Any, ...]) -> Any:
         raise fail(
             CompileIndexError, frame.builder.loc,
             f"{array.path!r} has {outer} dimension{'s' * (outer != 1)} and {len(flat)} were indexed",
-            "x[()] is the element of an array without dimensions" if outer == 0 else "give one index for each dimension",
+            "give one index for each dimension" if outer else "x[()] is the element of an array without dimensions",
         )  # fmt: skip
     places = tuple(integer_index(frame, array, axis, each) for axis, each in enumerate(flat))
     if not array.inner:
@@ -163,13 +179,20 @@ def element(frame: Frame, array: ir.Array, index: tuple[Any, ...]) -> Any:
 
 def components(array: ir.Array, index: tuple[ir.Value, ...], inner: tuple[int, ...]) -> Vector:
     parts = [(*index, ir.Const(i, i32)) for i in range(inner[0])]
-    return Vector(tuple(components(array, part, inner[1:]) if inner[1:] else Element(array, part) for part in parts))
+    return Vector(
+        tuple(components(array, part, inner[1:]) if inner[1:] else Element(array, part) for part in parts)
+    )
 
 
 def integer_index(frame: Frame, array: ir.Array, axis: int, index: Any) -> ir.Value:
     value = frame.scalar(index, "an index")
     if value.type.kind not in ("int", "uint"):
-        raise fail(CompileTypeError, frame.builder.loc, f"an index must be an integer, not {value.type}", "cg.cast(i, cg.i32)")
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"an index must be an integer, not {value.type}",
+            "cg.cast(i, cg.i32)",
+        )
     if isinstance(value, ir.Const):
         limit = None if array.shape is None else array.shape[axis]
         if value.value < 0 or (limit is not None and value.value >= limit):
@@ -188,7 +211,8 @@ def component(frame: Frame, vector: Vector, index: tuple[Any, ...]) -> Any:
         i = python_value(frame, each)
         if not isinstance(i, int) or not 0 <= i < len(found.components):
             raise fail(
-                CompileIndexError, frame.builder.loc, f"a vector of {len(found.components)} components is indexed with {i!r}",
+                CompileIndexError, frame.builder.loc,
+                f"a vector of {len(found.components)} components is indexed with {i!r}",
                 "the index of a component must be known when compiling: use a loop over cg.static(range(n))",
             )  # fmt: skip
         found = found.components[i]
@@ -232,7 +256,11 @@ def broadcast(frame: Frame, function: Callable[..., Any], *args: Any) -> Vector:
 def operands(frame: Frame, operator: str, a: Any, b: Any) -> tuple[ir.Value, ir.Value]:
     for found in (a, b):
         if not isinstance(found, ir.Value):
-            raise fail(CompileTypeError, frame.builder.loc, f"unsupported operand for {SYMBOLS[operator]}: {kind_of(found)}")
+            raise fail(
+                CompileTypeError,
+                frame.builder.loc,
+                f"unsupported operand for {SYMBOLS[operator]}: {kind_of(found)}",
+            )
     return a, b
 
 
@@ -245,7 +273,11 @@ def unary(frame: Frame, node: ast.UnaryOp) -> Any:
     if isinstance(node.op, ast.USub) and isinstance(found, (int, float)) and not isinstance(found, bool):
         return -found  # so that -2147483648 is an i32
     value = read(frame, found)
-    return value.map(lambda part: unary_scalar(frame, node, part)) if isinstance(value, Vector) else unary_scalar(frame, node, value)
+    return (
+        value.map(lambda part: unary_scalar(frame, node, part))
+        if isinstance(value, Vector)
+        else unary_scalar(frame, node, value)
+    )
 
 
 def unary_scalar(frame: Frame, node: ast.UnaryOp, found: Any) -> ir.Value:
@@ -303,7 +335,9 @@ def merged(frame: Frame, statement: ir.If, a: Any, b: Any) -> Any:
     elif isinstance(a, ir.Value) and isinstance(b, ir.Value):
         pairs = [(a, b)]
     else:
-        raise fail(CompileTypeError, frame.builder.loc, f"one branch gives {kind_of(a)}, the other {kind_of(b)}")
+        raise fail(
+            CompileTypeError, frame.builder.loc, f"one branch gives {kind_of(a)}, the other {kind_of(b)}"
+        )
     locals_ = []
     for left, right in pairs:
         type = left.type if left.type == right.type else common(left, right)
@@ -346,7 +380,12 @@ def boolean(frame: Frame, node: ast.BoolOp) -> Any:
 
     result = link(0)
     if result.type.kind == "float":
-        raise fail(CompileTypeError, frame.builder.loc, "an operand of `and` or `or` cannot be a float", "compare it: x != 0")
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            "an operand of `and` or `or` cannot be a float",
+            "compare it: x != 0",
+        )
     return result
 
 
@@ -384,4 +423,13 @@ EXPRESSIONS: dict[type[ast.expr], Callable[[Frame, Any], Any]] = {
     ast.Call: call,
 }
 
-__all__ = ["EXPRESSIONS", "CompileValueError", "assign_place", "broadcast", "choose", "place", "python_value", "read"]
+__all__ = [
+    "EXPRESSIONS",
+    "CompileValueError",
+    "assign_place",
+    "broadcast",
+    "choose",
+    "place",
+    "python_value",
+    "read",
+]

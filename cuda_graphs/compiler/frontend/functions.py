@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""A function while it is translated. A call of a function makes another frame on the same builder: calls are inlined."""
+"""A function while it is translated. A call makes another frame on the same builder: calls are inlined."""
 
 from __future__ import annotations
 
@@ -118,7 +118,8 @@ class Frame:
 
         if self.depth + 1 >= MAX_DEPTH:
             raise fail(
-                CompileSyntaxError, self.builder.loc, f"{function.__name__} calls itself more than {MAX_DEPTH} levels deep",
+                CompileSyntaxError, self.builder.loc,
+                f"{function.__name__} calls itself more than {MAX_DEPTH} levels deep",
                 "a recursion must end at compile time: decide with `if cg.static(...)`",
             )  # fmt: skip
         frame = Frame(self.builder, Source(function), self, self.parallel_level)

@@ -32,7 +32,9 @@ def norm_sqr(frame: Frame, a: Vector) -> ir.Value:
 def norm(frame: Frame, a: Vector) -> ir.Value:
     """The Euclidean length."""
     square = norm_sqr(frame, a)
-    return frame.builder.op("sqrt", square if square.type.kind == "float" else frame.builder.cast(square, f32))
+    return frame.builder.op(
+        "sqrt", square if square.type.kind == "float" else frame.builder.cast(square, f32)
+    )
 
 
 def cross(frame: Frame, a: Vector, b: Any) -> Vector:
@@ -45,7 +47,11 @@ def cross(frame: Frame, a: Vector, b: Any) -> Vector:
 
     def part(i: int, j: int) -> ir.Value:
         binary = frame.builder.binary
-        return binary("Sub", binary("Mult", a.components[i], b.components[j]), binary("Mult", a.components[j], b.components[i]))
+        return binary(
+            "Sub",
+            binary("Mult", a.components[i], b.components[j]),
+            binary("Mult", a.components[j], b.components[i]),
+        )
 
     return Vector((part(1, 2), part(2, 0), part(0, 1)))
 
@@ -69,9 +75,15 @@ def transpose(frame: Frame, a: Vector) -> Vector:
 def matmul(frame: Frame, a: Any, b: Any) -> Any:
     """`a @ b` of matrices and vectors."""
     if not isinstance(a, Vector) or not isinstance(b, Vector):
-        raise fail(CompileTypeError, frame.builder.loc, f"@ takes matrices and vectors, not {kind_of(a)} and {kind_of(b)}")
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"@ takes matrices and vectors, not {kind_of(a)} and {kind_of(b)}",
+        )
     if a.shape[-1] != b.shape[0]:
-        raise fail(CompileTypeError, frame.builder.loc, f"shapes {a.shape} and {b.shape} do not go together in @")
+        raise fail(
+            CompileTypeError, frame.builder.loc, f"shapes {a.shape} and {b.shape} do not go together in @"
+        )
     if len(a.shape) == 1:
         return dot(frame, a, b) if len(b.shape) == 1 else matmul(frame, transpose(frame, b), a)
     if len(b.shape) == 1:
@@ -93,7 +105,9 @@ def minor(a: Vector, i: int, j: int) -> Vector:
 def determinant(frame: Frame, a: Vector) -> Any:
     """By expansion along the first row; square matrices up to 4 x 4."""
     if len(a.shape) != 2 or a.shape[0] != a.shape[1] or a.shape[0] > 4:
-        raise fail(CompileTypeError, frame.builder.loc, f"a square matrix up to 4 x 4 is needed, not {a.shape}")
+        raise fail(
+            CompileTypeError, frame.builder.loc, f"a square matrix up to 4 x 4 is needed, not {a.shape}"
+        )
     if a.shape == (1, 1):
         return a.components[0].components[0]
     binary = frame.builder.binary

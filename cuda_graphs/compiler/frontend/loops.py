@@ -38,7 +38,9 @@ def unroll(frame: Frame, node: ast.For, items: Any) -> None:
     for item in items:
         scope = frame.scope
         frame.scope = type(scope)(scope)
-        bind_static(frame, node.target, item) if not isinstance(item, (ir.Value, Vector)) else bind(frame, node.target, item)
+        bind_static(frame, node.target, item) if not isinstance(item, (ir.Value, Vector)) else bind(
+            frame, node.target, item
+        )
         frame.run(node.body)
         frame.scope = scope
 
@@ -88,14 +90,21 @@ def targets(frame: Frame, target: ast.expr, what: IndexRange) -> list[str]:
             f"write `for {', '.join('ijklmn'[:count])} in ...`, or cg.grouped for one index vector",
         )  # fmt: skip
     else:
-        names = [node.id for node in nodes]  # type: ignore[attr-defined]
+        names = [node.id for node in nodes]
     for name in names:
         if name != "_" and frame.scope.find(name) is not None:
-            raise fail(CompileSyntaxError, frame.builder.loc, f"the loop variable {name!r} has a meaning already", "take a new name")
+            raise fail(
+                CompileSyntaxError,
+                frame.builder.loc,
+                f"the loop variable {name!r} has a meaning already",
+                "take a new name",
+            )
     return names
 
 
 def axis(frame: Frame, name: str, begin: ir.Value, end: ir.Value, step: int) -> ir.Axis:
     type: ScalarType = promote(begin.type, end.type)
     builder = frame.builder
-    return ir.Axis(ir.LoopIndex(name, type, builder.loc), builder.cast(begin, type), builder.cast(end, type), step)
+    return ir.Axis(
+        ir.LoopIndex(name, type, builder.loc), builder.cast(begin, type), builder.cast(end, type), step
+    )

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of a function while it is translated: each block of the source has a scope inside that of the block around it.
 
-A name stands for a Local (a mutable scalar), a Value, a composite of these (values.py), or any Python object that is known when compiling.
+A name stands for a Local (a mutable scalar), a Value, a composite of these (values.py), or any Python object that is
+known when compiling.
 """
 
 from __future__ import annotations

@@ -47,7 +47,9 @@ class Source:
         shift = len(self.text.splitlines()[0]) - len(text.splitlines()[0])
         found = ast.parse(text).body[0]
         if not isinstance(found, ast.FunctionDef):
-            raise fail(CompileSyntaxError, None, f"{self.function.__qualname__} is not made by def", "use a def")
+            raise fail(
+                CompileSyntaxError, None, f"{self.function.__qualname__} is not made by def", "use a def"
+            )
         ast.increment_lineno(found, self.function.__code__.co_firstlineno - 1)
         for node in ast.walk(found):
             if hasattr(node, "col_offset"):

@@ -68,7 +68,11 @@ def bind_name(frame: Frame, name: str, value: Any) -> None:
     if isinstance(old, (ir.Local, Vector)):
         assign_place(frame, old, value)
     else:
-        raise fail(CompileSyntaxError, frame.builder.loc, f"{name!r} is known when compiling and cannot be assigned again")
+        raise fail(
+            CompileSyntaxError,
+            frame.builder.loc,
+            f"{name!r} is known when compiling and cannot be assigned again",
+        )
 
 
 def declare(frame: Frame, name: str, value: Any) -> Any:
@@ -85,10 +89,19 @@ def declare(frame: Frame, name: str, value: Any) -> Any:
 
 def annotated_assign(frame: Frame, node: ast.AnnAssign, last: bool) -> None:
     if node.value is None:
-        raise fail(CompileSyntaxError, frame.builder.loc, "a declaration without a value", "give it one: x: cg.f32 = 0")
+        raise fail(
+            CompileSyntaxError,
+            frame.builder.loc,
+            "a declaration without a value",
+            "give it one: x: cg.f32 = 0",
+        )
     kind = frame.visit(node.annotation)
     if not isinstance(kind, (TypeOf, ScalarType)):
-        raise fail(CompileTypeError, frame.builder.loc, f"the type of a variable must be a scalar type, not {kind_of(kind)}")
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"the type of a variable must be a scalar type, not {kind_of(kind)}",
+        )
     type = kind.type if isinstance(kind, TypeOf) else kind
     value = frame.visit(node.value)
     bind(frame, node.target, frame.builder.cast(frame.scalar(value), type))
@@ -118,7 +131,9 @@ def augment(frame: Frame, target: Any, operator: str, value: ir.Value) -> ir.Val
     return changed
 
 
-def atomic_of(kind: str, target: Any, value: ir.Value, loc: ir.Loc | None, compare: ir.Value | None = None) -> ir.Atomic:
+def atomic_of(
+    kind: str, target: Any, value: ir.Value, loc: ir.Loc | None, compare: ir.Value | None = None
+) -> ir.Atomic:
     if isinstance(target, ir.Local):
         return ir.Atomic(kind, target, (), value, compare, loc)
     return ir.Atomic(kind, target.array, target.index, value, compare, loc)
@@ -153,7 +168,9 @@ def if_statement(frame: Frame, node: ast.If, last: bool) -> None:
 
 def while_statement(frame: Frame, node: ast.While, last: bool) -> None:
     if node.orelse:
-        raise fail(CompileSyntaxError, frame.builder.loc, "else of a loop is not supported in kernels", "use a flag")
+        raise fail(
+            CompileSyntaxError, frame.builder.loc, "else of a loop is not supported in kernels", "use a flag"
+        )
     loc = frame.builder.loc
     head, body = ir.Block(), ir.Block()
     with frame.block(head):
@@ -167,7 +184,9 @@ def while_statement(frame: Frame, node: ast.While, last: bool) -> None:
 
 def for_statement(frame: Frame, node: ast.For, last: bool) -> None:
     if node.orelse:
-        raise fail(CompileSyntaxError, frame.builder.loc, "else of a loop is not supported in kernels", "use a flag")
+        raise fail(
+            CompileSyntaxError, frame.builder.loc, "else of a loop is not supported in kernels", "use a flag"
+        )
     iterate(frame, node)
 
 
@@ -201,8 +220,15 @@ def return_statement(frame: Frame, node: ast.Return, last: bool) -> None:
     parts = value if isinstance(value, tuple) else (value,)
     types = frame.return_types
     if types is None or len(types) != len(parts):
-        raise fail(CompileSyntaxError, frame.builder.loc, "the kernel returns what its annotation does not say", "write -> cg.f32")
-    values = tuple(frame.builder.cast(frame.scalar(part), type) for part, type in zip(parts, types, strict=True))
+        raise fail(
+            CompileSyntaxError,
+            frame.builder.loc,
+            "the kernel returns what its annotation does not say",
+            "write -> cg.f32",
+        )
+    values = tuple(
+        frame.builder.cast(frame.scalar(part), type) for part, type in zip(parts, types, strict=True)
+    )
     frame.returned = tuple(types)
     frame.builder.put(ir.Return(values, frame.builder.loc))
 
@@ -211,7 +237,9 @@ def expression_statement(frame: Frame, node: ast.Expr, last: bool) -> None:
     if isinstance(node.value, ast.Constant):
         return  # a string in the place of a comment
     if not isinstance(node.value, ast.Call):
-        raise fail(CompileSyntaxError, frame.builder.loc, "this expression has no effect", "assign it, or remove it")
+        raise fail(
+            CompileSyntaxError, frame.builder.loc, "this expression has no effect", "assign it, or remove it"
+        )
     frame.visit(node.value)
 
 
@@ -242,4 +270,12 @@ STATEMENTS: dict[type[ast.stmt], Callable[[Frame, Any, bool], None]] = {
     ast.Pass: pass_statement,
 }
 
-__all__ = ["STATEMENTS", "CompileNameError", "CompileValueError", "Struct", "atomic_of", "augment", "is_shared"]
+__all__ = [
+    "STATEMENTS",
+    "CompileNameError",
+    "CompileValueError",
+    "Struct",
+    "atomic_of",
+    "augment",
+    "is_shared",
+]

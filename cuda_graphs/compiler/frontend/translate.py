@@ -5,18 +5,24 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 from .. import ir
-from ..annotations import ArraySpec, ScalarSpec, Spec, StaticSpec, StructSpec
+from ..annotations import ArraySpec, FieldSpec, ScalarSpec, Spec, StaticSpec, StructSpec, VectorSpec
 from ..builder import Builder
+from ..errors import CompileSyntaxError, CompileTypeError, fail
+from ..signature import resolve
+from ..types import ScalarType
 from .functions import Frame
 from .source import Source
-from .values import Struct
+from .values import Struct, Vector
 
 
-def translate(function: Callable[..., Any], signature: dict[str, Spec]) -> tuple[ir.Kernel, dict[str, dict[str, Any]]]:
+def translate(
+    function: Callable[..., Any], signature: dict[str, Spec]
+) -> tuple[ir.Kernel, dict[str, dict[str, Any]]]:
     """The kernel, and the names from outside that it depends on: {function: {name: value}}.
 
     `signature` says for each parameter what it is in this specialisation.
@@ -29,12 +35,49 @@ def translate(function: Callable[..., Any], signature: dict[str, Spec]) -> tuple
     for name, spec in signature.items():
         frame.scope.names[name] = parameter(name, spec, params, arrays)
         frame.parameters.add(name)
+    frame.return_types = returned_types(function)
     frame.run(body_of(source.tree))
+    check_returns(frame)
     captured = {source.function.__qualname__: source.captured, **frame.captured}
     kernel = ir.Kernel(
-        function.__name__, tuple(params), tuple(arrays), builder.block, frame.returned, source.loc(source.tree, None)
+        function.__name__,
+        tuple(params),
+        tuple(arrays),
+        builder.block,
+        frame.returned,
+        source.loc(source.tree, None),
     )
     return kernel, captured
+
+
+def returned_types(function: Callable[..., Any]) -> tuple[ScalarType, ...] | None:
+    """What the annotation of a kernel says that it returns; None: nothing."""
+    annotation = inspect.signature(function).return_annotation
+    if annotation in (inspect.Signature.empty, None, "None"):
+        return None
+    found = resolve(annotation, function)
+    parts = found if isinstance(found, tuple) else getattr(found, "__args__", None) or (found,)
+    types = tuple(resolve(part, function) for part in parts)
+    if not all(isinstance(type, ScalarType) for type in types):
+        code = function.__code__
+        loc = ir.Loc(code.co_filename, code.co_firstlineno, 0, 0, function.__name__)
+        raise fail(
+            CompileTypeError,
+            loc,
+            f"a kernel returns scalars, not {annotation!r}",
+            "write -> cg.f32, or -> tuple[cg.f32, cg.i32]",
+        )
+    return types
+
+
+def check_returns(frame: Frame) -> None:
+    """A kernel that says that it returns something does."""
+    if frame.return_types is not None and not frame.returned:
+        raise fail(
+            CompileSyntaxError, frame.source.loc(frame.source.tree, None),
+            "the kernel says that it returns a value, and has no return",
+            "end it with return, or remove the -> annotation",
+        )  # fmt: skip
 
 
 def body_of(tree: ast.FunctionDef) -> list[ast.stmt]:
@@ -49,12 +92,36 @@ def parameter(path: str, spec: Spec, params: list[ir.Param], arrays: list[ir.Arr
             params.append(ir.Param(path, spec.type))
             return params[-1]
         case ArraySpec():
-            array = ir.Array(path, spec.dtype, spec.ndim + len(spec.inner), inner=spec.inner, needs_grad=spec.needs_grad)
+            array = ir.Array(
+                path, spec.dtype, spec.ndim + len(spec.inner), inner=spec.inner, needs_grad=spec.needs_grad
+            )
             arrays.append(array)
             return array
+        case FieldSpec():
+            for known in arrays:
+                if known.path == spec.name:
+                    return known
+            shape = (*spec.shape, *spec.inner)
+            arrays.append(
+                ir.Array(
+                    spec.name, spec.dtype, len(shape), ir.Space.FIELD, shape, spec.inner, spec.needs_grad
+                )
+            )
+            return arrays[-1]
+        case VectorSpec():
+            return vector_parameter(path, spec.type.dtype, spec.type.shape, params)
         case StructSpec():
             return Struct(
-                spec.cls, {name: parameter(f"{path}.{name}", member, params, arrays) for name, member in spec.members}
+                spec.cls,
+                {name: parameter(f"{path}.{name}", member, params, arrays) for name, member in spec.members},
             )
         case StaticSpec():
             return spec.value
+
+
+def vector_parameter(path: str, dtype: ScalarType, shape: tuple[int, ...], params: list[ir.Param]) -> Any:
+    """A scalar parameter for each component: "v.0", "m.1.2"."""
+    if not shape:
+        params.append(ir.Param(path, dtype))
+        return params[-1]
+    return Vector(tuple(vector_parameter(f"{path}.{i}", dtype, shape[1:], params) for i in range(shape[0])))

@@ -31,7 +31,11 @@ class Vector:
 
         def apply(i: int, component: Any) -> Any:
             rest = [part(other, i) for other in others]
-            return component.map(function, *rest) if isinstance(component, Vector) else function(component, *rest)
+            return (
+                component.map(function, *rest)
+                if isinstance(component, Vector)
+                else function(component, *rest)
+            )
 
         return Vector(tuple(apply(i, component) for i, component in enumerate(self.components)))
 
@@ -65,7 +69,7 @@ class VectorElement:
 
 @dataclass(frozen=True)
 class IndexRange:
-    """What `range`, `ndrange`, or an array gives to iterate over: (begin, end, step) per axis; `grouped`: one index vector."""
+    """What is iterated over: (begin, end, step) of each axis; `grouped`: one index vector."""
 
     axes: tuple[tuple[ir.Value, ir.Value, int], ...]
     grouped: bool = False

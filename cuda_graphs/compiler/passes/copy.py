@@ -3,7 +3,7 @@
 """Copies blocks, replacing values on the way: what passes are made of.
 
 A Copier has a method a kind of statement that it treats in its own way, named after the class: `Get`, `Set`, ... It
-gets the statement with its operands replaced, and returns the statements that take its place; the last one is its value.
+gets the statement with its operands replaced, and returns the statements that take its place; the last is its value.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ class Copier:
 
     def statement(self, statement: ir.Statement) -> list[ir.Statement]:
         """What takes the statement's place."""
-        copy = replace(statement, **{f.name: self.part(getattr(statement, f.name)) for f in fields(statement)})  # type: ignore[type-var,arg-type]
+        parts = {f.name: self.part(getattr(statement, f.name)) for f in fields(statement)}  # type: ignore[arg-type]
+        copy = replace(statement, **parts)  # type: ignore[type-var]
         special = getattr(self, type(statement).__name__, None)
         made = [copy] if special is None else special(copy)
         if isinstance(statement, ir.Value):
-            self.values[statement] = made[-1]
+            self.values[statement] = made[-1]  # type: ignore[assignment]
         return made
 
     def part(self, part: Any) -> Any:

@@ -3,13 +3,14 @@
 """Cuts a kernel into tasks: each parallel loop one, the statements between two of them one that runs on one thread.
 
 What a task needs of an earlier one is computed again where it only depends on parameters and extents; so the bounds of
-most loops need no task of their own. A load moves into the loop whose bounds it feeds when nothing that runs in between,
-or in the loop, may write to what it reads. Everything else goes through memory of the kernel (Space.TEMP).
+most loops need no task of their own. A load moves into the loop whose bounds it feeds when nothing that runs in
+between, or in the loop, may write to what it reads. Everything else goes through memory of the kernel (Space.TEMP).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from .. import ir
 from .copy import Copier
@@ -34,8 +35,11 @@ def offload(kernel: ir.Kernel) -> ir.Program:
     sink_bounds(segments)
     segments = [s for s in segments if s.loop is not None or has_effect(s, segments)]
     crossing = Crossing(segments)
-    tasks = tuple(crossing.task(kernel, number, segment) for number, segment in enumerate(segments))
-    return ir.Program(kernel, tasks, tuple(crossing.temps.values()))
+    results = tuple(
+        ir.Array(f"return.{i}", type, 0, ir.Space.TEMP, ()) for i, type in enumerate(kernel.returns)
+    )
+    tasks = tuple(crossing.task(kernel, number, segment, results) for number, segment in enumerate(segments))
+    return ir.Program(kernel, tasks, (*crossing.temps.values(), *results), results)
 
 
 def cut(body: ir.Block) -> list[Segment]:
@@ -55,13 +59,15 @@ def is_pure(statement: ir.Statement) -> bool:
 
 def has_effect(segment: Segment, segments: list[Segment]) -> bool:
     """Whether leaving the segment out would change anything but values that others can compute themselves."""
-    if not all(isinstance(statement, (ir.Op, ir.Extent)) for statement in segment.body):
-        return True
-    return False
+    return not all(isinstance(statement, (ir.Op, ir.Extent)) for statement in segment.body)
 
 
 def writes(segment: Segment) -> list[ir.Array]:
-    return [s.array for s in segment.everything() if isinstance(s, (ir.Store, ir.Atomic)) and isinstance(s.array, ir.Array)]
+    return [
+        s.array
+        for s in segment.everything()
+        if isinstance(s, (ir.Store, ir.Atomic)) and isinstance(s.array, ir.Array)
+    ]
 
 
 def may_alias(a: ir.Array, b: ir.Array) -> bool:
@@ -71,7 +77,7 @@ def may_alias(a: ir.Array, b: ir.Array) -> bool:
 
 def sink_bounds(segments: list[Segment]) -> None:
     """Move loads that only feed the bounds of the next loop to the front of its segment."""
-    for before, after in zip(segments, segments[1:], strict=False):
+    for before, after in pairwise(segments):
         if before.loop is not None or after.loop is None:
             continue
         written = writes(after)
@@ -124,8 +130,10 @@ class Crossing:
         else:
             self.add(value, "value")
 
-    def task(self, kernel: ir.Kernel, number: int, segment: Segment) -> ir.Task:
-        copier = TaskCopier(self, segment)
+    def task(
+        self, kernel: ir.Kernel, number: int, segment: Segment, results: tuple[ir.Array, ...]
+    ) -> ir.Task:
+        copier = TaskCopier(self, segment, results)
         block = copier.block(ir.Block(segment.body))
         block.body[:0] = copier.front
         loop = next((s for s in block.body if isinstance(s, ir.For) and s.parallel), None)
@@ -139,9 +147,9 @@ class Crossing:
 class TaskCopier(Copier):
     """Copies a segment into a task: values of other segments come in at its front, locals that cross become memory."""
 
-    def __init__(self, crossing: Crossing, segment: Segment) -> None:
+    def __init__(self, crossing: Crossing, segment: Segment, results: tuple[ir.Array, ...]) -> None:
         super().__init__()
-        self.crossing, self.segment = crossing, segment
+        self.crossing, self.segment, self.results = crossing, segment, results
         self.front: list[ir.Statement] = []
 
     def part(self, part: object) -> object:
@@ -187,3 +195,7 @@ class TaskCopier(Copier):
             temp = self.crossing.temps[atomic.array]
             return [ir.Atomic(atomic.kind, temp, (), atomic.value, atomic.compare, atomic.loc)]
         return [atomic]
+
+    def Return(self, statement: ir.Return) -> list[ir.Statement]:  # noqa: N802
+        pairs = zip(self.results, statement.values, strict=True)
+        return [ir.Store(array, (), value, statement.loc) for array, value in pairs]

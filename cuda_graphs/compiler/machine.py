@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""LLVM's text -> optimised -> an object for this CPU, or PTX. The only module that runs LLVM, under one lock."""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from . import trace
+
+__all__ = ["assembly", "object_code", "ptx"]
+
+LOCK = threading.RLock()
+# A linker may place code and constants of one object more than 2 GiB apart, so distances must not have 32 bits.
+CODE_MODEL = {"reloc": "static", "codemodel": "large"}
+
+
+@cache
+def _binding() -> Any:
+    import llvmlite.binding as llvm
+
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm
+
+
+@cache
+def _cpu() -> Any:
+    llvm = _binding()
+    features = llvm.get_host_cpu_features().flatten()
+    target = llvm.Target.from_triple(llvm.get_process_triple())
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=3, **CODE_MODEL)
+
+
+@cache
+def _gpu(arch: str, version: int) -> Any:
+    target = _binding().Target.from_triple("nvptx64-nvidia-cuda")
+    return target.create_target_machine(cpu=arch, features=f"+ptx{version}", opt=3)
+
+
+def object_code(text: str) -> bytes:
+    """An object file for the CPU of this process."""
+    with LOCK:
+        module = _optimised(text, _cpu())
+        if trace.level() >= trace.ASSEMBLY:
+            trace.show(trace.ASSEMBLY, "assembly", _cpu().emit_assembly(module))
+        with trace.timed("code generation"):
+            return _cpu().emit_object(module)
+
+
+def assembly(text: str) -> str:
+    """What `object_code` makes an object of."""
+    with LOCK:
+        return _cpu().emit_assembly(_optimised(text, _cpu()))
+
+
+def ptx(text: str, arch: str, version: int, libdevice: str | None) -> str:
+    """PTX for `arch` ("sm_90") of an ISA version (83: 8.3). `libdevice`: path of the library of math functions."""
+    with LOCK:
+        machine = _gpu(arch, version)
+        module = _optimised(text, machine, libdevice if "@__nv_" in text else None)
+        with trace.timed("code generation"):
+            found = machine.emit_assembly(module)
+        trace.show(trace.ASSEMBLY, "PTX", found)
+        return found
+
+
+def _optimised(text: str, machine: Any, library: str | None = None) -> Any:
+    llvm = _binding()
+    trace.show(trace.LLVM, "LLVM", text)
+    with trace.timed("LLVM parse"):
+        module = llvm.parse_assembly(text, llvm.create_context())
+        module.triple = machine.triple
+        module.data_layout = str(machine.target_data)
+        module.verify()
+        if library is not None:
+            _link(module, library)
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = options.slp_vectorization = True
+    options.loop_interleaving = options.loop_unrolling = True
+    with trace.timed("LLVM optimise"):
+        llvm.create_pass_builder(machine, options).getModulePassManager().run(
+            module, llvm.create_pass_builder(machine, options)
+        )
+    trace.show(trace.LLVM, "LLVM, optimised", module)
+    return module
+
+
+def _link(module: Any, library: str) -> None:
+    """Add the functions of a library to the module, which is to use what it needs and drop the rest."""
+    own = {function.name for function in module.functions if not function.is_declaration}
+    other = _binding().parse_bitcode(Path(library).read_bytes(), module._context)
+    other.triple, other.data_layout = module.triple, module.data_layout
+    module.link_in(other)
+    for function in module.functions:
+        if not function.is_declaration and function.name not in own:
+            function.linkage = "internal"

@@ -1,0 +1,89 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Scalars of the IR as NumPy has them, and what casts mean.
+
+NumPy has no bf16: a bf16 is an f32 whose low bits are 0 while it is computed with, and a uint16 in memory.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .types import ScalarType, bf16
+
+__all__ = ["bit_cast", "cast", "is_small", "memory_dtype", "read", "scalar", "written"]
+
+
+def is_small(type: ScalarType) -> bool:
+    """Whether arithmetic on the type is that of f32, rounded once."""
+    return type.kind == "float" and type.size == 2
+
+
+def memory_dtype(type: ScalarType) -> np.dtype[Any]:
+    """The dtype of an array of the type."""
+    return np.dtype(type.dtype or "<u2")
+
+
+def scalar(value: Any, type: ScalarType) -> Any:
+    """A number of Python or NumPy, as it is in a register."""
+    if type == bf16:
+        return np.float32(_nearest_bf16(float(value)))
+    with np.errstate(all="ignore"):
+        return np.dtype(type.dtype).type(value)
+
+
+def read(element: Any, type: ScalarType) -> Any:
+    """An element of memory, as it is in a register."""
+    if type == bf16:
+        return np.array(int(element) << 16, np.uint32).view(np.float32)[()]
+    return element
+
+
+def written(value: Any, type: ScalarType) -> Any:
+    """A register, as it is in memory."""
+    if type == bf16:
+        return np.uint16(int(np.float32(value).view(np.uint32)) >> 16)
+    return value
+
+
+def _nearest_bf16(x: float) -> float:
+    """The bf16 nearest to a float64, ties to even."""
+    if not math.isfinite(x) or x == 0:
+        return x
+    exponent = max(math.frexp(x)[1], -125) - 8  # of the last of 8 bits; -133 of subnormal numbers
+    nearest = round(math.ldexp(x, -exponent))
+    return math.copysign(
+        math.inf if abs(nearest) * 2.0**exponent >= 2.0**128 else abs(nearest) * 2.0**exponent, x
+    )
+
+
+def cast(value: Any, source: ScalarType, to: ScalarType) -> Any:
+    """To an integer from a float: towards zero, saturating, NaN is 0. Between integers the low bits stay.
+
+    To bool: not 0. To a float: the nearest.
+    """
+    if to.kind == "bool":
+        return np.bool_(value != 0)
+    if to.kind == "float":
+        return scalar(float(value) if to == bf16 else value, to)
+    if source.kind == "float":
+        number = _saturated(value, to)
+    else:
+        number = int(value)
+    return np.array(number & ((1 << to.bits) - 1), f"u{to.size}").view(memory_dtype(to))[()]
+
+
+def _saturated(value: Any, to: ScalarType) -> int:
+    if value != value:
+        return 0
+    if np.isinf(value):
+        return to.maximum if value > 0 else to.minimum
+    return min(max(int(value), to.minimum), to.maximum)
+
+
+def bit_cast(value: Any, source: ScalarType, to: ScalarType) -> Any:
+    """The same bits as another type of the same size."""
+    return read(written(value, source).view(memory_dtype(to)), to)

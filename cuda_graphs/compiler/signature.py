@@ -1,0 +1,153 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a function declares its parameters to be, and what given arguments make of that: a specialisation."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .annotations import (
+    ArraySpec,
+    NDArray,
+    ScalarSpec,
+    Spec,
+    StaticSpec,
+    StructSpec,
+    Template,
+    VectorSpec,
+    VectorType,
+)
+from .errors import CompileSyntaxError, CompileTypeError, fail
+from .ir import Loc
+from .types import SCALARS, ScalarType, bool_, f32, i32
+
+__all__ = ["declared", "resolve", "specialise"]
+
+PYTHON = {int: i32, float: f32, bool: bool_}
+BY_DTYPE = {type.dtype: type for type in SCALARS.values() if type.dtype is not None}
+
+
+def resolve(annotation: Any, function: Callable[..., Any]) -> Any:
+    """An annotation as the object that it names: Python's number types are scalar types, strings are evaluated."""
+    if isinstance(annotation, str):
+        cells = {
+            n: c.cell_contents for n, c in zip(function.__code__.co_freevars, function.__closure__ or ())
+        }
+        annotation = eval(annotation, {**function.__globals__, **cells})
+    return PYTHON.get(annotation, annotation) if isinstance(annotation, type) else annotation
+
+
+def declared(function: Callable[..., Any]) -> dict[str, Any]:
+    """The annotation of each parameter of a kernel."""
+    code = function.__code__
+    loc = Loc(code.co_filename, code.co_firstlineno, 0, 0, function.__name__)
+    found = {}
+    for parameter in inspect.signature(function).parameters.values():
+        name = parameter.name
+        if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
+            raise fail(CompileSyntaxError, loc, f"kernels take no {parameter.kind.description} parameters: {name!r}",
+                       "give each parameter a name of its own")  # fmt: skip
+        if parameter.default is not parameter.empty:
+            raise fail(CompileSyntaxError, loc, f"parameters of kernels have no defaults: {name!r}",
+                       "pass the value in the call")  # fmt: skip
+        if parameter.annotation is parameter.empty:
+            raise fail(CompileSyntaxError, loc, f"parameter {name!r} of kernel {function.__name__} has no annotation",
+                       f"declare what it is: {name}: cg.f32, cg.types.ndarray(...), cg.template, ...")  # fmt: skip
+        annotation = resolve(parameter.annotation, function)
+        check(annotation, f"parameter {name!r}", loc)
+        found[name] = annotation
+    return found
+
+
+def check(annotation: Any, what: str, loc: Loc) -> None:
+    """Refuse what cannot be the declaration of a parameter, at any depth of dataclasses."""
+    if (
+        is_template(annotation)
+        or isinstance(annotation, (ScalarType, NDArray, VectorType))
+        or annotation is NDArray
+    ):
+        if annotation == SCALARS.get("pointer"):
+            raise fail(
+                CompileTypeError, loc, f"{what} is a pointer", "declare an array: cg.types.ndarray(...)"
+            )
+        return
+    if dataclasses.is_dataclass(annotation):
+        for each in dataclasses.fields(annotation):
+            kind = member_type(annotation, each)
+            check(kind, f"{what}, member {each.name!r}", loc)
+        return
+    remedy = "take cg.f32 and the like, cg.types.ndarray(...), cg.template, a vector type or a dataclass"
+    raise fail(
+        CompileTypeError, loc, f"{what} is declared as {annotation!r}, which kernels do not take", remedy
+    )
+
+
+def is_template(annotation: Any) -> bool:
+    return annotation is Template or isinstance(annotation, Template)
+
+
+def member_type(cls: Any, member: dataclasses.Field[Any]) -> Any:
+    """What a member of a dataclass is declared to be."""
+    annotation: Any = member.type
+    if isinstance(annotation, str):
+        annotation = inspect.get_annotations(cls, eval_str=True)[member.name]
+    return PYTHON.get(annotation, annotation) if isinstance(annotation, type) else annotation
+
+
+def specialise(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Spec]:
+    """What each parameter is in the specialisation for these arguments."""
+    return {name: spec(annotation, arguments[name], name) for name, annotation in declared(function).items()}
+
+
+def spec(annotation: Any, value: Any, path: str) -> Spec:
+    """One parameter, or member of one, that has a value."""
+    if isinstance(annotation, ScalarType):
+        return ScalarSpec(annotation)
+    if isinstance(annotation, VectorType):
+        return VectorSpec(annotation)
+    if isinstance(annotation, NDArray) or annotation is NDArray:
+        return array_spec(annotation if isinstance(annotation, NDArray) else NDArray(), value, path)
+    if is_template(annotation):
+        field = getattr(value, "__cuda_graphs_field__", None)
+        return StaticSpec(value) if field is None else field
+    if not isinstance(value, annotation):
+        raise TypeError(f"{path} takes a {annotation.__name__}, not a {type(value).__name__}")
+    members = dataclasses.fields(annotation)
+    return StructSpec(
+        annotation,
+        tuple(
+            (m.name, spec(member_type(annotation, m), getattr(value, m.name), f"{path}.{m.name}"))
+            for m in members
+        ),
+    )
+
+
+def array_spec(annotation: NDArray, value: Any, path: str) -> ArraySpec:
+    """An array argument. It says its `dtype` (a scalar type or NumPy's), `shape`, and what an element is, if no scalar,
+    as `element_shape`."""
+    if not hasattr(value, "dtype") or not hasattr(value, "shape"):
+        raise TypeError(f"{path} takes an array, not a {type(value).__name__}")
+    dtype = (
+        value.dtype if isinstance(value.dtype, ScalarType) else BY_DTYPE.get(getattr(value.dtype, "str", ""))
+    )
+    if dtype is None:
+        raise TypeError(
+            f"{path}: arrays of {value.dtype} are not taken; convert it to one of {', '.join(SCALARS)}"
+        )
+    inner = tuple(getattr(value, "element_shape", ())) or annotation.inner
+    ndim = len(value.shape) - (0 if hasattr(value, "element_shape") else len(inner))
+    if annotation.dtype is not None and annotation.dtype != dtype:
+        raise TypeError(f"{path} takes elements of {annotation.dtype}, not {dtype}")
+    if annotation.ndim is not None and annotation.ndim != ndim:
+        raise ValueError(f"{path} takes {annotation.ndim} dimensions, not {ndim}")
+    if (
+        annotation.inner
+        and tuple(value.shape[ndim:] if not hasattr(value, "element_shape") else inner) != annotation.inner
+    ):
+        raise ValueError(
+            f"{path} takes elements of shape {annotation.inner}, and has the shape {tuple(value.shape)}"
+        )
+    return ArraySpec(dtype, ndim, inner, bool(getattr(value, "needs_grad", False)))

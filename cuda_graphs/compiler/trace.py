@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""CUDA_GRAPHS_DEBUG=1..5 writes what the compiler does to stderr.
+
+1 timing, 2 passes, 3 the IR after each pass, 4 LLVM before and after optimisation, 5 assembly or PTX.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+TIMING, PASSES, IR, LLVM, ASSEMBLY = 1, 2, 3, 4, 5
+
+
+def level() -> int:
+    """What the environment asks for; 0 is nothing."""
+    text = os.environ.get("CUDA_GRAPHS_DEBUG", "0")
+    return int(text) if text.isdigit() else 0
+
+
+def show(at: int, title: str, text: object) -> None:
+    """Write `text` where the level is `at` or higher."""
+    if level() >= at:
+        print(f"[compiler] {title}\n{text}", file=sys.stderr)
+
+
+@contextmanager
+def timed(what: str) -> Iterator[None]:
+    """Say how long it took."""
+    start = time.perf_counter()
+    yield
+    if level() >= TIMING:
+        print(f"[compiler] {what}: {(time.perf_counter() - start) * 1e3:.2f} ms", file=sys.stderr)

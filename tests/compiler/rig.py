@@ -1,0 +1,177 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs one kernel on the interpreter, as x86 code and as PTX (through the host driver's translation), and compares.
+
+Each run has its own copies of the arrays. The entries of an x86 object are called as the host driver does, with a grid
+of several blocks that run in any order; PTX kernels with a grid that does not fit the number of iterations.
+"""
+
+import ctypes
+import dataclasses
+import itertools
+from functools import cache
+
+import llvmlite.binding as llvm
+import numpy as np
+from cuda.pathfinder import find_bitcode_lib
+
+from cuda_graphs.compiler import compile_kernel, ir
+from cuda_graphs.compiler import types as t
+from cuda_graphs.compiler.artifact import layout
+from cuda_graphs.compiler.interpret import interpret
+from cuda_graphs.compiler.pipeline import lower
+from cuda_graphs.compiler.scalars import cast, memory_dtype, scalar, written
+from cuda_graphs.compiler.signature import specialise
+from cuda_graphs.compiler.target_ptx import Ptx
+from cuda_graphs.compiler.target_x86 import X86
+from tests.ptx import rig as ptx_rig
+
+TARGETS = ("interpreter", "x86", "ptx")
+_numbers = itertools.count()
+
+
+@dataclasses.dataclass
+class Field:
+    """A field as the compiler sees it: its extents are constants. `data` is its memory."""
+
+    data: np.ndarray
+    name: str = "field"
+
+    @property
+    def __cuda_graphs_field__(self):
+        from cuda_graphs.compiler.annotations import FieldSpec
+
+        return FieldSpec(self.name, t.SCALARS[BY_CODE[self.data.dtype.str]], self.data.shape)
+
+
+@dataclasses.dataclass
+class Bf16:
+    """An array of bf16 as uint16."""
+
+    data: np.ndarray
+    dtype = t.bf16
+
+    @property
+    def shape(self):
+        return self.data.shape
+
+
+BY_CODE = {type.dtype: type.name for type in t.SCALARS.values() if type.dtype}
+
+
+def flattened(path, value):
+    """(path, array or number) of all that an argument holds."""
+    if isinstance(value, (Field, Bf16)):
+        yield getattr(value, "name", path), value.data
+    elif dataclasses.is_dataclass(value):
+        for member in dataclasses.fields(value):
+            yield from flattened(f"{path}.{member.name}", getattr(value, member.name))
+    elif isinstance(value, (tuple, list)):
+        for i, part in enumerate(value):
+            yield from flattened(f"{path}.{i}", part)
+    else:
+        yield path, value
+
+
+def run(target, function, fields=(), **arguments):
+    """(array by path, what the kernel returns) after the kernel ran; the arguments stay as they are."""
+    flat = {p: v for name, value in arguments.items() for p, v in flattened(name, value)}
+    flat |= {field.name: field.data for field in fields}
+    arrays = {path: value.copy() for path, value in flat.items() if isinstance(value, np.ndarray)}
+    signature = specialise(function, arguments)
+    run_on = {"interpreter": interpreted, "x86": on_x86, "ptx": on_ptx}[target]
+    returned = run_on(function, signature, arrays, flat)
+    return arrays, tuple(returned)
+
+
+def run_all(function, fields=(), *, exact=True, **arguments):
+    """Run on all targets, which must agree. What the interpreter gave: what is returned, or the arrays by path."""
+    reference, returned = run("interpreter", function, fields, **arguments)
+    for target in TARGETS[1:]:
+        arrays, other = run(target, function, fields, **arguments)
+        for path, array in reference.items():
+            same(arrays[path], array, exact, f"{path} on {target}")
+        same(np.array(other), np.array(returned), exact, f"what is returned on {target}")
+    if returned:
+        return returned[0] if len(returned) == 1 else returned
+    return reference
+
+
+def same(found, wanted, exact, what):
+    if exact:
+        np.testing.assert_array_equal(found, wanted, err_msg=what)
+    else:
+        np.testing.assert_allclose(found, wanted, rtol=2e-6, atol=1e-7, err_msg=what)
+
+
+def interpreted(function, signature, arrays, flat):
+    program, _ = lower(function, signature)
+    return interpret(program.kernel, arrays, flat)
+
+
+def storage(program):
+    return {array.path: np.zeros(array.shape or (1,), memory_dtype(array.element)) for array in program.temps}
+
+
+def slot_value(slot, what, arrays, temps, flat):
+    if slot.kind == "pointer":
+        return temps[slot.path] if slot.path in temps else arrays[slot.path]
+    if slot.kind == "extent":
+        return np.int32(arrays[slot.path].shape[slot.axis])
+    return np.asarray(written(cast_argument(flat[slot.path], what.type), what.type), memory_dtype(what.type))[
+        ()
+    ]
+
+
+def cast_argument(value, type):
+    return scalar(value, type) if type.kind != "bool" else np.bool_(value)
+
+
+@cache
+def jit():
+    return llvm.create_lljit_compiler(use_jit_link=True)
+
+
+def linked(code, names):
+    builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+    for name in names:
+        builder.export_symbol(name)
+    return builder.link(jit(), f"test{next(_numbers)}")
+
+
+def on_x86(function, signature, arrays, flat, grid=3):
+    artifact = compile_kernel(function, signature, X86())
+    program, _ = lower(function, signature)
+    temps = storage(program)
+    code = linked(artifact.code, [task.entry for task in artifact.tasks])
+    for task, info in zip(program.tasks, artifact.tasks, strict=True):
+        blocks = grid if info.parallel else 1
+        launch = ptx_rig.Launch((blocks, 1, 1), (1, 1, 1), (1, 1, 1), 0)
+        block = np.zeros(4096, np.uint8)
+        for slot, what in layout(task):
+            value = slot_value(slot, what, arrays, temps, flat)
+            data = np.uint64(value.ctypes.data) if isinstance(value, np.ndarray) else value
+            block[slot.offset : slot.offset + slot.size] = np.frombuffer(data.tobytes(), np.uint8)
+        entry = ptx_rig.ENTRY(code[info.entry])
+        for i in reversed(range(blocks)):
+            entry(ctypes.addressof(launch), block.ctypes.data, None, i, i + 1)
+    return [temps[result.temp][0] for result in artifact.results]
+
+
+def ptx_target():
+    return Ptx(libdevice=find_bitcode_lib("device"))
+
+
+def on_ptx(function, signature, arrays, flat):
+    artifact = compile_kernel(function, signature, ptx_target())
+    program, _ = lower(function, signature)
+    temps = storage(program)
+    loaded = ptx_rig.load(artifact.code)
+    for task, info in zip(program.tasks, artifact.tasks, strict=True):
+        values = [slot_value(slot, what, arrays, temps, flat) for slot, what in layout(task)]
+        shape = (2, 32) if info.parallel else (1, 1)
+        loaded.launch(info.entry, *shape, *values)
+    return [temps[result.temp][0] for result in artifact.results]
+
+
+__all__ = ["TARGETS", "Bf16", "Field", "cast", "ir", "run", "run_all"]
