@@ -88,7 +88,7 @@ CUresult begin_capture(CaptureBox& capture, CUstreamCaptureMode mode) {
     if (!capture.active) return detail::leave(capture), status;
     box.capture = &capture;
     box.owners.begin_capture();
-    tie(capture.origin, capture);
+    tie_stream(capture.origin, capture);
     if (status != CUDA_SUCCESS) return status;
     if (state.status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     capture.id = state.id;
@@ -96,11 +96,11 @@ CUresult begin_capture(CaptureBox& capture, CUstreamCaptureMode mode) {
     return CUDA_SUCCESS;
 }
 
-void tie(const StreamHandle& stream, CaptureBox& capture) noexcept {
+void tie_stream(const StreamHandle& stream, CaptureBox& capture) noexcept {
     box_of<StreamBox>(stream)->capture = &capture;
 }
 
-void untie(const StreamHandle& stream, const CaptureBox& capture) noexcept {
+void untie_stream(const StreamHandle& stream, const CaptureBox& capture) noexcept {
     StreamBox& box = *box_of<StreamBox>(stream);
     if (box.capture == &capture) box.capture = nullptr;
 }

@@ -92,9 +92,10 @@ CUresult abandon_capture(CaptureBox& capture) noexcept;
 // Has later work of one stream wait for what another holds so far.
 CUresult order_after(const StreamHandle& stream, const StreamHandle& other);
 
-// Work given to the stream is that of the capture: found without asking the driver.
-void tie(const StreamHandle& stream, CaptureBox& capture) noexcept;
-void untie(const StreamHandle& stream, const CaptureBox& capture) noexcept;
+// Work given to the stream is that of the capture: found without asking the driver. (Called `tie`, it would lose to
+// std::tie, which argument-dependent lookup finds.)
+void tie_stream(const StreamHandle& stream, CaptureBox& capture) noexcept;
+void untie_stream(const StreamHandle& stream, const CaptureBox& capture) noexcept;
 
 // The captures of the process, for the files of this subject.
 namespace detail {

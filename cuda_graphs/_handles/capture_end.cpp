@@ -35,7 +35,7 @@ bool is_sound(const CaptureBox& capture) noexcept {
 void retire(CaptureBox& capture) noexcept {
     capture.active = false;
     detail::leave(capture);
-    untie(capture.origin, capture);
+    untie_stream(capture.origin, capture);
     if (capture.box().capture == &capture) capture.box().capture = nullptr;
 }
 

@@ -55,8 +55,8 @@ cdef extern from "_handles/capture.hpp" namespace "cg" nogil:
     CUresult end_capture(CaptureBox& capture) noexcept
     CUresult abandon_capture(CaptureBox& capture) noexcept
     CUresult order_after(const StreamHandle& stream, const StreamHandle& other) except +
-    void tie(const StreamHandle& stream, CaptureBox& capture) noexcept
-    void untie(const StreamHandle& stream, const CaptureBox& capture) noexcept
+    void tie_stream(const StreamHandle& stream, CaptureBox& capture) noexcept
+    void untie_stream(const StreamHandle& stream, const CaptureBox& capture) noexcept
     cpp_bool may_be_captured(const StreamHandle& stream) noexcept
     vector[CaptureHandle] list_active_captures() except +
 

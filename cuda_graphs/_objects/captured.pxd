@@ -35,5 +35,9 @@ cdef int fail_capture(CaptureBox& capture, CUresult status, object attempt) exce
 # Puts something into the ledger, with the line where the user's program is now.
 cdef int note_operation(CaptureBox& capture, const char* what) except -1
 
+# Before a call that ends a capture or tells of it: if the capture is spoiled and no call of ours saw that happen, it was
+# code outside, before the line where the user's program is now.
+cdef int note_found(CaptureBox& capture, const char* what) except -1
+
 # What is known of how a capture was spoiled; "" when it was not.
 cdef str ledger_text(CaptureBox& capture)

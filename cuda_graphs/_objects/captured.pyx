@@ -117,6 +117,12 @@ cdef bint is_spoiled(CaptureBox& capture) except -1:
     return status == CUDA_SUCCESS and now == CU_STREAM_CAPTURE_STATUS_INVALIDATED
 
 
+cdef int note_found(CaptureBox& capture, const char* what) except -1:
+    if capture.spoiler.status == CUDA_SUCCESS and is_spoiled(capture):
+        note_spoiler(capture, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, what)
+    return 0
+
+
 def tell_captures(error) -> None:
     """Called with each CUDAError before it is raised: one of 900 to 908 may have spoiled a capture of ours."""
     cdef vector[CaptureHandle] captures

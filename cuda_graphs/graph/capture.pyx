@@ -21,13 +21,13 @@ from cuda_graphs._driver.seam cimport check_attempt, raise_noted
 from cuda_graphs._handles.capture_handles cimport (
     CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CaptureBox,
     CaptureHandle, CUstreamCaptureMode, Fork, abandon_capture, begin_capture, create_capture, end_capture, order_after,
-    tie, untie,
+    tie_stream, untie_stream,
 )
 from cuda_graphs._handles.graph_handles cimport (
     GraphBox, GraphLabels, NodeKind, NodeRecord, NodeSpec, add_inner_graph, copy_labels, node_handle,
 )
 from cuda_graphs._handles.handles cimport StreamBox, StreamHandle, box_of, create_stream, drain_deferred, raw_of
-from cuda_graphs._objects.captured cimport fail_capture, ledger_text, note_operation
+from cuda_graphs._objects.captured cimport fail_capture, ledger_text, note_found, note_operation
 from cuda_graphs._objects.context cimport Context
 from cuda_graphs._objects.numbers cimport as_int, read_unsigned
 from cuda_graphs._objects.source cimport find_source, keep_source, text_of
@@ -144,6 +144,7 @@ cdef class GraphBuilder(StreamHolder):
             status = driver().cuStreamIsCapturing(raw_of(h), &now)
         check_attempt(status, f"ask whether {self!r} is building")
         if now == CU_STREAM_CAPTURE_STATUS_INVALIDATED:
+            note_found(self._capture.get()[0], "is_building")
             why = ledger_text(self._capture.get()[0])
             raise RuntimeError(
                 "Build process encountered an error and has been invalidated. Build process must now be ended."
@@ -203,6 +204,7 @@ cdef class GraphBuilder(StreamHolder):
                 "a builder that was split off does not end the capture: join it, and end the one that it came from"
             )
         cdef CaptureHandle capture = self._capture
+        note_found(capture.get()[0], "end_building")
         cdef CUresult status = end_capture(capture.get()[0])
         if not capture.get().active:
             self._state = ENDED
@@ -323,7 +325,7 @@ cdef class GraphBuilder(StreamHolder):
         fork._state = CAPTURING
         fork._capture = self._capture
         fork._graph = self._graph
-        tie(there, capture[0])
+        tie_stream(there, capture[0])
         return fork
 
     cdef Stream _new_stream(self):
@@ -492,6 +494,8 @@ cdef class GraphBuilder(StreamHolder):
             CaptureError: The capture could not be ended well: it was spoiled, or builders that `split` made are left.
         """
         cdef CaptureHandle capture = self._capture
+        if self._state == CAPTURING and self._kind != FORKED:
+            note_found(capture.get()[0], "close")
         cdef CUresult status = self._tear_down()
         self._stream = None
         with nogil:
@@ -505,7 +509,7 @@ cdef class GraphBuilder(StreamHolder):
         self._state = CLOSED
         if capturing and self._capture:
             if self._kind == FORKED:
-                untie(self._h, self._capture.get()[0])
+                untie_stream(self._h, self._capture.get()[0])
             else:
                 status = abandon_capture(self._capture.get()[0])
         self._capture.reset()
