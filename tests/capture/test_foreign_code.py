@@ -96,10 +96,13 @@ def test_before_the_first_operation_it_is_the_beginning(stream, spoil):
 
 
 def test_it_is_told_at_the_end_of_a_with_block(stream, kernels, spoil):
-    gb = stream.create_graph_builder()
-    with pytest.raises(cg.CaptureError, match="INVALIDATED") as caught, gb:
-        cg.launch(gb, ONE, kernels.nothing)  # inside the block
-        spoil(stream)
+    def capture():
+        with stream.create_graph_builder() as gb:
+            cg.launch(gb, ONE, kernels.nothing)  # inside the block
+            spoil(stream)
+
+    with pytest.raises(cg.CaptureError, match="INVALIDATED") as caught:
+        capture()
     assert between(caught.value)[:2] == ("launch", line_of("# inside the block"))
     cg.launch(stream, ONE, kernels.nothing)
     stream.sync()
