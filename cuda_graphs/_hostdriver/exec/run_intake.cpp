@@ -46,7 +46,7 @@ class RunIntake final : public Intake {
     CUresult inspect(Stream&, Inspection) const override { return CUDA_SUCCESS; }
 
     CUresult kernel(Stream& stream, const KernelRequest& request) const override {
-        auto operation = std::make_unique<KernelOperation>();
+        std::unique_ptr<KernelOperation> operation(new KernelOperation);  // make_unique would fill it with zeros first
         TRY(KernelLaunch::make(request.kernel, request.shape, request.params, request.extra, &operation->launch));
         stream.push(operation.release());
         return CUDA_SUCCESS;

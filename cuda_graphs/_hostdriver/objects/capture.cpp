@@ -22,8 +22,6 @@ namespace {
 // The ongoing ones; guarded by the mutex. Never destroyed: threads may capture while the process ends.
 auto& captures = *new std::vector<std::unique_ptr<Capture>>;
 std::atomic<std::uint64_t> last_id{0};
-// Captures that may forbid something: unsafe calls need no lock while there is none.
-std::atomic<std::uint32_t> strict_captures{0};
 
 constexpr CUgraphEdgeData kDefaultEdge = {};
 
@@ -116,7 +114,7 @@ CUresult Capture::start(Stream& origin, CUstreamCaptureMode mode, Graph& graph, 
     capture->add_branch(origin, std::move(next));
     captures.back() = std::move(capture);
     graph.in_capture = true;
-    if (mode != CU_STREAM_CAPTURE_MODE_RELAXED) strict_captures.fetch_add(1, std::memory_order_seq_cst);
+    if (mode != CU_STREAM_CAPTURE_MODE_RELAXED) strict_captures_.fetch_add(1, std::memory_order_seq_cst);
     return CUDA_SUCCESS;
 }
 
@@ -266,7 +264,7 @@ CUresult Capture::verdict() {
 std::unique_ptr<Capture> Capture::close(bool keep_graph, GraphPtr* unwanted) {
     for (const auto& branch : branches_)
         if (branch->stream != nullptr) leave(*branch->stream);
-    if (mode_ != CU_STREAM_CAPTURE_MODE_RELAXED) strict_captures.fetch_sub(1, std::memory_order_seq_cst);
+    if (mode_ != CU_STREAM_CAPTURE_MODE_RELAXED) strict_captures_.fetch_sub(1, std::memory_order_seq_cst);
     if (Graph* const ours = graph()) {
         ours->in_capture = false;
         // An H200 destroys the graph of a failed capture, also one that was given to it. A graph inside another one
@@ -357,8 +355,7 @@ bool Capture::forbids_unsafe_calls() const {
     return thread_state.capture_mode == CU_STREAM_CAPTURE_MODE_GLOBAL && mode_ == CU_STREAM_CAPTURE_MODE_GLOBAL;
 }
 
-CUresult Capture::check_unsafe_call() {
-    if (strict_captures.load(std::memory_order_seq_cst) == 0) return CUDA_SUCCESS;
+CUresult Capture::refuse_unsafe_call() {
     if (thread_state.capture_mode == CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_SUCCESS;
     std::lock_guard<std::mutex> lock(mutex());
     bool forbidden = false;

@@ -14,6 +14,7 @@
 
 #include <cuda.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -81,7 +82,9 @@ class Capture {
     static CUresult refuse_synchronize(Context& context);
     // "Potentially unsafe API calls" (cuda.h, cuThreadExchangeStreamCaptureMode): what is not ordered by streams, and
     // so would be missing in the graph. CUDA_SUCCESS where no capture forbids them to the calling thread.
-    static CUresult check_unsafe_call();
+    static CUresult check_unsafe_call() {
+        return strict_captures_.load(std::memory_order_seq_cst) == 0 ? CUDA_SUCCESS : refuse_unsafe_call();
+    }
 
     std::uint64_t id() const { return id_; }
 
@@ -110,6 +113,10 @@ class Capture {
     bool is_joined();
     void settle(const DependencySet& set);
     bool forbids_unsafe_calls() const;
+    static CUresult refuse_unsafe_call();
+
+    // Captures that may forbid something: unsafe calls need no lock while there is none.
+    static inline std::atomic<std::uint32_t> strict_captures_{0};
 
     const std::uint64_t id_;
     const CUstreamCaptureMode mode_;

@@ -21,12 +21,6 @@ CUresult refuse_work(CUstream handle, CUresult why) {
     return stream->intake().refuse(*stream, why);
 }
 
-CUresult CopyRequest::make(Copy* out) const {
-    if (solid_ != nullptr) return Copy::make(*solid_, out);
-    if (plane_ != nullptr) return Copy::make(*plane_, out);
-    return Copy::make(dst_type_, dst_, src_type_, src_, bytes_, out);
-}
-
 CUDA_MEMCPY3D CopyRequest::described() const {
     if (solid_ != nullptr) return *solid_;
     if (plane_ != nullptr) return solid_of(*plane_);

@@ -45,7 +45,11 @@ class CopyRequest {
     explicit CopyRequest(const CUDA_MEMCPY2D& plane) : plane_(&plane) {}
     explicit CopyRequest(const CUDA_MEMCPY3D& solid) : solid_(&solid) {}
 
-    CUresult make(Copy* out) const;
+    CUresult make(Copy* out) const {
+        if (solid_ != nullptr) return Copy::make(*solid_, out);
+        if (plane_ != nullptr) return Copy::make(*plane_, out);
+        return Copy::make(dst_type_, dst_, src_type_, src_, bytes_, out);
+    }
     CUDA_MEMCPY3D described() const;
     bool is_peer() const { return peer_; }  // of cuMemcpyPeer
 

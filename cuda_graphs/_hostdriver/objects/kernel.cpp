@@ -207,7 +207,7 @@ CUresult KernelLaunch::make(Kernel& kernel, const LaunchShape& shape, void* cons
     // cuda.h, cuLaunchKernel: "The error CUDA_ERROR_INVALID_VALUE will be returned if kernel parameters are specified
     // with both kernelParams and extra".
     if (params != nullptr && extra != nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (out->params_.size() != code.param_bytes) out->params_ = ParamBlock(code.param_bytes);
+    if (out->params_.size() != code.param_bytes) out->params_.reset(code.param_bytes);
     if (extra != nullptr) {
         const void* buffer = nullptr;
         std::size_t size = 0;
@@ -227,9 +227,9 @@ CUresult KernelLaunch::make(Kernel& kernel, const LaunchShape& shape, void* cons
     return CUDA_SUCCESS;
 }
 
-CUresult KernelLaunch::check_shape(const Kernel& kernel, const LaunchShape& shape) {
-    const cgh_launch& dims = shape.dims;
-    const cgh_kernel& code = kernel.code();
+CUresult KernelLaunch::validate() const {
+    const cgh_launch& dims = shape_.dims;
+    const cgh_kernel& code = kernel_->code();
     for (const std::uint32_t extent :
          {dims.grid[0], dims.grid[1], dims.grid[2], dims.block[0], dims.block[1], dims.block[2]})
         if (extent == 0) return CUDA_ERROR_INVALID_VALUE;
@@ -240,22 +240,29 @@ CUresult KernelLaunch::check_shape(const Kernel& kernel, const LaunchShape& shap
     if (threads > code.max_threads_per_block) return CUDA_ERROR_INVALID_VALUE;
     if (code.required_block[0] != 0 && !std::equal(dims.block, dims.block + 3, code.required_block))
         return CUDA_ERROR_INVALID_VALUE;
-    if (dims.dynamic_shared_bytes > kernel.max_dynamic_shared()) return CUDA_ERROR_INVALID_VALUE;
+    if (dims.dynamic_shared_bytes > kernel_->max_dynamic_shared()) return CUDA_ERROR_INVALID_VALUE;
     const std::uint64_t cluster = std::uint64_t{dims.cluster[0]} * dims.cluster[1] * dims.cluster[2];
-    if (cluster == 0 || cluster > static_cast<std::uint64_t>(max_cluster_blocks(kernel)))
+    if (cluster == 0 || cluster > static_cast<std::uint64_t>(max_cluster_blocks(*kernel_)))
         return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     // cuda.h, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: each is "a divisor of the grid" dimension.
     for (int axis = 0; axis < 3; ++axis)
         if (dims.grid[axis] % dims.cluster[axis] != 0) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-    if (shape.cooperative) {
+    if (shape_.cooperative) {
         const std::uint64_t blocks = std::uint64_t{dims.grid[0]} * dims.grid[1] * dims.grid[2];
-        const int resident = blocks_per_multiprocessor(kernel, threads, dims.dynamic_shared_bytes);
+        const int resident = blocks_per_multiprocessor(*kernel_, threads, dims.dynamic_shared_bytes);
         // cuda.h, cuLaunchCooperativeKernel: "The total number of blocks launched cannot exceed the maximum number of
         // blocks per multiprocessor ... times the number of multiprocessors".
         if (blocks > static_cast<std::uint64_t>(resident) * static_cast<std::uint64_t>(multiprocessors()))
             return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     }
     return CUDA_SUCCESS;
+}
+
+CUresult KernelLaunch::check_shape(Kernel& kernel, const LaunchShape& shape) {
+    KernelLaunch launch;
+    launch.kernel_ = &kernel;
+    launch.shape_ = shape;
+    return launch.validate();
 }
 
 CUresult KernelLaunch::run(const Stream* stream, void* run_context) const {

@@ -79,6 +79,11 @@ class ParamBlock {
     ParamBlock(ParamBlock&& other) noexcept;
     ParamBlock& operator=(ParamBlock other) noexcept;
     ~ParamBlock();
+    // Room for so many bytes; what was in it is gone.
+    void reset(std::size_t bytes) {
+        if (heap_ != nullptr || bytes > kInline) *this = ParamBlock(bytes);
+        size_ = bytes;
+    }
 
     std::byte* data() { return heap_ != nullptr ? heap_ : inline_; }
     const std::byte* data() const { return heap_ != nullptr ? heap_ : inline_; }
@@ -105,8 +110,8 @@ class KernelLaunch {
                          KernelLaunch* out);
 
     // Why the real driver would refuse this grid, block, cluster or shared memory size; else CUDA_SUCCESS.
-    static CUresult check_shape(const Kernel& kernel, const LaunchShape& shape);
-    CUresult validate() const { return check_shape(*kernel_, shape_); }
+    CUresult validate() const;
+    static CUresult check_shape(Kernel& kernel, const LaunchShape& shape);
     // Runs every thread of every block; other threads may help. CUDA_SUCCESS or the fault (trap, assert).
     // `run_context` is what thread_state.run_context holds in every thread while the kernel runs in it.
     CUresult run(const Stream* stream, void* run_context = nullptr) const;
