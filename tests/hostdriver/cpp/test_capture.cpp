@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Laws of captures: what is handed to a stream in a capture becomes the nodes that it would have been run as.
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
 #include "runtime_rig.hpp"
 
 using namespace rig;
@@ -279,5 +284,207 @@ LAW(Capture, OfAThreadsOwnStreamEndsWithTheThread) {
     }).join();
     ANSWERS(CUDA_ERROR_INVALID_VALUE, cuGraphDestroy(graph));
     OK(launch("nothing", 1, 1, CU_STREAM_LEGACY));  // barred no more
+    OK(cuStreamSynchronize(CU_STREAM_LEGACY));
+}
+
+namespace {
+
+// What goes on around a capture: other threads that launch, copy and allocate on streams of their own until told to
+// stop. Counts the calls that captures refused.
+class Bystanders {
+  public:
+    explicit Bystanders(CUstreamCaptureMode of_thread, int count = 3) {
+        for (int i = 0; i < count; ++i) threads_.emplace_back([this, of_thread] { work(of_thread); });
+    }
+    ~Bystanders() { stop(); }
+    void stop() {
+        done_ = true;
+        for (std::thread& thread : threads_) thread.join();
+        threads_.clear();
+    }
+    int refused() const { return refused_; }
+    int rounds() const { return rounds_; }
+
+  private:
+    void work(CUstreamCaptureMode mode) {
+        context();
+        OK(cuThreadExchangeStreamCaptureMode(&mode));
+        const Stream stream;
+        std::atomic<std::uint64_t> word{0};
+        std::uint64_t launched = 0;
+        while (!done_) {
+            CUdeviceptr memory = 0;
+            const CUresult made = cuMemAlloc(&memory, 256);
+            if (made == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) ++refused_;
+            OK(launch("affine", 1, 1, stream, &word, std::uint64_t{1}, std::uint64_t{1}));
+            ++launched;
+            if (made == CUDA_SUCCESS) {
+                // A capture that began meanwhile may refuse this.
+                while (cuMemFree(memory) == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) ++refused_;
+            }
+            ++rounds_;
+        }
+        while (cuStreamSynchronize(stream) == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) ++refused_;
+        EQUAL(word.load(), launched);  // none of it was captured
+    }
+
+    std::atomic<bool> done_{false};
+    std::atomic<int> refused_{0}, rounds_{0};
+    std::vector<std::thread> threads_;
+};
+
+// Captures a chain of `length` kernels and says how it ended.
+CUresult capture_chain(CUstreamCaptureMode mode, int length) {
+    const Stream stream;
+    CUdeviceptr x = 0;
+    OK(cuStreamBeginCapture(stream, mode));
+    CUresult last = CUDA_SUCCESS;
+    for (int i = 0; i < length && last == CUDA_SUCCESS; ++i)
+        last = launch("affine", 1, 1, stream, x, std::uint64_t{1}, std::uint64_t{1});
+    CUgraph graph = nullptr;
+    const CUresult ended = cuStreamEndCapture(stream, &graph);
+    if (ended == CUDA_SUCCESS) {
+        EQUAL(nodes_of(graph).size(), static_cast<std::size_t>(length));
+        EQUAL(edge_count(graph), static_cast<std::size_t>(length - 1));
+        OK(cuGraphDestroy(graph));
+    } else {
+        EQUAL(graph, nullptr);
+    }
+    return ended;
+}
+
+}  // namespace
+
+LAW(CaptureThreads, RelaxedAndLocalCapturesAreUntouchedByOtherThreads) {
+    context();
+    function("affine");
+    for (CUstreamCaptureMode mode : {CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, kRelaxed}) {
+        Bystanders others(CU_STREAM_CAPTURE_MODE_GLOBAL);
+        for (int i = 0; i < 100; ++i) OK(capture_chain(mode, 20));
+        CHECK(soon([&] { return others.rounds() > 0; }));
+        others.stop();
+        EQUAL(others.refused(), 0);
+    }
+}
+
+LAW(CaptureThreads, AGlobalCaptureIsUntouchedByRelaxedThreads) {
+    context();
+    function("affine");
+    Bystanders others(kRelaxed);
+    for (int i = 0; i < 100; ++i) OK(capture_chain(CU_STREAM_CAPTURE_MODE_GLOBAL, 20));
+    others.stop();
+    EQUAL(others.refused(), 0);
+}
+
+LAW(CaptureThreads, AGlobalCaptureEndsWellOrInvalidatedWhenOthersAllocate) {
+    context();
+    function("affine");
+    Bystanders others(CU_STREAM_CAPTURE_MODE_GLOBAL);
+    int invalidated = 0;
+    const bool met = soon([&] {
+        const CUresult ended = capture_chain(CU_STREAM_CAPTURE_MODE_GLOBAL, 20);
+        CHECK(ended == CUDA_SUCCESS || ended == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+        invalidated += ended != CUDA_SUCCESS;
+        return invalidated >= 3;
+    });
+    others.stop();
+    CHECK(met && others.refused() > 0);
+    OK(capture_chain(CU_STREAM_CAPTURE_MODE_GLOBAL, 20));
+}
+
+LAW(CaptureThreads, BranchesMayBeFilledFromDifferentThreads) {
+    constexpr int kThreads = 4, kLength = 50;
+    const Stream origin;
+    const Event fork(CU_EVENT_DISABLE_TIMING);
+    const Buffer<std::uint64_t> words(kThreads);
+    function("affine");
+    for (int round = 0; round < 20; ++round) {
+        std::vector<std::unique_ptr<Stream>> streams;
+        std::vector<std::unique_ptr<Event>> joins;
+        OK(cuStreamBeginCapture(origin, kRelaxed));
+        OK(launch("nothing", 1, 1, origin));
+        OK(cuEventRecord(fork, origin));
+        std::vector<std::thread> threads;
+        for (int t = 0; t < kThreads; ++t) {
+            streams.push_back(std::make_unique<Stream>());
+            joins.push_back(std::make_unique<Event>(CU_EVENT_DISABLE_TIMING));
+            threads.emplace_back(
+                [&, t, stream = streams.back()->operator CUstream(), join = joins.back()->operator CUevent()] {
+                    context();
+                    OK(cuStreamWaitEvent(stream, fork, 0));
+                    for (int i = 0; i < kLength; ++i)
+                        OK(launch("affine", 1, 1, stream, words.data() + t, std::uint64_t{1}, std::uint64_t{1}));
+                    OK(cuEventRecord(join, stream));
+                });
+        }
+        for (std::thread& thread : threads) thread.join();
+        for (const auto& join : joins) OK(cuStreamWaitEvent(origin, *join, 0));
+        OK(launch("nothing", 1, 1, origin));
+        EQUAL(nodes_of(graph_of(origin)).size(), std::size_t{kThreads * kLength + 2});
+        EQUAL(edge_count(graph_of(origin)), std::size_t{kThreads * (kLength + 1) + 1});
+        end_and_run(origin);
+    }
+    for (std::uint64_t word : words.read()) EQUAL(word, std::uint64_t{20 * kLength});
+}
+
+LAW(CaptureThreads, EndAndWorkMayMeet) {
+    // What comes before the end is captured, what comes after it runs: nothing is lost, and nothing breaks.
+    const Stream stream;
+    std::atomic<std::uint64_t> word{0};
+    function("affine");
+    for (int round = 0; round < 200; ++round) {
+        word = 0;
+        OK(cuStreamBeginCapture(stream, kRelaxed));
+        std::thread other([&] {
+            context();
+            for (int i = 0; i < 20; ++i) OK(launch("affine", 1, 1, stream, &word, std::uint64_t{1}, std::uint64_t{1}));
+        });
+        CUgraph graph = nullptr;
+        OK(cuStreamEndCapture(stream, &graph));
+        other.join();
+        OK(cuStreamSynchronize(stream));
+        EQUAL(nodes_of(graph).size() + word.load(), 20u);
+        OK(cuGraphDestroy(graph));
+    }
+}
+
+LAW(CaptureThreads, BeginsAndEndsOfManyThreadsDoNotDisturbEachOther) {
+    context();
+    function("affine");
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+        threads.emplace_back([t] {
+            context();
+            const CUstreamCaptureMode modes[] = {CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+                                                 kRelaxed};
+            for (int i = 0; i < 100; ++i) OK(capture_chain(modes[(t + i) % 3], 10));
+        });
+    for (std::thread& thread : threads) thread.join();
+}
+
+LAW(CaptureThreads, TheLegacyStreamIsBarredOnlyWhileABlockingStreamCaptures) {
+    context();
+    std::atomic<bool> done{false};
+    std::atomic<int> refused{0};
+    std::thread other([&] {
+        context();
+        while (!done) {
+            const CUresult launched = launch("nothing", 1, 1, CU_STREAM_LEGACY);
+            CHECK(launched == CUDA_SUCCESS || launched == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+            refused += launched != CUDA_SUCCESS;
+        }
+    });
+    const Stream blocking(CU_STREAM_DEFAULT);
+    const bool met = soon([&] {
+        OK(cuStreamBeginCapture(blocking, kRelaxed));
+        for (int i = 0; i < 10; ++i) launch("nothing", 1, 1, blocking);
+        CUgraph graph = nullptr;
+        if (cuStreamEndCapture(blocking, &graph) == CUDA_SUCCESS) OK(cuGraphDestroy(graph));
+        return refused > 0;
+    });
+    done = true;
+    other.join();
+    CHECK(met);
+    OK(launch("nothing", 1, 1, CU_STREAM_LEGACY));
     OK(cuStreamSynchronize(CU_STREAM_LEGACY));
 }
