@@ -4,20 +4,15 @@
 that happened, whichever call finds it; and the stream can be used again."""
 
 import ctypes
-import re
 from pathlib import Path
 
 import pytest
 
 import cuda_graphs as cg
+from tests.capture.ledger import between, line_of
 from tests.graph_rig import ONE
 
 UNSUPPORTED = 900
-# after A at file:line [code], ... and before B at file:line [code]
-BETWEEN = re.compile(
-    r"spoiled by code outside of cuda_graphs, after (\w+) at (\S+):(\d+) \[(.*?)\](?:, which was still captured,)? "
-    r"and before (.*?) at (\S+):(\d+) \[(.*?)\], which found it so"
-)
 
 
 @pytest.fixture(scope="session")
@@ -48,23 +43,6 @@ FINDERS = {
 }
 
 
-def text_of(error):
-    return error.capture if isinstance(error, cg.CUDAError) else str(error)
-
-
-def between(error):
-    found = BETWEEN.search(text_of(error))
-    assert found, text_of(error)
-    after, first, first_line, _, before, second, second_line, _ = found.groups()
-    assert Path(first).name == Path(second).name == Path(__file__).name
-    return after, int(first_line), before, int(second_line)
-
-
-def line_of(text):
-    lines = Path(__file__).read_text().splitlines()
-    return next(number for number, line in enumerate(lines, 1) if line.endswith(text))
-
-
 @pytest.mark.parametrize("finder", FINDERS)
 def test_the_two_lines_are_named(finder, stream, kernels, spoil):
     gb = stream.create_graph_builder().begin_building()
@@ -73,14 +51,16 @@ def test_the_two_lines_are_named(finder, stream, kernels, spoil):
     spoil(stream)
     with pytest.raises((cg.CaptureError, RuntimeError)) as caught:
         FINDERS[finder](gb, kernels)
-    after, first, before, second = between(caught.value)
-    assert (after, first) == ("launch", line_of("# the last before"))
+    after, first, before, second = between(caught.value, __file__)
+    assert (after, first) == ("launch", line_of("# the last before", __file__))
     assert finder in before or finder == "while_loop"
     assert f'"{finder}": lambda' in Path(__file__).read_text().splitlines()[second - 1]
     if gb.state == "capturing":
         with pytest.raises(cg.CaptureError, match="INVALIDATED") as ended:
             gb.end_building()
-        assert between(ended.value) == between(caught.value)  # what was found first stands
+        assert between(ended.value, __file__) == between(
+            caught.value, __file__
+        )  # what was found first stands
     gb.close()
     cg.launch(stream, ONE, kernels.nothing)
     stream.sync()
@@ -92,7 +72,7 @@ def test_before_the_first_operation_it_is_the_beginning(stream, spoil):
     spoil(stream)
     with pytest.raises(cg.CaptureError, match="INVALIDATED") as caught:
         gb.end_building()
-    assert between(caught.value)[:2] == ("begin_building", line_of("# the beginning"))
+    assert between(caught.value, __file__)[:2] == ("begin_building", line_of("# the beginning", __file__))
 
 
 def test_it_is_told_at_the_end_of_a_with_block(stream, kernels, spoil):
@@ -103,7 +83,7 @@ def test_it_is_told_at_the_end_of_a_with_block(stream, kernels, spoil):
 
     with pytest.raises(cg.CaptureError, match="INVALIDATED") as caught:
         capture()
-    assert between(caught.value)[:2] == ("launch", line_of("# inside the block"))
+    assert between(caught.value, __file__)[:2] == ("launch", line_of("# inside the block", __file__))
     cg.launch(stream, ONE, kernels.nothing)
     stream.sync()
 

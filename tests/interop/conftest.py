@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures of the tests with other libraries, which all need a CUDA device: each file asks for its library.
+
+What each of them does to a capture by itself, and how one goes about it, is in docs/guide/capturing.md.
+"""
+
+import contextlib
+
+import pytest
+
+import cuda_graphs as cg
+from tests.capture.ledger import between, line_of
+from tests.graph_rig import ONE, code, kernels, pinned
+
+__all__ = ["code", "kernels", "pinned"]
+
+MODES = ("relaxed", "thread_local", "global")
+
+
+@pytest.fixture(params=MODES)
+def mode(request):
+    return request.param
+
+
+@pytest.fixture
+def builder(device):
+    return device.create_graph_builder()
+
+
+@pytest.fixture
+def kinds():
+    """The kinds of the captured nodes, sorted, as names."""
+    return lambda builder: sorted(type(node).__name__ for node in builder.graph_definition.nodes())
+
+
+@pytest.fixture
+def check_spoiled(stream, kernels, pinned):
+    """check_spoiled(spoil): code of another library that spoils a capture of `stream` is told by its two lines, and the
+    stream can be used and captured again."""
+
+    def check(spoil):
+        gb = stream.create_graph_builder().begin_building()
+        cg.launch(gb, ONE, kernels.nothing)  # the line before
+        with contextlib.suppress(RuntimeError, ValueError):  # what the library itself says
+            spoil()
+        with pytest.raises(cg.CaptureError, match="INVALIDATED") as caught:
+            gb.end_building()  # the line behind
+        told = between(caught.value, __file__)
+        assert (told.after, told.first) == ("launch", line_of("# the line before", __file__))
+        assert (told.before, told.second) == ("end_building", line_of("# the line behind", __file__))
+        gb.close()
+        x = pinned([1], "u4")
+        cg.launch(stream, ONE, kernels.affine, x.ctypes.data, 2, 1)
+        stream.sync()
+        with stream.create_graph_builder() as again:
+            cg.launch(again, ONE, kernels.affine, x.ctypes.data, 5, 1)
+        again.complete().launch(stream)
+        stream.sync()
+        assert x[0] == 3 * 5 + 1
+
+    return check
