@@ -3,7 +3,9 @@
 #include "exec_parameters.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "_driver/table.hpp"
@@ -183,6 +185,12 @@ bool is_operand(const CUgraphNodeParams& params, const ParameterUse& use) noexce
     return params.type == CU_GRAPH_NODE_TYPE_MEMCPY && use.parameter->type->kind == ValueKind::kPointer;
 }
 
+// libcuda takes a count of 2**64 - 1 in a memset node.
+bool is_extent(const ValueType& type, std::uint64_t bits) noexcept {
+    const std::size_t extent = as_extent(type, bits);
+    return extent != 0 && extent <= std::numeric_limits<std::ptrdiff_t>::max();
+}
+
 }  // namespace
 
 // What can be known before anything is changed.
@@ -194,6 +202,8 @@ bool ExecParameters::may_change(const ParameterChange& change, ParameterProblem*
         const Recipe& recipe = recipes_[slot.recipe];
         if (recipe.is_lost()) return fail(problem, ParameterFault::kLost, change.index);
         copied |= is_operand(recipe.params(), slot.use);
+        if (slot.use.field == Field::kExtent && !is_extent(*entry.parameter->type, change.value.bits))
+            return fail(problem, ParameterFault::kExtent, change.index);
     }
     if (!copied) return true;
     int type = kUnknownMemory;

@@ -74,6 +74,7 @@ enum class ParameterFault {
     kMissing,   // a parameter has no value
     kLost,      // a node that uses it was destroyed in the definition
     kPageable,  // a memcpy node cannot copy the memory
+    kExtent,    // no size or count
     kDriver,    // refused the new parameters of a node
 };
 

@@ -257,6 +257,7 @@ cdef extern from "_handles/exec_parameters.hpp" namespace "cg" nogil:
         kMissing
         kLost
         kPageable
+        kExtent
         kDriver
     cppclass ParameterProblem:
         ParameterProblem()

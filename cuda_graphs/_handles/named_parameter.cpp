@@ -10,6 +10,7 @@
 #include "error.hpp"
 #include "gil.hpp"
 #include "graph.hpp"
+#include "graph_memory.hpp"
 #include "memory.hpp"
 #include "node_spec.hpp"
 
@@ -90,6 +91,32 @@ void shrink(CUgraphNodeParams& params) noexcept {
 
 }  // namespace
 
+namespace {
+
+// Whether the other side of a copy is memory of the host that is known.
+bool faces_host(const CUgraphNodeParams& wanted, const ParameterUse& use) {
+    if (wanted.type != CU_GRAPH_NODE_TYPE_MEMCPY) return false;
+    const CUDA_MEMCPY3D& copy = wanted.memcpy.copyParams;
+    const CUdeviceptr other = use.field == Field::kSource ? destination_of(copy) : source_of(copy);
+    int type = kUnknownMemory;
+    return other != 0 && find_memory_type(other, &type) == CUDA_SUCCESS && type == CU_MEMORYTYPE_HOST;
+}
+
+PointerHandle allocate_pooled(std::size_t size) {
+    const ContextHandle context = current_context();
+    const PoolHandle pool = current_device_pool(box_of<ContextBox>(context)->device);
+    return pool ? allocate_from_pool(pool, size, create_stream_ref(CU_STREAM_LEGACY)) : PointerHandle();
+}
+
+// In an executable a copy keeps to a family of memory: that of pools, or all other (tests/conformance/driver,
+// patch/kinds_of_memory_beside_host). What faces the host is most likely of a pool, as Device.allocate gives it.
+PointerHandle allocate_place(const CUgraphNodeParams& wanted, const ParameterUse& use) {
+    const std::size_t size = place_size(wanted);
+    return faces_host(wanted, use) ? allocate_pooled(size) : allocate_device(current_context(), size);
+}
+
+}  // namespace
+
 CUresult hold_places(NodeSpec& spec, NodeParameters& parameters) {
     parameters.wanted = spec.params;
     if (spec.kind == NodeKind::kKernel) return CUDA_SUCCESS;
@@ -98,7 +125,7 @@ CUresult hold_places(NodeSpec& spec, NodeParameters& parameters) {
     shrink(spec.params);
     for (const ParameterUse& use : uses) {
         if (!is_missing(use) || !is_pointer(use)) continue;
-        const PointerHandle place = allocate_device(current_context(), place_size(parameters.wanted));
+        const PointerHandle place = allocate_place(parameters.wanted, use);
         if (!place) return take_noted_error().status;
         write_value(spec.params, use, *place);
         (use.field == Field::kSource ? spec.owners.second : spec.owners.first) = as_owner(place);

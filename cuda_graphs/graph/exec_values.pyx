@@ -79,6 +79,8 @@ cdef int check_problem(const ParameterProblem& problem, dict slots, dict values)
             f"{name}={value!r} is not memory that the driver knows, nor of an alloc node. A memcpy node, which uses it, "
             "cannot copy pageable host memory: use pinned memory (PinnedMemoryResource), or register the range with CUDA"
         )
+    if problem.fault == ParameterFault.kExtent:
+        raise ValueError(f"parameter {name!r} is the size or count of a node, which is 1 at least: {value!r} is none")
     where = ""
     if problem.node:
         where = f" in {wrap_node(problem.node, box_of[NodeRecord](problem.node))!r}"

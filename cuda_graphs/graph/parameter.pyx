@@ -143,8 +143,11 @@ cdef size_t use_extent(NodeSpec& spec, Parameter value, str name) except? 0xBAD:
     cdef NamedParameter* p = value._p.get()
     if p.type.kind != ValueKind.kUint and p.type.kind != ValueKind.kInt:
         raise TypeError(f"{name} is a count, and {value!r} is not of an integer type")
+    cdef size_t extent = as_extent(p.type[0], p.initial.bits)
+    if p.initial.known and not 0 < extent < (1ULL << 63):
+        raise ValueError(f"{name} is 1 at least, and {value!r} is by default less")
     note_use(spec, value, Field.kExtent)
-    return as_extent(p.type[0], p.initial.bits)
+    return extent
 
 
 cdef int use_element(NodeSpec& spec, Parameter value, unsigned int* pattern) except -1:

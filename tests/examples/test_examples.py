@@ -85,6 +85,14 @@ def test_the_device_loop_halves_all_numbers(n, tmp_path):
     assert "until it was 0.244140625" in run("device_loop.py", n, cwd=tmp_path)
 
 
+@pytest.mark.parametrize("n", [1 << 12, 1000])
+def test_the_named_parameters_reach_every_launch(n, tmp_path):
+    told = run("named_parameters.py", n, cwd=tmp_path)
+    assert f"{n} numbers each" in told
+    assert "0.9765625, 0.1875, 0.175" in told
+    assert "tol is a f32, now 0.25" in told
+
+
 def newton_steps(told):
     """The third column of the table."""
     rows = [line.split() for line in told.splitlines() if line[:1] == " "]

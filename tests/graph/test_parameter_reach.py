@@ -23,8 +23,8 @@ def test_embedded_nodes_use_the_parameters_of_the_definition_they_are_in(kernels
     child = child_that_adds(kernels, x, default=1)
     middle = cg.GraphDef()
     middle.embed(child).embed(child)
-    g.embed(middle).launch(ONE, kernels.add, x.ctypes.data, 1, g.param("amount", cg.i32))
-    g.if_then(g.create_condition(1)).then.embed(middle)
+    last = g.embed(middle).launch(ONE, kernels.add, x.ctypes.data, 1, g.param("amount", cg.i32))
+    last.if_then(g.create_condition(1)).then.embed(middle)
     graph = g.instantiate()
     assert dict(graph.params) == {"amount": ("i32", 1)}
     graph.launch(stream)
@@ -42,9 +42,8 @@ def test_what_the_outer_definition_says_of_a_parameter_counts(kernels, pinned, s
     with_default, without = cg.GraphDef(), cg.GraphDef()
     with_default.param("amount", cg.i32, default=7)
     without.param("amount", cg.i32)
-    for g in (with_default, without):
-        g.embed(child_that_adds(kernels, x, default=1))
-    with_default.embed(child_that_adds(kernels, x))
+    without.embed(child_that_adds(kernels, x, default=1))
+    with_default.embed(child_that_adds(kernels, x, default=1)).embed(child_that_adds(kernels, x))
     with_default.instantiate().launch(stream)
     stream.sync()
     assert x[0] == 14

@@ -124,7 +124,9 @@ def test_what_the_driver_refuses_changes_none(kernels, pinned, stream):
     size, amount = g.param("size", cg.u64, default=8), g.param("amount", cg.i32, default=1)
     g.launch(ONE, kernels.add, x.ctypes.data, 1, amount).memcpy(x.ctypes.data + 8, x.ctypes.data, size)
     graph = g.instantiate()
-    for bad in (0, 1 << 40):
+    with pytest.raises(ValueError, match="'size' is the size or count"):
+        graph.set(amount=5, size=0)
+    for bad in (1 << 40, 1 << 62):
         with pytest.raises(cg.CUDAError, match=r"set parameter 'size' to .* in <MemcpyNode"):
             graph.set(amount=5, size=bad)
         assert dict(graph.params) == {"size": ("u64", 8), "amount": ("i32", 1)}
@@ -134,12 +136,17 @@ def test_what_the_driver_refuses_changes_none(kernels, pinned, stream):
     assert list(x) == [11, 0, 11, 0]
 
 
-def test_a_negative_count_is_refused(pinned, device):
+def test_a_count_below_one_is_refused(pinned, device):
     g, x = cg.GraphDef(), pinned([0, 0])
     g.memset(x.ctypes.data, 1, g.param("count", cg.i32, default=2))
     graph = g.instantiate()
-    with pytest.raises(cg.CUDAError, match="set parameter 'count' to -1"):
-        graph.set(count=-1)
+    for bad in (-1, 0):
+        with pytest.raises(ValueError, match=f"'count' is the size or count of a node.*: {bad} is none"):
+            graph.set(count=bad)
+        with pytest.raises(ValueError, match="is by default less"):
+            g.memset(x.ctypes.data, 1, g.param(f"bad{bad + 1}", cg.i32, default=bad))
+    assert graph.params["count"].value == 2
+    assert len(g.nodes()) == 1
 
 
 def test_every_field_of_a_memset_and_a_memcpy_can_be_a_parameter(pinned, stream):

@@ -134,10 +134,12 @@ struct KernelKind : ValueKind<KernelKind> {
 
 MemoryPlace place_of(CUmemorytype type, CUdeviceptr address, const Context& context) {
     const std::optional<Allocation> found = AddressMap::get().find(address, Reserved::kToo);
-    if (!found) return {type != CU_MEMORYTYPE_DEVICE, context.device()};
-    // Behind an operand declared as unified libcuda lets pinned memory take the place of device memory.
+    if (!found) return {type != CU_MEMORYTYPE_DEVICE, false, context.device()};
+    // In an executable libcuda lets device, pinned and managed memory take each other's place, but none the place of
+    // pool memory, nor that of theirs (seen on the H200).
     const bool on_host = type == CU_MEMORYTYPE_HOST;
-    return {on_host, on_host ? context.device() : found->context->device()};
+    const bool pooled = found->kind == MemoryKind::kPool || found->kind == MemoryKind::kGraph;
+    return {on_host, pooled, on_host ? context.device() : found->context->device()};
 }
 
 MemoryPlace source_of(const CUDA_MEMCPY3D& copy, const Context& context) {
@@ -192,6 +194,7 @@ struct MemsetKind : ValueKind<MemsetKind> {
         MemsetParams fresh;
         TRY(Fill::make(in.dst, in.pitch, in.value, in.elementSize, in.width, in.height, &fresh.fill, Reserved::kToo));
         fresh.destination = place_of(CU_MEMORYTYPE_DEVICE, in.dst, *context);
+        fresh.destination.pooled = false;  // memset nodes do not mind
         fresh.described = in;
         fresh.described.ctx = context->handle();
         out->emplace<MemsetParams>(fresh);

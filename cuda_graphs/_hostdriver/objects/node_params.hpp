@@ -50,8 +50,11 @@ struct KernelParams {
 // Where the memory of an operand lives: what an update of an executable may not change.
 struct MemoryPlace {
     bool on_host = false;
+    bool pooled = false;  // of a pool or of an alloc node
     CUdevice device = 0;
-    bool operator==(const MemoryPlace& other) const { return on_host == other.on_host && device == other.device; }
+    bool operator==(const MemoryPlace& other) const {
+        return on_host == other.on_host && pooled == other.pooled && device == other.device;
+    }
 };
 
 struct MemcpyParams {

@@ -44,9 +44,97 @@ struct MemoryType {
 constexpr MemoryType kTypes[] = {
     {"device", CU_MEMORYTYPE_DEVICE}, {"host", CU_MEMORYTYPE_HOST}, {"unified", CU_MEMORYTYPE_UNIFIED}};
 
+// One piece of each kind of memory, of 256 bytes.
+class Memories {
+  public:
+    Memories() {
+        must(drv.cuMemAllocManaged(&managed_, 256, CU_MEM_ATTACH_GLOBAL), "managed");
+        CUmemoryPool pool = nullptr;
+        must(drv.cuDeviceGetDefaultMemPool(&pool, device()), "pool");
+        must(drv.cuMemAllocFromPoolAsync(&pooled_, 256, pool, stream_), "allocate");
+        must(drv.cuStreamSynchronize(stream_), "sync");
+    }
+    Memories(const Memories&) = delete;
+    ~Memories() {
+        drv.cuMemFree(managed_);
+        drv.cuMemFree(pooled_);
+    }
+    std::vector<std::pair<const char*, CUdeviceptr>> all() const {
+        return {{"device", device_}, {"pool", pooled_}, {"pinned", pinned_.address()}, {"managed", managed_}};
+    }
+
+  private:
+    Ints device_{64};
+    Pinned pinned_{64};
+    CUdeviceptr managed_ = 0, pooled_ = 0;
+    Stream stream_ = new_stream();
+};
+
 }  // namespace
 
 void add_patch_cases(Cases& cases) {
+    for (const MemoryType& other : kTypes) {
+        cases.add(std::string("patch/kinds_of_memory_beside_") + other.name, [other](Record& r) {
+            const Memories memories;
+            Ints on_device(64);
+            Pinned pinned(64);
+            const CUdeviceptr fixed = other.type == CU_MEMORYTYPE_HOST ? pinned.address() : on_device;
+            const auto ask = [&](const std::string& label, const CUDA_MEMCPY3D& before, const CUDA_MEMCPY3D& after) {
+                const Graph graph = new_graph();
+                CUgraphNode node = nullptr;
+                const CUresult added = drv.cuGraphAddMemcpyNode(&node, graph, nullptr, 0, &before, context());
+                if (added != CUDA_SUCCESS) return r(label, "not added");
+                const Exec exec = new_exec(graph);
+                r(label, drv.cuGraphExecMemcpyNodeSetParams(exec, node, &after, context()));
+            };
+            for (const CUmemorytype type : {CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_UNIFIED}) {
+                const std::string declared = type == CU_MEMORYTYPE_DEVICE ? "DEVICE " : "UNIFIED ";
+                for (const auto& [before, first] : memories.all()) {
+                    for (const auto& [after, second] : memories.all()) {
+                        const std::string label = declared + before + " to " + after;
+                        ask(label + ", read", typed_copy(other.type, fixed, type, first, 1),
+                            typed_copy(other.type, fixed, type, second, 8));
+                        ask(label + ", written", typed_copy(type, first, other.type, fixed, 1),
+                            typed_copy(type, second, other.type, fixed, 8));
+                    }
+                }
+            }
+        });
+    }
+    cases.add("patch/kinds_of_memory_behind_a_memset", [](Record& r) {
+        const Memories memories;
+        for (const auto& [before, first] : memories.all()) {
+            for (const auto& [after, second] : memories.all()) {
+                const Graph graph = new_graph();
+                const CUgraphNode node = memset_node(graph, first, 1);
+                const Exec exec = new_exec(graph);
+                const CUDA_MEMSET_NODE_PARAMS params = memset_params(second, 2, 4, 2);
+                r(std::string(before) + " to " + after,
+                  drv.cuGraphExecMemsetNodeSetParams(exec, node, &params, context()));
+            }
+        }
+    });
+    cases.add("patch/memory_of_an_alloc_node", [](Record& r) {
+        Ints a(64);
+        const Graph graph = new_graph();
+        CUdeviceptr address = 0;
+        const CUgraphNode alloc = alloc_node(graph, 256, &address);
+        CUgraphNode node = nullptr;
+        const CUDA_MEMCPY3D unified = typed_copy(CU_MEMORYTYPE_DEVICE, a, CU_MEMORYTYPE_UNIFIED, address, 8),
+                            plain = copy_params(a, address, 8),
+                            other = typed_copy(CU_MEMORYTYPE_DEVICE, a, CU_MEMORYTYPE_UNIFIED, a + 64, 8);
+        r("add unified", drv.cuGraphAddMemcpyNode(&node, graph, &alloc, 1, &unified, context()));
+        const CUgraphNode copy = copy_node(graph, a, a + 64, 8, {alloc});
+        r("add other", drv.cuGraphAddMemcpyNode(&node, graph, &alloc, 1, &other, context()));
+        const CUgraphNode fill = memset_node(graph, a, 1, {alloc});
+        free_node(graph, address, {copy, node, fill});
+        const Exec exec = new_exec(graph);
+        r("set device", drv.cuGraphExecMemcpyNodeSetParams(exec, copy, &plain, context()));
+        r("set unified", drv.cuGraphExecMemcpyNodeSetParams(exec, node, &unified, context()));
+        const CUDA_MEMSET_NODE_PARAMS params = memset_params(address, 2, 4, 2);
+        r("set memset", drv.cuGraphExecMemsetNodeSetParams(exec, fill, &params, context()));
+        run(exec);
+    });
     cases.add("patch/memory_behind_a_copy", [](Record& r) {
         Ints a(64, 7), b(64, 8);
         Pinned pinned(64);
