@@ -16,8 +16,14 @@ SOURCE = r"""
 extern "C" __device__ __cudart_builtin__ void CUDARTAPI
 cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
 
-extern "C" __global__ void halve(float* x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] *= 0.5f; }
-extern "C" __global__ void again(cudaGraphConditionalHandle h, const float* x, float tol) { cudaGraphSetConditional(h, x[0] > tol); }
+extern "C" __global__ void halve(float* x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] *= 0.5f;
+}
+
+extern "C" __global__ void again(cudaGraphConditionalHandle h, const float* x, float tol) {
+    cudaGraphSetConditional(h, x[0] > tol);
+}
 """
 
 device = cg.Device()

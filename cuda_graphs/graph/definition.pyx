@@ -114,6 +114,11 @@ cdef class GraphDef(Place):
 
         It is known in the whole hierarchy of this definition: a body makes and uses the parameters of the root. The
         same name gives the same Parameter; ValueError for another type or default than it has.
+
+        The address of a copy needs a default of the memory that it is to take, unless that is as here without one: in
+        an executable, a side of a copy keeps to memory of pools (DeviceMemoryResource, alloc nodes) or to memory of
+        none (pinned, managed, SynchronousMemoryResource). Without a default it is of a pool where the other side is
+        host memory, and else of none.
         """
         return declare(self._open(), name, type, default)
 

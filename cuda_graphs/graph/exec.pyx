@@ -86,8 +86,8 @@ cdef class Graph:
         value or a launch with it is in flight, or an address as an int.
 
         TypeError for an unknown name or a value of the wrong type, OverflowError for one that does not fit, ValueError
-        for a closed Buffer, memory that a memcpy node cannot copy, or a size below 1, CUDAError when the driver refuses it; then no
-        parameter is changed.
+        for a closed Buffer, memory that a memcpy node cannot copy, or a size below 1, CUDAError when the driver refuses
+        it; then no parameter is changed.
         """
         self._check_open()
         cdef GraphExecHandle graph = self._h

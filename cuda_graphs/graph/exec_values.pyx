@@ -10,7 +10,7 @@ from libcpp.vector cimport vector
 
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport (
-    NodeRecord, ParameterChange, ParameterFault, PresentParameter, ValueType, list_parameters,
+    NodeKind, NodeRecord, ParameterChange, ParameterFault, PresentParameter, ValueKind, ValueType, list_parameters,
 )
 from cuda_graphs._handles.handles cimport box_of
 from cuda_graphs.graph.place cimport wrap_node
@@ -83,8 +83,19 @@ cdef int check_problem(const ParameterProblem& problem, dict slots, dict values)
         raise ValueError(f"parameter {name!r} is the size or count of a node, which is 1 at least: {value!r} is none")
     where = ""
     if problem.node:
-        where = f" in {wrap_node(problem.node, box_of[NodeRecord](problem.node))!r}"
+        node = wrap_node(problem.node, box_of[NodeRecord](problem.node))
+        where = f" in {node._identify(True)}{copy_rule(problem, slots[name])}"
     return check_attempt(problem.status, f"set parameter {name!r} to {value!r}{where}")
+
+
+# tests/conformance/driver, patch/kinds_of_memory_beside_device
+cdef str copy_rule(const ParameterProblem& problem, Slot slot):
+    if box_of[NodeRecord](problem.node).kind != NodeKind.kMemcpy or slot.type.kind != ValueKind.kPointer:
+        return ""
+    return (
+        " (in an executable each side of a copy keeps to memory of pools, as that of DeviceMemoryResource and of alloc "
+        "nodes, or to memory that is of none, as pinned and managed memory; a default of the parameter says which)"
+    )
 
 
 cdef str name_of(size_t index, dict slots):

@@ -127,7 +127,7 @@ def test_what_the_driver_refuses_changes_none(kernels, pinned, stream):
     with pytest.raises(ValueError, match="'size' is the size or count"):
         graph.set(amount=5, size=0)
     for bad in (1 << 40, 1 << 62):
-        with pytest.raises(cg.CUDAError, match=r"set parameter 'size' to .* in <MemcpyNode"):
+        with pytest.raises(cg.CUDAError, match=r"set parameter 'size' to .* in MemcpyNode \("):
             graph.set(amount=5, size=bad)
         assert dict(graph.params) == {"size": ("u64", 8), "amount": ("i32", 1)}
     graph.launch(stream)
@@ -191,17 +191,31 @@ def test_a_memset_of_rows_takes_another_address_and_value(pinned, stream):
     assert (a.reshape(8, 8) == expected).all()
 
 
-def test_device_pinned_and_managed_memory_take_each_others_place_in_a_copy(device, pinned, stream):
-    target, on_host = pinned([0]), pinned([6])
-    on_device = cg.DeviceMemoryResource(device).allocate(4, stream=stream)
-    on_device.fill(np.int32(5), stream=stream)
-    g = cg.GraphDef()
-    g.memcpy(target.ctypes.data, g.param("source", cg.pointer), 4)
-    graph = g.instantiate()
-    for source, expected in ((on_device, 5), (on_host.ctypes.data, 6), (on_device.handle, 5)):
-        graph.launch(stream, source=source)
-        stream.sync()
-        assert target[0] == expected
+def test_a_side_of_a_copy_keeps_to_memory_of_pools_or_to_memory_of_none(device, pinned, stream):
+    target, on_host, other = pinned([0]), pinned([6]), cg.SynchronousMemoryResource(device).allocate(4)
+    pooled = cg.DeviceMemoryResource(device).allocate(4, stream=stream)
+    pooled.fill(np.int32(5), stream=stream)
+    other.fill(np.int32(4), stream=stream)
+    stream.sync()
+    for default, fits, refused in (
+        (pooled, [(pooled, 5), (pooled.handle, 5)], [on_host.ctypes.data, other]),
+        (other, [(other, 4), (on_host.ctypes.data, 6), (other.handle, 4)], [pooled]),
+    ):
+        g = cg.GraphDef()
+        node = g.memcpy(target.ctypes.data, g.param("source", cg.pointer, default=default), 4, name="load")
+        graph = g.instantiate()
+        for source, expected in fits:
+            graph.launch(stream, source=source)
+            stream.sync()
+            assert target[0] == expected
+        before = dict(graph.params)
+        for source in refused:
+            with pytest.raises(
+                cg.CUDAError, match=r"parameter 'source' .*MemcpyNode 'load'.*memory of pools.*default"
+            ):
+                graph.set(source=source)
+        assert dict(graph.params) == before
+        assert node.is_valid
 
 
 def test_an_address_of_a_copy_must_be_memory_that_can_be_copied(pinned, stream):
@@ -375,7 +389,7 @@ def test_setting_and_launching_is_one_step_for_other_threads(kernels, pinned, st
     left, right = g.param("left", cg.i32), g.param("right", cg.i32)
     g.launch(ONE, kernels.add, x.ctypes.data, 1, left).launch(ONE, kernels.add, x.ctypes.data + 4, 1, right)
     check = pinned(rounds * threads * 2)
-    where = g.param("where", cg.pointer)
+    where = g.param("where", cg.pointer, default=check.ctypes.data)
     (last,) = (node for node in g.nodes() if not node.succ)
     last.memcpy(where, x.ctypes.data, 8)
     graph = g.instantiate()
