@@ -5,6 +5,7 @@
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -140,3 +141,29 @@ def test_each_branch_of_the_switch_does_its_own(program, expected, tmp_path):
 
 def test_the_switch_dispatch_refuses_a_program_that_is_too_long(tmp_path):
     assert "1 to 1024 numbers" in run("switch_dispatch.py", *[0] * 1025, cwd=tmp_path, code=1)
+
+
+@pytest.mark.parametrize("n", [1000, 5])
+def test_the_captured_loop_agrees_with_the_integral(n, tmp_path):
+    told = run("stream_capture.py", n, cwd=tmp_path)
+    assert told.startswith(f"{n} pendulums, 5 passes of the loop")
+
+
+@pytest.mark.parametrize("driver", ["host", "auto"])
+def test_the_fork_and_join_of_two_libraries_agrees_with_numpy(driver, monkeypatch, tmp_path):
+    monkeypatch.setenv("CUDA_GRAPHS_DRIVER", driver)
+    told = run("fork_join.py", 100_000, cwd=tmp_path)
+    assert "fork behind MemcpyNode, joined by KernelNode; NumPy agrees" in told
+
+
+def test_the_fork_and_join_is_of_cupy_and_pytorch_where_they_are(driver, tmp_path):
+    there = driver.kind == "cuda" and all(find_spec(name) for name in ("cupy", "torch"))
+    assert run("fork_join.py", cwd=tmp_path).startswith("CuPy" if there else "two programs")
+
+
+def test_the_inference_of_pytorch_is_the_same_or_cannot_be_here(driver, tmp_path):
+    told = run("torch_inference.py", cwd=tmp_path)
+    if driver.kind == "cuda" and find_spec("torch"):
+        assert "the graph gives what PyTorch gives, to the last bit" in told
+    else:
+        assert told.startswith("This example needs")
