@@ -10,6 +10,7 @@ from cuda_graphs._objects.context import Context
 from cuda_graphs._objects.device import ComputeCapability, Device
 from cuda_graphs._objects.device_properties import DeviceProperties
 from cuda_graphs._objects.event import Event, EventOptions
+from cuda_graphs._objects.graph_memory import GraphMemoryResource, GraphMemoryResourceAttributes
 from cuda_graphs._objects.kernel import Kernel, KernelAttributes, KernelOccupancy
 from cuda_graphs._objects.launch import launch
 from cuda_graphs._objects.launch_config import LaunchConfig
@@ -143,6 +144,8 @@ __all__ = [
     "GraphDebugPrintOptions",
     "GraphDef",
     "GraphInstantiateError",
+    "GraphMemoryResource",
+    "GraphMemoryResourceAttributes",
     "GraphNode",
     "GraphNodeType",
     "GraphUpdateError",

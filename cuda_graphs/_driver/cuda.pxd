@@ -82,6 +82,11 @@ cdef extern from "<cuda.h>" nogil:
         CU_EVENT_DISABLE_TIMING
     CUstream CU_STREAM_LEGACY
     CUstream CU_STREAM_PER_THREAD
+    ctypedef enum CUgraphMem_attribute:
+        CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT
+        CU_GRAPH_MEM_ATTR_USED_MEM_HIGH
+        CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT
+        CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH
     ctypedef enum CUstreamCaptureStatus:
         CU_STREAM_CAPTURE_STATUS_NONE
         CU_STREAM_CAPTURE_STATUS_ACTIVE
@@ -144,6 +149,10 @@ cdef extern from "_driver/table.hpp" namespace "cg" nogil:
         CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end)
 
         CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t size, CUstream stream)
+        CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
+        CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute, void* value)
+        CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute, void* value)
+        CUresult cuDeviceGraphMemTrim(CUdevice device)
         CUresult cuMemsetD8Async(CUdeviceptr dst, unsigned char value, size_t count, CUstream stream)
         CUresult cuMemsetD16Async(CUdeviceptr dst, unsigned short value, size_t count, CUstream stream)
         CUresult cuMemsetD32Async(CUdeviceptr dst, unsigned int value, size_t count, CUstream stream)

@@ -58,6 +58,9 @@ cdef extern from "_handles/capture.hpp" namespace "cg" nogil:
     void tie_stream(const StreamHandle& stream, CaptureBox& capture) noexcept
     void untie_stream(const StreamHandle& stream, const CaptureBox& capture) noexcept
     cpp_bool may_be_captured(const StreamHandle& stream) noexcept
+    cppclass Count "std::atomic<int>":
+        int load() noexcept
+    Count active_captures
     vector[CaptureHandle] list_active_captures() except +
 
     cppclass CaptureState:

@@ -112,7 +112,7 @@ cdef extern from "_handles/memory.hpp" namespace "cg" nogil:
     ) noexcept nogil
     CUdeviceptr address_of "cg::raw_of"(const PointerHandle& memory) noexcept  # 0 for an empty handle
     PointerHandle allocate_from_pool(const PoolHandle& pool, size_t size, const StreamHandle& stream) except +
-    PointerHandle allocate_in_graph(size_t size, const StreamHandle& stream) except +
+    CUresult allocate_in_graph(size_t size, const StreamHandle& stream, PointerHandle* memory) except +
     PointerHandle allocate_device(const ContextHandle& context, size_t size) except +
     PointerHandle allocate_pinned(const ContextHandle& context, size_t size) except +
     PointerHandle create_pointer_ref(CUdeviceptr raw, size_t size, Opaque owner) except +

@@ -32,10 +32,18 @@ CUresult free_memory(const PointerBox& box) {
     return free_now(box);
 }
 
-bool is_capturing(const PointerBox& box) {
+// Whether the free would become a node of a graph that has nothing to do with the memory.
+bool would_be_captured(const PointerBox& box) {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return driver().cuStreamIsCapturing(raw_of(box.stream), &status) == CUDA_SUCCESS &&
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
+    cuuint64_t id = 0;
+    const CUresult asked =
+        driver().cuStreamGetCaptureInfo == nullptr
+            ? driver().cuStreamIsCapturing(raw_of(box.stream), &status)
+            : driver().cuStreamGetCaptureInfo(raw_of(box.stream), &status, &id, nullptr, nullptr, nullptr, nullptr);
+    // The legacy stream, while an ordinary one captures: using it would spoil that.
+    if (asked == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) return true;
+    if (asked != CUDA_SUCCESS || status == CU_STREAM_CAPTURE_STATUS_NONE) return false;
+    return box.how == Free::kAsync || status != CU_STREAM_CAPTURE_STATUS_ACTIVE || id != box.capture;
 }
 
 }  // namespace
@@ -78,8 +86,7 @@ PoolHandle current_device_pool(CUdevice device) {
 bool PointerBox::finish() noexcept {
     if (how == Free::kNever) return true;
     const GilRelease no_gil;
-    // It would become a node of a graph that has nothing to do with it.
-    if (how == Free::kAsync && is_capturing(*this)) return false;
+    if ((how == Free::kAsync || how == Free::kGraph) && would_be_captured(*this)) return false;
     if (how != Free::kCallback) return !is_refused_here(free_memory(*this));
     const ContextScope scope(context);
     callback(resource, raw, size, stream);
@@ -99,16 +106,21 @@ PointerHandle allocate_from_pool(const PoolHandle& pool, std::size_t size, const
     return handle_of(std::move(box));
 }
 
-PointerHandle allocate_in_graph(std::size_t size, const StreamHandle& stream) {
+CUresult allocate_in_graph(std::size_t size, const StreamHandle& stream, PointerHandle* memory) {
     drain_deferred();
     auto box = make_box<PointerBox>();
+    CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE;
     box->context = box_of<StreamBox>(stream)->context;
     if (!box->context) box->context = current_context();
-    CU_TRY(driver().cuMemAllocAsync(&box->raw, size, raw_of(stream)));
+    CUresult status =
+        driver().cuStreamGetCaptureInfo(raw_of(stream), &now, &box->capture, nullptr, nullptr, nullptr, nullptr);
+    if (status == CUDA_SUCCESS) status = driver().cuMemAllocAsync(&box->raw, size, raw_of(stream));
+    if (status != CUDA_SUCCESS) return status;
     box->size = size;
     box->how = Free::kGraph;
     box->stream = stream;
-    return handle_of(std::move(box));
+    *memory = handle_of(std::move(box));
+    return CUDA_SUCCESS;
 }
 
 PointerHandle allocate_device(const ContextHandle& context, std::size_t size) {

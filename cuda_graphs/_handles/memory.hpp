@@ -47,9 +47,10 @@ struct PointerBox {
     CUdeviceptr raw = 0;
     std::size_t size = 0;
     Free how = Free::kNever;
-    StreamHandle stream;    // in whose order it is freed; changed only by the Buffer that owns the box
-    ContextHandle context;  // entered to free it: the default streams mean the current one
-    Opaque owner;           // pool, Python resource, or whatever else must outlive the memory
+    cuuint64_t capture = 0;  // that memory of a graph was allocated in
+    StreamHandle stream;     // in whose order it is freed; changed only by the Buffer that owns the box
+    ContextHandle context;   // entered to free it: the default streams mean the current one
+    Opaque owner;            // pool, Python resource, or whatever else must outlive the memory
     void* resource = nullptr;
     FreeCallback callback = nullptr;
     Counted<Kind::kPointer> counted;
@@ -60,7 +61,7 @@ using PointerHandle = HandleTo<PointerBox>;
 
 PointerHandle allocate_from_pool(const PoolHandle& pool, std::size_t size, const StreamHandle& stream);
 // On a stream that is capturing: becomes an alloc node, whose memory there is while the graph runs.
-PointerHandle allocate_in_graph(std::size_t size, const StreamHandle& stream);
+CUresult allocate_in_graph(std::size_t size, const StreamHandle& stream, PointerHandle* memory);
 PointerHandle allocate_device(const ContextHandle& context, std::size_t size);
 PointerHandle allocate_pinned(const ContextHandle& context, std::size_t size);
 

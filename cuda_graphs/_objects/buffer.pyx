@@ -156,6 +156,8 @@ cdef class Buffer:
         """
         if stream is not None and self._h:
             self._free_on(Stream_accept(stream))
+        if self._h:
+            self._free_captured()
         self._h.reset()
         self._memory_resource = None
         self._owner = None
@@ -170,8 +172,32 @@ cdef class Buffer:
     cdef int _free_on(self, Stream stream) except -1:
         """Has the memory go in the order of another stream."""
         cdef PointerBox* box = <PointerBox*>box_of[PointerBox](self._h)
+        cdef CapturedCall call
+        if box.how == Free.kAsync and may_be_captured(stream._h) and call.find(stream._h):
+            raise RuntimeError(
+                f"{self!r} cannot be given back in the order of a stream that is being captured: that would become a "
+                "node of the graph, which did not allocate it"
+            )
         box.context = stream._context()._h
         box.stream = stream._h
+        return 0
+
+    cdef int _free_captured(self) except -1:
+        """Memory of a graph that is being captured is given back by a node, now: others may still hold the handle."""
+        cdef PointerBox* box = <PointerBox*>box_of[PointerBox](self._h)
+        cdef CUdeviceptr address = address_of(self._h)
+        cdef StreamHandle h = box.stream
+        cdef CapturedCall call
+        cdef CUresult status
+        if box.how != Free.kGraph or not may_be_captured(h) or not call.find(h):
+            return 0
+        with nogil:
+            status = driver().cuMemFreeAsync(address, raw_of(h))
+            call.look(status)
+        settle(call, status, NodeKind.kFree, "free")
+        if status != CUDA_SUCCESS:
+            fail(call, status, f"free of {self!r}")
+        box.how = Free.kNever
         return 0
 
     def __enter__(self):

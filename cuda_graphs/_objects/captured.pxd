@@ -39,5 +39,9 @@ cdef int note_operation(CaptureBox& capture, const char* what) except -1
 # code outside, before the line where the user's program is now.
 cdef int note_found(CaptureBox& capture, const char* what) except -1
 
+# CaptureError for what would spoil the capture of a conditional body, before the driver is asked: libcuda does not
+# survive it (_handles/capture_end.cpp).
+cdef int protect_bodies(str attempt) except -1
+
 # What is known of how a capture was spoiled; "" when it was not.
 cdef str ledger_text(CaptureBox& capture)

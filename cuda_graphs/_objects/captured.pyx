@@ -10,12 +10,13 @@ two lines it happened. Costs nothing while nothing is captured.
 from libcpp.vector cimport vector
 
 from cuda_graphs._driver.cuda cimport (
-    CU_STREAM_CAPTURE_STATUS_INVALIDATED, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, CUDA_SUCCESS, CUresult, CUstream,
+    CU_STREAM_CAPTURE_STATUS_ACTIVE, CU_STREAM_CAPTURE_STATUS_INVALIDATED, CU_STREAM_CAPTURE_STATUS_NONE,
+    CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, CUDA_SUCCESS, CUresult, CUstream,
     CUstreamCaptureStatus, driver,
 )
 from cuda_graphs._driver.seam cimport check_attempt, raise_noted
 from cuda_graphs._handles.capture_handles cimport (
-    CaptureBox, CapturedCall, CaptureHandle, Operation, list_active_captures,
+    CaptureBox, CapturedCall, CaptureHandle, Operation, active_captures, list_active_captures,
 )
 from cuda_graphs._handles.graph_handles cimport NodeKind, NodeRecord, SourcePlace
 from cuda_graphs._handles.handles cimport Opaque, raw_of
@@ -108,13 +109,32 @@ cdef str ledger_text(CaptureBox& capture):
     )
 
 
+cdef int protect_bodies(str attempt) except -1:
+    cdef vector[CaptureHandle] captures
+    if active_captures.load() == 0:
+        return 0
+    captures = list_active_captures()
+    for capture in captures:
+        if capture.get().into_body and is_sound(capture.get()[0]):
+            check_attempt(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, f"{attempt} while the body of a conditional node is captured")
+    return 0
+
+
 cdef bint is_spoiled(CaptureBox& capture) except -1:
-    cdef CUstreamCaptureStatus now
+    return capture_status(capture) == CU_STREAM_CAPTURE_STATUS_INVALIDATED
+
+
+cdef bint is_sound(CaptureBox& capture) except -1:
+    return capture_status(capture) == CU_STREAM_CAPTURE_STATUS_ACTIVE
+
+
+cdef CUstreamCaptureStatus capture_status(CaptureBox& capture) noexcept:
+    cdef CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE
     cdef CUstream stream = raw_of(capture.origin)
     cdef CUresult status
     with nogil:
         status = driver().cuStreamIsCapturing(stream, &now)
-    return status == CUDA_SUCCESS and now == CU_STREAM_CAPTURE_STATUS_INVALIDATED
+    return now if status == CUDA_SUCCESS else CU_STREAM_CAPTURE_STATUS_NONE
 
 
 cdef int note_found(CaptureBox& capture, const char* what) except -1:

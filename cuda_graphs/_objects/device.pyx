@@ -16,6 +16,7 @@ from cuda_graphs._driver.cuda cimport (
 )
 from cuda_graphs._driver.seam cimport check, ensure_driver, raise_noted
 from cuda_graphs._handles.handles cimport ContextBox, ContextHandle, box_of, current_context, primary_context, raw_of
+from cuda_graphs._objects.captured cimport protect_bodies
 from cuda_graphs._objects.context cimport Context
 from cuda_graphs._objects.device_properties import DeviceProperties
 from cuda_graphs._objects.event import make_event
@@ -217,6 +218,7 @@ class Device:
         cdef Context context = self.context
         cdef Context previous = get_current()
         cdef CUresult status
+        protect_bodies(f"synchronize {self!r}")
         if previous == context:
             with nogil:
                 status = driver().cuCtxSynchronize()

@@ -10,14 +10,17 @@ from cpython.object cimport PyObject
 from libc.stdint cimport uintptr_t
 
 from cuda_graphs._driver.cuda cimport (
+    CU_STREAM_CAPTURE_STATUS_NONE,
     CU_STREAM_DEFAULT,
     CU_STREAM_NON_BLOCKING,
     CUDA_SUCCESS,
     CUresult,
     CUstream,
+    CUstreamCaptureStatus,
     driver,
 )
 from cuda_graphs._driver.seam cimport check, ensure_driver, raise_noted
+from cuda_graphs._handles.capture_handles cimport CapturedCall, may_be_captured
 from cuda_graphs._handles.handles cimport (
     ContextHandle,
     EventHandle,
@@ -34,6 +37,7 @@ from cuda_graphs._handles.handles cimport (
     hold_python,
     raw_of,
 )
+from cuda_graphs._objects.captured cimport fail, note, protect_bodies
 from cuda_graphs._objects.context cimport Context
 from cuda_graphs._objects.event cimport Event
 from cuda_graphs._objects.event import make_event
@@ -105,13 +109,16 @@ cdef class Stream:
             drain_deferred()
 
     def sync(self):
-        """Wait until all work that was queued so far is done.
+        """Wait until all work that was queued so far is done. Spoils a capture of the stream: it would never end.
 
         Raises:
             CUDAError: That work, or earlier work of the device, failed.
         """
         self._check_open()
         cdef StreamHandle h = self._h
+        cdef CapturedCall call
+        if may_be_captured(h) and call.find(h) and call.capture().into_body:
+            protect_bodies(f"synchronize {self!r}")
         cdef CUresult status
         with nogil:
             status = driver().cuStreamSynchronize(raw_of(h))
@@ -135,12 +142,7 @@ cdef class Stream:
         elif options is not None:
             raise ValueError("options are for a new event: give either event or options")
         (<Event>event)._check_open()
-        cdef EventHandle e = (<Event>event)._h
-        cdef StreamHandle h = self._h
-        cdef CUresult status
-        with nogil:
-            status = driver().cuEventRecord(raw_of(e), raw_of(h))
-        check(status)
+        record_on(self._h, (<Event>event)._h)
         return event
 
     def wait(self, event_or_stream):
@@ -163,23 +165,26 @@ cdef class Stream:
             )
         cdef StreamHandle h = self._h
         cdef CUresult status
+        cdef CapturedCall call
+        if may_be_captured(h):
+            call.find(h)
         with nogil:
             status = driver().cuStreamWaitEvent(raw_of(h), raw_of(e), 0)
-        check(status)
+            call.look(status)
+        if call.is_captured():
+            note(call, status, "wait")
+        if status != CUDA_SUCCESS:
+            fail(call, status, f"have {self!r} wait for {event_or_stream!r}")
 
     cdef EventHandle _mark(self, Stream other):
         """An event at the present end of another stream."""
         cdef Context context = other._context()
-        cdef StreamHandle h = other._h
         cdef EventHandle e
-        cdef CUresult status = CUDA_SUCCESS
         with nogil:
             e = create_event(context._h, False, False)
-            if e:
-                status = driver().cuEventRecord(raw_of(e), raw_of(h))
         if not e:
             raise_noted("an event to wait for a stream")
-        check(status)
+        record_on(other._h, e)
         return e
 
     cdef Context _context(self):
@@ -209,6 +214,7 @@ cdef class Stream:
         """True when the stream does not wait for the legacy default stream, nor that one for it."""
         self._check_open()
         ensure_driver()
+        check_askable(self._h, "is_nonblocking")
         cdef unsigned int flags = 0
         cdef StreamHandle h = self._h
         cdef CUresult status
@@ -222,6 +228,7 @@ cdef class Stream:
         """The stream's priority: smaller runs first."""
         self._check_open()
         ensure_driver()
+        check_askable(self._h, "priority")
         cdef int priority = 0
         cdef StreamHandle h = self._h
         cdef CUresult status
@@ -254,6 +261,32 @@ cdef class Stream:
             return "<Stream closed>"
         context = <uintptr_t>raw_of((<StreamBox*>box_of[StreamBox](self._h)).context)
         return f"<Stream handle={self.handle:#x} context={context:#x}>"
+
+
+cdef int record_on(const StreamHandle& h, const EventHandle& e) except -1:
+    cdef CUresult status
+    cdef CapturedCall call
+    if may_be_captured(h):
+        call.find(h)
+    with nogil:
+        status = driver().cuEventRecord(raw_of(e), raw_of(h))
+        call.look(status)
+    if call.is_captured():
+        note(call, status, "record")
+    if status != CUDA_SUCCESS:
+        fail(call, status, "record of an event")
+    return 0
+
+
+cdef int check_askable(const StreamHandle& h, str what) except -1:
+    # cuStreamGetFlags and cuStreamGetPriority spoil the capture of the stream (libcuda 580, on an H200).
+    cdef CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE
+    cdef CUresult status
+    with nogil:
+        status = driver().cuStreamIsCapturing(raw_of(h), &now)
+    if status == CUDA_SUCCESS and now != CU_STREAM_CAPTURE_STATUS_NONE:
+        raise RuntimeError(f"{what} cannot be asked for while the stream is being captured: that would spoil the capture")
+    return 0
 
 
 cdef object make_builder = None
