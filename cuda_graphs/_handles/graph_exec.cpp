@@ -62,6 +62,7 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
         const DetachedOwners detached(graph, kept);
         exec->owners.add(std::move(kept));
         const GilRelease released;
+        const RelaxedCapture relaxed;
         params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;  // where the driver is not even asked
         if (upload_stream && has_owners(*exec)) {
             *status = prepare_use({}, upload_stream, &exec->owners.last(Use::kUpload));

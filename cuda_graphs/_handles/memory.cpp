@@ -21,11 +21,11 @@ void* host_address(CUdeviceptr raw) {
 // could finish, and the process gives all its memory back anyway: so from then on nothing is freed with a wait.
 CUresult free_now(const PointerBox& box) {
     if (!python_is_open()) return CUDA_SUCCESS;
-    const RelaxedCapture relaxed;
     return box.how == Free::kDevice ? driver().cuMemFree(box.raw) : driver().cuMemFreeHost(host_address(box.raw));
 }
 
 CUresult free_memory(const PointerBox& box) {
+    const RelaxedCapture relaxed;
     const ContextScope scope(box.context);
     if (is_refused_here(scope.status())) return scope.status();
     if (box.how == Free::kAsync || box.how == Free::kGraph) return driver().cuMemFreeAsync(box.raw, raw_of(box.stream));
@@ -51,6 +51,7 @@ bool would_be_captured(const PointerBox& box) {
 bool PoolBox::finish() noexcept {
     if (raw == nullptr || !owned) return true;
     const GilRelease no_gil;
+    const RelaxedCapture relaxed;
     return !is_refused_here(driver().cuMemPoolDestroy(raw));
 }
 
@@ -62,6 +63,7 @@ PoolHandle create_device_pool(CUdevice device, std::size_t max_size, cuuint64_t 
     props.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     props.location.id = device;
     props.maxSize = max_size;
+    const RelaxedCapture relaxed;
     CU_TRY(driver().cuMemPoolCreate(&box->raw, &props));
     box->owned = true;
     box->device = device;
@@ -98,6 +100,7 @@ PointerHandle allocate_from_pool(const PoolHandle& pool, std::size_t size, const
     auto box = make_box<PointerBox>();
     box->context = box_of<StreamBox>(stream)->context;
     if (!box->context) box->context = current_context();
+    const RelaxedCapture relaxed;
     CU_TRY(driver().cuMemAllocFromPoolAsync(&box->raw, size, raw_of(pool), raw_of(stream)));
     box->size = size;
     box->how = Free::kAsync;

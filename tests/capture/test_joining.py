@@ -13,12 +13,14 @@ join = cg.GraphBuilder.join
 @pytest.mark.parametrize("arguments", [(), ("one",), ("one", object()), (object(), "one"), ("one", None)])
 def test_the_types_are_looked_at_before_the_count(arguments, capturing):
     builders = [capturing if a == "one" else a for a in arguments]
-    if all(isinstance(b, cg.GraphBuilder) for b in builders):
-        with pytest.raises(ValueError, match="^Must join with at least two graph builders"):
-            join(*builders)
-    else:
-        with pytest.raises(TypeError, match="^All arguments must be GraphBuilder instances"):
-            join(*builders)
+    only_builders = all(isinstance(b, cg.GraphBuilder) for b in builders)
+    text = (
+        "Must join with at least two graph builders"
+        if only_builders
+        else "All arguments must be GraphBuilder instances"
+    )
+    with pytest.raises(ValueError if only_builders else TypeError, match=text):
+        join(*builders)
     assert capturing.is_building
 
 

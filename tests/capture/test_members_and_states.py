@@ -3,6 +3,7 @@
 """Law: what each member of a builder does depends on its kind and state alone, as this table says; what it refuses
 changes nothing."""
 
+import contextlib
 import re
 
 import pytest
@@ -299,10 +300,8 @@ def test_a_member_in_a_state(member, kind, state, rig):
     want = expected(member, kind, state)
     call = TABLE[member][0]
     if want is ...:
-        try:
+        with contextlib.suppress(cg.CUDAError):
             call(rig, builder)
-        except cg.CUDAError:
-            pass
     elif isinstance(want, tuple):
         exception, text = want
         with pytest.raises(exception) as caught:
@@ -323,7 +322,7 @@ def test_a_closed_builder_is_a_runtime_error_and_a_value_error(rig):
 
 def test_a_builder_is_made_by_a_device_or_a_stream_only():
     with pytest.raises(
-        NotImplementedError, match="^directly creating a GraphBuilder object can be ambiguous"
+        NotImplementedError, match="directly creating a GraphBuilder object can be ambiguous"
     ) as caught:
         cg.GraphBuilder()
     assert "Device.create_graph_builder()" in str(caught.value)
