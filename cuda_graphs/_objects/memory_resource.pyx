@@ -168,8 +168,10 @@ cdef int check_not_capturing(Stream stream) except -1:
         status = driver().cuStreamIsCapturing(raw_of(stream._h), &capture)
     check(status)
     if capture != CU_STREAM_CAPTURE_STATUS_NONE:
-        raise RuntimeError("DeviceMemoryResource cannot perform memory operations on a capturing stream (consider using "
-            "GraphMemoryResource).")
+        raise RuntimeError(
+            "DeviceMemoryResource cannot perform memory operations on a capturing stream (consider using "
+            "GraphMemoryResource)."
+        )
     return 0
 
 

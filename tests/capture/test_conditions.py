@@ -202,7 +202,7 @@ def test_a_condition_of_another_graph_is_refused_by_the_driver(capturing, device
 def test_a_condition_without_a_node_is_reported_by_the_instantiation(capturing):
     capturing.create_condition()
     capturing.end_building()
-    with pytest.raises(cg.GraphInstantiateError, match="^One or more conditional handles are not associated"):
+    with pytest.raises(cg.GraphInstantiateError, match="One or more conditional handles are not associated"):
         capturing.complete()
 
 
@@ -236,13 +236,18 @@ def test_a_driver_that_is_too_old_is_named(member, version, what, call, capturin
 
 
 def test_an_exception_in_a_body_spoils_the_graph_and_nothing_else(capturing, kernels, stream):
-    with pytest.raises(ZeroDivisionError):
-        with capturing.if_then(capturing.create_condition(1)) as body:
+    body = capturing.if_then(capturing.create_condition(1))
+
+    def fail():
+        with body:
             cg.launch(body, ONE, kernels.nothing)
-            1 / 0
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
     assert body.is_closed
     cg.launch(capturing, ONE, kernels.nothing)
     capturing.end_building()
-    with pytest.raises(RuntimeError, match="a capture into the body .* was given up or spoiled"):
+    with pytest.raises(RuntimeError, match=r"a capture into the body .* was given up or spoiled"):
         capturing.complete()
     np.testing.assert_equal(len(capturing.graph_definition.nodes()), 2)

@@ -192,10 +192,9 @@ def test_the_attributes_say_what_launches_took(mode, builder, memory, stream):
     builder.begin_building(mode)
     memory.allocate(1 << 20, stream=builder).close()
     builder.end_building()
-    before = attributes.used_mem_high
     builder.complete().launch(stream)
     stream.sync()
-    assert attributes.used_mem_high >= before + (1 << 20)
+    assert attributes.used_mem_high >= 1 << 20
     assert attributes.reserved_mem_high >= attributes.used_mem_high
     assert attributes.reserved_mem_high >= attributes.reserved_mem_current
     attributes.used_mem_high = 0
@@ -231,7 +230,7 @@ def test_there_is_one_resource_for_each_device(device):
 
 @pytest.mark.parametrize("name", ["used_mem_current", "reserved_mem_current"])
 def test_what_is_current_cannot_be_set(name, memory):
-    with pytest.raises(AttributeError, match=f"attribute '{name}' .* is not writable"):
+    with pytest.raises(AttributeError, match=rf"attribute '{name}' .* is not writable"):
         setattr(memory.attributes, name, 0)
 
 
@@ -245,7 +244,7 @@ def test_a_high_can_be_set_to_zero_only(name, value, memory):
 
 
 def test_the_attributes_belong_to_a_resource(memory):
-    with pytest.raises(RuntimeError, match="^GraphMemoryResourceAttributes cannot be instantiated directly"):
+    with pytest.raises(RuntimeError, match="GraphMemoryResourceAttributes cannot be instantiated directly"):
         type(memory.attributes)()
     names = ["reserved_mem_current", "reserved_mem_high", "used_mem_current", "used_mem_high"]
     parts = [f"{name}={getattr(memory.attributes, name)}" for name in names]
