@@ -3,8 +3,9 @@
 """In what two definitions differ, in words: for the message of an update that the driver refused.
 
 The driver names a node of the new definition at most. What it is compared with is its partner in the definition that
-the executable was made of, as that is now. Nodes are paired as cuda.h (cuGraphExecUpdate) says: those that nothing
-depends on in the order of the nodes, all others in the order of the edges that end at a pair.
+the executable was made of, as that is now. Definitions whose nodes have the same kinds and names in the same order were
+made by the same program, so their nodes are paired in that order. Others are paired as cuda.h (cuGraphExecUpdate) says:
+nodes that nothing depends on in the order of the nodes, all others in the order of the edges that end at a pair.
 """
 
 from __future__ import annotations
@@ -25,16 +26,24 @@ __all__ = ["describe_difference"]
 UNKNOWN = "the definition that the executable was made of is gone, so what it was is not known"
 
 
-def describe_difference(before: GraphDef | None, after: GraphDef, culprit: int) -> str:
-    """What of `after` the executable made of `before` cannot take. `culprit`: handle of the node that the driver names,
-    or 0; the node may be in a graph inside `after`. "" when nothing is to be said."""
+TOPOLOGY_CHANGED = 2  # CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED
+
+
+def describe_difference(before: GraphDef | None, after: GraphDef, result: int, culprit: int) -> str:
+    """What of `after` the executable made of `before` cannot take, for a CUgraphExecUpdateResult.
+
+    `culprit` is the handle of the node that the driver names, or 0; it may be in a graph inside `after`. "" when
+    nothing is to be said.
+    """
+    if before is not None and result == TOPOLOGY_CHANGED:
+        structure = next(differences(before, after), None)
+        if structure is not None:
+            return structure
     found = next(find(before, after, culprit), None) if culprit else None
-    if found is not None:
-        node, partner = found
-        return describe_node(partner, node)
-    if before is None:
-        return UNKNOWN
-    return next(differences(before, after), "")
+    if found is None:
+        return UNKNOWN if before is None else ""
+    node, partner = found
+    return describe_node(partner, node)
 
 
 @dataclass(frozen=True)
@@ -59,6 +68,8 @@ class Listing:
 
 def pair(before: Listing, after: Listing) -> dict[GraphNode, GraphNode]:
     """From the nodes of `after` to their partners in `before`, as far as the two go together."""
+    if [kind(node) for node in before.nodes] == [kind(node) for node in after.nodes]:
+        return dict(zip(after.nodes, before.nodes, strict=True))
     partners = dict(zip(after.exits(), before.exits(), strict=False))
     waiting = list(partners)
     for node in waiting:  # grows meanwhile
@@ -67,6 +78,10 @@ def pair(before: Listing, after: Listing) -> dict[GraphNode, GraphNode]:
                 partners[theirs] = ours
                 waiting.append(theirs)
     return partners
+
+
+def kind(node: GraphNode) -> tuple[type, str]:
+    return type(node), node.name
 
 
 def insides(node: GraphNode | None) -> tuple[GraphDef, ...]:
@@ -112,8 +127,22 @@ def differences(before: GraphDef, after: GraphDef) -> Iterator[str]:
 def edge_differences(
     node: GraphNode, now: list[GraphNode], was: list[GraphNode], partners: dict[GraphNode, GraphNode]
 ) -> Iterator[str]:
-    if [partners.get(source) for source in now] != was:
+    ours = [partners.get(source) for source in now]
+    if set(ours) != set(was):
         yield f"{label(node)} depends on {labels(now)}, and did on {labels(was)}"
+    elif ours != was:
+        yield f"{label(node)} depends on {labels(now)}, and did so in another order"
+    else:
+        for source, partner in zip(now, was, strict=True):
+            yield from data_differences(node, source, partner, partners[node])
+
+
+def data_differences(
+    node: GraphNode, source: GraphNode, old_source: GraphNode, old_node: GraphNode
+) -> Iterator[str]:
+    now, was = node.graph.edge_data(source, node), old_node.graph.edge_data(old_source, old_node)
+    if now != was:
+        yield f"the edge from {label(source)} to {label(node)} had {was}, and has {now}"
 
 
 def describe_counts(ours: Listing, theirs: Listing) -> str:
@@ -134,11 +163,7 @@ def describe_node(partner: GraphNode | None, node: GraphNode) -> str:
     if type(partner) is not type(node):
         return f"{label(node)} was {label(partner)}"
     changes = [f"{name} was {was}, and is {now}" for name, was, now in changed_fields(partner, node)]
-    if changes:
-        return f"{label(node)}: {'; '.join(changes)}"
-    now, was = (Listing.of(each.graph) for each in (node, partner))
-    edges = edge_differences(node, now.dependencies[node], was.dependencies[partner], pair(was, now))
-    return next(edges, label(node))
+    return f"{label(node)}: {'; '.join(changes)}" if changes else label(node)
 
 
 def changed_fields(partner: GraphNode, node: GraphNode) -> Iterator[tuple[str, Any, Any]]:

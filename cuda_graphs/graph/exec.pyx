@@ -204,7 +204,7 @@ cdef object refused(Graph self, Place after, CUresult status, CUgraphExecUpdateR
     driver().cuGetErrorString(status, &text)
     difference = ""
     if status == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE:
-        difference = describe_difference(source_of(self), after, <uintptr_t>info.errorNode)
+        difference = describe_difference(source_of(self), after, <int>info.result, <uintptr_t>info.errorNode)
     return update_error(
         <int>info.result, <int>status, name.decode() if name else "", text.decode() if text else "",
         f"update {self!r} from {after._identify(True)}", difference,
