@@ -7,7 +7,11 @@ import pytest
 
 import cuda_graphs as cg
 
-pytestmark = pytest.mark.cuda
+pytestmark = [
+    pytest.mark.cuda,
+    # It still takes every object with a stream, and says that it would rather have a Stream made of one.
+    pytest.mark.filterwarnings("ignore:Passing foreign stream objects:DeprecationWarning"),
+]
 
 SIZE = 32
 BLOCK = cg.LaunchConfig(grid=1, block=SIZE)
