@@ -17,6 +17,7 @@ from cuda_graphs._objects.launch_config import LaunchConfig
 from cuda_graphs._objects.memory_resource import (
     DeviceMemoryResource,
     DeviceMemoryResourceOptions,
+    ManagedMemoryResource,
     MemoryResource,
     PinnedMemoryResource,
     SynchronousMemoryResource,
@@ -82,6 +83,7 @@ from cuda_graphs.graph.parameter import Parameter
 from cuda_graphs.graph.spans import Span
 
 if TYPE_CHECKING:
+    from cuda_graphs.kernel.ndarray import Field, NDArray, field, ndarray
     from cuda_graphs.compiler.types import (
         bf16,
         bool_,
@@ -135,6 +137,7 @@ __all__ = [
     "ExecutableKernelNode",
     "ExecutableMemcpyNode",
     "ExecutableMemsetNode",
+    "Field",
     "Finding",
     "FreeNode",
     "Graph",
@@ -159,9 +162,11 @@ __all__ = [
     "KernelOccupancy",
     "LaunchConfig",
     "LaunchError",
+    "ManagedMemoryResource",
     "MemcpyNode",
     "MemoryResource",
     "MemsetNode",
+    "NDArray",
     "NVRTCError",
     "ObjectCode",
     "Parameter",
@@ -180,11 +185,13 @@ __all__ = [
     "f16",
     "f32",
     "f64",
+    "field",
     "i8",
     "i16",
     "i32",
     "i64",
     "launch",
+    "ndarray",
     "pointer",
     "u8",
     "u16",
@@ -193,18 +200,22 @@ __all__ = [
     "use_driver",
 ]
 
-# Those of the compiler, which is imported when one of them is asked for.
-_TYPES = {
-    *("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "bool_", "pointer"),
+# Names of the compiler and of what is built on it, and the modules that are imported when one of them is asked for.
+_LATER = {
+    **dict.fromkeys(
+        ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "bool_", "pointer"),
+        "cuda_graphs.compiler.types",
+    ),
+    **dict.fromkeys(("Field", "NDArray", "field", "ndarray"), "cuda_graphs.kernel.ndarray"),
 }
 
 
 def __getattr__(name: str) -> object:
-    if name not in _TYPES:
+    if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from cuda_graphs.compiler import types
+    from importlib import import_module
 
-    return globals().setdefault(name, getattr(types, name))
+    return globals().setdefault(name, getattr(import_module(_LATER[name]), name))
 
 
 def __dir__() -> list[str]:

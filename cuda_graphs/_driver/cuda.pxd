@@ -148,6 +148,8 @@ cdef extern from "_driver/table.hpp" namespace "cg" nogil:
         CUresult cuEventSynchronize(CUevent event)
         CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end)
 
+        CUresult cuMemcpyHtoD(CUdeviceptr dst, const void* src, size_t size)
+        CUresult cuMemcpyDtoH(void* dst, CUdeviceptr src, size_t size)
         CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t size, CUstream stream)
         CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
         CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute, void* value)

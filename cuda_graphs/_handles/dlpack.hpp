@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory as a DLPack tensor: one dimension of int8, in the form before and since DLPack 1.0. The tensor holds the
-// handle of the memory, so a view keeps it for as long as it lives, also after the Buffer was closed.
+// Memory as a DLPack tensor in C order, in the form before and since DLPack 1.0. The tensor holds the handle of the
+// memory, so a view keeps it for as long as it lives, also after the Buffer was closed.
 // Layout: dmlc/dlpack, include/dlpack/dlpack.h, version 1.0.
 #ifndef CUDA_GRAPHS_HANDLES_DLPACK_HPP
 #define CUDA_GRAPHS_HANDLES_DLPACK_HPP
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "memory.hpp"
 
@@ -59,8 +60,18 @@ struct DLManagedTensorVersioned {
     DLTensor dl_tensor;
 };
 
-DLManagedTensor* export_bytes(const PointerHandle& memory, std::size_t size, int device_type, int device_id);
-DLManagedTensorVersioned* export_bytes_versioned(const PointerHandle& memory, std::size_t size, int device_type,
+// DLDataTypeCode.
+enum DLDataTypeCode : std::uint8_t { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLBool = 6 };
+
+// How memory is read as an array without gaps.
+struct ArrayForm {
+    DLDataTypeCode code = kDLInt;
+    std::uint8_t bits = 8;
+    std::vector<std::int64_t> shape;
+};
+
+DLManagedTensor* export_array(const PointerHandle& memory, const ArrayForm& form, int device_type, int device_id);
+DLManagedTensorVersioned* export_array_versioned(const PointerHandle& memory, const ArrayForm& form, int device_type,
                                                  int device_id);
 
 // For a capsule that nobody consumed.

@@ -115,6 +115,7 @@ cdef extern from "_handles/memory.hpp" namespace "cg" nogil:
     CUresult allocate_in_graph(size_t size, const StreamHandle& stream, PointerHandle* memory) except +
     PointerHandle allocate_device(const ContextHandle& context, size_t size) except +
     PointerHandle allocate_pinned(const ContextHandle& context, size_t size) except +
+    PointerHandle allocate_managed(const ContextHandle& context, size_t size) except +
     PointerHandle create_pointer_ref(CUdeviceptr raw, size_t size, Opaque owner) except +
     PointerHandle create_pointer_with_resource(
         CUdeviceptr raw, size_t size, Opaque owner, void* resource, FreeCallback callback

@@ -154,6 +154,19 @@ PointerHandle allocate_pinned(const ContextHandle& context, std::size_t size) {
     return handle_of(std::move(box));
 }
 
+PointerHandle allocate_managed(const ContextHandle& context, std::size_t size) {
+    drain_deferred();
+    auto box = make_box<PointerBox>();
+    const RelaxedCapture relaxed;
+    const ContextScope scope(context);
+    CU_TRY(scope.status());
+    CU_TRY(driver().cuMemAllocManaged(&box->raw, size, CU_MEM_ATTACH_GLOBAL));
+    box->size = size;
+    box->how = Free::kDevice;
+    box->context = context;
+    return handle_of(std::move(box));
+}
+
 PointerHandle create_pointer_ref(CUdeviceptr raw, std::size_t size, Opaque owner) {
     auto box = make_box<PointerBox>();
     box->raw = raw;

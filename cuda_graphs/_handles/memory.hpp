@@ -64,6 +64,7 @@ PointerHandle allocate_from_pool(const PoolHandle& pool, std::size_t size, const
 CUresult allocate_in_graph(std::size_t size, const StreamHandle& stream, PointerHandle* memory);
 PointerHandle allocate_device(const ContextHandle& context, std::size_t size);
 PointerHandle allocate_pinned(const ContextHandle& context, std::size_t size);
+PointerHandle allocate_managed(const ContextHandle& context, std::size_t size);
 
 // Memory of others; `owner` (may be empty) lives as long as the handle.
 PointerHandle create_pointer_ref(CUdeviceptr raw, std::size_t size, Opaque owner);

@@ -5,8 +5,8 @@
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
 from cpython.exc cimport PyErr_Fetch, PyErr_Restore
 from cpython.object cimport PyObject
-from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New
 from libc.stddef cimport size_t
+from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from cuda_graphs._driver.cuda cimport (
@@ -41,27 +41,10 @@ from cuda_graphs._handles.handles cimport (
     raw_of,
 )
 from cuda_graphs._objects.captured cimport fail, keep, settle
+from cuda_graphs._objects.dlpack cimport ArrayForm, export_capsule, kDLCPU, kDLCUDA, kDLCUDAHost, kDLCUDAManaged
 from cuda_graphs._objects.numbers cimport read_size, read_unsigned
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 from cuda_graphs._objects.stream import default_stream
-
-cdef extern from "_handles/dlpack.hpp" namespace "cg" nogil:
-    enum:
-        kDLCPU
-        kDLCUDA
-        kDLCUDAHost
-        kDLCUDAManaged
-    cppclass DLManagedTensor:
-        pass
-    cppclass DLManagedTensorVersioned:
-        pass
-    DLManagedTensor* export_bytes(const PointerHandle& memory, size_t size, int device_type, int device_id) except +
-    DLManagedTensorVersioned* export_bytes_versioned(
-        const PointerHandle& memory, size_t size, int device_type, int device_id
-    ) except +
-    void drop_export(DLManagedTensor* tensor) noexcept
-    void drop_export_versioned(DLManagedTensorVersioned* tensor) noexcept
-
 
 cdef class Buffer:
     """Memory of a device or of the host. A memory resource's `allocate` returns it, or `Device.allocate`.
@@ -318,22 +301,9 @@ cdef class Buffer:
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         self._check_open()
-        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
-            raise BufferError("Sorry, not supported: dl_device other than None")
-        if copy is True:
-            raise BufferError("Sorry, not supported: copy=True")
-        if max_version is not None and not (isinstance(max_version, tuple) and len(max_version) == 2):
-            raise BufferError(f"Expected max_version tuple[int, int], got {max_version}")
-        device_type, device_id = self.__dlpack_device__()
-        if max_version is None or max_version < (1, 0):
-            return PyCapsule_New(
-                export_bytes(self._h, self._size, device_type, device_id), b"dltensor", delete_capsule
-            )
-        return PyCapsule_New(
-            export_bytes_versioned(self._h, self._size, device_type, device_id),
-            b"dltensor_versioned",
-            delete_capsule_versioned,
-        )
+        cdef ArrayForm bytes_of_it
+        bytes_of_it.shape.push_back(<int64_t>self._size)
+        return export_capsule(self._h, bytes_of_it, self.__dlpack_device__(), max_version, dl_device, copy)
 
     def __eq__(self, other):
         if not isinstance(other, Buffer):
@@ -435,17 +405,6 @@ cdef int parse_fill_value(object value, unsigned int* pattern) except -1:
         return <int>view.len
     finally:
         PyBuffer_Release(&view)
-
-
-cdef void delete_capsule(object capsule) noexcept:
-    # A consumer that took the tensor has renamed the capsule.
-    if PyCapsule_IsValid(capsule, b"dltensor"):
-        drop_export(<DLManagedTensor*>PyCapsule_GetPointer(capsule, b"dltensor"))
-
-
-cdef void delete_capsule_versioned(object capsule) noexcept:
-    if PyCapsule_IsValid(capsule, b"dltensor_versioned"):
-        drop_export_versioned(<DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, b"dltensor_versioned"))
 
 
 cdef void give_back(void* resource, CUdeviceptr address, size_t size, const StreamHandle& stream) noexcept nogil:

@@ -19,6 +19,7 @@ from cuda_graphs._handles.handles cimport (
     PoolHandle,
     allocate_device,
     allocate_from_pool,
+    allocate_managed,
     allocate_pinned,
     create_device_pool,
     create_pointer_ref,
@@ -262,6 +263,57 @@ class PinnedMemoryResource(MemoryResource):
     def device_id(self):
         """RuntimeError: pinned memory is not of one device."""
         raise RuntimeError("PinnedMemoryResource is not bound to any GPU")
+
+
+class ManagedMemoryResource(MemoryResource):
+    """Memory that the host and the device both use, and that moves to whoever uses it. Giving it back waits for the device.
+
+    Args:
+        device: A Device or its number; it must have been made current once.
+    """
+
+    def __init__(self, device):
+        self._device = Device(device)
+        self._context = self._device.context
+
+    def allocate(self, size, *, stream=None):
+        """A Buffer of `size` bytes of managed memory; `stream` is only checked.
+
+        Raises:
+            OverflowError: `size` is negative.
+            CUDAError: There is not enough memory.
+        """
+        if stream is not None:
+            Stream_accept(stream)
+        cdef Context context = self._context
+        cdef size_t bytes = read_size(size, "size")
+        cdef PointerHandle h
+        if bytes == 0:
+            return Buffer._from_handle(create_pointer_ref(0, 0, Opaque()), self)
+        with nogil:
+            h = allocate_managed(context._h, bytes)
+        if not h:
+            raise_noted(f"allocation of {bytes} bytes of managed memory")
+        return Buffer._from_handle(h, self)
+
+    def deallocate(self, ptr, size, *, stream):
+        """Refused: Buffers of this resource give themselves back."""
+        raise TypeError("Buffers of a ManagedMemoryResource give themselves back; close them")
+
+    @property
+    def is_device_accessible(self):
+        """True: kernels can use the memory."""
+        return True
+
+    @property
+    def is_host_accessible(self):
+        """True: the host can use the memory, on most devices while none of its kernels runs."""
+        return True
+
+    @property
+    def device_id(self):
+        """The number of the device."""
+        return self._device.device_id
 
 
 def device_memory_resource(device) -> MemoryResource:

@@ -13,6 +13,7 @@ RESOURCES = {
     "own pool": (lambda d: cg.DeviceMemoryResource(d, {"max_size": 1 << 26}), True, False),
     "synchronous": (lambda d: cg.SynchronousMemoryResource(d), True, False),
     "pinned": (lambda d: cg.PinnedMemoryResource(), True, True),
+    "managed": (lambda d: cg.ManagedMemoryResource(d), True, True),
 }
 
 
@@ -30,7 +31,7 @@ def test_its_buffers_are_usable_where_it_says(device, stream, name):
     borrowed = cg.Buffer.from_handle(buffer.handle, 256)  # what the driver itself says
     assert borrowed.is_device_accessible is on_device
     assert borrowed.is_host_accessible is on_host
-    assert borrowed.is_managed is False
+    assert borrowed.is_managed is (name == "managed")
 
 
 @pytest.mark.parametrize("name", RESOURCES)

@@ -1,0 +1,7 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The bridge: what ties the compiler to devices. Arrays and fields here; kernels, their calls and caches to come.
+
+Nothing below knows of it: `compiler/` gives code for types, `_objects/` and `graph/` run code, and only this folder
+uses both.
+"""

@@ -1,0 +1,94 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Types of elements: which of ours a value names, and how NumPy holds its elements on the host.
+
+bfloat16 is the one that NumPy does not have: on the host its elements are float32, rounded to the nearest, ties to even,
+on the way to the device.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from cuda_graphs.compiler.types import SCALARS, ScalarType, bf16, bool_, f32, i32
+
+__all__ = ["accept_dtype", "from_device", "host_dtype", "to_device", "to_element"]
+
+# Python's own types, as in annotations of kernels.
+PYTHON = {int: i32, float: f32, bool: bool_}
+BY_NUMPY = {np.dtype(t.dtype): t for t in SCALARS.values() if t.dtype is not None}
+
+
+def accept_dtype(given: Any) -> ScalarType:
+    """The element type that `given` means: one of ours, a type of NumPy of the same layout, or int, float, bool.
+
+    Raises:
+        TypeError: It means none.
+    """
+    if isinstance(given, ScalarType) and given.name in SCALARS:
+        return given
+    found = PYTHON.get(given) if isinstance(given, type) else None
+    if found is None and (isinstance(given, np.dtype) or (isinstance(given, type) and issubclass(given, np.generic))):
+        wanted = np.dtype(given)
+        found = bf16 if wanted.name == "bfloat16" else BY_NUMPY.get(wanted)
+    if found is None:
+        raise TypeError(
+            f"dtype must be an element type (cg.i8 to cg.u64, cg.f16, cg.bf16, cg.f32, cg.f64, cg.bool_, or NumPy's), got {given!r}"
+        )
+    return found
+
+
+def host_dtype(dtype: ScalarType) -> np.dtype[Any]:
+    """How NumPy holds elements on the host."""
+    return np.dtype(np.float32 if dtype.dtype is None else dtype.dtype)
+
+
+def to_device(values: np.ndarray[Any, Any], dtype: ScalarType) -> np.ndarray[Any, Any]:
+    """`values`, which have `host_dtype(dtype)`, as elements of the device."""
+    if dtype is not bf16:
+        return values
+    bits = values.view(np.uint32)
+    rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
+    return np.where(np.isnan(values), np.uint32(0x7FC0), rounded).astype(np.uint16)
+
+
+def from_device(elements: np.ndarray[Any, Any], dtype: ScalarType) -> np.ndarray[Any, Any]:
+    """The way back."""
+    if dtype is not bf16:
+        return elements
+    return (elements.astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+
+def device_dtype(dtype: ScalarType) -> np.dtype[Any]:
+    """A type of NumPy with the layout of the elements on the device."""
+    return np.dtype(np.uint16 if dtype.dtype is None else dtype.dtype)
+
+
+def to_element(value: Any, dtype: ScalarType, what: str) -> bytes:
+    """One value as the bytes of an element.
+
+    Raises:
+        TypeError: A float for an integer type, or no number at all.
+        OverflowError: An integer that the type does not hold.
+    """
+    if dtype.kind in ("int", "uint", "bool"):
+        value = as_integer(value, dtype, what)
+    elif isinstance(value, (str, bytes)) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
+        raise TypeError(f"{what} takes a number, got {type(value).__name__}")
+    with np.errstate(over="ignore"):  # an infinity, as in a kernel
+        return to_device(np.array([value], host_dtype(dtype)), dtype).tobytes()
+
+
+def as_integer(value: Any, dtype: ScalarType, what: str) -> int:
+    try:
+        number = int(value) if isinstance(value, np.bool_) else operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} takes an integer, got {value!r} ({type(value).__name__}): convert it") from None
+    bits = 1 if dtype.kind == "bool" else 8 * dtype.size
+    low, high = (-(1 << bits - 1), 1 << bits - 1) if dtype.kind == "int" else (0, 1 << bits)
+    if not low <= number < high:
+        raise OverflowError(f"{what} takes values from {low} to {high - 1}, got {number}")
+    return number

@@ -1,0 +1,378 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays for kernels: elements of one type in C order, in memory of a device.
+
+Whatever the host reads or writes here waits for the device first, so it sees what was launched before, on any stream,
+and what is launched after sees it.
+
+Where the host reaches managed memory of the device in place (the host driver; GPUs that share their memory with the CPU)
+the elements are in managed memory and NumPy sees them without a copy; elsewhere they are in device memory.
+"""
+
+from libc.stddef cimport size_t
+from libc.stdint cimport int64_t, uintptr_t
+
+from cuda_graphs._driver.cuda cimport CUDA_SUCCESS, CUdeviceptr, CUresult, driver
+from cuda_graphs._driver.seam cimport check_attempt
+from cuda_graphs._objects.buffer cimport Buffer
+from cuda_graphs._objects.dlpack cimport (
+    ArrayForm, DLDataTypeCode, export_capsule, kDLBfloat, kDLBool, kDLCPU, kDLCUDA, kDLFloat, kDLInt, kDLUInt,
+)
+from cuda_graphs._objects.numbers cimport as_int
+from cuda_graphs._objects.device import Device
+from cuda_graphs._objects.memory_resource import ManagedMemoryResource
+
+# An extent is an i32 in kernels.
+LARGEST_EXTENT = 2**31 - 1
+
+cdef dict DLPACK_CODES = {
+    "int": <int>kDLInt, "uint": <int>kDLUInt, "float": <int>kDLFloat, "bool": <int>kDLBool,
+}
+
+
+cdef class NDArray:
+    """An array of elements in memory of a device: an argument of kernels. `ndarray` makes one.
+
+    `a[i, j]` reads one element on the host and `a[i, j] = value` writes one; each waits for the device, so many elements go
+    through `to_numpy` and `from_numpy`. Other libraries take it without a copy: ``__cuda_array_interface__``, DLPack, and
+    ``__array_interface__`` where the host reaches the memory.
+
+    Attributes:
+        dtype: The type of the elements.
+        shape: A tuple of ints; ``()`` of an array of one element without an index.
+        size: The number of elements.
+        device: The Device.
+        grad: An NDArray of the same type and shape, for gradients; None unless it was asked for.
+    """
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError("NDArray objects cannot be instantiated directly. Use cuda_graphs.ndarray() or field().")
+
+    @property
+    def ndim(self):
+        """The number of indices of an element."""
+        return len(self.shape)
+
+    @property
+    def itemsize(self):
+        """Bytes of an element."""
+        return self.dtype.size
+
+    @property
+    def nbytes(self):
+        """Bytes of all elements."""
+        return self.size * self.dtype.size
+
+    @property
+    def strides(self):
+        """Bytes from an element to the next along each dimension."""
+        strides = []
+        step = self.dtype.size
+        for extent in reversed(self.shape):
+            strides.append(step)
+            step *= extent
+        return tuple(reversed(strides))
+
+    @property
+    def handle(self):
+        """The address of the first element, an int."""
+        return self._address
+
+    @property
+    def buffer(self):
+        """The Buffer with the elements."""
+        return self._buffer
+
+    @property
+    def needs_grad(self):
+        """Whether there is a `grad`."""
+        return self.grad is not None
+
+    def fill(self, value):
+        """Set every element to a value.
+
+        Raises:
+            TypeError: A float for elements that are integers, or no number.
+            OverflowError: An integer that the elements do not hold.
+        """
+        import numpy as np
+
+        from cuda_graphs.kernel.dtypes import device_dtype, to_element
+
+        cdef bytes element = to_element(value, self.dtype, f"an element of {self!r}")
+        if not self.size:
+            return
+        self._wait()
+        if len(element) == 8 and element[:4] != element[4:]:  # the driver fills with up to 4 bytes
+            self._write(np.full(self.size, np.frombuffer(element, device_dtype(self.dtype))[0]), 0)
+            return
+        stream = self.device.default_stream
+        self._buffer.fill(element[:4], stream=stream)
+        stream.sync()
+
+    def to_numpy(self):
+        """A NumPy array with a copy of the elements; of bf16 as float32, which holds them exactly."""
+        import numpy as np
+
+        from cuda_graphs.kernel.dtypes import device_dtype, from_device
+
+        elements = np.empty(self.shape, device_dtype(self.dtype))
+        self._wait()
+        self._read(elements, 0)
+        return from_device(elements, self.dtype)
+
+    def from_numpy(self, values):
+        """Take the elements of a NumPy array of the same shape, converted as NumPy's `astype` does.
+
+        Raises:
+            TypeError: `values` is not a NumPy array, or of a kind that does not become numbers of this type.
+            ValueError: Another shape.
+        """
+        import numpy as np
+
+        from cuda_graphs.kernel.dtypes import host_dtype, to_device
+
+        if not isinstance(values, np.ndarray):
+            raise TypeError(f"values must be a NumPy array, got {type(values).__name__}: make one with numpy.asarray")
+        if values.shape != self.shape:
+            raise ValueError(f"values have the shape {values.shape}, {self!r} has {self.shape}")
+        if values.dtype.kind not in "biuf":
+            raise TypeError(f"elements of {values.dtype} do not become {self.dtype}")
+        host = np.ascontiguousarray(values, host_dtype(self.dtype)).reshape(self.shape)
+        self._wait()
+        self._write(to_device(host, self.dtype), 0)
+
+    def copy_from(self, NDArray other not None):
+        """Take the elements of another NDArray of the same type and shape.
+
+        Raises:
+            ValueError: Another type or shape.
+        """
+        if other.dtype != self.dtype or other.shape != self.shape:
+            raise ValueError(f"elements of {other!r} cannot be copied to {self!r}: type and shape must be the same")
+        self._wait()
+        other._wait()
+        stream = self.device.default_stream
+        self._buffer.copy_from(other._buffer, stream=stream)
+        stream.sync()
+
+    cdef int _wait(self) except -1:
+        self.device.sync()
+        return 0
+
+    cdef int _read(self, elements, size_t offset) except -1:
+        cdef uintptr_t to = elements.ctypes.data
+        cdef size_t size = elements.nbytes
+        cdef CUdeviceptr source = self._address + offset
+        cdef CUresult status = CUDA_SUCCESS
+        if size:
+            with nogil:
+                status = driver().cuMemcpyDtoH(<void*>to, source, size)
+        return check_attempt(status, f"read {self!r}")
+
+    cdef int _write(self, elements, size_t offset) except -1:
+        cdef uintptr_t source = elements.ctypes.data
+        cdef size_t size = elements.nbytes
+        cdef CUdeviceptr to = self._address + offset
+        cdef CUresult status = CUDA_SUCCESS
+        if size:
+            with nogil:
+                status = driver().cuMemcpyHtoD(to, <const void*>source, size)
+        return check_attempt(status, f"write {self!r}")
+
+    cdef size_t _offset(self, index) except? 0xBAD:
+        """Bytes from the first element to that of an index."""
+        if index is None:
+            index = ()
+        elif not isinstance(index, tuple):
+            index = (index,)
+        if len(index) != len(self.shape):
+            raise IndexError(f"{self!r} takes {len(self.shape)} indices, got {len(index)}")
+        cdef Py_ssize_t at = 0, extent
+        for axis, given in enumerate(index):
+            number = as_int(given)
+            if number is None:
+                raise TypeError(
+                    f"an index of {self!r} must be an int, got {type(given).__name__}: to_numpy() gives slices"
+                )
+            extent = self.shape[axis]
+            if not -extent <= number < extent:
+                raise IndexError(f"index {number} is out of bounds for axis {axis} of {self!r}, which has {extent}")
+            at = at * extent + (number + extent if number < 0 else number)
+        return <size_t>(at * <Py_ssize_t>self.dtype.size)
+
+    def __getitem__(self, index):
+        import numpy as np
+
+        from cuda_graphs.kernel.dtypes import device_dtype, from_device
+
+        cdef size_t offset = self._offset(index)
+        element = np.empty(1, device_dtype(self.dtype))
+        self._wait()
+        self._read(element, offset)
+        return from_device(element, self.dtype)[0].item()
+
+    def __setitem__(self, index, value):
+        import numpy as np
+
+        from cuda_graphs.kernel.dtypes import to_element
+
+        cdef size_t offset = self._offset(index)
+        element = np.frombuffer(to_element(value, self.dtype, f"an element of {self!r}"), np.uint8)
+        self._wait()
+        self._write(element, offset)
+
+    def __len__(self):
+        if not self.shape:
+            raise TypeError(f"{self!r} has no length: it has no dimensions")
+        return self.shape[0]
+
+    def __array__(self, dtype=None, copy=None):
+        if copy is False:
+            raise ValueError(f"{self!r} cannot be had as a NumPy array without a copy")
+        values = self.to_numpy()
+        return values if dtype is None else values.astype(dtype, copy=False)
+
+    cdef dict _interface(self):
+        return {
+            "shape": self.shape,
+            "typestr": self.dtype.dtype or "<u2",
+            "data": (self._address, False),
+            "strides": None,
+            "version": 3,
+        }
+
+    @property
+    def __cuda_array_interface__(self):
+        """Elements of bf16 are described as u16, since the interface has no such type."""
+        return self._interface()
+
+    @property
+    def __array_interface__(self):
+        if not self._buffer.is_host_accessible:
+            raise AttributeError(f"{self!r} is in memory that the host does not reach: use to_numpy()")
+        self._wait()
+        return self._interface()
+
+    def __dlpack_device__(self):
+        return (kDLCPU, 0) if self._buffer.is_host_accessible else (kDLCUDA, self.device.device_id)
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        device = self.__dlpack_device__()
+        if device[0] == kDLCPU and stream is not None:
+            raise BufferError(f"{self!r} is in memory of the host, which has no stream {stream!r}")
+        if device[0] == kDLCPU or stream != -1:  # -1: the consumer does not want anybody to wait
+            self._wait()
+        cdef ArrayForm form
+        form.code = kDLBfloat if self.dtype.name == "bf16" else <DLDataTypeCode><int>DLPACK_CODES[self.dtype.kind]
+        form.bits = 8 * self.dtype.size
+        for extent in self.shape:
+            form.shape.push_back(<int64_t>extent)
+        return export_capsule(self._buffer._h, form, device, max_version, dl_device, copy)
+
+    def __copy__(self):
+        cdef NDArray copy = make(type(self), self.dtype, self.shape, self.grad is not None, self.device)
+        copy.copy_from(self)
+        if self.grad is not None:
+            copy.grad.copy_from(self.grad)
+        return copy
+
+    def __deepcopy__(self, memo):
+        return self.__copy__()
+
+    def __reduce__(self):
+        return rebuild, (
+            type(self), self.dtype.name, self.to_numpy(), None if self.grad is None else self.grad.to_numpy()
+        )
+
+    def __repr__(self):
+        grad = " needs_grad=True" if self.grad is not None else ""
+        return f"<{type(self).__name__} {self.dtype} shape={self.shape}{grad}>"
+
+
+cdef class Field(NDArray):
+    """An NDArray whose address and shape are constants of the kernels that use it: global data of a program.
+
+    A kernel uses it by its name, as any global, or as a template argument.
+    """
+
+
+def ndarray(dtype, shape, needs_grad=False, *, device=None):
+    """An array for kernels, filled with zeros.
+
+    Args:
+        dtype: The type of the elements: `f32` and the others, or NumPy's types.
+        shape: An int or a tuple of ints from 1 to 2**31 - 1; ``()`` for one element without an index.
+        needs_grad: Whether it has a `grad` beside it.
+        device: A Device or its number; None for the one that is current on this thread, else number 0.
+
+    Raises:
+        TypeError: No such type, an extent that is not an int, or `needs_grad` for elements that are not floats.
+        ValueError: An extent out of range.
+        CUDAError: There is not enough memory.
+    """
+    return new(NDArray, dtype, shape, needs_grad, device)
+
+
+def field(dtype, shape, needs_grad=False, *, device=None):
+    """A Field: as `ndarray`, but kernels know its address and its shape as constants."""
+    return new(Field, dtype, shape, needs_grad, device)
+
+
+cdef NDArray new(cls, dtype, shape, needs_grad, device):
+    from cuda_graphs.kernel.dtypes import accept_dtype
+
+    element = accept_dtype(dtype)
+    extents = read_shape(shape)
+    if needs_grad and element.kind != "float":
+        raise TypeError(f"an array of {element} has no gradient: needs_grad is for floats")
+    where = Device(device)
+    if where._context is None:
+        where.set_current()
+    return make(cls, element, extents, bool(needs_grad), where)
+
+
+cdef NDArray make(cls, dtype, tuple shape, bint needs_grad, device):
+    cdef NDArray self = cls.__new__(cls)
+    self.dtype, self.shape, self.size, self.device = dtype, shape, 1, device
+    for extent in shape:
+        self.size *= extent
+    stream = device.default_stream
+    self._buffer = resource_of(device).allocate(self.size * dtype.size, stream=stream)
+    self._address = self._buffer.handle
+    if needs_grad:
+        self.grad = make(NDArray, dtype, shape, False, device)
+    if self.size:
+        self._buffer.fill(0, stream=stream)
+        stream.sync()  # kernels may use it on any stream
+    return self
+
+
+cdef object resource_of(device):
+    if device.properties.direct_managed_mem_access_from_host:
+        return ManagedMemoryResource(device)
+    return device.memory_resource
+
+
+cdef tuple read_shape(shape):
+    given = shape if isinstance(shape, (tuple, list)) else (shape,)
+    extents = []
+    for extent in given:
+        number = as_int(extent)
+        if number is None or isinstance(extent, bool):
+            raise TypeError(f"shape must be an int or a tuple of ints, got {shape!r}")
+        if not 1 <= number <= LARGEST_EXTENT:
+            raise ValueError(f"{shape!r} is not a valid shape: extents are from 1 to {LARGEST_EXTENT}")
+        extents.append(int(number))
+    return tuple(extents)
+
+
+def rebuild(cls, name, values, grad):
+    """What was pickled."""
+    from cuda_graphs.compiler.types import SCALARS
+
+    cdef NDArray self = new(cls, SCALARS[name], values.shape, grad is not None, None)
+    self.from_numpy(values)
+    if grad is not None:
+        self.grad.from_numpy(grad)
+    return self
