@@ -83,7 +83,6 @@ from cuda_graphs.graph.parameter import Parameter
 from cuda_graphs.graph.spans import Span
 
 if TYPE_CHECKING:
-    from cuda_graphs.kernel.ndarray import Field, NDArray, field, ndarray
     from cuda_graphs.compiler.types import (
         bf16,
         bool_,
@@ -100,6 +99,7 @@ if TYPE_CHECKING:
         u32,
         u64,
     )
+    from cuda_graphs.kernel.ndarray import Field, NDArray, field, ndarray
 
 __all__ = [
     "LEGACY_DEFAULT_STREAM",
@@ -203,7 +203,22 @@ __all__ = [
 # Names of the compiler and of what is built on it, and the modules that are imported when one of them is asked for.
 _LATER = {
     **dict.fromkeys(
-        ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "bool_", "pointer"),
+        (
+            "i8",
+            "i16",
+            "i32",
+            "i64",
+            "u8",
+            "u16",
+            "u32",
+            "u64",
+            "f16",
+            "bf16",
+            "f32",
+            "f64",
+            "bool_",
+            "pointer",
+        ),
         "cuda_graphs.compiler.types",
     ),
     **dict.fromkeys(("Field", "NDArray", "field", "ndarray"), "cuda_graphs.kernel.ndarray"),

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Types of elements: which of ours a value names, and how NumPy holds its elements on the host.
 
-bfloat16 is the one that NumPy does not have: on the host its elements are float32, rounded to the nearest, ties to even,
-on the way to the device.
+bfloat16 is the one that NumPy does not have: on the host its elements are float32, rounded to the nearest, ties to
+even, on the way to the device.
 """
 
 from __future__ import annotations
@@ -31,12 +31,15 @@ def accept_dtype(given: Any) -> ScalarType:
     if isinstance(given, ScalarType) and given.name in SCALARS:
         return given
     found = PYTHON.get(given) if isinstance(given, type) else None
-    if found is None and (isinstance(given, np.dtype) or (isinstance(given, type) and issubclass(given, np.generic))):
+    if found is None and (
+        isinstance(given, np.dtype) or (isinstance(given, type) and issubclass(given, np.generic))
+    ):
         wanted = np.dtype(given)
         found = bf16 if wanted.name == "bfloat16" else BY_NUMPY.get(wanted)
     if found is None:
         raise TypeError(
-            f"dtype must be an element type (cg.i8 to cg.u64, cg.f16, cg.bf16, cg.f32, cg.f64, cg.bool_, or NumPy's), got {given!r}"
+            "dtype must be an element type (cg.i8 to cg.u64, cg.f16, cg.bf16, cg.f32, cg.f64, cg.bool_, or one of "
+            f"NumPy), got {given!r}"
         )
     return found
 
@@ -86,7 +89,9 @@ def as_integer(value: Any, dtype: ScalarType, what: str) -> int:
     try:
         number = int(value) if isinstance(value, np.bool_) else operator.index(value)
     except TypeError:
-        raise TypeError(f"{what} takes an integer, got {value!r} ({type(value).__name__}): convert it") from None
+        raise TypeError(
+            f"{what} takes an integer, got {value!r} ({type(value).__name__}): convert it"
+        ) from None
     bits = 1 if dtype.kind == "bool" else 8 * dtype.size
     low, high = (-(1 << bits - 1), 1 << bits - 1) if dtype.kind == "int" else (0, 1 << bits)
     if not low <= number < high:

@@ -16,6 +16,7 @@ class NDArray:
     size: int
     device: Device
     grad: NDArray | None
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
     def ndim(self) -> int: ...
     @property
@@ -53,14 +54,23 @@ class NDArray:
     ) -> Any: ...
     def __copy__(self) -> NDArray: ...
     def __deepcopy__(self, memo: dict[int, Any]) -> NDArray: ...
+    def __repr__(self) -> str: ...
 
 class Field(NDArray): ...
 
 Element = ScalarType | np.dtype[Any] | type
 
 def ndarray(
-    dtype: Element, shape: int | Sequence[int], needs_grad: bool = False, *, device: Device | int | None = None
+    dtype: Element,
+    shape: int | Sequence[int],
+    needs_grad: bool = False,
+    *,
+    device: Device | int | None = None,
 ) -> NDArray: ...
 def field(
-    dtype: Element, shape: int | Sequence[int], needs_grad: bool = False, *, device: Device | int | None = None
+    dtype: Element,
+    shape: int | Sequence[int],
+    needs_grad: bool = False,
+    *,
+    device: Device | int | None = None,
 ) -> Field: ...

@@ -14,7 +14,6 @@ from libc.stdint cimport int64_t, uintptr_t
 
 from cuda_graphs._driver.cuda cimport CUDA_SUCCESS, CUdeviceptr, CUresult, driver
 from cuda_graphs._driver.seam cimport check_attempt
-from cuda_graphs._objects.buffer cimport Buffer
 from cuda_graphs._objects.dlpack cimport (
     ArrayForm, DLDataTypeCode, export_capsule, kDLBfloat, kDLBool, kDLCPU, kDLCUDA, kDLFloat, kDLInt, kDLUInt,
 )
@@ -281,7 +280,7 @@ cdef class NDArray:
         return self.__copy__()
 
     def __reduce__(self):
-        return rebuild, (
+        return _rebuild, (
             type(self), self.dtype.name, self.to_numpy(), None if self.grad is None else self.grad.to_numpy()
         )
 
@@ -367,7 +366,7 @@ cdef tuple read_shape(shape):
     return tuple(extents)
 
 
-def rebuild(cls, name, values, grad):
+def _rebuild(cls, name, values, grad):
     """What was pickled."""
     from cuda_graphs.compiler.types import SCALARS
 

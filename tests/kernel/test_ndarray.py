@@ -73,7 +73,17 @@ def test_eight_bytes_are_filled_with_any_pattern(device):
 
 def test_bfloat16_rounds_to_the_nearest_and_ties_to_even(device):
     step = 2.0**-7
-    given = [1 + step / 2, 1 + 3 * step / 2, 1 + 0.6 * step, -(1 + step / 2), 3.4e38, np.inf, -np.inf, 0.0, -0.0]
+    given = [
+        1 + step / 2,
+        1 + 3 * step / 2,
+        1 + 0.6 * step,
+        -(1 + step / 2),
+        3.4e38,
+        np.inf,
+        -np.inf,
+        0.0,
+        -0.0,
+    ]
     wanted = [1.0, 1 + 2 * step, 1 + step, -1.0, np.inf, np.inf, -np.inf, 0.0, -0.0]
     array = cg.ndarray(cg.bf16, len(given))
     array.from_numpy(np.array(given, np.float32))
@@ -106,7 +116,14 @@ def test_what_it_says_of_itself(device):
 
 @pytest.mark.parametrize(
     ("given", "dtype"),
-    [(np.float32, cg.f32), (np.dtype("i8"), cg.i64), (np.uint8, cg.u8), (bool, cg.bool_), (float, cg.f32), (int, cg.i32)],
+    [
+        (np.float32, cg.f32),
+        (np.dtype("i8"), cg.i64),
+        (np.uint8, cg.u8),
+        (bool, cg.bool_),
+        (float, cg.f32),
+        (int, cg.i32),
+    ],
 )
 def test_types_of_numpy_and_python_name_elements(device, given, dtype):
     assert cg.ndarray(given, 1).dtype is dtype
@@ -178,7 +195,13 @@ def test_numpy_arrays_are_taken_whatever_their_layout(device):
     array, values = cg.ndarray(cg.f32, (4, 6)), np.arange(24).reshape(4, 6)
     wide = np.zeros((8, 12))
     wide[::2, ::2] = values
-    for given in (values, np.asfortranarray(values), wide[::2, ::2], values.astype(np.int8), values[::-1][::-1]):
+    for given in (
+        values,
+        np.asfortranarray(values),
+        wide[::2, ::2],
+        values.astype(np.int8),
+        values[::-1][::-1],
+    ):
         array.fill(0)
         array.from_numpy(given)
         assert (array.to_numpy() == values).all()
