@@ -35,7 +35,9 @@ class DriverInfo:
         return f"{self.kind} driver, CUDA {major}.{minor}, {self.path} ({self.reason})"
 
 
-_lock = threading.Lock()
+_lock = threading.RLock()
+# A fork waits for a thread that is loading a driver: in the child that thread would be gone, and the lock taken.
+os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 _wanted: tuple[str, str] | None = None
 _chosen: DriverInfo | None = None
 

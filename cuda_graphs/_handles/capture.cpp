@@ -12,6 +12,7 @@
 #include "error.hpp"
 #include "event.hpp"
 #include "gil.hpp"
+#include "lock.hpp"
 
 namespace cg {
 
@@ -31,7 +32,8 @@ Active& active() {
 }
 
 CaptureHandle find_active(cuuint64_t id) {
-    const std::lock_guard lock(active().mutex);
+    const Lock lock(active().mutex);
+    if (!lock) return nullptr;
     for (CaptureBox* capture : active().captures)
         if (capture->id == id) return capture->self.lock();
     return nullptr;
@@ -47,13 +49,15 @@ CUresult ask_to_begin(const CaptureBox& capture, CUstreamCaptureMode mode) {
 }  // namespace
 
 void detail::enter(CaptureBox& capture) {
-    const std::lock_guard lock(active().mutex);
+    const Lock lock(active().mutex);
+    if (!lock) return;
     active().captures.push_back(&capture);
     active_captures.fetch_add(1);
 }
 
 void detail::leave(CaptureBox& capture) noexcept {
-    const std::lock_guard lock(active().mutex);
+    const Lock lock(active().mutex);
+    if (!lock) return;
     auto& all = active().captures;
     all.erase(std::remove(all.begin(), all.end(), &capture), all.end());
     active_captures.fetch_sub(1);
@@ -113,8 +117,9 @@ CUresult order_after(const StreamHandle& stream, const StreamHandle& other) {
 }
 
 std::vector<CaptureHandle> list_active_captures() {
-    const std::lock_guard lock(active().mutex);
     std::vector<CaptureHandle> found;
+    const Lock lock(active().mutex);
+    if (!lock) return found;
     for (CaptureBox* capture : active().captures)
         if (CaptureHandle handle = capture->self.lock()) found.push_back(std::move(handle));
     return found;

@@ -139,6 +139,7 @@ CUresult end_capture(CaptureBox& capture) noexcept {
 }
 
 CUresult abandon_capture(CaptureBox& capture) noexcept {
+    if (driver_is_lost()) return CUDA_SUCCESS;  // a forked child has no captures
     return once(capture, [&] {
         // Another thread's capture of a body: that thread ends it when it next makes or closes something.
         if (capture.into_body && capture.is_foreign_thread() && is_sound(capture))

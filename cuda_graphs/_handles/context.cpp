@@ -8,6 +8,7 @@
 
 #include "_driver/table.hpp"
 #include "error.hpp"
+#include "lock.hpp"
 #include "registry.hpp"
 
 namespace cg {
@@ -56,7 +57,8 @@ ContextBox::~ContextBox() {
 ContextHandle primary_context(CUdevice device) {
     PrimaryContexts& primaries = primary_contexts();
     {
-        const std::lock_guard lock(primaries.mutex);
+        const Lock lock(primaries.mutex);
+        if (!lock) return note_error(CUDA_ERROR_NOT_INITIALIZED, "primary_context"), ContextHandle{};
         if (const auto known = primaries.of_device.find(device); known != primaries.of_device.end())
             return known->second;
     }
@@ -64,7 +66,7 @@ ContextHandle primary_context(CUdevice device) {
     CUcontext raw = nullptr;
     CU_TRY(driver().cuDevicePrimaryCtxRetain(&raw, device));
     ContextHandle made = make_context(raw, device);
-    const std::lock_guard lock(primaries.mutex);
+    const Lock lock(primaries.mutex);
     const auto [entry, first] = primaries.of_device.emplace(device, std::move(made));
     if (!first) driver().cuDevicePrimaryCtxRelease(device);
     return entry->second;

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "_driver/table.hpp"
+#include "lock.hpp"
 
 namespace cg {
 
@@ -31,7 +32,8 @@ Ranges& ranges() {
 
 // What is on record for the address; an empty range where nothing is.
 Range find_range(CUdeviceptr address) {
-    const std::lock_guard lock(ranges().mutex);
+    const Lock lock(ranges().mutex);
+    if (!lock) return {};
     const auto after = ranges().by_start.upper_bound(address);
     if (after == ranges().by_start.begin()) return {};
     const Range& range = std::prev(after)->second;
@@ -46,13 +48,15 @@ bool is_unknown(CUresult status) noexcept {
 }  // namespace
 
 void GraphMemory::record(CUdeviceptr start, std::size_t size, CUmemorytype type) {
-    const std::lock_guard lock(ranges().mutex);
+    const Lock lock(ranges().mutex);
+    if (!lock) return;
     ranges().by_start[start] = {start + size, type, this};
     start_ = start;
 }
 
 GraphMemory::~GraphMemory() {
-    const std::lock_guard lock(ranges().mutex);
+    const Lock lock(ranges().mutex);
+    if (!lock) return;
     const auto range = ranges().by_start.find(start_);
     if (range != ranges().by_start.end() && range->second.owner == this) ranges().by_start.erase(range);
 }

@@ -113,6 +113,8 @@ std::string kernel_name(const KernelHandle& kernel) {
 
 const std::vector<Parameter>* kernel_parameters(const KernelHandle& kernel) {
     KernelBox& box = *box_of<KernelBox>(kernel);
+    // A forked child would wait for ever for a thread that was asking.
+    if (driver_is_lost()) return note_error(CUDA_ERROR_NOT_INITIALIZED, "cuKernelGetParamInfo"), nullptr;
     std::call_once(box.asked, [&] { ask_parameters(box); });
     if (box.parameter_status == CUDA_SUCCESS) return &box.parameters;
     note_error(box.parameter_status, "cuKernelGetParamInfo");

@@ -4,7 +4,7 @@
 // From a raw value that the driver gives back to the handle that we made of it, so that metadata and ownership are
 // never lost. Entries are weak. A box removes its entry before it destroys the resource, so that a raw value which
 // the driver uses again never resolves to a dying box; and only a dead entry is ever removed, so that the new owner
-// of a raw value keeps its entry. No driver call and no Python happens under the mutex.
+// of a raw value keeps its entry. No driver call and no Python happens under the mutex. A forked child finds nothing.
 #ifndef CUDA_GRAPHS_HANDLES_REGISTRY_HPP
 #define CUDA_GRAPHS_HANDLES_REGISTRY_HPP
 
@@ -12,6 +12,8 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+
+#include "lock.hpp"
 
 namespace cg {
 
@@ -22,21 +24,22 @@ class Registry {
 
     // The live handle of a raw value, or an empty one.
     Handle find(Raw raw) {
-        const std::lock_guard lock(mutex_);
-        return find_locked(raw);
+        const Lock lock(mutex_);
+        return lock ? find_locked(raw) : Handle{};
     }
 
     // Enters a handle; a live one of the same raw value is replaced, since its resource cannot exist any more.
     void add(const Handle& handle) {
-        const std::lock_guard lock(mutex_);
-        entries_[*handle] = handle;
+        const Lock lock(mutex_);
+        if (lock) entries_[*handle] = handle;
     }
 
     // The live handle of a raw value, or what `make()` returns, entered. `make` runs under the mutex: it may
     // allocate, and no more than that.
     template <class Make>
     Handle get_or_create(Raw raw, Make make) {
-        const std::lock_guard lock(mutex_);
+        const Lock lock(mutex_);
+        if (!lock) return make();
         if (Handle found = find_locked(raw)) return found;
         Handle made = make();
         if (made) entries_[raw] = made;
@@ -45,14 +48,15 @@ class Registry {
 
     // For a box's destructor, before it destroys the resource.
     void remove(Raw raw) noexcept {
-        const std::lock_guard lock(mutex_);
+        const Lock lock(mutex_);
+        if (!lock) return;
         const auto entry = entries_.find(raw);
         if (entry != entries_.end() && entry->second.expired()) entries_.erase(entry);
     }
 
     std::size_t size() {
-        const std::lock_guard lock(mutex_);
-        return entries_.size();
+        const Lock lock(mutex_);
+        return lock ? entries_.size() : 0;
     }
 
   private:

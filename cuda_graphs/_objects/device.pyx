@@ -245,7 +245,10 @@ class Device:
         return Device, (self._device_id,)
 
     def __repr__(self):
-        return f"<Device {self._device_id} ({self.name})>"
+        try:
+            return f"<Device {self._device_id} ({self.name})>"
+        except CUDAError:  # a repr is for those who look for what went wrong
+            return f"<Device {self._device_id}>"
 
 
 cdef object new_device(cls, int device_id):

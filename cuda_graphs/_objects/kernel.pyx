@@ -112,7 +112,8 @@ cdef class Kernel:
 
     @property
     def name(self):
-        """The name of the kernel in its code (mangled, if the code mangles)."""
+        """The name of the kernel in its code (mangled, if the code mangles); its handle where a driver keeps no names."""
+        ensure_driver()
         return self._name()
 
     @property

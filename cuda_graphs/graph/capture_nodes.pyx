@@ -4,6 +4,7 @@
 
 from cuda_graphs._driver.cuda cimport CUcontext, CUgraphNode, CUresult
 from cuda_graphs._driver.cuda_graph cimport CU_GRAPH_COND_ASSIGN_DEFAULT, CUgraphConditionalHandle, graph_driver
+from cuda_graphs._driver.seam cimport ensure_driver
 from cuda_graphs._handles.capture_handles cimport CaptureBox, CapturedCall, capture_node
 from cuda_graphs._handles.graph_handles cimport GraphBox, NodeKind, NodeRecord, NodeSpec
 from cuda_graphs._handles.handles cimport StreamHandle, raw_of
@@ -35,6 +36,7 @@ cdef int check_driver_has(str what) except -1:
 cdef int find_call(CapturedCall& call, const StreamHandle& h) except -1:
     """A call that only makes sense while the stream is being captured."""
     if not call.find(h):
+        ensure_driver()  # a forked child has no captures
         raise RuntimeError("the capture has ended meanwhile, in another thread or without its builder")
     return 0
 

@@ -10,7 +10,7 @@ from cuda_graphs._driver.cuda_graph cimport (
     CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD, CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY, CUDA_GRAPH_INSTANTIATE_PARAMS,
     CUgraphExecUpdateResultInfo,
 )
-from cuda_graphs._driver.seam cimport check_attempt
+from cuda_graphs._driver.seam cimport check_attempt, ensure_driver
 from cuda_graphs._handles.graph_handles cimport (
     GraphBox, GraphExecHandle, NodeHandle, NodeKind, NodeRecord, ParameterChanges, ParameterFault, ParameterProblem,
     WeakNode, find_unfinished, instantiate, launch, set_parameters, update, upload,
@@ -45,7 +45,7 @@ cdef class Graph:
     cdef int _check_open(self) except -1:
         if not self._h:
             raise RuntimeError("Graph has been closed")
-        return 0
+        return ensure_driver()  # in a forked child its lock may be taken for ever
 
     @property
     def handle(self):
@@ -161,6 +161,7 @@ cdef class Graph:
         """
         if not self._h:
             raise ValueError("executable graph has been closed")
+        ensure_driver()
         return view_node(self._h, self._slots, node)
 
     def close(self):

@@ -6,7 +6,7 @@ from libc.stdint cimport uintptr_t
 from libcpp cimport bool as cpp_bool
 
 from cuda_graphs._driver.cuda cimport CUgraphNode, CUresult
-from cuda_graphs._driver.seam cimport check_attempt
+from cuda_graphs._driver.seam cimport check_attempt, ensure_driver, raise_noted
 from cuda_graphs._handles.graph_handles cimport (
     GraphBox, GraphExecHandle, KernelShape, NodeKind, NodeRecord, NodeSpec, child_box, get_exec_enabled, get_shape,
     parameters_of, set_exec_child, set_exec_enabled, set_exec_node, uses_parameters,
@@ -34,6 +34,7 @@ cdef class ExecutableGraphNode:
         cdef NodeRecord* record = self._node._record()
         if record.raw == NULL or record.graph.raw == NULL:
             raise ValueError("source graph node is no longer valid")
+        ensure_driver()  # in a forked child the executable's lock may be taken for ever
         return record
 
     cdef int _set(self, NodeSpec& spec) except -1:
@@ -174,7 +175,10 @@ cdef class ExecutableChildGraphNode(ExecutableGraphNode):
         cdef GraphBox* source = accept_graph(child)._open()
         cdef CUresult status
         cdef NodeRecord* record = self._record()
-        if uses_parameters(source[0]) or uses_parameters(child_box(record[0])[0]):
+        cdef GraphBox* inside = child_box(record[0])
+        if inside == NULL:
+            raise_noted(f"look into {identify(self)}")
+        if uses_parameters(source[0]) or uses_parameters(inside[0]):
             raise ValueError(
                 f"nodes of {child._identify()} or inside {self._node._identify()} use parameters: update the whole Graph"
             )

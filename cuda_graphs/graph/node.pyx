@@ -285,8 +285,13 @@ cdef class GraphNode(Place):
             return "<GraphNode entry>"
         if record.raw == NULL:
             return f"<{type(self).__name__} destroyed>"
+        try:
+            words = self._describe()
+        except CUDAError:  # a repr is for those who look for what went wrong
+            words = ""
         name = given_name(record)
-        words = f"{self._describe()} name={name!r}" if name is not None else self._describe()
+        if name is not None:
+            words += f" name={name!r}"
         return f"<{type(self).__name__} handle={<uintptr_t>record.raw:#x}{words}>"
 
     def _describe(self):
