@@ -24,6 +24,7 @@ graph = g.instantiate(); graph.launch(stream); stream.sync()
 MORE = """
 KEPT = {"KEPT", "sys", "__builtins__"}
 ONE = cg.LaunchConfig(grid=1, block=1)
+graph_pool = cg.GraphMemoryResource(0)
 pool, code = device.memory_resource, cg.Program(SOURCE, code_type="c++").compile("cubin")
 kernel, setter = code.get_kernel("affine"), code.get_kernel("set")
 class Emitter:
@@ -65,6 +66,9 @@ memory.copy_to(stream=stream) | memory.is_managed | memory.device_id | memory.__
 cg.Buffer.from_handle(memory.handle, 64).is_managed
 cg.PinnedMemoryResource().allocate(64) | cg.SynchronousMemoryResource(0).allocate(64)
 cg.DeviceMemoryResource(0) | cg.DeviceMemoryResource(device) | pool.allocate(64)
+graph_pool.allocate(64, stream=stream) | graph_pool.attributes.used_mem_current | graph_pool.trim()
+graph_pool.attributes.used_mem_high | graph_pool.attributes.reserved_mem_current
+graph_pool.attributes.reserved_mem_high | setattr(graph_pool.attributes, "used_mem_high", 0)
 cg.Program(SOURCE, code_type="c++").compile("cubin") | code.get_kernel("add")
 cg.ObjectCode.from_ptx(b"").get_kernel("f") | cg.ObjectCode.from_ptx(b"").handle
 cg.Kernel.from_handle(kernel.handle) | kernel.name | kernel.attributes.num_regs | kernel.attributes[0].num_regs
@@ -117,7 +121,7 @@ event.context | repr(event)
 memory.handle | memory.size | memory.memory_resource | memory.owner | memory.is_closed | memory.is_device_accessible
 memory.is_host_accessible | repr(memory) | memory.set_deallocation_stream(stream)
 cg.Buffer.from_handle(memory.handle, 64) | pool.handle | pool.device_id | pool.is_device_accessible
-pool.is_host_accessible
+pool.is_host_accessible | graph_pool.device_id | repr(graph_pool)
 cg.Program(SOURCE, code_type="c++").backend
 code.code | code.code_type | code.name | code.symbol_mapping | code.handle | repr(code)
 kernel.handle | kernel.num_arguments | kernel.arguments_info | kernel.attributes | kernel.occupancy | repr(kernel)

@@ -93,7 +93,8 @@ def work():
     own = cg.Device(0); own.set_current(); mine = own.create_stream()
     while not stop.is_set():
         own.create_event(); mine.record(); cg.GraphDef().callback(int); graph.launch(mine); mine.sync()
-        cg.GraphDef().alloc(64); cg.Event.from_handle(event.handle); mine.create_graph_builder().begin_building().close()
+        cg.GraphDef().alloc(64); cg.Event.from_handle(event.handle)
+        mine.create_graph_builder().begin_building().close()
 threads = [threading.Thread(target=work) for _ in range(4)]
 for thread in threads: thread.start()
 children = []

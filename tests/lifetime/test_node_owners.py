@@ -97,7 +97,7 @@ def test_an_executable_keeps_the_kernel_of_a_destroyed_node(fresh_kernels, pinne
     x = pinned([1], "u4")
     g = cg.GraphDef()
     node = add(g, fresh_kernels(), x)
-    add(g, fresh_kernels(), x)
+    add(node, fresh_kernels(), x)
     graph = g.instantiate()
     node.destroy()
     gc.collect()
