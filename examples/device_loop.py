@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A loop that lives on the device, built node by node: halve a million numbers until they are small enough.
 
-python examples/device_loop.py [number of floats]
+python examples/device_loop.py [tolerance]
 """
 
 import sys
@@ -19,13 +19,12 @@ extern "C" __global__ void halve(float* x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) x[i] *= 0.5f;
 }
-
-extern "C" __global__ void again(cudaGraphConditionalHandle more, const float* x, float tolerance) {
-    cudaGraphSetConditional(more, x[0] > tolerance);
+extern "C" __global__ void again(cudaGraphConditionalHandle h, const float* x, float tol) {
+    cudaGraphSetConditional(h, x[0] > tol);
 }
 """
 
-n = int(sys.argv[1]) if len(sys.argv) > 1 else 1 << 20
+tolerance = float(sys.argv[1]) if len(sys.argv) > 1 else 0.25
 
 device = cg.Device()  # GPU 0, or the CPU when there is none
 device.set_current()
@@ -33,6 +32,7 @@ stream = device.create_stream()
 module = cg.Program(SOURCE, code_type="c++").compile("cubin")  # architecture: the device's own
 halve, again = module.get_kernel("halve"), module.get_kernel("again")
 
+n = 1 << 20
 host = cg.PinnedMemoryResource().allocate(4 * n, stream=stream)
 numbers = np.from_dlpack(host).view(np.float32)
 numbers[:] = 1000.0
@@ -42,14 +42,28 @@ x = g.alloc(4 * n)
 loaded = x.memcpy(x.dptr, host, 4 * n)
 more = g.create_condition(default_value=1)
 loop = loaded.while_loop(more)
-step = loop.body.launch(cg.LaunchConfig(grid=-(-n // 256), block=256), halve, x.dptr, n)
-step.launch(cg.LaunchConfig(grid=1, block=1), again, more, x.dptr, np.float32(0.25))
+step = loop.body.launch(cg.LaunchConfig(grid=n // 256, block=256), halve, x.dptr, n)
+step.launch(cg.LaunchConfig(grid=1, block=1), again, more, x.dptr, g.param("tol", cg.f32, default=1.0))
 done = loop.memcpy(host, x.dptr, 4 * n)
 done.free(x.dptr)
+print("check:", g.check())
 
 graph = g.instantiate()
-graph.launch(stream)
+graph.launch(stream, tol=tolerance)
 stream.sync()
-
-assert (numbers == 1000 / 2**12).all()
 print(f"1000 was halved until it was {numbers[0]} on the {cg.driver_info().kind} driver")
+
+graph.launch(stream, tol=tolerance / 4)  # another tolerance, nothing is built again
+stream.sync()
+print(f"and then until it was {numbers[0]}")
+
+
+def halved(number: float, until: float) -> float:
+    """What the loop does to each number: its body runs once before the first comparison."""
+    number /= 2
+    while number > until:
+        number /= 2
+    return number
+
+
+assert (numbers == halved(halved(1000.0, tolerance), tolerance / 4)).all()

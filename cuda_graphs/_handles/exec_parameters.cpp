@@ -59,9 +59,9 @@ CUresult Recipe::keep_arguments() {
     return CUDA_SUCCESS;
 }
 
-CUresult Recipe::apply(CUgraphExec exec) {
+CUresult Recipe::apply(const ExecTarget& exec) {
     if (params_.type != CU_GRAPH_NODE_TYPE_KERNEL && unknown != 0) return CUDA_SUCCESS;
-    return set_in_executable(exec, raw_, params_);
+    return exec.set(raw_, params_);
 }
 
 std::unique_ptr<ExecParameters> ExecParameters::create(const NodeHandle& first, GraphBox& graph,
@@ -233,7 +233,7 @@ void ExecParameters::exchange(ParameterChange& change) {
 }
 
 // Up to the first that the driver refuses, of which `done` says how many came before it.
-bool ExecParameters::apply_touched(CUgraphExec exec, ParameterProblem* problem, std::size_t* done) {
+bool ExecParameters::apply_touched(const ExecTarget& exec, ParameterProblem* problem, std::size_t* done) {
     for (*done = 0; *done < touched_.size(); ++*done) {
         Recipe& recipe = recipes_[touched_[*done]];
         const CUresult status = recipe.is_lost() ? CUDA_ERROR_INVALID_HANDLE : recipe.apply(exec);
@@ -245,7 +245,7 @@ bool ExecParameters::apply_touched(CUgraphExec exec, ParameterProblem* problem, 
     return true;
 }
 
-bool ExecParameters::set(CUgraphExec exec, ParameterChange* changes, std::size_t count, ParameterProblem* problem) {
+bool ExecParameters::set(const ExecTarget& exec, ParameterChange* changes, std::size_t count, ParameterProblem* problem) {
     for (std::size_t i = 0; i < count; ++i)
         if (!may_change(changes[i], problem)) return false;
     for (std::size_t i = 0; i < count; ++i) exchange(changes[i]);
@@ -264,7 +264,7 @@ bool ExecParameters::set(CUgraphExec exec, ParameterChange* changes, std::size_t
 
 // The first `done` recipes that were touched go back to the values of before. Where the driver does not take those any
 // more, nobody knows what the node would do: no launch without new values.
-void ExecParameters::take_back(CUgraphExec exec, std::size_t done) {
+void ExecParameters::take_back(const ExecTarget& exec, std::size_t done) {
     for (std::size_t i = 0; i < touched_.size(); ++i) {
         Recipe& recipe = recipes_[touched_[i]];
         recipe.touched = false;
@@ -273,7 +273,7 @@ void ExecParameters::take_back(CUgraphExec exec, std::size_t done) {
     touched_.clear();
 }
 
-bool ExecParameters::settle(CUgraphExec exec, ParameterProblem* problem) {
+bool ExecParameters::settle(const ExecTarget& exec, ParameterProblem* problem) {
     std::size_t done = 0;
     if (apply_touched(exec, problem, &done)) return true;
     for (; done < touched_.size(); ++done) forget_values(touched_[done]);

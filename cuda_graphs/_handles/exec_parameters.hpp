@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "exec_memsets.hpp"
 #include "graph.hpp"
 #include "named_parameter.hpp"
 
@@ -43,7 +44,7 @@ class Recipe {
     const CUgraphNodeParams& params() const noexcept { return params_; }
 
     // Asks the driver, unless a memset or memcpy node lacks a value.
-    CUresult apply(CUgraphExec exec);
+    CUresult apply(const ExecTarget& exec);
 
     std::uint32_t unknown = 0;  // values that are missing
     bool touched = false;
@@ -126,9 +127,9 @@ class ExecParameters {
     // Whether each parameter that a node uses would have a value, given the changes.
     bool is_complete(const ParameterChange* changes, std::size_t count, ParameterProblem* problem) const noexcept;
     // New values, all or none.
-    bool set(CUgraphExec exec, ParameterChange* changes, std::size_t count, ParameterProblem* problem);
+    bool set(const ExecTarget& exec, ParameterChange* changes, std::size_t count, ParameterProblem* problem);
     // Brings to the executable what is not as in the definition it is like.
-    bool settle(CUgraphExec exec, ParameterProblem* problem);
+    bool settle(const ExecTarget& exec, ParameterProblem* problem);
 
     // Present values into what a node of the executable is about to get.
     void fill(CUgraphNodeParams& params, const std::vector<ParameterUse>& uses);
@@ -145,8 +146,8 @@ class ExecParameters {
     void touch(std::uint32_t recipe);
     bool may_change(const ParameterChange& change, ParameterProblem* problem) const;
     void exchange(ParameterChange& change);
-    bool apply_touched(CUgraphExec exec, ParameterProblem* problem, std::size_t* done);
-    void take_back(CUgraphExec exec, std::size_t done);
+    bool apply_touched(const ExecTarget& exec, ParameterProblem* problem, std::size_t* done);
+    void take_back(const ExecTarget& exec, std::size_t done);
     void forget_values(std::uint32_t recipe);
     void count_missing() noexcept;
 

@@ -56,6 +56,11 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
         *status = exec->parameters ? CUDA_SUCCESS : take_noted_error().status;
         if (*status != CUDA_SUCCESS) return {};
     }
+    NotedMemsets memsets;
+    if (!note_memsets(graph, graph, memsets)) {
+        *status = take_noted_error().status;
+        return {};
+    }
     std::vector<CUuserObject> kept;
     seal_owners(graph);
     {
@@ -72,8 +77,9 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
         if (upload_stream && *status == CUDA_SUCCESS) mark_end(exec->owners.last(Use::kUpload), upload_stream);
         // Some failures are told by the result alone.
         if (*status != CUDA_SUCCESS || params->result_out != CUDA_GRAPH_INSTANTIATE_SUCCESS) return {};
+        *status = exec->memsets.take_over(exec->raw, memsets);
         ParameterProblem problem;
-        if (exec->parameters && !exec->parameters->settle(exec->raw, &problem)) *status = problem.status;
+        if (exec->parameters && !exec->parameters->settle(exec->target(), &problem)) *status = problem.status;
     }
     return *status == CUDA_SUCCESS ? handle_of(std::move(exec)) : GraphExecHandle();
 }
@@ -105,7 +111,7 @@ CUresult make_use(const GraphExecHandle& exec, const StreamHandle& stream, Use w
 }
 
 bool set_values(GraphExecBox& box, ParameterChanges& changes, std::vector<Opaque>& gone, ParameterProblem* problem) {
-    if (!changes.empty() && !box.parameters->set(box.raw, changes.data(), changes.size(), problem)) return false;
+    if (!changes.empty() && !box.parameters->set(box.target(), changes.data(), changes.size(), problem)) return false;
     std::vector<Opaque> replaced;
     for (ParameterChange& change : changes)
         if (change.value.owner) replaced.push_back(std::move(change.value.owner));
@@ -150,7 +156,7 @@ CUresult set_exec_node(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& 
     const std::lock_guard lock(box.mutex);
     CUresult status = box.owners.prepare(spec.owners, &slot);
     if (box.parameters) box.parameters->fill(spec.params, spec.uses);
-    if (status == CUDA_SUCCESS) status = set_in_executable(box.raw, node.raw, spec.params);
+    if (status == CUDA_SUCCESS) status = box.target().set(node.raw, spec.params);
     if (status == CUDA_SUCCESS)
         box.owners.commit(slot);
     else
@@ -161,19 +167,59 @@ CUresult set_exec_node(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& 
 CUresult set_exec_child(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec, GraphBox& child) {
     GraphExecBox& box = *box_of<GraphExecBox>(exec);
     ExecOwners fresh;
+    NotedMemsets memsets;
+    GraphBox* const inner = child_box(node);
+    const bool noted = inner != nullptr && note_memsets(*inner, child, memsets);
+    if (!noted) return take_noted_error().status;
     std::vector<CUuserObject> kept;
     const DetachedOwners detached(child, kept);
     const GilRelease released;
     const std::lock_guard lock(box.mutex);
-    const CUresult status = set_in_executable(box.raw, node.raw, spec.params);
+    const CUresult status = box.target().set(node.raw, spec.params);
     (status == CUDA_SUCCESS ? box.owners : fresh).add(std::move(kept));
     fresh.release();
+    return status == CUDA_SUCCESS ? box.memsets.take_over(box.raw, memsets) : status;
+}
+
+namespace {
+
+// Has the executable keep what memsets fill while they are off.
+CUresult keep_scratch(GraphExecBox& box) {
+    const std::vector<Opaque> all = box.memsets.all_scratch();
+    if (all.empty()) return CUDA_SUCCESS;
+    OwnerSlot slot;
+    const CUresult status = box.owners.prepare({bundle(all), {}}, &slot);
+    if (status == CUDA_SUCCESS) box.owners.commit(slot);
     return status;
 }
 
+// Memory for a memset that is about to be off. Without the lock: the allocation may wait for the device.
+CUresult give_scratch(GraphExecBox& box, CUgraphNode node) {
+    std::size_t size = 0;
+    {
+        const std::lock_guard lock(box.mutex);
+        if (!box.memsets.knows(node) || box.memsets.scratch(node)) return CUDA_SUCCESS;
+        size = box.memsets.scratch_size(node);
+    }
+    const ContextHandle context = current_context();
+    if (!context) return CUDA_ERROR_INVALID_CONTEXT;
+    const PointerHandle memory = allocate_device(context, size);
+    if (!memory) return take_noted_error().status;
+    const std::lock_guard lock(box.mutex);
+    if (!box.memsets.knows(node)) return CUDA_SUCCESS;
+    box.kept = box.definition.lock();
+    box.memsets.give_scratch(node, memory, *context);
+    return keep_scratch(box);
+}
+
+}  // namespace
+
 CUresult set_exec_enabled(const GraphExecHandle& exec, CUgraphNode node, bool enabled) {
     GraphExecBox& box = *box_of<GraphExecBox>(exec);
+    const CUresult ready = enabled ? CUDA_SUCCESS : give_scratch(box, node);
+    if (ready != CUDA_SUCCESS) return ready;
     const std::lock_guard lock(box.mutex);
+    if (box.memsets.knows(node)) return box.memsets.turn(box.raw, node, enabled);
     return driver().cuGraphNodeSetEnabled(box.raw, node, enabled ? 1 : 0);
 }
 
@@ -182,7 +228,7 @@ CUresult get_exec_enabled(const GraphExecHandle& exec, CUgraphNode node, bool* e
     unsigned int answer = 0;
     const std::lock_guard lock(box.mutex);
     const CUresult status = driver().cuGraphNodeGetEnabled(box.raw, node, &answer);
-    *enabled = answer != 0;
+    *enabled = answer != 0 && !box.memsets.is_off(node);
     return status;
 }
 
@@ -208,6 +254,21 @@ CUresult prepare_parameters(GraphExecBox& box, GraphBox& graph, std::unique_ptr<
     return status;
 }
 
+// What the memsets of the executable will do. False when no node names them any more, or the definition whose nodes do
+// has another shape by now. With the GIL.
+bool prepare_memsets(GraphExecBox& box, GraphBox& graph, NotedMemsets& memsets) {
+    const NodeHandle first = box.definition.lock();
+    if (!first) return false;
+    if (note_memsets(*box_of<NodeRecord>(first)->graph, graph, memsets)) return true;
+    (void)take_noted_error();
+    return false;
+}
+
+CUresult refuse_shape(CUgraphExecUpdateResultInfo* info) {
+    info->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+    return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+}
+
 }  // namespace
 
 CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateResultInfo* info,
@@ -219,20 +280,26 @@ CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateR
     std::vector<CUuserObject> kept;
     CUresult status = prepare_parameters(box, graph, replaced, info, problem);
     if (status != CUDA_SUCCESS) return status;
+    NotedMemsets memsets;
+    const bool are_known = prepare_memsets(box, graph, memsets);
     seal_owners(graph);
     {
         const DetachedOwners detached(graph, kept);
         other.add(std::move(kept));
         const GilRelease released;
         const std::lock_guard lock(box.mutex);
-        status = driver().cuGraphExecUpdate(box.raw, graph.raw, info);
+        status = are_known || !box.memsets.has_off() ? driver().cuGraphExecUpdate(box.raw, graph.raw, info)
+                                                     : refuse_shape(info);
         if (status == CUDA_SUCCESS) {
             box.owners.exchange(other);
+            if (!are_known) box.memsets.forget();
+            status = box.memsets.take_over(box.raw, memsets);
+            if (status == CUDA_SUCCESS) status = keep_scratch(box);
             if (replaced && box.parameters) replaced->catch_up(*box.parameters);
             box.parameters.swap(replaced);
             if (replaced) replaced->list_owners(values);
             box.owners.park(std::move(values), gone);
-            if (box.parameters && !box.parameters->settle(box.raw, problem)) status = problem->status;
+            if (box.parameters && !box.parameters->settle(box.target(), problem)) status = problem->status;
         }
     }
     let_go(std::move(other));

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "box.hpp"
+#include "exec_memsets.hpp"
 #include "exec_owners.hpp"
 #include "exec_parameters.hpp"
 #include "graph.hpp"
@@ -28,9 +29,12 @@ struct GraphExecBox {
     ExecOwners owners;
     std::weak_ptr<const CUgraphNode> definition;  // whose nodes name those of the executable
     std::unique_ptr<ExecParameters> parameters;   // null without any
+    ExecMemsets memsets;
+    NodeHandle kept;  // that definition, once a memset was off: a whole update has to find it again
     Counted<Kind::kGraphExec> counted;
 
     bool finish() noexcept;  // waits for nothing: a launch in flight takes the owners along
+    ExecTarget target() noexcept { return {raw, memsets}; }
 };
 
 using GraphExecHandle = HandleTo<GraphExecBox>;
@@ -58,7 +62,7 @@ CUresult set_exec_node(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& 
 // The same for a child graph node, which takes the parameters and owners of `child`. With the GIL.
 CUresult set_exec_child(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec, GraphBox& child);
 
-// A node that is disabled does nothing, in its place in the order. Kernel, memset and memcpy nodes only.
+// A node that is disabled does nothing, in its place in the order. Kernel, memset and memcpy nodes only. Without the GIL.
 CUresult set_exec_enabled(const GraphExecHandle& exec, CUgraphNode node, bool enabled);
 CUresult get_exec_enabled(const GraphExecHandle& exec, CUgraphNode node, bool* enabled);
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph_pairs.hpp"
 
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -11,13 +10,11 @@
 
 namespace cg {
 
-namespace {
-
-using Partners = std::unordered_map<CUgraphNode, CUgraphNode>;  // of nodes of the other graph
-
-bool differ() {
+bool shapes_differ() {
     return note_error(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, "the definitions have different shapes"), false;
 }
+
+namespace {
 
 // The nodes that nothing depends on, in the order of the driver's list.
 bool list_exits(CUgraph graph, std::vector<CUgraphNode>& exits) {
@@ -38,16 +35,18 @@ bool list_dependencies(CUgraphNode node, std::vector<CUgraphNode>& dependencies)
     return true;
 }
 
+}  // namespace
+
 bool find_partners(CUgraph first, CUgraph other, Partners& partners) {
     std::vector<CUgraphNode> ours, theirs;
     if (!list_exits(first, ours) || !list_exits(other, theirs)) return false;
     std::vector<std::pair<CUgraphNode, CUgraphNode>> to_visit;
     const auto pair_all = [&] {
-        if (ours.size() != theirs.size()) return differ();
+        if (ours.size() != theirs.size()) return shapes_differ();
         for (std::size_t i = 0; i < ours.size(); ++i) {
             const auto known = partners.emplace(theirs[i], ours[i]);
             if (known.second) to_visit.emplace_back(ours[i], theirs[i]);
-            if (known.first->second != ours[i]) return differ();
+            if (known.first->second != ours[i]) return shapes_differ();
         }
         return true;
     };
@@ -60,6 +59,8 @@ bool find_partners(CUgraph first, CUgraph other, Partners& partners) {
     return true;
 }
 
+namespace {
+
 bool has_parameters(const NodeRecord& node) noexcept {
     return node.facts->parameters != nullptr;
 }
@@ -70,7 +71,7 @@ bool pair_inner(NodeRecord& first, NodeRecord& other, std::vector<NodePair>& pai
     if (first.kind == NodeKind::kChild && child_box(first) == nullptr) return false;
     const std::vector<GraphBox*>& theirs = other.facts->inner;
     const std::vector<GraphBox*>& ours = first.make_facts().inner;
-    if (ours.size() != theirs.size()) return differ();
+    if (ours.size() != theirs.size()) return shapes_differ();
     for (std::size_t i = 0; i < ours.size(); ++i)
         if (!pair_graphs(*ours[i], *theirs[i], pairs)) return false;
     return true;
@@ -88,7 +89,7 @@ bool pair_graphs(GraphBox& first, GraphBox& other, std::vector<NodePair>& pairs)
         NodeRecord& node = other.nodes[i];
         if (node.raw == nullptr || !node.facts) continue;
         NodeRecord* partner = &first == &other ? &node : first.nodes.find(partners[node.raw]);
-        if (partner == nullptr) return differ();
+        if (partner == nullptr) return shapes_differ();
         if (has_parameters(node)) pairs.push_back({partner, &node});
         if (!node.facts->inner.empty() && !pair_inner(*partner, node, pairs)) return false;
     }

@@ -7,11 +7,21 @@
 #ifndef CUDA_GRAPHS_HANDLES_GRAPH_PAIRS_HPP
 #define CUDA_GRAPHS_HANDLES_GRAPH_PAIRS_HPP
 
+#include <unordered_map>
 #include <vector>
 
 #include "graph.hpp"
 
 namespace cg {
+
+using Partners = std::unordered_map<CUgraphNode, CUgraphNode>;  // of nodes of the other graph
+
+// For each node of `other` the one of `first`, graphs inside them left out. False with a noted error when the shapes
+// differ. Without the GIL.
+bool find_partners(CUgraph first, CUgraph other, Partners& partners);
+
+// Notes that error; false.
+bool shapes_differ();
 
 struct NodePair {
     NodeRecord* first;

@@ -170,10 +170,6 @@ CUresult set_node(CUgraphNode node, NodeSpec& spec) {
     return spec.kind == NodeKind::kKernel ? set_kernel(node, spec) : driver().cuGraphNodeSetParams(node, &spec.params);
 }
 
-CUresult set_in_executable(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams& params) {
-    return driver().cuGraphExecNodeSetParams(exec, node, &params);
-}
-
 namespace {
 
 CUresult load_kernel(CUgraphNode node, NodeSpec& spec) {

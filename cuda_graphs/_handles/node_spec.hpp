@@ -63,8 +63,6 @@ CUresult make_node(const NodePlace& place, NodeSpec& spec, CUgraphNode* node);
 
 // Changes a node of a definition; nothing on failure.
 CUresult set_node(CUgraphNode node, NodeSpec& spec);
-// Sets what `node` became in an executable; the launch attributes of a kernel node stay what they are there.
-CUresult set_in_executable(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams& params);
 
 // Fills a spec from a node of the kind that the spec began with; without owners. Pointers in it are into the node. What
 // the driver does not tell before CUDA 13.2 (contexts, anything of conditional nodes) stays zero.

@@ -87,3 +87,19 @@ def test_the_page_of_errors_is_the_table_of_errors(tree):
     from docs.errors_page import errors_page
 
     assert (tree.root / "docs/errors.md").read_text() == errors_page(), "run: python docs/errors_page.py"
+
+
+def test_every_public_name_is_on_the_page_of_names(tree):
+    import cuda_graphs as cg
+    from docs.names_page import GROUPS, errors, members
+
+    page = (tree.root / "docs/names.md").read_text()
+    assert {name for names in GROUPS.values() for name in names} | set(errors()) == set(cg.__all__)
+    remedy = "run: python docs/names_page.py"
+    for name in {name for names in GROUPS.values() for name in names}:
+        listed = page.partition(f"* **`{name}`**")[2].partition("\n* **")[0]
+        assert listed, remedy
+        if isinstance(getattr(cg, name), type):
+            missing = [m for m, _ in members(name, getattr(cg, name)) if f"  * `{m}" not in listed]
+            assert not missing, f"{name}: {missing}; {remedy}"
+    assert all(f"`{name}`" in page for name in errors()), remedy
