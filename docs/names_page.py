@@ -86,6 +86,8 @@ GROUPS = {
         "DeviceMemoryResourceOptions",
         "PinnedMemoryResource",
         "SynchronousMemoryResource",
+        "GraphMemoryResource",
+        "GraphMemoryResourceAttributes",
     ),
     "Code": (
         "Program",

@@ -245,7 +245,8 @@ bool ExecParameters::apply_touched(const ExecTarget& exec, ParameterProblem* pro
     return true;
 }
 
-bool ExecParameters::set(const ExecTarget& exec, ParameterChange* changes, std::size_t count, ParameterProblem* problem) {
+bool ExecParameters::set(const ExecTarget& exec, ParameterChange* changes, std::size_t count,
+                         ParameterProblem* problem) {
     for (std::size_t i = 0; i < count; ++i)
         if (!may_change(changes[i], problem)) return false;
     for (std::size_t i = 0; i < count; ++i) exchange(changes[i]);

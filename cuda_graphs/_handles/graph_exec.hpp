@@ -62,7 +62,8 @@ CUresult set_exec_node(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& 
 // The same for a child graph node, which takes the parameters and owners of `child`. With the GIL.
 CUresult set_exec_child(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec, GraphBox& child);
 
-// A node that is disabled does nothing, in its place in the order. Kernel, memset and memcpy nodes only. Without the GIL.
+// A node that is disabled does nothing, in its place in the order. Kernel, memset and memcpy nodes only. Without the
+// GIL.
 CUresult set_exec_enabled(const GraphExecHandle& exec, CUgraphNode node, bool enabled);
 CUresult get_exec_enabled(const GraphExecHandle& exec, CUgraphNode node, bool* enabled);
 

@@ -84,7 +84,9 @@ def test_the_hillslope_refuses_what_is_no_map(tmp_path):
 @pytest.mark.parametrize(
     ("tolerance", "first", "second"), [(0.25, 0.244140625, 0.06103515625), (2000, 500.0, 250.0)]
 )
-def test_the_device_loop_halves_until_the_tolerance_that_each_launch_is_given(tolerance, first, second, tmp_path):
+def test_the_device_loop_halves_until_the_tolerance_that_each_launch_is_given(
+    tolerance, first, second, tmp_path
+):
     told = run("device_loop.py", tolerance, cwd=tmp_path)
     assert "check: nothing found" in told
     assert f"until it was {first} on" in told
