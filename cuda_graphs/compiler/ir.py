@@ -13,7 +13,7 @@ and leaves old ones as they are.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from .types import ScalarType, bool_, i32
@@ -21,7 +21,7 @@ from .types import ScalarType, bool_, i32
 __all__ = [
     "Array", "Assert", "Atomic", "Axis", "Block", "Break", "Const", "Continue", "Extent", "For", "Get", "If", "Kernel",
     "Load", "Loc", "Local", "LoopIndex", "LoopSettings", "Op", "Param", "Print", "Program", "Random", "Return", "Set",
-    "Space", "Statement", "Store", "Task", "Value", "While", "walk",
+    "Space", "Statement", "Store", "Task", "Value", "While", "replace", "walk",
 ]  # fmt: skip
 
 

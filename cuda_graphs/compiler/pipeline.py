@@ -1,44 +1,88 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""From a function to code, step by step."""
+"""From a function to code, step by step.
+
+The frontend infers types, inlines functions and unrolls static loops: from there on every value has a type. Then the
+passes, in the order of the list. From `offload` on there are tasks. The emitter of the target writes LLVM's text.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from . import ir, machine, trace
+from . import ir, printer, trace
 from .annotations import Spec
 from .artifact import Artifact, Result, describe, size_of
+from .check import check
 from .frontend import translate
+from .passes.demote_atomics import demote_atomics
 from .passes.offload import offload
+from .passes.propagate import propagate
 from .target_ptx import Ptx
 from .target_x86 import X86
 
-__all__ = ["compile_kernel", "lower"]
+__all__ = ["PASSES", "compile_kernel", "generate", "lower"]
+
+Captured = dict[str, dict[str, Any]]
+
+PASSES: tuple[tuple[Callable[..., Any], str], ...] = (
+    (
+        propagate,
+        "locals that are written once are their values, constants are folded, so that bounds are seen",
+    ),
+    (
+        demote_atomics,
+        "an element that one iteration alone touches is changed without atomics, so that loops vectorise",
+    ),
+    (
+        offload,
+        "parallel loops and what is between them become tasks, which read the bounds of their loops themselves",
+    ),
+)
 
 
 def lower(
-    function: Callable[..., Any], signature: Mapping[str, Spec]
-) -> tuple[ir.Program, dict[str, dict[str, Any]]]:
+    function: Callable[..., Any], signature: Mapping[str, Spec], *, check_ir: bool = False
+) -> tuple[ir.Program, Captured]:
     """The function as tasks, and the names from outside that it depends on: {function: {name: value}}.
 
-    From `translate` on every value has a type; from `offload` on every loop has a place.
+    `check_ir` checks the IR's laws after each pass (check.py), which CUDA_GRAPHS_DEBUG=2 does too.
     """
+    checked = check_ir or trace.level() >= trace.PASSES
+
+    def shown(step: str, why: str, found: Any) -> Any:
+        trace.show(trace.PASSES, f"{step}: {why}")
+        if trace.level() >= trace.IR:
+            trace.show(trace.IR, f"IR after {step}", printer.text(found))
+        if checked:
+            check(found)
+        return found
+
     with trace.timed("frontend"):
         kernel, captured = translate(function, dict(signature))
-    return offload(kernel), captured
+    found = shown("frontend", "types are inferred, functions inlined, static loops unrolled", kernel)
+    for step, why in PASSES:
+        with trace.timed(step.__name__):
+            found = step(found)
+        shown(step.__name__, why, found)
+    return found, captured
 
 
 def compile_kernel(
-    function: Callable[..., Any], signature: Mapping[str, Spec], target: X86 | Ptx
+    function: Callable[..., Any], signature: Mapping[str, Spec], target: X86 | Ptx, *, check_ir: bool = False
 ) -> Artifact:
     """Code of one specialisation of a kernel for one target.
 
-    `signature` says of each parameter, by name, what it is in this specialisation (annotations.py). Raises a
-    CompileError, with the place in the source and a remedy, for what kernels cannot contain.
+    `signature` says of each parameter, by name, what it is in this specialisation (signature.py makes it of arguments).
+    Raises a CompileError, with the place in the source and a remedy, for what kernels cannot contain.
     """
-    program, captured = lower(function, signature)
+    program, captured = lower(function, signature, check_ir=check_ir)
+    return generate(program, target, captured)
+
+
+def generate(program: ir.Program, target: X86 | Ptx, captured: Captured) -> Artifact:
+    """Code of a program."""
     with trace.timed("emission"):
         text = target.module(program)
     return Artifact(
@@ -50,7 +94,3 @@ def compile_kernel(
         captured,
         text,
     )
-
-
-# For whoever reads code: the assembly of the CPU's object.
-assembly = machine.assembly

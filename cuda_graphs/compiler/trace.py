@@ -22,10 +22,10 @@ def level() -> int:
     return int(text) if text.isdigit() else 0
 
 
-def show(at: int, title: str, text: object) -> None:
+def show(at: int, title: str, text: object = "") -> None:
     """Write `text` where the level is `at` or higher."""
     if level() >= at:
-        print(f"[compiler] {title}\n{text}", file=sys.stderr)
+        print(f"[compiler] {title}\n{text}".rstrip(), file=sys.stderr)
 
 
 @contextmanager

@@ -9,18 +9,20 @@ of several blocks that run in any order; PTX kernels with a grid that does not f
 import ctypes
 import dataclasses
 import itertools
+import linecache
 from functools import cache
 
 import llvmlite.binding as llvm
 import numpy as np
 from cuda.pathfinder import find_bitcode_lib
 
-from cuda_graphs.compiler import compile_kernel, ir
+from cuda_graphs.compiler import intrinsics
 from cuda_graphs.compiler import types as t
+from cuda_graphs.compiler.annotations import ndarray
 from cuda_graphs.compiler.artifact import layout
 from cuda_graphs.compiler.interpret import interpret
-from cuda_graphs.compiler.pipeline import lower
-from cuda_graphs.compiler.scalars import cast, memory_dtype, scalar, written
+from cuda_graphs.compiler.pipeline import generate, lower
+from cuda_graphs.compiler.scalars import memory_dtype, scalar, written
 from cuda_graphs.compiler.signature import specialise
 from cuda_graphs.compiler.target_ptx import Ptx
 from cuda_graphs.compiler.target_x86 import X86
@@ -73,28 +75,32 @@ def flattened(path, value):
         yield path, value
 
 
-def run(target, function, fields=(), **arguments):
-    """(array by path, what the kernel returns) after the kernel ran; the arguments stay as they are."""
+def run_all(function, fields=(), *, exact=True, targets=TARGETS, **arguments):
+    """Run on all targets, which must agree. What the interpreter gave: what is returned, or the arrays by path."""
     flat = {p: v for name, value in arguments.items() for p, v in flattened(name, value)}
     flat |= {field.name: field.data for field in fields}
-    arrays = {path: value.copy() for path, value in flat.items() if isinstance(value, np.ndarray)}
-    signature = specialise(function, arguments)
-    run_on = {"interpreter": interpreted, "x86": on_x86, "ptx": on_ptx}[target]
-    returned = run_on(function, signature, arrays, flat)
-    return arrays, tuple(returned)
-
-
-def run_all(function, fields=(), *, exact=True, **arguments):
-    """Run on all targets, which must agree. What the interpreter gave: what is returned, or the arrays by path."""
-    reference, returned = run("interpreter", function, fields, **arguments)
-    for target in TARGETS[1:]:
-        arrays, other = run(target, function, fields, **arguments)
-        for path, array in reference.items():
-            same(arrays[path], array, exact, f"{path} on {target}")
-        same(np.array(other), np.array(returned), exact, f"what is returned on {target}")
+    program, _ = lower(function, specialise(function, arguments), check_ir=True)
+    reference, returned = compare(program, flat, exact, targets)
     if returned:
         return returned[0] if len(returned) == 1 else returned
     return reference
+
+
+def compare(program, flat, exact=True, targets=TARGETS):
+    """(arrays by path, what is returned), of the interpreter; the other targets must agree. `flat` stays as it is."""
+    found = {target: execute(target, program, flat) for target in targets}
+    reference, returned = found[targets[0]]
+    for target, (arrays, other) in found.items():
+        for path, array in reference.items():
+            same(arrays[path], array, exact, f"{path} on {target}")
+        same(np.array(other), np.array(returned), exact, f"what is returned on {target}")
+    return reference, returned
+
+
+def execute(target, program, flat):
+    arrays = {path: value.copy() for path, value in flat.items() if isinstance(value, np.ndarray)}
+    returned = {"interpreter": interpreted, "x86": on_x86, "ptx": on_ptx}[target](program, arrays, flat)
+    return arrays, tuple(returned)
 
 
 def same(found, wanted, exact, what):
@@ -104,8 +110,7 @@ def same(found, wanted, exact, what):
         np.testing.assert_allclose(found, wanted, rtol=2e-6, atol=1e-7, err_msg=what)
 
 
-def interpreted(function, signature, arrays, flat):
-    program, _ = lower(function, signature)
+def interpreted(program, arrays, flat):
     return interpret(program.kernel, arrays, flat)
 
 
@@ -139,9 +144,8 @@ def linked(code, names):
     return builder.link(jit(), f"test{next(_numbers)}")
 
 
-def on_x86(function, signature, arrays, flat, grid=3):
-    artifact = compile_kernel(function, signature, X86())
-    program, _ = lower(function, signature)
+def on_x86(program, arrays, flat, grid=3):
+    artifact = generate(program, X86(), {})
     temps = storage(program)
     code = linked(artifact.code, [task.entry for task in artifact.tasks])
     for task, info in zip(program.tasks, artifact.tasks, strict=True):
@@ -162,9 +166,8 @@ def ptx_target():
     return Ptx(libdevice=find_bitcode_lib("device"))
 
 
-def on_ptx(function, signature, arrays, flat):
-    artifact = compile_kernel(function, signature, ptx_target())
-    program, _ = lower(function, signature)
+def on_ptx(program, arrays, flat):
+    artifact = generate(program, ptx_target(), {})
     temps = storage(program)
     loaded = ptx_rig.load(artifact.code)
     for task, info in zip(program.tasks, artifact.tasks, strict=True):
@@ -174,4 +177,15 @@ def on_ptx(function, signature, arrays, flat):
     return [temps[result.temp][0] for result in artifact.results]
 
 
-__all__ = ["TARGETS", "Bf16", "Field", "cast", "ir", "run", "run_all"]
+def function_of(source, **names):
+    """The function that the source defines, with a file that only linecache knows, as notebooks have."""
+    file = f"<kernel {next(_numbers)}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    space = {"cg": intrinsics, "t": t, "ndarray": ndarray, **vars(t), **names}
+    exec(compile(source, file, "exec"), space)
+    return [v for v in space.values() if getattr(v, "__code__", None) and v.__code__.co_filename == file][-1]
+
+
+def written_as(values, type):
+    """An array of the type: bf16 as uint16."""
+    return np.array([written(scalar(v, type), type) for v in values], memory_dtype(type))

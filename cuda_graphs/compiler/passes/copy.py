@@ -31,8 +31,14 @@ class Copier:
         special = getattr(self, type(statement).__name__, None)
         made = [copy] if special is None else special(copy)
         if isinstance(statement, ir.Value):
-            self.values[statement] = made[-1]  # type: ignore[assignment]
+            self.values[statement] = self.value_of(made)
         return made
+
+    def value_of(self, made: list[ir.Statement]) -> ir.Value:
+        """What a value has become, of the statements that took its place."""
+        found = made[-1]
+        assert isinstance(found, ir.Value)
+        return found
 
     def part(self, part: Any) -> Any:
         """A field of a statement."""

@@ -71,8 +71,13 @@ def writes(segment: Segment) -> list[ir.Array]:
 
 
 def may_alias(a: ir.Array, b: ir.Array) -> bool:
-    """Whether two arrays may be the same memory: parameters of one element type, which a call may pass twice."""
-    return a is b or (a.space == b.space == ir.Space.PARAM and a.element == b.element)
+    """Whether two arrays may be the same memory: parameters of one element type, which a call may pass twice.
+
+    The language's law: arrays of different element types do not overlap, nor do two fields.
+    """
+    outside = (ir.Space.PARAM, ir.Space.FIELD)
+    both = a.space in outside and b.space in outside and ir.Space.PARAM in (a.space, b.space)
+    return a is b or (both and a.element == b.element)
 
 
 def sink_bounds(segments: list[Segment]) -> None:

@@ -1,0 +1,242 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether IR obeys its laws. Run between passes in tests and under CUDA_GRAPHS_DEBUG=2.
+
+1.  A value is used where it is defined: by what follows it in its block, and in the blocks inside that. What the head
+    of a While defines, its condition and body may use. Constants and parameters of the kernel are defined everywhere,
+    the indices of a loop in its body.
+2.  A statement stands in one place.
+3.  An operation has the operands and the type that its row of the op table says.
+4.  A local is written before it is read: by a Set that stands where a value would have to. What is written has its
+    type.
+5.  An array has one integer index for each dimension, and what is stored in it, atomically too, is of its element type.
+    Bitwise atomics are on integers and bools, and a cas, which alone compares, on integers.
+6.  A loop counts in one integer type, and not by 0. Conditions are bools.
+7.  Break and Continue are in a loop. No Break leaves a parallel loop.
+8.  A parallel loop has no control flow around it.
+9.  A Return is the last statement of a kernel, and returns what the kernel says.
+10. The arrays are the kernel's, the program's temporaries, or threads' own.
+11. Of a program: a task has at most one parallel loop, which is its last statement; no local is shared between tasks,
+    nor changed atomically; no task returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from . import ir
+from .ops import result_type
+from .printer import text
+from .types import ScalarType, bool_
+
+__all__ = ["IRError", "check"]
+
+INTEGERS = ("int", "uint")
+ATOMICS = {
+    **dict.fromkeys(("add", "mul", "min", "max"), ("int", "uint", "float")),
+    **dict.fromkeys(("and", "or", "xor"), ("int", "uint", "bool")),
+    "exchange": ("int", "uint", "float", "bool"),
+    "cas": INTEGERS,
+}
+
+
+class IRError(Exception):
+    """A pass made IR that breaks a law: a defect of the compiler, not of the kernel."""
+
+
+def check(what: ir.Kernel | ir.Program) -> None:
+    """Raise IRError, with the statement and its block, if a law is broken."""
+    if isinstance(what, ir.Kernel):
+        _Checker(what, what.arrays).kernel()
+        return
+    owners: dict[ir.Local, ir.Task] = {}
+    for task in what.tasks:
+        _Checker(what.kernel, (*what.kernel.arrays, *what.temps)).task(task)
+        for statement in ir.walk(task.body):
+            local = getattr(statement, "local", None)
+            if local is not None and owners.setdefault(local, task) is not task:
+                raise IRError(
+                    f"law 11: {local.name} is used by {owners[local].name} and {task.name}\n{text(what)}"
+                )
+
+
+class _Checker:
+    def __init__(self, kernel: ir.Kernel, arrays: Iterable[ir.Array]) -> None:
+        self.of, self.arrays = kernel, set(arrays)
+        self.defined: set[ir.Value | ir.Local] = set(kernel.params)
+        self.seen: set[ir.Statement] = set()
+        self.loops: list[ir.For | ir.While] = []
+        self.depth = 0  # of blocks
+        self.here: ir.Block = kernel.body
+
+    def kernel(self) -> None:
+        self.block(self.of.body)
+        returns = [s for s in self.of.body.body if isinstance(s, ir.Return)]
+        found = tuple(value.type for value in returns[-1].values) if returns else ()
+        self.law(
+            9,
+            found == self.of.returns,
+            returns[-1] if returns else None,
+            f"the kernel returns {self.of.returns}",
+        )
+
+    def task(self, task: ir.Task) -> None:
+        self.block(task.body)
+        parallel = [s for s in ir.walk(task.body) if isinstance(s, ir.For) and s.parallel]
+        self.law(11, parallel == ([] if task.loop is None else [task.loop]), task.loop, "not the task's loop")
+        self.law(
+            11, task.loop is None or task.body.body[-1] is task.loop, task.loop, "something follows the loop"
+        )
+        for statement in ir.walk(task.body):
+            own = isinstance(statement, ir.Atomic) and isinstance(statement.array, ir.Local)
+            self.law(11, not own and not isinstance(statement, ir.Return), statement, "not in a task")
+
+    def law(self, number: int, holds: bool, statement: ir.Statement | None, why: str) -> None:
+        if not holds:
+            loc = getattr(statement, "loc", None)
+            place = f" ({loc.file}:{loc.line})" if loc is not None else ""
+            line = text(ir.Block([statement])) if statement is not None else ""
+            raise IRError(f"law {number}: {why}{place}\n{line}\nin\n{text(self.here)}")
+
+    def block(self, block: ir.Block) -> None:
+        """The statements of a block. What they define is forgotten after it."""
+        before, outer, self.here = set(self.defined), self.here, block
+        self.depth += 1
+        for statement in block.body:
+            self.statement(statement)
+        self.depth -= 1
+        self.defined, self.here = before, outer
+
+    def statement(self, statement: ir.Statement) -> None:
+        self.law(2, statement not in self.seen, statement, "stands in two places")
+        self.seen.add(statement)
+        if not isinstance(statement, ir.While):
+            self.uses(statement)
+        rule = RULES.get(type(statement))
+        if rule is not None:
+            rule(self, statement)
+        if isinstance(statement, ir.Value):
+            self.defined.add(statement)
+
+    def uses(self, statement: ir.Statement) -> None:
+        for value in ir.operands_of(statement):
+            known = isinstance(value, ir.Const) or value in self.defined
+            self.law(
+                1,
+                known,
+                statement,
+                f"uses a {type(value).__name__} that is not defined here",
+            )
+
+    def same(self, law: int, statement: ir.Statement, found: ScalarType, wanted: ScalarType) -> None:
+        self.law(law, found == wanted, statement, f"{found} where {wanted} is needed")
+
+    # Rules of kinds of statements
+
+    def op(self, op: ir.Op) -> None:
+        try:
+            found = result_type(op.name, tuple(arg.type for arg in op.args), op.type)
+        except (TypeError, KeyError) as error:
+            self.law(3, False, op, str(error))
+        self.same(3, op, op.type, found)
+
+    def get(self, get: ir.Get) -> None:
+        self.law(4, get.local in self.defined, get, f"{get.local.name} is read before it is written")
+
+    def set(self, statement: ir.Set) -> None:
+        self.same(4, statement, statement.value.type, statement.local.type)
+        self.defined.add(statement.local)
+
+    def place(self, statement: ir.Load | ir.Store | ir.Atomic) -> None:
+        array = statement.array
+        if isinstance(array, ir.Local):
+            self.law(4, array in self.defined, statement, f"{array.name} is changed before it is written")
+            return
+        own = array.space in (ir.Space.LOCAL, ir.Space.SHARED)
+        self.law(10, own or array in self.arrays, statement, f"{array.path} belongs to nobody")
+        self.law(
+            5, len(statement.index) == array.ndim, statement, f"{array.path} has {array.ndim} dimensions"
+        )
+        whole = all(each.type.kind in INTEGERS for each in statement.index)
+        self.law(5, whole, statement, "an index is no integer")
+
+    def store(self, store: ir.Store) -> None:
+        self.place(store)
+        self.same(5, store, store.value.type, store.array.element)
+
+    def atomic(self, atomic: ir.Atomic) -> None:
+        self.place(atomic)
+        for value in (atomic.value, atomic.compare):
+            if value is not None:
+                self.same(5, atomic, value.type, atomic.type)
+        self.law(
+            5, atomic.type.kind in ATOMICS[atomic.kind], atomic, f"atomic {atomic.kind} on {atomic.type}"
+        )
+        self.law(
+            5, (atomic.compare is not None) == (atomic.kind == "cas"), atomic, "a cas compares, no other does"
+        )
+
+    def branch(self, statement: ir.If) -> None:
+        self.same(6, statement, statement.condition.type, bool_)
+        self.block(statement.then)
+        self.block(statement.orelse)
+
+    def loop(self, statement: ir.For) -> None:
+        for axis in statement.axes:
+            self.same(6, statement, axis.begin.type, axis.index.type)
+            self.same(6, statement, axis.end.type, axis.index.type)
+            self.law(6, axis.index.type.kind in INTEGERS and axis.step != 0, statement, "not a count")
+        self.law(
+            8, not statement.parallel or self.depth == 1, statement, "a parallel loop in a block of another"
+        )
+        before = set(self.defined)
+        self.defined |= {axis.index for axis in statement.axes}
+        self.loops.append(statement)
+        self.block(statement.body)
+        self.loops.pop()
+        self.defined = before
+
+    def while_loop(self, statement: ir.While) -> None:
+        before, outer, self.here = set(self.defined), self.here, statement.head
+        self.depth += 1
+        for inner in statement.head.body:
+            self.statement(inner)
+        self.depth -= 1
+        self.here = outer
+        self.uses(statement)
+        self.same(6, statement, statement.condition.type, bool_)
+        self.loops.append(statement)
+        self.block(statement.body)
+        self.loops.pop()
+        self.defined = before
+
+    def leave(self, statement: ir.Break | ir.Continue) -> None:
+        self.law(7, bool(self.loops), statement, "outside of a loop")
+        inner = self.loops[-1]
+        parallel = isinstance(inner, ir.For) and inner.parallel
+        self.law(7, not (parallel and isinstance(statement, ir.Break)), statement, "leaves a parallel loop")
+
+    def claim(self, statement: ir.Assert) -> None:
+        self.same(6, statement, statement.condition.type, bool_)
+
+    def finish(self, statement: ir.Return) -> None:
+        last = self.depth == 1 and self.here.body[-1] is statement
+        self.law(9, last, statement, "is not the last statement")
+
+
+RULES: dict[type, Callable[[_Checker, Any], None]] = {
+    ir.Op: _Checker.op,
+    ir.Get: _Checker.get,
+    ir.Set: _Checker.set,
+    ir.Load: _Checker.place,
+    ir.Store: _Checker.store,
+    ir.Atomic: _Checker.atomic,
+    ir.If: _Checker.branch,
+    ir.For: _Checker.loop,
+    ir.While: _Checker.while_loop,
+    ir.Break: _Checker.leave,
+    ir.Continue: _Checker.leave,
+    ir.Assert: _Checker.claim,
+    ir.Return: _Checker.finish,
+}

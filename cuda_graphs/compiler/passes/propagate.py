@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""A local that is written once is its value; operations on constants are constants; what nobody uses goes.
+
+So `n = x.shape[0]` and the parameters of functions that were inlined cost nothing, and the bounds of a loop are seen
+for what they are when tasks are cut. The only write stands before all reads (law 4 of check.py), and its value stays
+what it was: so each read may be the value.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from .. import ir
+from ..ops import evaluate
+from ..scalars import scalar
+from .copy import Copier
+
+__all__ = ["propagate"]
+
+PURE = (ir.Op, ir.Extent, ir.Get, ir.Load)
+
+
+def propagate(kernel: ir.Kernel) -> ir.Kernel:
+    """The kernel without such locals, and without what nobody uses."""
+    writes: Counter[ir.Local] = Counter()
+    for statement in ir.walk(kernel.body):
+        if isinstance(statement, ir.Set):
+            writes[statement.local] += 1
+        elif isinstance(statement, ir.Atomic) and isinstance(statement.array, ir.Local):
+            writes[statement.array] += 2
+    body = _Propagator({local for local, count in writes.items() if count == 1}).block(kernel.body)
+    return ir.replace(kernel, body=without_unused(body))
+
+
+class _Propagator(Copier):
+    def __init__(self, once: set[ir.Local]) -> None:
+        super().__init__()
+        self.once = once
+        self.known: dict[ir.Local, ir.Value] = {}
+
+    def statement(self, statement: ir.Statement) -> list[ir.Statement]:
+        if isinstance(statement, ir.Set) and statement.local in self.once:
+            self.known[statement.local] = self.part(statement.value)
+            return []
+        if isinstance(statement, ir.Get) and statement.local in self.known:
+            self.values[statement] = self.known[statement.local]
+            return []
+        made = super().statement(statement)
+        if isinstance(statement, ir.Op) and all(isinstance(arg, ir.Const) for arg in made[-1].args):  # type: ignore[attr-defined]
+            self.values[statement] = folded(made[-1])  # type: ignore[arg-type]
+            return []
+        return made
+
+
+def folded(op: ir.Op) -> ir.Const:
+    """What an operation on constants gives."""
+    types = tuple(arg.type for arg in op.args)
+    args = tuple(scalar(arg.value, arg.type) for arg in op.args if isinstance(arg, ir.Const))
+    return ir.Const(evaluate(op.name, types, args, op.type).item(), op.type, op.loc)
+
+
+def without_unused(body: ir.Block) -> ir.Block:
+    """The block without pure values that nothing uses, and without empty branches."""
+    used: set[ir.Value] = set()
+
+    def keep(block: ir.Block) -> ir.Block:
+        kept: list[ir.Statement] = []
+        for statement in reversed(block.body):
+            if isinstance(statement, PURE) and statement not in used:
+                continue
+            if isinstance(statement, ir.While):  # the body comes after the head: look at it first
+                inner = keep(statement.body)
+                used.update(ir.operands_of(statement))
+                statement = ir.While(keep(statement.head), statement.condition, inner, statement.loc)
+            elif isinstance(statement, ir.For):
+                statement = ir.replace(statement, body=keep(statement.body))
+            elif isinstance(statement, ir.If):
+                statement = ir.replace(statement, then=keep(statement.then), orelse=keep(statement.orelse))
+                if not statement.then.body and not statement.orelse.body:
+                    continue
+            used.update(ir.operands_of(statement))
+            kept.append(statement)
+        return ir.Block(kept[::-1])
+
+    return keep(body)
