@@ -8,8 +8,6 @@ else of cuda_graphs. What ties compiled kernels to graphs does not belong here: 
     artifact = compile_kernel(function, specialise(function, arguments), X86())
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

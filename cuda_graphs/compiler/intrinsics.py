@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,10 @@ OPERATIONS = {
     "log2": "log2", "log10": "log10", "raw_div": "trunc_div", "raw_mod": "trunc_mod", "popcnt": "popcount",
     "clz": "leading_zeros", "ffs": "first_set",
 }  # fmt: skip
+VECTORS = (
+    "dot", "cross", "outer", "norm", "normalized", "reflect", "distance", "transpose", "determinant", "inverse",
+    "trace", "length", "normalize",
+)  # fmt: skip
 ATOMICS = ("add", "sub", "mul", "min", "max", "and", "or", "xor", "exchange", "cas")
 
 
@@ -34,7 +39,11 @@ def static(value: Any) -> Any:
     return value
 
 
-ndrange = _in_kernels_only("ndrange")
+def ndrange(*extents: Any) -> Any:
+    """In a kernel: all points of a box, each extent n or (begin, end). Outside, and in cg.static: them as tuples."""
+    return itertools.product(*(range(*each) if isinstance(each, tuple) else range(each) for each in extents))
+
+
 grouped = _in_kernels_only("grouped")
 cast = _in_kernels_only("cast")
 bit_cast = _in_kernels_only("bit_cast")
@@ -42,7 +51,9 @@ select = _in_kernels_only("select")
 random = _in_kernels_only("random")
 vector = _in_kernels_only("vector")
 loop_config = _in_kernels_only("loop_config")
-for _name in (*OPERATIONS, *(f"atomic_{kind}" for kind in ATOMICS)):
+static_assert = _in_kernels_only("static_assert")
+static_print = _in_kernels_only("static_print")
+for _name in (*OPERATIONS, *VECTORS, *(f"atomic_{kind}" for kind in ATOMICS)):
     globals()[_name] = _in_kernels_only(_name)
 
 

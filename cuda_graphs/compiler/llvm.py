@@ -18,7 +18,7 @@ from .artifact import Slot
 from .notation import llvm_type, number, suffix
 from .ops import OPS, computing_type
 from .scalars import is_small
-from .types import ScalarType, f32
+from .types import ScalarType, f32, i32, i64
 
 __all__ = ["Emitter", "Target"]
 
@@ -130,9 +130,8 @@ class Emitter:
         """The register, or the constant."""
         if isinstance(value, ir.Const):
             return number(value.value, value.type)
-        if value not in self.names and value in self.wide:
-            self.names[value] = self.narrow(self.wide[value], value.type)
-        return self.names[value]
+        # Cut at each use: where the first one stands, others may not see it. LLVM does it once.
+        return self.narrow(self.wide[value], value.type) if value in self.wide else self.names[value]
 
     def narrow(self, wide: str, type: ScalarType) -> str:
         return wide if type.bits == 64 else self.let(f"trunc i64 {wide} to {llvm_type(type)}")
@@ -141,19 +140,25 @@ class Emitter:
         """An index as 64 bits."""
         if isinstance(value, ir.Const):
             return str(int(value.value))
-        if value in self.wide:
-            return self.wide[value]
-        if isinstance(value, ir.Op) and value.name in ("add", "sub") and value.type.kind == "int":
-            left, right = value.args
-            if isinstance(right, ir.Const) and abs(right.value) < SMALL and left in self.wide:
-                made = self.let(f"{value.name} nsw i64 {self.wide[left]}, {int(right.value)}")
-                self.wide[value] = made
-                return made
+        wide = self.affine(value)
+        if wide is not None:
+            return wide
         found = self.value(value)
         if value.type.bits == 64:
             return found
         extend = "sext" if value.type.kind == "int" else "zext"
         return self.let(f"{extend} {llvm_type(value.type)} {found} to i64")
+
+    def affine(self, value: ir.Value) -> str | None:
+        """The 64 bits of a loop index or extent, also with small constants added to it; None of what is neither."""
+        if value in self.wide:
+            return self.wide[value]
+        if isinstance(value, ir.Op) and value.name in ("add", "sub") and value.type in (i32, i64):
+            left, right = value.args
+            if isinstance(right, ir.Const) and abs(right.value) < SMALL:
+                wide = self.affine(left)
+                return None if wide is None else self.let(f"{value.name} nsw i64 {wide}, {int(right.value)}")
+        return None
 
     def op(self, op: ir.Op) -> None:
         kinds = tuple(arg.type for arg in op.args)
@@ -307,7 +312,6 @@ class Emitter:
         self.start(inside)
         if index is not None:
             self.wide[index] = at
-            self.names.pop(index, None)
         body(following)
         self.line(f"br label %{following}")
         self.start(following)

@@ -150,6 +150,12 @@ def _sign(a: Any) -> Any:
     return a if a == 0 or a != a else np.sign(a)
 
 
+def _pow(a: Any, b: Any) -> Any:
+    if np.isneginf(a) and np.isfinite(b) and b != np.trunc(b):
+        return np.power(-a, b)  # C and IEEE 754; NumPy says NaN
+    return np.power(a, b)
+
+
 def _float_power(base: Any, exponent: Any) -> Any:
     """By repeated squaring; of a negative exponent the reciprocal."""
     with np.errstate(all="ignore"):
@@ -267,7 +273,7 @@ ROWS = (
             ("sin", 1, np.sin), ("cos", 1, np.cos), ("tan", 1, np.tan), ("asin", 1, np.arcsin), ("acos", 1, np.arccos),
             ("atan", 1, np.arctan), ("atan2", 2, np.arctan2), ("sinh", 1, np.sinh), ("cosh", 1, np.cosh),
             ("tanh", 1, np.tanh), ("exp", 1, np.exp), ("exp2", 1, np.exp2), ("log", 1, np.log), ("log2", 1, np.log2),
-            ("log10", 1, np.log10), ("pow", 2, np.power),
+            ("log10", 1, np.log10), ("pow", 2, _pow),
         )
     ),
 )  # fmt: skip

@@ -122,7 +122,6 @@ class X86:
             at = e.wide[point]
             scaled = at if axis.step == 1 else e.let(f"mul nsw i64 {at}, {axis.step}")
             e.wide[axis.index] = scaled if begin == "0" else e.let(f"add nsw i64 {begin}, {scaled}")
-            e.names.pop(axis.index, None)
             e.metadata = f", !llvm.access.group {PARALLEL}"
             e.loops.append((following, following))
             e.block(loop.body)

@@ -10,15 +10,15 @@ import ctypes
 import dataclasses
 import itertools
 import linecache
+import types
 from functools import cache
 
 import llvmlite.binding as llvm
 import numpy as np
 from cuda.pathfinder import find_bitcode_lib
 
-from cuda_graphs.compiler import intrinsics
+from cuda_graphs.compiler import annotations, intrinsics
 from cuda_graphs.compiler import types as t
-from cuda_graphs.compiler.annotations import ndarray
 from cuda_graphs.compiler.artifact import layout
 from cuda_graphs.compiler.interpret import interpret
 from cuda_graphs.compiler.pipeline import generate, lower
@@ -30,6 +30,8 @@ from tests.ptx import rig as ptx_rig
 
 TARGETS = ("interpreter", "x86", "ptx")
 _numbers = itertools.count()
+# What kernels see as `cg`.
+cg = types.SimpleNamespace(**{**vars(intrinsics), **vars(annotations), **vars(t)}, types=annotations)
 
 
 @dataclasses.dataclass
@@ -181,7 +183,7 @@ def function_of(source, **names):
     """The function that the source defines, with a file that only linecache knows, as notebooks have."""
     file = f"<kernel {next(_numbers)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    space = {"cg": intrinsics, "t": t, "ndarray": ndarray, **vars(t), **names}
+    space = {"cg": cg, "ndarray": annotations.ndarray, **vars(t), **names}
     exec(compile(source, file, "exec"), space)
     return [v for v in space.values() if getattr(v, "__code__", None) and v.__code__.co_filename == file][-1]
 

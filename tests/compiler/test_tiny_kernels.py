@@ -5,13 +5,10 @@
 import numpy as np
 import pytest
 
-import cuda_graphs.compiler.intrinsics as ck
-from cuda_graphs.compiler import types as t
-from cuda_graphs.compiler.annotations import ndarray
-from tests.compiler.rig import run_all
+from tests.compiler.rig import cg, run_all
 
 
-def saxpy(a: t.f32, x: ndarray(t.f32, 1), y: ndarray(t.f32, 1)):
+def saxpy(a: cg.f32, x: cg.ndarray(cg.f32, 1), y: cg.ndarray(cg.f32, 1)):
     for i in range(x.shape[0]):
         y[i] = a * x[i] + y[i]
 
@@ -23,8 +20,8 @@ def test_saxpy(n):
     np.testing.assert_array_equal(found["y"], np.float32(2.5) * x + y)
 
 
-def stencil(u: ndarray(t.f64, 2), v: ndarray(t.f64, 2)):
-    for i, j in ck.ndrange((1, u.shape[0] - 1), (1, u.shape[1] - 1)):
+def stencil(u: cg.ndarray(cg.f64, 2), v: cg.ndarray(cg.f64, 2)):
+    for i, j in cg.ndrange((1, u.shape[0] - 1), (1, u.shape[1] - 1)):
         v[i, j] = 0.25 * (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1])
 
 
@@ -37,7 +34,7 @@ def test_a_stencil_over_two_axes():
     assert not found[:, -1].any()
 
 
-def histogram(x: ndarray(t.i32, 1), bins: ndarray(t.i32, 1)):
+def histogram(x: cg.ndarray(cg.i32, 1), bins: cg.ndarray(cg.i32, 1)):
     for i in range(x.shape[0]):
         bins[x[i] % 7] += 1
 
@@ -48,9 +45,9 @@ def test_a_histogram_counts_with_atomics():
     np.testing.assert_array_equal(found, np.bincount(x % 7, minlength=7))
 
 
-def mandelbrot(out: ndarray(t.i32, 2), limit: t.i32):
+def mandelbrot(out: cg.ndarray(cg.i32, 2), limit: cg.i32):
     for i, j in out:
-        x0, y0 = i / 8.0 - 2.0, j / 8.0 - 1.0
+        x0, y0 = i / 4.0 - 2.0, j / 4.0 - 1.0
         x = 0.0
         y = 0.0
         n = 0
@@ -61,18 +58,18 @@ def mandelbrot(out: ndarray(t.i32, 2), limit: t.i32):
 
 
 def test_mandelbrot():
-    found = run_all(mandelbrot, out=np.zeros((24, 16), "i4"), limit=30)["out"]
+    found = run_all(mandelbrot, out=np.zeros((12, 8), "i4"), limit=20)["out"]
     for i, j in np.ndindex(found.shape):
-        x0, y0 = np.float32(i) / np.float32(8) - np.float32(2), np.float32(j) / np.float32(8) - np.float32(1)
+        x0, y0 = np.float32(i) / np.float32(4) - np.float32(2), np.float32(j) / np.float32(4) - np.float32(1)
         x = y = np.float32(0)
         n = 0
-        while n < 30 and x * x + y * y <= 4:
+        while n < 20 and x * x + y * y <= 4:
             x, y, n = x * x - y * y + x0, np.float32(2) * x * y + y0, n + 1
         assert found[i, j] == n
 
 
-def two_phases(x: ndarray(t.i64, 1), out: ndarray(t.i64, 0)):
-    total = ck.cast(0, t.i64)
+def two_phases(x: cg.ndarray(cg.i64, 1), out: cg.ndarray(cg.i64, 0)):
+    total = cg.cast(0, cg.i64)
     for i in range(x.shape[0]):
         total += x[i]
     out[()] = total * 2

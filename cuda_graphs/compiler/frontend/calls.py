@@ -18,29 +18,34 @@ from typing import Any
 
 from .. import intrinsics as cg
 from .. import ir
+from ..annotations import VectorType, mat, vec
 from ..errors import CompileNameError, CompileSyntaxError, CompileTypeError, CompileValueError, fail
 from ..ops import OPS
-from ..types import ScalarType, f32, i32
-from .expressions import broadcast, choose, extent, place, python_value, read
+from ..scalars import scalar as constant
+from ..signature import PYTHON, is_template, resolve
+from ..types import ScalarType, bool_, f32, f64, i32
 from .functions import Frame, kind_of
-from .values import Bound, Element, Func, IndexRange, Static, TypeOf, Vector
+from .linear import FUNCTIONS
+from .places import broadcast, extent, make_vector, python_value, read
+from .static import static_assert, static_print, static_value
+from .values import Bound, Element, Func, IndexRange, Static, TypeOf, Vector, VectorElement
 
 
 def call(frame: Frame, node: ast.Call) -> Any:
     """Translate a call."""
     function = frame.visit(node.func)
     loc = frame.builder.loc
-    if function is cg.static:
-        return Static(static_value(frame, node))
-    if function is builtins.print:
-        return print_call(frame, node)
+    if _hashable(function) and function in SPECIAL:
+        return SPECIAL[function](frame, node)
     args = [frame.visit(each) for each in node.args]
     keywords = {each.arg: frame.visit(each.value) for each in node.keywords if each.arg is not None}
     frame.builder.loc = loc
     if isinstance(function, ScalarType):
         function = TypeOf(function)
     if isinstance(function, TypeOf):
-        return convert(frame, function.type, *args)
+        return convert(frame, function.type, *args, literal=is_literal(node))
+    if isinstance(function, VectorType):
+        return make_vector(frame, function, *args)
     if isinstance(function, Bound):
         return method(frame, function, args)
     if isinstance(function, Func):
@@ -49,12 +54,33 @@ def call(frame: Frame, node: ast.Call) -> Any:
     if inner is not None:
         return frame.inline(inner, bind_arguments(frame, inner, args, keywords))
     row = BUILTINS.get(function) if callable(function) and _hashable(function) else None
+    if getattr(function, "__cuda_graphs_kernel__", None) is not None:
+        raise fail(
+            CompileSyntaxError, loc, f"the kernel {ast.unparse(node.func)} is called in a kernel",
+            "make what both need a @cg.func and call that",
+        )  # fmt: skip
     if row is None:
         raise fail(
             CompileNameError, loc, f"{ast.unparse(node.func)} cannot be called in a kernel",
             "decorate it with @cg.func to have it inlined, or call it in cg.static(...) to run it when compiling",
         )  # fmt: skip
+    try:
+        inspect.signature(row).bind(frame, *args, **keywords)
+    except TypeError as error:
+        raise fail(
+            CompileTypeError,
+            loc,
+            f"{ast.unparse(node.func)}: {error}",
+            "see the language reference for its arguments",
+        ) from None
     return row(frame, *args, **keywords)
+
+
+def is_literal(node: ast.Call) -> bool:
+    """Whether the only argument is a number of the source."""
+    found = node.args[0] if len(node.args) == 1 else node
+    found = found.operand if isinstance(found, ast.UnaryOp) else found
+    return isinstance(found, ast.Constant)
 
 
 def _hashable(function: Any) -> bool:
@@ -72,8 +98,13 @@ def bind_arguments(
     bound.apply_defaults()
     result = {}
     for name, value in bound.arguments.items():
-        kind = inspect.signature(function).parameters[name].annotation
+        kind = resolve(inspect.signature(function).parameters[name].annotation, function)
+        if is_template(kind):
+            result[name] = python_value(frame, value)
+            continue
         value = read(frame, value)
+        if isinstance(kind, VectorType):
+            value = make_vector(frame, kind, value)
         if isinstance(value, ir.Value):
             if isinstance(kind, ScalarType):
                 value = frame.builder.cast(value, kind)
@@ -88,60 +119,52 @@ def bind_arguments(
     return result
 
 
-def static_value(frame: Frame, node: ast.Call) -> Any:
-    """The operand of `cg.static`, evaluated by Python with what is known when compiling."""
-    if len(node.args) != 1 or node.keywords:
-        raise fail(CompileSyntaxError, frame.builder.loc, "cg.static takes one expression")
-    names: dict[str, Any] = {"range": range, "len": len, "ndrange": cg.ndrange}
-    for each in ast.walk(node.args[0]):
-        if isinstance(each, ast.Name) and each.id not in names:
-            names[each.id] = static_name(frame, each)
-    code = compile(ast.Expression(node.args[0]), frame.source.file, "eval")
-    try:
-        return eval(code, {**vars(builtins)}, names)
-    except Exception as error:
-        raise fail(
-            CompileValueError, frame.builder.loc, f"cg.static: {type(error).__name__}: {error}"
-        ) from error
-
-
-def static_name(frame: Frame, node: ast.Name) -> Any:
-    scope = frame.scope.find(node.id)
-    found = frame.source.lookup(node.id, frame.at(node)) if scope is None else scope.names[node.id]
-    if isinstance(found, (ir.Local, Element)) or (
-        isinstance(found, ir.Value) and not isinstance(found, ir.Const)
-    ):
-        raise fail(
-            CompileValueError, frame.builder.loc, f"{node.id!r} is not known when compiling",
-            "cg.static takes constants, cg.template parameters, globals, and shapes of fields",
-        )  # fmt: skip
-    return python_value(frame, found)
-
-
-def convert(frame: Frame, type: ScalarType, *args: Any) -> Any:
-    """`cg.f32(x)`."""
+def convert(frame: Frame, type: ScalarType, *args: Any, literal: bool = False) -> Any:
+    """`cg.f32(x)`. Of a literal: of its own kind only, as `cg.i32(2.5)` is a slip more often than meant."""
     if len(args) != 1:
-        raise fail(CompileTypeError, frame.builder.loc, f"{type} takes one value")
+        raise fail(
+            CompileTypeError, frame.builder.loc, f"{type} takes one value, not {len(args)}", "cg.f32(x)"
+        )
+    kinds = {int: ("int", "uint"), float: ("float",)}.get(args[0].__class__, ())
+    if literal and kinds and type.kind not in kinds:
+        raise fail(
+            CompileTypeError, frame.builder.loc, f"{args[0]!r} is no literal of {type}",
+            f"write {float(args[0])}" if type.kind == "float" else f"write {int(args[0])}, or cg.cast(...)",
+        )  # fmt: skip
     return cast(frame, args[0], type)
 
 
 def cast(frame: Frame, value: Any, dtype: Any) -> Any:
     value = python_value(frame, value)
-    type = dtype.type if isinstance(dtype, TypeOf) else dtype
+    type = scalar_type(frame, dtype)
     if isinstance(value, int) and not isinstance(value, bool) and type.kind in ("int", "uint"):
         return frame.builder.const(value, type)
     if isinstance(value, (int, float)) and not isinstance(value, bool) and type.kind == "float":
-        return ir.Const(float(value), type, frame.builder.loc)
+        return ir.Const(constant(value, type).item(), type, frame.builder.loc)
     value = read(frame, value)
     if isinstance(value, Vector):
         return value.map(lambda part: frame.builder.cast(frame.scalar(part), type))
     return frame.builder.cast(frame.scalar(value), type)
 
 
-def bit_cast(frame: Frame, value: Any, dtype: Any) -> ir.Value:
-    return frame.builder.op(
-        "bit_cast", frame.scalar(value), type=dtype.type if isinstance(dtype, TypeOf) else dtype
+def scalar_type(frame: Frame, dtype: Any) -> ScalarType:
+    """What stands where a type must."""
+    found = (
+        dtype.type
+        if isinstance(dtype, TypeOf)
+        else PYTHON.get(dtype, dtype)
+        if isinstance(dtype, type)
+        else dtype
     )
+    if not isinstance(found, ScalarType):
+        raise fail(
+            CompileTypeError, frame.builder.loc, f"{kind_of(dtype)} is no scalar type", "cg.f32, cg.i32, ..."
+        )
+    return found
+
+
+def bit_cast(frame: Frame, value: Any, dtype: Any) -> ir.Value:
+    return frame.builder.op("bit_cast", frame.scalar(value), type=scalar_type(frame, dtype))
 
 
 def elementwise(name: str) -> Callable[..., Any]:
@@ -151,8 +174,19 @@ def elementwise(name: str) -> Callable[..., Any]:
 
     def scalar(frame: Frame, *args: ir.Value) -> ir.Value:
         builder = frame.builder
+        if name in REAL and any(arg.type.kind != "float" for arg in args):
+            types = ", ".join(repr(arg.type) for arg in args)
+            raise fail(
+                CompileTypeError,
+                builder.loc,
+                f"{row.spelling} takes real numbers, not {types}",
+                "cg.cast(x, cg.f32)",
+            )
         if needs_float and all(arg.type.kind != "float" for arg in args):
             args = tuple(builder.cast(arg, f32) for arg in args)
+        if name == "atan2":
+            real = f64 if f64 in [arg.type for arg in args] else f32
+            args = tuple(builder.cast(arg, real) for arg in args)
         if len(args) == 2:
             args = builder.promoted(*args)
         elif len(args) == 3:
@@ -174,6 +208,35 @@ def elementwise(name: str) -> Callable[..., Any]:
         if any(isinstance(part, Vector) for part in parts):
             return broadcast(frame, lambda *each: scalar(frame, *each), *parts)
         return scalar(frame, *(frame.scalar(part) for part in parts))
+
+    return function
+
+
+# Of integers these are a slip more often than meant; sqrt, exp and log are not.
+REAL = {
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "floor",
+    "ceil",
+    "round",
+    "trunc",
+}
+
+
+def rounding(name: str) -> Callable[..., Any]:
+    """floor(x), and floor(x, dtype), which converts."""
+    one = elementwise(name)
+
+    def function(frame: Frame, x: Any, dtype: Any = None) -> Any:
+        found = one(frame, x)
+        return found if dtype is None else cast(frame, found, dtype)
 
     return function
 
@@ -292,29 +355,35 @@ def atomic(kind: str) -> Callable[..., Any]:
 
 
 def random_number(frame: Frame, dtype: Any = f32) -> ir.Value:
-    return frame.builder.put(ir.Random(dtype.type if isinstance(dtype, TypeOf) else dtype, frame.builder.loc))
+    return frame.builder.put(ir.Random(scalar_type(frame, dtype), frame.builder.loc))
 
 
 def length(frame: Frame, what: Any) -> Any:
-    if isinstance(what, Vector):
-        return len(what.components)
+    if isinstance(what, ir.Array):
+        if what.ndim == len(what.inner):
+            raise fail(
+                CompileTypeError, frame.builder.loc, f"{kind_of(what)} has no dimensions, and so no length"
+            )
+        return extent(frame, what, 0)
+    if isinstance(what, (Vector, VectorElement)):
+        return len((what.places if isinstance(what, VectorElement) else what).components)
+    if not isinstance(what, (tuple, list, dict, str)):
+        raise fail(CompileTypeError, frame.builder.loc, f"{kind_of(what)} has no length")
     return len(what)
 
 
 def vector(frame: Frame, *args: Any) -> Vector:
     """cg.vector(a, b, c): numbers of their common type; rows make a matrix."""
-    parts = tuple(
-        read(frame, each) for each in (args[0] if len(args) == 1 and isinstance(args[0], tuple) else args)
-    )
-    parts = tuple(vector(frame, *part) if isinstance(part, tuple) else part for part in parts)
-    scalars = Vector(parts).leaves()
-    wide = scalars[0]
-    for each in scalars[1:]:
-        wide = frame.builder.promoted(wide, each)[0]
-    return Vector(parts).map(lambda part: frame.builder.cast(part, wide.type))
+    return make_vector(frame, None, args[0] if len(args) == 1 else args)
 
 
 def loop_config(frame: Frame, block_dim: Any = None, serialize: Any = False, name: Any = None) -> None:
+    if block_dim is not None and (not isinstance(block_dim, int) or not 1 <= block_dim <= 1024):
+        raise fail(
+            CompileValueError, frame.builder.loc, f"block_dim is {block_dim!r}", "a number from 1 to 1024"
+        )
+    if name is not None and not (isinstance(name, str) and name.isidentifier()):
+        raise fail(CompileValueError, frame.builder.loc, f"name is {name!r}", "a name as functions have them")
     frame.next_loop = ir.LoopSettings(block_dim, bool(serialize), name)
 
 
@@ -358,6 +427,14 @@ def message_parts(frame: Frame, node: ast.expr) -> list[Any]:
     return [(frame.scalar(value), form)]
 
 
+# What is given its arguments as they are written.
+SPECIAL: dict[Any, Callable[..., Any]] = {
+    cg.static: lambda frame, node: Static(static_value(frame, node)),
+    cg.static_assert: static_assert,
+    cg.static_print: static_print,
+    builtins.print: print_call,
+}
+
 BUILTINS: dict[Any, Callable[..., Any]] = {
     range: range_call,
     cg.ndrange: ndrange_call,
@@ -367,6 +444,8 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     cg.select: select,
     cg.random: random_number,
     cg.vector: vector,
+    vec: lambda frame, n, dtype=f32: vec(python_value(frame, n), scalar_type(frame, dtype)),
+    mat: lambda frame, rows, columns, dtype=f32: mat(rows, columns, scalar_type(frame, dtype)),
     cg.loop_config: loop_config,
     len: length,
     abs: elementwise("abs"),
@@ -376,10 +455,15 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     math.pow: power,
     int: lambda frame, x: cast(frame, x, i32),
     float: lambda frame, x: cast(frame, x, f32),
-    bool: lambda frame, x: frame.builder.truth(frame.scalar(x), "the operand of bool"),
+    bool: lambda frame, x: cast(frame, x, bool_),
+    **{getattr(cg, name): function for name, function in FUNCTIONS.items()},
     **{getattr(cg, f"atomic_{kind}"): atomic(kind) for kind in cg.ATOMICS},
     **{getattr(cg, name): elementwise(row) for name, row in cg.OPERATIONS.items()},
     **{getattr(math, name): elementwise(row) for name, row in cg.OPERATIONS.items() if hasattr(math, name)},
 }
+for _name in ("floor", "ceil", "round", "trunc"):
+    BUILTINS[getattr(cg, _name)] = BUILTINS[getattr(math, _name, getattr(builtins, _name, None))] = rounding(
+        _name
+    )
 
-__all__ = ["BUILTINS", "call", "choose", "message_parts", "place"]
+__all__ = ["BUILTINS", "call", "message_parts"]

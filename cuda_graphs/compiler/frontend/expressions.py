@@ -12,91 +12,40 @@ from typing import Any
 import numpy as np
 
 from .. import ir
+from ..annotations import FieldSpec
 from ..builder import SYMBOLS
 from ..errors import (
-    CompileIndexError,
     CompileNameError,
     CompileSyntaxError,
     CompileTypeError,
     CompileValueError,
     fail,
 )
-from ..types import ScalarType, bool_, i32
+from ..types import ScalarType, bool_, i32, promote
 from .functions import Frame, kind_of
-from .values import Bound, Element, Static, Struct, Vector, VectorElement
-
-NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
-
-
-def read(frame: Frame, found: Any) -> Any:
-    """What a place or a number is now: scalars become Values, places are loaded, all else stays."""
-    builder = frame.builder
-    match found:
-        case ir.Local():
-            return builder.put(ir.Get(found, builder.loc))
-        case ir.Value():
-            return found
-        case Element():
-            return builder.put(ir.Load(found.array, found.index, builder.loc))
-        case VectorElement():
-            return found.places.map(lambda part: read(frame, part))
-        case Vector():
-            return found.map(lambda part: read(frame, part))
-    return builder.literal(found) if isinstance(found, NUMBERS) else found  # type: ignore[arg-type]
-
-
-def place(frame: Frame, node: ast.expr) -> Any:
-    """Where a target is: a Local, an Element, or a Vector of such."""
-    frame.at(node)
-    if isinstance(node, ast.Name):
-        scope = frame.scope.find(node.id)
-        if scope is None:
-            raise fail(
-                CompileNameError,
-                frame.builder.loc,
-                f"name {node.id!r} is not defined here",
-                "assign it first",
-            )
-        found = scope.names[node.id]
-        if node.id in frame.parameters and not isinstance(found, ir.Local):
-            raise fail(
-                CompileSyntaxError, frame.builder.loc, f"{node.id!r} is a parameter of the kernel, which is immutable",
-                f"assign to a new name: {node.id}_ = ...",
-            )  # fmt: skip
-    else:
-        found = frame.visit(node)
-    if isinstance(found, VectorElement):
-        return found.places
-    if isinstance(found, ir.LoopIndex):
-        raise fail(
-            CompileSyntaxError, frame.builder.loc, f"{found.name!r} is a loop variable, which is immutable"
-        )
-    if not isinstance(found, (ir.Local, Element, Vector)):
-        raise fail(CompileSyntaxError, frame.builder.loc, f"cannot assign to {kind_of(found)}")
-    return found
-
-
-def assign_place(frame: Frame, target: Any, value: Any) -> None:
-    """Write a value, cast to the type of the place."""
-    builder = frame.builder
-    if isinstance(target, VectorElement):
-        target = target.places
-    if isinstance(target, Vector):
-        target.map(lambda part, each: assign_place(frame, part, each), read(frame, value))
-    elif isinstance(target, ir.Local):
-        builder.put(ir.Set(target, builder.cast(frame.scalar(value), target.type), builder.loc))
-    elif isinstance(target, Element):
-        stored = builder.cast(frame.scalar(value), target.array.element)
-        builder.put(ir.Store(target.array, target.index, stored, builder.loc))
-    else:
-        raise fail(CompileSyntaxError, builder.loc, f"cannot assign to {kind_of(target)}")
+from .places import NUMBERS, broadcast, component, element, extent, item, python_value, read, swizzle
+from .scope import Scope
+from .values import Bound, Static, Struct, Vector, VectorElement
 
 
 def name(frame: Frame, node: ast.Name) -> Any:
     scope = frame.scope.find(node.id)
     if scope is not None:
         return scope.names[node.id]
-    return frame.source.lookup(node.id, frame.builder.loc)  # type: ignore[arg-type]
+    return from_outside(frame, frame.source.lookup(node.id, frame.builder.loc), node.id)  # type: ignore[arg-type]
+
+
+def from_outside(frame: Frame, found: Any, name: str) -> Any:
+    """A global or closure variable: a field is an array, other objects are what they are now."""
+    field = getattr(found, "__cuda_graphs_field__", None)
+    if isinstance(field, FieldSpec):
+        return frame.field(field)
+    if isinstance(found, np.ndarray):
+        raise fail(
+            CompileTypeError, frame.builder.loc, f"{name!r} is an array from outside, which a kernel does not capture",
+            "pass it as a parameter: x: cg.types.ndarray(...), or make it a cg.field",
+        )  # fmt: skip
+    return found
 
 
 def constant(frame: Frame, node: ast.Constant) -> Any:
@@ -118,6 +67,8 @@ def attribute(frame: Frame, node: ast.Attribute) -> Any:
             return tuple(extent(frame, owner, axis) for axis in range(outer))
         if node.attr == "dtype":
             return owner.element
+    if isinstance(owner, (Vector, VectorElement)) and set(node.attr) <= set("xyzw"):
+        return swizzle(frame, owner.places if isinstance(owner, VectorElement) else owner, node.attr)
     if isinstance(owner, (Vector, VectorElement, ir.Array)):
         return Bound(owner, node.attr)
     if isinstance(owner, ir.Value):
@@ -128,16 +79,11 @@ def attribute(frame: Frame, node: ast.Attribute) -> Any:
         raise fail(
             CompileNameError, frame.builder.loc, f"{kind_of(owner)} has no member {node.attr!r}"
         ) from None
+    found = from_outside(frame, found, ast.unparse(node))
     if isinstance(owner, ModuleType) or not isinstance(found, NUMBERS):
         return found
     frame.source.captured[ast.unparse(node)] = found
     return found
-
-
-def extent(frame: Frame, array: ir.Array, axis: int) -> ir.Value:
-    if array.shape is not None:
-        return ir.Const(array.shape[axis], i32, frame.builder.loc)
-    return frame.builder.put(ir.Extent(array, axis, loc=frame.builder.loc))
 
 
 def subscript(frame: Frame, node: ast.Subscript) -> Any:
@@ -154,76 +100,8 @@ def subscript(frame: Frame, node: ast.Subscript) -> Any:
     if isinstance(owner, Vector):
         return component(frame, owner, index)
     if isinstance(owner, (tuple, list, dict, str)) and len(index) == 1:
-        return owner[python_value(frame, index[0])]
+        return item(frame, owner, python_value(frame, index[0]))
     raise fail(CompileTypeError, frame.builder.loc, f"{kind_of(owner)} cannot be indexed")
-
-
-def element(frame: Frame, array: ir.Array, index: tuple[Any, ...]) -> Any:
-    """An element of an array; of an array of vectors all its components, or one where they are indexed too."""
-    flat: list[Any] = []
-    for each in index:
-        each = read(frame, each)
-        flat.extend(each.components if isinstance(each, Vector) else [each])
-    outer = array.ndim - len(array.inner)
-    if len(flat) != outer:
-        raise fail(
-            CompileIndexError, frame.builder.loc,
-            f"{array.path!r} has {outer} dimension{'s' * (outer != 1)} and {len(flat)} were indexed",
-            "give one index for each dimension" if outer else "x[()] is the element of an array without dimensions",
-        )  # fmt: skip
-    places = tuple(integer_index(frame, array, axis, each) for axis, each in enumerate(flat))
-    if not array.inner:
-        return Element(array, places)
-    return VectorElement(components(array, places, array.inner))
-
-
-def components(array: ir.Array, index: tuple[ir.Value, ...], inner: tuple[int, ...]) -> Vector:
-    parts = [(*index, ir.Const(i, i32)) for i in range(inner[0])]
-    return Vector(
-        tuple(components(array, part, inner[1:]) if inner[1:] else Element(array, part) for part in parts)
-    )
-
-
-def integer_index(frame: Frame, array: ir.Array, axis: int, index: Any) -> ir.Value:
-    value = frame.scalar(index, "an index")
-    if value.type.kind not in ("int", "uint"):
-        raise fail(
-            CompileTypeError,
-            frame.builder.loc,
-            f"an index must be an integer, not {value.type}",
-            "cg.cast(i, cg.i32)",
-        )
-    if isinstance(value, ir.Const):
-        limit = None if array.shape is None else array.shape[axis]
-        if value.value < 0 or (limit is not None and value.value >= limit):
-            raise fail(
-                CompileIndexError, frame.builder.loc, f"index {value.value} is outside of {array.path!r}",
-                f"write {array.path}.shape[{axis}] - {-value.value}" if value.value < 0 else "",
-            )  # fmt: skip
-    return value
-
-
-def component(frame: Frame, vector: Vector, index: tuple[Any, ...]) -> Any:
-    found: Any = vector
-    for each in index:
-        if not isinstance(found, Vector):
-            raise fail(CompileIndexError, frame.builder.loc, "too many indices for a vector")
-        i = python_value(frame, each)
-        if not isinstance(i, int) or not 0 <= i < len(found.components):
-            raise fail(
-                CompileIndexError, frame.builder.loc,
-                f"a vector of {len(found.components)} components is indexed with {i!r}",
-                "the index of a component must be known when compiling: use a loop over cg.static(range(n))",
-            )  # fmt: skip
-        found = found.components[i]
-    return found
-
-
-def python_value(frame: Frame, found: Any) -> Any:
-    """A number that is known when compiling, as Python's; all else as it is."""
-    if isinstance(found, ir.Const):
-        return found.value
-    return int(found) if isinstance(found, np.integer) else found
 
 
 def arithmetic(frame: Frame, operator: str, a: Any, b: Any) -> Any:
@@ -236,21 +114,6 @@ def arithmetic(frame: Frame, operator: str, a: Any, b: Any) -> Any:
     if isinstance(a, Vector) or isinstance(b, Vector):
         return broadcast(frame, lambda x, y: frame.builder.binary(operator, x, y), a, b)
     return frame.builder.binary(operator, *operands(frame, operator, a, b))
-
-
-def broadcast(frame: Frame, function: Callable[..., Any], *args: Any) -> Vector:
-    """The function of all components; scalars count for each component."""
-    vectors = [arg for arg in args if isinstance(arg, Vector)]
-    if any(vector.shape != vectors[0].shape for vector in vectors):
-        shapes = " and ".join(str(vector.shape) for vector in vectors)
-        raise fail(CompileTypeError, frame.builder.loc, f"vectors of different shapes: {shapes}")
-
-    def apply(*parts: Any) -> Any:
-        return function(*(frame.scalar(part) for part in parts))
-
-    first = next(i for i, arg in enumerate(args) if isinstance(arg, Vector))
-    rest = [arg for i, arg in enumerate(args) if i != first]
-    return vectors[0].map(lambda part, *others: apply(*others[:first], part, *others[first:]), *rest)
 
 
 def operands(frame: Frame, operator: str, a: Any, b: Any) -> tuple[ir.Value, ir.Value]:
@@ -303,12 +166,25 @@ def compare(frame: Frame, node: ast.Compare) -> Any:
 
     def link(left: Any, i: int) -> ir.Value:
         right = read(frame, frame.visit(node.comparators[i]))
+        if isinstance(left, Vector) or isinstance(right, Vector):
+            return compare_vectors(frame, operators, left, right)
         here = frame.builder.compare(operators[i], *operands(frame, operators[i], read(frame, left), right))
         if i + 1 == len(operators):
             return here
         return both(frame, here, lambda: link(right, i + 1))
 
     return link(read(frame, left), 0)
+
+
+def compare_vectors(frame: Frame, operators: list[str], left: Any, right: Any) -> Any:
+    if len(operators) > 1:
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            "a chain of comparisons takes numbers",
+            "write two comparisons",
+        )
+    return broadcast(frame, lambda a, b: frame.builder.compare(operators[0], a, b), left, right)
 
 
 def both(frame: Frame, condition: ir.Value, rest: Callable[[], ir.Value]) -> ir.Value:
@@ -323,7 +199,7 @@ def choose(frame: Frame, condition: ir.Value, then: Callable[[], Any], orelse: C
     statement = ir.If(condition, ir.Block(), ir.Block(), frame.builder.loc)
     found = []
     for block, make in ((statement.then, then), (statement.orelse, orelse)):
-        with frame.builder.into(block):
+        with frame.block(block):
             found.append(read(frame, make()))
     return merged(frame, statement, *found)
 
@@ -353,8 +229,6 @@ def merged(frame: Frame, statement: ir.If, a: Any, b: Any) -> Any:
 
 
 def common(a: ir.Value, b: ir.Value) -> ScalarType:
-    from ..types import promote
-
     return promote(a.type, b.type)
 
 
@@ -389,6 +263,52 @@ def boolean(frame: Frame, node: ast.BoolOp) -> Any:
     return result
 
 
+def dictionary(frame: Frame, node: ast.Dict) -> Any:
+    return {frame.visit(k): frame.visit(v) for k, v in zip(node.keys, node.values) if k is not None}
+
+
+def comprehension(frame: Frame, node: ast.ListComp) -> Any:
+    """A list that is made when compiling: of a loop over cg.static."""
+    if len(node.generators) != 1 or node.generators[0].is_async:
+        raise fail(
+            CompileSyntaxError,
+            frame.builder.loc,
+            "a comprehension has one loop here",
+            "nest two comprehensions",
+        )
+    from .loops import bind_static
+
+    loop = node.generators[0]
+    items = frame.visit(loop.iter)
+    items = (
+        items.value if isinstance(items, Static) else items.components if isinstance(items, Vector) else items
+    )
+    if not isinstance(items, (tuple, list, range)):
+        raise fail(
+            CompileTypeError, frame.builder.loc, f"a comprehension over {kind_of(items)}, no list when compiling",
+            "[f(i) for i in cg.static(range(3))]",
+        )  # fmt: skip
+    outer, found = frame.scope, []
+    for each in items:
+        frame.scope = Scope(outer)
+        bind_static(frame, loop.target, each)
+        if all(static_truth(frame, test) for test in loop.ifs):
+            found.append(frame.visit(node.elt))
+    frame.scope = outer
+    return tuple(found)
+
+
+def static_truth(frame: Frame, node: ast.expr) -> bool:
+    """A condition that must be known when compiling."""
+    found = python_value(frame, frame.visit(node))
+    found = found.value if isinstance(found, Static) else found
+    if isinstance(found, (ir.Value, ir.Local)):
+        raise fail(
+            CompileValueError, frame.builder.loc, "this condition is known at run time only", "cg.static(...)"
+        )
+    return bool(found)
+
+
 def sequence(frame: Frame, node: ast.Tuple | ast.List) -> Any:
     return tuple(frame.visit(each) for each in node.elts)
 
@@ -419,17 +339,10 @@ EXPRESSIONS: dict[type[ast.expr], Callable[[Frame, Any], Any]] = {
     ast.BoolOp: boolean,
     ast.Tuple: sequence,
     ast.List: sequence,
+    ast.Dict: dictionary,
+    ast.ListComp: comprehension,
     ast.NamedExpr: named,
     ast.Call: call,
 }
 
-__all__ = [
-    "EXPRESSIONS",
-    "CompileValueError",
-    "assign_place",
-    "broadcast",
-    "choose",
-    "place",
-    "python_value",
-    "read",
-]
+__all__ = ["EXPRESSIONS", "choose"]

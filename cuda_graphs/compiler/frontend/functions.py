@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .. import ir
+from ..annotations import FieldSpec
 from ..builder import Builder
 from ..errors import CompileError, CompileSyntaxError, CompileTypeError, UnsupportedSyntaxError, fail
 from ..types import ScalarType
@@ -23,7 +24,6 @@ class Frame:
     """State of one function, and the walk over its statements; statements.py and expressions.py have the visitors.
 
     parallel_level  a loop here is a task of its own: nothing around it decides at run time
-    loop_depth      loops of the IR around, of this frame
     parallel        inside of a parallel loop
     """
 
@@ -35,7 +35,12 @@ class Frame:
         self.call_loc: ir.Loc | None = None if caller is None else builder.loc
         self.parallel_level = parallel_level
         self.parallel: bool = False if caller is None else caller.parallel
-        self.loop_depth = 0
+        self.loops: list[
+            ir.Block | None
+        ] = []  # around, of this frame: None; of a static loop: the block it stands in
+        self.arrays: list[ir.Array] = []  # of the kernel
+        self.parallel_loops = 0  # of `loops`: 1 in a parallel loop of this frame
+        self.returned_early = False
         self.scope = Scope()
         self.outer_scope: Scope | None = None  # scopes from here on out were there before the parallel loop
         self.parameters: set[str] = set()
@@ -52,6 +57,8 @@ class Frame:
             self.at(statement)
             last = i == len(statements) - 1
             self.visit_statement(statement, last)
+            if self.returned_early:
+                return
 
     def at(self, node: ast.AST) -> ir.Loc:
         """Note where we are."""
@@ -105,7 +112,7 @@ class Frame:
 
     def scalar(self, found: Any, what: str = "this expression") -> ir.Value:
         """A number or a place as a value."""
-        from .expressions import read
+        from .places import read
 
         result = read(self, found)
         if not isinstance(result, ir.Value):
@@ -132,6 +139,25 @@ class Frame:
         root.captured.setdefault(function.__qualname__, {}).update(frame.source.captured)
         return frame.result
 
+    def field(self, spec: FieldSpec) -> ir.Array:
+        """The array that a field is in this kernel."""
+        arrays = self.root.arrays
+        for known in arrays:
+            if known.path == spec.name:
+                return known
+        shape = (*spec.shape, *spec.inner)
+        arrays.append(
+            ir.Array(spec.name, spec.dtype, len(shape), ir.Space.FIELD, shape, spec.inner, spec.needs_grad)
+        )
+        return arrays[-1]
+
+    def in_parallel_loop(self) -> bool:
+        """Whether the innermost loop of this frame is a parallel one."""
+        return (
+            self.parallel_loops > 0
+            and len([each for each in self.loops if each is None]) == self.parallel_loops
+        )
+
     @property
     def root(self) -> Frame:
         """The frame of the kernel."""
@@ -142,7 +168,10 @@ def kind_of(found: Any) -> str:
     """A compile-time thing, for messages."""
     if isinstance(found, ir.Array):
         return f"the array {found.path!r}"
-    return f"a {type(found).__name__}"
+    if isinstance(found, ir.Param):
+        return f"the parameter {found.path!r}, which is immutable"
+    name = getattr(found, "__name__", None)
+    return f"{type(found).__name__} {name}" if name else f"a {type(found).__name__}"
 
 
 NAMES = {

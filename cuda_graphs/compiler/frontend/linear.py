@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import reduce
 from typing import Any
@@ -11,14 +12,14 @@ from typing import Any
 from .. import ir
 from ..errors import CompileTypeError, fail
 from ..types import f32, promote
-from .expressions import broadcast
 from .functions import Frame, kind_of
+from .places import broadcast
 from .values import Vector
 
 
 def dot(frame: Frame, a: Any, b: Any) -> ir.Value:
     """The sum of the products of the components."""
-    from .expressions import read
+    from .places import read
 
     products = broadcast(frame, lambda x, y: frame.builder.binary("Mult", x, y), a, read(frame, b)).leaves()
     return reduce(lambda x, y: frame.builder.binary("Add", x, y), products)
@@ -39,7 +40,7 @@ def norm(frame: Frame, a: Vector) -> ir.Value:
 
 def cross(frame: Frame, a: Vector, b: Any) -> Vector:
     """The cross product of vectors of three components."""
-    from .expressions import read
+    from .places import read
 
     b = read(frame, b)
     if a.shape != (3,) or not isinstance(b, Vector) or b.shape != (3,):
@@ -133,14 +134,122 @@ def inverse(frame: Frame, a: Vector) -> Vector:
     return Vector(tuple(Vector(tuple(entry(i, j) for j in range(size))) for i in range(size)))
 
 
-METHODS: dict[str, Callable[..., Any]] = {
-    "dot": dot,
-    "cross": cross,
-    "norm": norm,
-    "norm_sqr": norm_sqr,
-    "normalized": normalized,
-    "sum": sum_of,
-    "transpose": transpose,
-    "determinant": determinant,
-    "inverse": inverse,
+def outer(frame: Frame, a: Vector, b: Any) -> Vector:
+    """The matrix of all products of components of two vectors."""
+    b = vector_of(frame, b, 1)
+    rows = (Vector(tuple(frame.builder.binary("Mult", x, y) for y in b.components)) for x in a.components)
+    return Vector(tuple(rows))
+
+
+def trace(frame: Frame, a: Vector) -> Any:
+    """The sum of the diagonal."""
+    return reduce(
+        lambda x, y: frame.builder.binary("Add", x, y),
+        (row.components[i] for i, row in enumerate(a.components)),
+    )
+
+
+def least(frame: Frame, a: Vector) -> Any:
+    """The least component."""
+    return reduce(lambda x, y: frame.builder.op("min", x, y), a.leaves())
+
+
+def greatest(frame: Frame, a: Vector) -> Any:
+    """The greatest component."""
+    return reduce(lambda x, y: frame.builder.op("max", x, y), a.leaves())
+
+
+def all_of(frame: Frame, a: Vector) -> Any:
+    """Whether all components are true."""
+    return reduce(
+        lambda x, y: frame.builder.op("bit_and", x, y),
+        [frame.builder.truth(c, "a component") for c in a.leaves()],
+    )
+
+
+def any_of(frame: Frame, a: Vector) -> Any:
+    """Whether a component is true."""
+    return reduce(
+        lambda x, y: frame.builder.op("bit_or", x, y),
+        [frame.builder.truth(c, "a component") for c in a.leaves()],
+    )
+
+
+def reflect(frame: Frame, a: Vector, normal: Any) -> Any:
+    """a - 2 (a . n) n."""
+    twice = frame.builder.binary("Mult", ir.Const(2.0, f32), dot(frame, a, normal))
+    scaled = broadcast(frame, lambda n: frame.builder.binary("Mult", twice, n), vector_of(frame, normal, 1))
+    return broadcast(frame, lambda x, y: frame.builder.binary("Sub", x, y), a, scaled)
+
+
+def distance(frame: Frame, a: Vector, b: Any) -> Any:
+    """The length of a - b."""
+    return norm(
+        frame, broadcast(frame, lambda x, y: frame.builder.binary("Sub", x, y), a, vector_of(frame, b, 1))
+    )
+
+
+def vector_of(frame: Frame, found: Any, ndim: int | None = None) -> Vector:
+    """An argument that must be a vector, or a matrix."""
+    from .places import read
+
+    found = read(frame, found)
+    if not isinstance(found, Vector) or (ndim is not None and len(found.shape) != ndim):
+        what = {1: "a vector", 2: "a matrix", None: "a vector or matrix"}[ndim]
+        raise fail(
+            CompileTypeError, frame.builder.loc, f"{what} is needed, not {kind_of(found)}", "cg.vec3(x, y, z)"
+        )
+    return found
+
+
+# name -> (what the first operand must be: dimensions or None, the function)
+OPERATIONS: dict[str, tuple[int | None, Callable[..., Any]]] = {
+    "dot": (1, dot),
+    "cross": (1, cross),
+    "outer": (1, outer),
+    "norm": (None, norm),
+    "norm_sqr": (None, norm_sqr),
+    "normalized": (None, normalized),
+    "reflect": (1, reflect),
+    "distance": (1, distance),
+    "sum": (None, sum_of),
+    "min": (None, least),
+    "max": (None, greatest),
+    "all": (None, all_of),
+    "any": (None, any_of),
+    "trace": (2, trace),
+    "transpose": (2, transpose),
+    "determinant": (2, determinant),
+    "inverse": (2, inverse),
+}
+
+
+def checked(name: str) -> Callable[..., Any]:
+    """The operation as a function, which looks at its operands first."""
+    ndim, function = OPERATIONS[name]
+    count = len(inspect.signature(function).parameters) - 2
+
+    def call(frame: Frame, a: Any, *others: Any) -> Any:
+        if len(others) != count:
+            loc = frame.builder.loc
+            raise fail(
+                CompileTypeError,
+                loc,
+                f"{name} takes {count + 1} vectors, not {len(others) + 1}",
+                f"x.{name}()",
+            )
+        return function(frame, vector_of(frame, a, ndim), *(vector_of(frame, other, 1) for other in others))
+
+    return call
+
+
+METHODS: dict[str, Callable[..., Any]] = {name: checked(name) for name in OPERATIONS}
+# As functions of cg; length and normalize are other names that shaders have.
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{
+        name: METHODS[name] for name in ("dot", "cross", "outer", "norm", "normalized", "reflect", "distance")
+    },
+    **{name: METHODS[name] for name in ("transpose", "determinant", "inverse", "trace")},
+    "length": METHODS["norm"],
+    "normalize": METHODS["normalized"],
 }

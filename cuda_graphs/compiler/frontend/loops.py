@@ -10,8 +10,9 @@ from typing import Any
 from .. import ir
 from ..errors import CompileSyntaxError, CompileTypeError, fail
 from ..types import ScalarType, i32, promote
-from .expressions import extent
 from .functions import Frame, kind_of
+from .places import extent
+from .scope import Scope
 from .values import IndexRange, Static, Vector
 
 
@@ -33,16 +34,33 @@ def iterate(frame: Frame, node: ast.For) -> None:
 
 
 def unroll(frame: Frame, node: ast.For, items: Any) -> None:
-    from .statements import bind
+    from .statements import LeaveStatic, bind
 
+    try:
+        items = list(items)
+    except TypeError:
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"cannot iterate over {kind_of(items)}",
+            "cg.static(range(3)) is iterable",
+        ) from None
+    outer = frame.scope
+    frame.loops.append(frame.builder.block)
     for item in items:
-        scope = frame.scope
-        frame.scope = type(scope)(scope)
-        bind_static(frame, node.target, item) if not isinstance(item, (ir.Value, Vector)) else bind(
-            frame, node.target, item
-        )
-        frame.run(node.body)
-        frame.scope = scope
+        frame.scope = Scope(outer)
+        if isinstance(item, (ir.Value, Vector)):
+            bind(frame, node.target, item)
+        else:
+            bind_static(frame, node.target, item)
+        try:
+            frame.run(node.body)
+        except LeaveStatic as leave:
+            if leave.args == ("break",):
+                break
+        finally:
+            frame.scope = outer
+    frame.loops.pop()
 
 
 def bind_static(frame: Frame, target: ast.expr, item: Any) -> None:
@@ -62,11 +80,11 @@ def loop(frame: Frame, node: ast.For, what: IndexRange) -> None:
     axes = tuple(axis(frame, name, *bounds) for name, bounds in zip(names, what.axes, strict=True))
     parallel = frame.parallel_level and not settings.serialize
     body = ir.Block()
-    outer = frame.parallel, frame.loop_depth, frame.outer_scope
+    outer = frame.parallel, frame.loops, frame.outer_scope, frame.parallel_loops
+    frame.loops = [*frame.loops, None]
     if parallel:
-        frame.parallel, frame.loop_depth, frame.outer_scope = True, 0, frame.scope
+        frame.parallel, frame.loops, frame.outer_scope, frame.parallel_loops = True, [None], frame.scope, 1
     with frame.block(body):
-        frame.loop_depth += 1
         if what.grouped:
             frame.scope.names[node.target.id] = Vector(tuple(each.index for each in axes))  # type: ignore[attr-defined]
         else:
@@ -74,7 +92,7 @@ def loop(frame: Frame, node: ast.For, what: IndexRange) -> None:
                 if name != "_":
                     frame.scope.names[name] = each.index
         frame.run(node.body)
-    frame.parallel, frame.loop_depth, frame.outer_scope = outer
+    frame.parallel, frame.loops, frame.outer_scope, frame.parallel_loops = outer
     frame.builder.put(ir.For(axes, body, parallel, settings, loc))
 
 

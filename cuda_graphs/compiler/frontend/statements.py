@@ -9,13 +9,15 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import ir
-from ..errors import CompileNameError, CompileSyntaxError, CompileTypeError, CompileValueError, fail
+from ..annotations import VectorType
+from ..errors import CompileSyntaxError, CompileTypeError, fail
+from ..signature import PYTHON
 from ..types import ScalarType
-from .expressions import assign_place, place, read
 from .functions import Frame, kind_of
 from .loops import iterate
+from .places import assign_place, make_vector, place, read
 from .scope import Scope
-from .values import Element, Static, Struct, TypeOf, Vector
+from .values import Element, Static, TypeOf, Vector
 
 # Of `x op= y` in a parallel task: those that are atomic.
 ATOMIC = {"Add": "add", "Sub": "add", "Mult": "mul", "BitAnd": "and", "BitOr": "or", "BitXor": "xor"}
@@ -41,6 +43,7 @@ def bind(frame: Frame, target: ast.expr, value: Any) -> None:
     if isinstance(target, ast.Name):
         bind_name(frame, target.id, value)
     elif isinstance(target, (ast.Tuple, ast.List)):
+        value = read(frame, value)
         parts = value.components if isinstance(value, Vector) else value
         if not isinstance(parts, (tuple, list)) or len(parts) != len(target.elts):
             found = len(parts) if isinstance(parts, (tuple, list)) else kind_of(value)
@@ -65,7 +68,7 @@ def bind_name(frame: Frame, name: str, value: Any) -> None:
             CompileSyntaxError, frame.builder.loc, f"{name!r} is {what}, which is immutable",
             f"assign to a new name: {name}_ = ...",
         )  # fmt: skip
-    if isinstance(old, (ir.Local, Vector)):
+    if isinstance(old, (ir.Local, Vector)) or (isinstance(old, tuple) and is_variable(old)):
         assign_place(frame, old, value)
     else:
         raise fail(
@@ -75,11 +78,18 @@ def bind_name(frame: Frame, name: str, value: Any) -> None:
         )
 
 
+def is_variable(found: tuple[Any, ...]) -> bool:
+    """Whether a tuple is one of variables, as `declare` makes it."""
+    return all(is_variable(p) if isinstance(p, tuple) else isinstance(p, (ir.Local, Vector)) for p in found)
+
+
 def declare(frame: Frame, name: str, value: Any) -> Any:
     """A variable of the type of the value; what is no number becomes another name for the same thing."""
     value = read(frame, value)
     if isinstance(value, Vector):
         return value.map(lambda part: declare(frame, name, part))
+    if isinstance(value, tuple) and any(isinstance(part, (ir.Value, Vector)) for part in value):
+        return tuple(declare(frame, name, part) for part in value)
     if not isinstance(value, ir.Value):
         return value.value if isinstance(value, Static) else value
     local = ir.Local(name, value.type)
@@ -96,15 +106,18 @@ def annotated_assign(frame: Frame, node: ast.AnnAssign, last: bool) -> None:
             "give it one: x: cg.f32 = 0",
         )
     kind = frame.visit(node.annotation)
+    if isinstance(kind, VectorType):
+        bind(frame, node.target, make_vector(frame, kind, frame.visit(node.value)))
+        return
+    kind = PYTHON.get(kind, kind) if isinstance(kind, type) else kind
     if not isinstance(kind, (TypeOf, ScalarType)):
         raise fail(
             CompileTypeError,
             frame.builder.loc,
             f"the type of a variable must be a scalar type, not {kind_of(kind)}",
         )
-    type = kind.type if isinstance(kind, TypeOf) else kind
-    value = frame.visit(node.value)
-    bind(frame, node.target, frame.builder.cast(frame.scalar(value), type))
+    target = kind.type if isinstance(kind, TypeOf) else kind
+    bind(frame, node.target, frame.builder.cast(frame.value(node.value), target))
 
 
 def augmented_assign(frame: Frame, node: ast.AugAssign, last: bool) -> None:
@@ -146,11 +159,18 @@ def is_shared(frame: Frame, target: Any) -> bool:
     if isinstance(target, ir.Local):
         scope: Scope | None = frame.root.outer_scope or frame.outer_scope
         while scope is not None:
-            if any(target is found for found in scope.names.values()):
+            if any(target in leaves(found) for found in scope.names.values()):
                 return True
             scope = scope.parent
         return False
     return target.array.space is not ir.Space.LOCAL
+
+
+def leaves(found: Any) -> list[Any]:
+    """The locals that a name stands for."""
+    if isinstance(found, tuple):
+        return [leaf for part in found for leaf in leaves(part)]
+    return found.leaves() if isinstance(found, Vector) else [found] if isinstance(found, ir.Local) else []
 
 
 def if_statement(frame: Frame, node: ast.If, last: bool) -> None:
@@ -173,12 +193,20 @@ def while_statement(frame: Frame, node: ast.While, last: bool) -> None:
         )
     loc = frame.builder.loc
     head, body = ir.Block(), ir.Block()
+    frame.loops.append(None)
     with frame.block(head):
-        condition = frame.builder.truth(frame.value(node.test, "the condition"), "the condition of a while")
+        test = frame.visit(node.test)
+        if isinstance(test, Static):
+            raise fail(
+                CompileSyntaxError,
+                loc,
+                "a while over cg.static never changes its condition",
+                "for x in cg.static(...)",
+            )
+        condition = frame.builder.truth(frame.scalar(test, "the condition"), "the condition of a while")
     with frame.block(body):
-        frame.loop_depth += 1
         frame.run(node.body)
-        frame.loop_depth -= 1
+    frame.loops.pop()
     frame.builder.put(ir.While(head, condition, body, loc))
 
 
@@ -190,14 +218,24 @@ def for_statement(frame: Frame, node: ast.For, last: bool) -> None:
     iterate(frame, node)
 
 
+class LeaveStatic(Exception):
+    """A break or continue of a loop over cg.static, while it is unrolled."""
+
+
 def leave_loop(frame: Frame, node: ast.Break | ast.Continue, last: bool) -> None:
     kind = "break" if isinstance(node, ast.Break) else "continue"
-    if frame.loop_depth == 0:
-        raise fail(
-            CompileSyntaxError, frame.builder.loc, f"{kind} outside of a loop that runs on the device",
-            "of a loop over cg.static, decide with `if cg.static(...)`",
-        )  # fmt: skip
-    if kind == "break" and frame.parallel and frame.loop_depth == 1 and frame.caller is None:
+    if not frame.loops:
+        raise fail(CompileSyntaxError, frame.builder.loc, f"{kind} outside of a loop", "put it into a loop")
+    static = frame.loops[-1]
+    if static is not None:
+        if static is not frame.builder.block:
+            raise fail(
+                CompileSyntaxError, frame.builder.loc,
+                f"{kind} of a loop over cg.static cannot depend on what is known at run time only",
+                "decide with `if cg.static(...)`, or loop over range without cg.static",
+            )  # fmt: skip
+        raise LeaveStatic(kind)
+    if kind == "break" and frame.in_parallel_loop():
         raise fail(
             CompileSyntaxError, frame.builder.loc, "cannot break out of a parallel loop: its iterations have no order",
             "put cg.loop_config(serialize=True) before it, or test a flag in the body",
@@ -206,28 +244,30 @@ def leave_loop(frame: Frame, node: ast.Break | ast.Continue, last: bool) -> None
 
 
 def return_statement(frame: Frame, node: ast.Return, last: bool) -> None:
-    if not last or frame.loop_depth or frame.builder.block is not frame.root_block:
+    if frame.loops or frame.builder.block is not frame.root_block:
         raise fail(
-            CompileSyntaxError, frame.builder.loc, "return must be the last statement of the function",
+            CompileSyntaxError, frame.builder.loc, "return cannot depend on what is known at run time only",
             "assign the result to a variable in the branches and return that at the end",
         )  # fmt: skip
+    if not last:
+        raise fail(CompileSyntaxError, frame.builder.loc, "statements after return never run", "remove them")
+    frame.returned_early = True
     value = None if node.value is None else settled(frame, frame.visit(node.value))
     if frame.caller is not None:
         frame.result = value
-        return
-    if value is None:
-        return
-    parts = value if isinstance(value, tuple) else (value,)
+    elif value is not None:
+        return_from_kernel(frame, value if isinstance(value, tuple) else (value,))
+
+
+def return_from_kernel(frame: Frame, parts: tuple[Any, ...]) -> None:
     types = frame.return_types
     if types is None or len(types) != len(parts):
         raise fail(
-            CompileSyntaxError,
-            frame.builder.loc,
-            "the kernel returns what its annotation does not say",
-            "write -> cg.f32",
-        )
+            CompileSyntaxError, frame.builder.loc, f"the kernel returns {len(parts)} values, and its annotation says "
+            f"{0 if types is None else len(types)}", "write what it returns: -> cg.f32, -> tuple[cg.f32, cg.i32]",
+        )  # fmt: skip
     values = tuple(
-        frame.builder.cast(frame.scalar(part), type) for part, type in zip(parts, types, strict=True)
+        frame.builder.cast(frame.scalar(part), kind) for part, kind in zip(parts, types, strict=True)
     )
     frame.returned = tuple(types)
     frame.builder.put(ir.Return(values, frame.builder.loc))
@@ -270,12 +310,4 @@ STATEMENTS: dict[type[ast.stmt], Callable[[Frame, Any, bool], None]] = {
     ast.Pass: pass_statement,
 }
 
-__all__ = [
-    "STATEMENTS",
-    "CompileNameError",
-    "CompileValueError",
-    "Struct",
-    "atomic_of",
-    "augment",
-    "is_shared",
-]
+__all__ = ["STATEMENTS", "LeaveStatic", "atomic_of", "augment", "bind", "declare", "is_shared"]

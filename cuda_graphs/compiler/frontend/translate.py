@@ -29,11 +29,11 @@ def translate(
     """
     builder = Builder()
     params: list[ir.Param] = []
-    arrays: list[ir.Array] = []
     source = Source(function)
     frame = Frame(builder, source, parallel_level=True)
+    arrays = frame.arrays
     for name, spec in signature.items():
-        frame.scope.names[name] = parameter(name, spec, params, arrays)
+        frame.scope.names[name] = parameter(name, spec, params, frame)
         frame.parameters.add(name)
     frame.return_types = returned_types(function)
     frame.run(body_of(source.tree))
@@ -85,7 +85,7 @@ def body_of(tree: ast.FunctionDef) -> list[ast.stmt]:
     return tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
 
 
-def parameter(path: str, spec: Spec, params: list[ir.Param], arrays: list[ir.Array]) -> Any:
+def parameter(path: str, spec: Spec, params: list[ir.Param], frame: Frame) -> Any:
     """What the name of a parameter stands for; scalars and arrays in it are added to the kernel's."""
     match spec:
         case ScalarSpec():
@@ -95,25 +95,16 @@ def parameter(path: str, spec: Spec, params: list[ir.Param], arrays: list[ir.Arr
             array = ir.Array(
                 path, spec.dtype, spec.ndim + len(spec.inner), inner=spec.inner, needs_grad=spec.needs_grad
             )
-            arrays.append(array)
+            frame.arrays.append(array)
             return array
         case FieldSpec():
-            for known in arrays:
-                if known.path == spec.name:
-                    return known
-            shape = (*spec.shape, *spec.inner)
-            arrays.append(
-                ir.Array(
-                    spec.name, spec.dtype, len(shape), ir.Space.FIELD, shape, spec.inner, spec.needs_grad
-                )
-            )
-            return arrays[-1]
+            return frame.field(spec)
         case VectorSpec():
             return vector_parameter(path, spec.type.dtype, spec.type.shape, params)
         case StructSpec():
             return Struct(
                 spec.cls,
-                {name: parameter(f"{path}.{name}", member, params, arrays) for name, member in spec.members},
+                {name: parameter(f"{path}.{name}", member, params, frame) for name, member in spec.members},
             )
         case StaticSpec():
             return spec.value

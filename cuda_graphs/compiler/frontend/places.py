@@ -1,0 +1,261 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Places and composites: what can be read, indexed, assigned to, and made of parts."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from .. import ir
+from ..annotations import VectorType
+from ..errors import CompileIndexError, CompileNameError, CompileSyntaxError, CompileTypeError, fail
+from ..types import i32, promote
+from .functions import Frame, kind_of
+from .values import Element, Vector, VectorElement
+
+NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
+
+
+def read(frame: Frame, found: Any) -> Any:
+    """What a place or a number is now: scalars become Values, places are loaded, all else stays."""
+    builder = frame.builder
+    match found:
+        case ir.Local():
+            return builder.put(ir.Get(found, builder.loc))
+        case ir.Value():
+            return found
+        case Element():
+            return builder.put(ir.Load(found.array, found.index, builder.loc))
+        case VectorElement():
+            return found.places.map(lambda part: read(frame, part))
+        case Vector():
+            return found.map(lambda part: read(frame, part))
+        case tuple():
+            return tuple(read(frame, part) for part in found) if has_places(found) else found
+    return builder.literal(found) if isinstance(found, NUMBERS) else found  # type: ignore[arg-type]
+
+
+def has_places(found: tuple[Any, ...]) -> bool:
+    """Whether parts of a tuple change at run time."""
+    return any(
+        has_places(part)
+        if isinstance(part, tuple)
+        else isinstance(part, (ir.Value, ir.Local, Vector, Element, VectorElement))
+        for part in found
+    )
+
+
+def place(frame: Frame, node: ast.expr) -> Any:
+    """Where a target is: a Local, an Element, or a Vector of such."""
+    frame.at(node)
+    if isinstance(node, ast.Name):
+        scope = frame.scope.find(node.id)
+        if scope is None:
+            raise fail(
+                CompileNameError,
+                frame.builder.loc,
+                f"name {node.id!r} is not defined here",
+                "assign it first",
+            )
+        found = scope.names[node.id]
+        if node.id in frame.parameters and not isinstance(found, ir.Local):
+            raise fail(
+                CompileSyntaxError, frame.builder.loc, f"{node.id!r} is a parameter of the kernel, which is immutable",
+                f"assign to a new name: {node.id}_ = ...",
+            )  # fmt: skip
+    else:
+        found = frame.visit(node)
+    if isinstance(found, VectorElement):
+        return found.places
+    if isinstance(found, ir.LoopIndex):
+        raise fail(
+            CompileSyntaxError, frame.builder.loc, f"{found.name!r} is a loop variable, which is immutable"
+        )
+    if not isinstance(found, (ir.Local, Element, Vector)):
+        raise fail(CompileSyntaxError, frame.builder.loc, f"cannot assign to {kind_of(found)}")
+    return found
+
+
+def assign_place(frame: Frame, target: Any, value: Any) -> None:
+    """Write a value, cast to the type of the place."""
+    builder = frame.builder
+    if isinstance(target, VectorElement):
+        target = target.places
+    if isinstance(target, tuple):
+        parts = read(frame, value)
+        if not isinstance(parts, tuple) or len(parts) != len(target):
+            raise fail(CompileTypeError, builder.loc, f"a tuple of {len(target)} becomes {kind_of(parts)}")
+        for each, part in zip(target, parts, strict=True):
+            assign_place(frame, each, part)
+    elif isinstance(target, Vector):
+        found = read(frame, value)
+        if isinstance(found, tuple):
+            found = make_vector(frame, None, found)
+        if isinstance(found, Vector) and found.shape != target.shape:
+            raise fail(
+                CompileTypeError,
+                builder.loc,
+                f"a value of shape {found.shape} for one of shape {target.shape}",
+            )
+        target.map(lambda part, each: assign_place(frame, part, each), found)
+    elif isinstance(target, ir.Local):
+        builder.put(ir.Set(target, builder.cast(frame.scalar(value), target.type), builder.loc))
+    elif isinstance(target, Element):
+        stored = builder.cast(frame.scalar(value), target.array.element)
+        builder.put(ir.Store(target.array, target.index, stored, builder.loc))
+    else:
+        raise fail(CompileSyntaxError, builder.loc, f"cannot assign to {kind_of(target)}")
+
+
+def swizzle(frame: Frame, vector: Vector, letters: str) -> Any:
+    """`v.x`, or `v.xy`: components by name."""
+    numbers = ["xyzw".index(letter) for letter in letters]
+    if max(numbers) >= len(vector.components):
+        count = len(vector.components)
+        raise fail(CompileIndexError, frame.builder.loc, f"a vector of {count} components has no .{letters}")
+    found = tuple(vector.components[i] for i in numbers)
+    return found[0] if len(found) == 1 else Vector(found)
+
+
+def make_vector(frame: Frame, type: VectorType | None, *args: Any) -> Vector:
+    """A vector of components, of rows, of another vector, or of one number; None: of the components' common type."""
+    found = read(frame, args[0]) if len(args) == 1 else tuple(read(frame, arg) for arg in args)
+    if isinstance(found, Vector):
+        parts = found
+    elif isinstance(found, tuple) and found:
+        rows = [
+            make_vector(frame, None, part) if isinstance(part, tuple) else read(frame, part) for part in found
+        ]
+        parts = Vector(tuple(rows))
+    elif type is not None:
+        scalar = frame.scalar(found, "a component")
+        parts = filled(scalar, type.shape)
+    else:
+        raise fail(CompileTypeError, frame.builder.loc, f"a vector is made of numbers, not {kind_of(found)}")
+    scalars = [frame.scalar(leaf, "a component") for leaf in parts.leaves()]
+    if type is None:
+        wide = reduce(lambda a, b: a if a == b else promote(a, b), [leaf.type for leaf in scalars])
+    elif type.shape != parts.shape and len(type.shape) == 2 and len(scalars) == type.shape[0] * type.shape[1]:
+        wide, columns = type.dtype, type.shape[1]
+        parts = Vector(
+            tuple(Vector(tuple(scalars[i : i + columns])) for i in range(0, len(scalars), columns))
+        )
+    else:
+        wide = type.dtype
+        if type.shape != parts.shape:
+            raise fail(
+                CompileTypeError, frame.builder.loc, f"{type!r} is made of a value of shape {parts.shape}"
+            )
+    return parts.map(lambda part: frame.builder.cast(frame.scalar(part), wide))
+
+
+def filled(value: ir.Value, shape: tuple[int, ...]) -> Vector:
+    """All components one value."""
+    return Vector(tuple(filled(value, shape[1:]) if shape[1:] else value for _ in range(shape[0])))
+
+
+def extent(frame: Frame, array: ir.Array, axis: int) -> ir.Value:
+    if array.shape is not None:
+        return ir.Const(array.shape[axis], i32, frame.builder.loc)
+    return frame.builder.put(ir.Extent(array, axis, loc=frame.builder.loc))
+
+
+def item(frame: Frame, owner: Any, key: Any) -> Any:
+    """An item of a compile-time container."""
+    if isinstance(key, (ir.Value, ir.Local)):
+        raise fail(
+            CompileTypeError, frame.builder.loc, f"{kind_of(owner)} is indexed with what is known at run time only",
+            "use a loop over cg.static(range(n)), or an array",
+        )  # fmt: skip
+    try:
+        return owner[key]
+    except (LookupError, TypeError) as error:
+        raise fail(CompileIndexError, frame.builder.loc, f"{kind_of(owner)}: {error}") from None
+
+
+def element(frame: Frame, array: ir.Array, index: tuple[Any, ...]) -> Any:
+    """An element of an array; of an array of vectors all its components, or one where they are indexed too."""
+    flat: list[Any] = []
+    for each in index:
+        each = read(frame, each)
+        flat.extend(each.components if isinstance(each, Vector) else [each])
+    outer = array.ndim - len(array.inner)
+    if len(flat) != outer:
+        raise fail(
+            CompileIndexError, frame.builder.loc,
+            f"{array.path!r} has {outer} dimension{'s' * (outer != 1)} and {len(flat)} were indexed",
+            "give one index for each dimension" if outer else "x[()] is the element of an array without dimensions",
+        )  # fmt: skip
+    places = tuple(integer_index(frame, array, axis, each) for axis, each in enumerate(flat))
+    if not array.inner:
+        return Element(array, places)
+    return VectorElement(components(array, places, array.inner))
+
+
+def components(array: ir.Array, index: tuple[ir.Value, ...], inner: tuple[int, ...]) -> Vector:
+    parts = [(*index, ir.Const(i, i32)) for i in range(inner[0])]
+    return Vector(
+        tuple(components(array, part, inner[1:]) if inner[1:] else Element(array, part) for part in parts)
+    )
+
+
+def integer_index(frame: Frame, array: ir.Array, axis: int, index: Any) -> ir.Value:
+    value = frame.scalar(index, "an index")
+    if value.type.kind not in ("int", "uint"):
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"an index must be an integer, not {value.type}",
+            "cg.cast(i, cg.i32)",
+        )
+    if isinstance(value, ir.Const):
+        limit = None if array.shape is None else array.shape[axis]
+        if value.value < 0 or (limit is not None and value.value >= limit):
+            raise fail(
+                CompileIndexError, frame.builder.loc, f"index {value.value} is outside of {array.path!r}",
+                f"write {array.path}.shape[{axis}] - {-value.value}" if value.value < 0 else "",
+            )  # fmt: skip
+    return value
+
+
+def component(frame: Frame, vector: Vector, index: tuple[Any, ...]) -> Any:
+    found: Any = vector
+    for each in index:
+        if not isinstance(found, Vector):
+            raise fail(CompileIndexError, frame.builder.loc, "too many indices for a vector")
+        i = python_value(frame, each)
+        if not isinstance(i, int) or not 0 <= i < len(found.components):
+            raise fail(
+                CompileIndexError, frame.builder.loc,
+                f"a vector of {len(found.components)} components is indexed with {i!r}",
+                "the index of a component must be known when compiling: use a loop over cg.static(range(n))",
+            )  # fmt: skip
+        found = found.components[i]
+    return found
+
+
+def python_value(frame: Frame, found: Any) -> Any:
+    """A number that is known when compiling, as Python's; all else as it is."""
+    if isinstance(found, ir.Const):
+        return found.value
+    return int(found) if isinstance(found, np.integer) else found
+
+
+def broadcast(frame: Frame, function: Callable[..., Any], *args: Any) -> Vector:
+    """The function of all components; scalars count for each component."""
+    vectors = [arg for arg in args if isinstance(arg, Vector)]
+    if any(vector.shape != vectors[0].shape for vector in vectors):
+        shapes = " and ".join(str(vector.shape) for vector in vectors)
+        raise fail(CompileTypeError, frame.builder.loc, f"vectors of different shapes: {shapes}")
+
+    def apply(*parts: Any) -> Any:
+        return function(*(frame.scalar(part) for part in parts))
+
+    first = next(i for i, arg in enumerate(args) if isinstance(arg, Vector))
+    rest = [arg for i, arg in enumerate(args) if i != first]
+    return vectors[0].map(lambda part, *others: apply(*others[:first], part, *others[first:]), *rest)

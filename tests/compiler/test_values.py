@@ -1,0 +1,218 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: expressions have the types and values of the language's tables, on every target.
+
+`TYPES` says which type an operator gives, worked out here from ranks and not by the compiler's function; `VALUES` are
+single expressions with the numbers that they must give. The operands come from parameters, so nothing is folded.
+"""
+
+import itertools
+import math
+import re
+
+import numpy as np
+import pytest
+
+from cuda_graphs.compiler import types as t
+from cuda_graphs.compiler.annotations import ndarray
+from cuda_graphs.compiler.builder import Builder
+from cuda_graphs.compiler.errors import CompileTypeError
+from cuda_graphs.compiler.ir import Param
+from tests.compiler.rig import function_of, run_all
+
+ALL = list(t.SCALARS.values())
+INTEGERS = [type for type in ALL if type.kind in ("int", "uint")]
+
+
+def arithmetic_type(a, b):
+    """The table of the specification, row by row."""
+    floats = [x for x in (a, b) if x.kind == "float"]
+    if len(floats) == 1:
+        return floats[0]
+    if floats:
+        if {a.name, b.name} == {"f16", "bf16"}:
+            return t.f32
+        return a if a.size > b.size else b
+    if a == b == t.bool_:
+        return t.i32
+    if t.bool_ in (a, b):
+        return b if a == t.bool_ else a
+    if a.size != b.size:
+        return a if a.size > b.size else b
+    return next((x for x in (a, b) if x.kind == "uint"), a)
+
+
+@pytest.mark.parametrize("operator", ["Add", "Sub", "Mult", "FloorDiv", "Mod"])
+def test_arithmetic_has_the_type_of_the_table(operator):
+    for a, b in itertools.product(ALL, ALL):
+        found = Builder().binary(operator, Param("a", a), Param("b", b)).type
+        assert found == arithmetic_type(a, b), (operator, a, b)
+
+
+def test_division_gives_a_float():
+    for a, b in itertools.product(ALL, ALL):
+        floats = [x for x in (a, b) if x.kind == "float"]
+        wanted = arithmetic_type(a, b) if len(floats) == 2 else t.f64 if t.f64 in floats else t.f32
+        assert Builder().binary("Div", Param("a", a), Param("b", b)).type == wanted, (a, b)
+
+
+def test_a_power_has_the_type_of_its_base_unless_a_float_takes_part():
+    for a, b in itertools.product(ALL, ALL):
+        base = t.i32 if a == t.bool_ else a
+        wanted = arithmetic_type(a, b) if b.kind == "float" else base
+        assert Builder().binary("Pow", Param("a", a), Param("b", b)).type == wanted, (a, b)
+
+
+@pytest.mark.parametrize("operator", ["LShift", "RShift"])
+def test_a_shift_has_the_type_of_its_left_operand(operator):
+    for a, b in itertools.product(INTEGERS, INTEGERS):
+        assert Builder().binary(operator, Param("a", a), Param("b", b)).type == a
+
+
+@pytest.mark.parametrize("operator", ["BitAnd", "BitOr", "BitXor", "LShift", "RShift"])
+def test_bit_operators_take_no_floats(operator):
+    for a, b in itertools.product(ALL, ALL):
+        if "float" in (a.kind, b.kind):
+            with pytest.raises(CompileTypeError, match="unsupported operand types for"):
+                Builder().binary(operator, Param("a", a), Param("b", b))
+
+
+@pytest.mark.parametrize("operator", ["Lt", "LtE", "Gt", "GtE", "Eq", "NotEq"])
+def test_comparisons_are_bools(operator):
+    for a, b in itertools.product(ALL, ALL):
+        assert Builder().compare(operator, Param("a", a), Param("b", b)).type == t.bool_
+
+
+nan, inf = math.nan, math.inf
+# (expression in a, b, c, {name: (type, value)}, what it gives)
+VALUES = [
+    *[
+        ("a // b", {"a": ("i32", a), "b": ("i32", b)}, a // b)
+        for a, b in [(-7, 2), (7, -2), (-7, -2), (7, 2), (0, 5)]
+    ],
+    *[
+        ("a % b", {"a": ("i32", a), "b": ("i32", b)}, a % b)
+        for a, b in [(-7, 3), (7, -3), (-7, -3), (7, 3), (-6, 3)]
+    ],
+    ("a // b", {"a": ("u32", 2**32 - 7), "b": ("u32", 2)}, (2**32 - 7) // 2),
+    ("a % b", {"a": ("u8", 250), "b": ("u8", 7)}, 250 % 7),
+    ("a % b", {"a": ("f32", -7.5), "b": ("f32", 2)}, 0.5),
+    ("a % b", {"a": ("f64", 7.5), "b": ("f64", -2)}, -0.5),
+    ("a // b", {"a": ("f32", 7), "b": ("f32", 0)}, inf),
+    ("a // b", {"a": ("f64", -7.5), "b": ("f64", 2)}, -4.0),
+    ("cg.raw_div(a, b)", {"a": ("i32", -7), "b": ("i32", 2)}, -3),
+    ("cg.raw_mod(a, b)", {"a": ("i32", -7), "b": ("i32", 2)}, -1),
+    ("a / b", {"a": ("i32", 7), "b": ("i32", 2)}, 3.5),
+    ("a / b", {"a": ("i32", 1), "b": ("i32", 0)}, inf),
+    ("a ** b", {"a": ("i32", 0), "b": ("i32", 0)}, 1),
+    ("a ** b", {"a": ("i32", -2), "b": ("i32", 3)}, -8),
+    ("a ** b", {"a": ("i32", 2), "b": ("i32", -2)}, 0),
+    ("a ** b", {"a": ("f32", 2), "b": ("i32", -2)}, 0.25),
+    ("a ** 3", {"a": ("f32", 1.5)}, 3.375),
+    ("a ** b", {"a": ("f64", 4), "b": ("f64", 0.5)}, 2.0),
+    ("a >> b", {"a": ("i32", -8), "b": ("i32", 1)}, -4),
+    ("a >> b", {"a": ("u32", 2**32 - 8), "b": ("i32", 1)}, 2**31 - 4),
+    ("cg.bit_shr(a, b)", {"a": ("i32", -8), "b": ("i32", 1)}, 2**31 - 4),
+    ("a << b", {"a": ("i32", 1), "b": ("i32", 31)}, -(2**31)),
+    ("a << b", {"a": ("i64", 1), "b": ("i32", 40)}, 2**40),
+    ("a + b", {"a": ("i8", 127), "b": ("i8", 1)}, -128),
+    ("a + b", {"a": ("u8", 250), "b": ("u8", 10)}, 4),
+    ("a * b", {"a": ("i32", 65536), "b": ("i32", 65536)}, 0),
+    ("a - b", {"a": ("u16", 3), "b": ("u16", 5)}, 65534),
+    ("a < b", {"a": ("i32", -1), "b": ("u32", 1)}, False),
+    ("a < b", {"a": ("i32", -1), "b": ("i64", 1)}, True),
+    ("a and b", {"a": ("i32", 2), "b": ("i32", 1)}, 1),
+    ("a or b", {"a": ("i32", 2), "b": ("i32", 1)}, 2),
+    ("a or b", {"a": ("i32", 0), "b": ("i32", 5)}, 5),
+    ("a and b", {"a": ("i32", 0), "b": ("i32", 5)}, 0),
+    ("0 < a < b", {"a": ("i32", 3), "b": ("i32", 5)}, True),
+    ("0 < a < b", {"a": ("i32", 6), "b": ("i32", 5)}, False),
+    ("a == a", {"a": ("f32", nan)}, False),
+    ("a != a", {"a": ("f64", nan)}, True),
+    ("a < b", {"a": ("f32", nan), "b": ("f32", 1)}, False),
+    ("min(a, b)", {"a": ("f32", nan), "b": ("f32", 1)}, 1),
+    ("max(a, b)", {"a": ("f64", 2), "b": ("f64", nan)}, 2),
+    ("min(a, b, c)", {"a": ("i32", 3), "b": ("i32", -4), "c": ("i64", 9)}, -4),
+    ("cg.cast(a, cg.i32)", {"a": ("f32", -2.7)}, -2),
+    ("cg.cast(a, cg.i32)", {"a": ("f32", 1e20)}, 2**31 - 1),
+    ("cg.cast(a, cg.i32)", {"a": ("f64", nan)}, 0),
+    ("cg.cast(a, cg.u8)", {"a": ("f32", 300.0)}, 255),
+    ("cg.cast(a, cg.u8)", {"a": ("f32", -1.0)}, 0),
+    ("cg.cast(a, cg.u64)", {"a": ("i32", -1)}, 2**64 - 1),
+    ("cg.cast(a, cg.i64)", {"a": ("u32", 2**32 - 1)}, 2**32 - 1),
+    ("cg.cast(a, cg.u8)", {"a": ("i32", 300)}, 44),
+    ("cg.cast(a, cg.bool_)", {"a": ("i32", 2)}, True),
+    ("bool(a)", {"a": ("f32", 0.5)}, True),
+    ("int(a)", {"a": ("f64", 3.9)}, 3),
+    ("cg.f64(a)", {"a": ("f32", 0.1)}, float(np.float32(0.1))),
+    ("cg.round(a)", {"a": ("f32", 0.5)}, 1),
+    ("cg.round(a)", {"a": ("f32", 2.5)}, 3),
+    ("round(a)", {"a": ("f64", -0.5)}, -1),
+    ("cg.floor(a, cg.i32)", {"a": ("f32", -1.5)}, -2),
+    ("math.ceil(a)", {"a": ("f32", -1.5)}, -1),
+    ("abs(a)", {"a": ("i32", -(2**31))}, -(2**31)),
+    ("abs(a)", {"a": ("f32", -2.5)}, 2.5),
+    ("cg.sign(a)", {"a": ("f32", 0.0)}, 0),
+    ("cg.sign(a)", {"a": ("i32", -5)}, -1),
+    ("cg.clz(a)", {"a": ("i32", 0)}, 32),
+    ("cg.clz(a)", {"a": ("i32", 1)}, 31),
+    ("cg.popcnt(a)", {"a": ("i32", -1)}, 32),
+    ("cg.ffs(a)", {"a": ("i32", 8)}, 4),
+    ("cg.bit_cast(a, cg.i32)", {"a": ("f32", 1.0)}, 1065353216),
+    ("cg.bit_cast(a, cg.f64)", {"a": ("i64", 4607182418800017408)}, 1.0),
+    ("a + b", {"a": ("bool", True), "b": ("bool", True)}, 2),
+    ("a & b", {"a": ("bool", True), "b": ("bool", False)}, False),
+    ("~a", {"a": ("u8", 1)}, 254),
+    ("-a", {"a": ("u8", 1)}, 255),
+    ("not a", {"a": ("i32", 3)}, False),
+    ("a if b else c", {"a": ("i32", 3), "b": ("bool", False), "c": ("f32", 1.5)}, 1.5),
+    ("cg.select(b, a, c)", {"a": ("i32", 3), "b": ("bool", True), "c": ("f64", 1.5)}, 3.0),
+    ("a * 0.1", {"a": ("f64", 3.0)}, 3.0 * 0.1),
+    ("a + 1", {"a": ("u8", 255)}, 256),
+    ("cg.i64(5000000000) + a", {"a": ("i32", 1)}, 5000000001),
+    ("math.pi * a", {"a": ("f64", 1.0)}, math.pi),
+    ("cg.isnan(a)", {"a": ("f32", nan)}, True),
+    ("math.isinf(a)", {"a": ("f32", -inf)}, True),
+    ("cg.sqrt(a)", {"a": ("i32", 9)}, 3.0),
+    ("a + b", {"a": ("f16", 2048.0), "b": ("f16", 1.0)}, 2048.0),
+    ("a * b", {"a": ("f16", 300.0), "b": ("f16", 300.0)}, inf),
+    ("a + b", {"a": ("bf16", 256.0), "b": ("bf16", 1.0)}, 256.0),
+    ("a + b", {"a": ("bf16", 256.0), "b": ("f16", 1.0)}, 257.0),
+    ("a / b", {"a": ("bf16", 1.0), "b": ("bf16", 3.0)}, 0.333984375),
+]
+
+
+def test_expressions_have_the_values_of_the_table():
+    """All in one kernel, each with parameters and a result of its own: f64, and i64 or u64 where it is an integer."""
+    parameters, lines, arguments = [], ["def table({}):"], {}
+    for k, (expression, operands, wanted) in enumerate(VALUES):
+        kind = "f64" if isinstance(wanted, float) else "u64" if wanted >= 2**63 else "i64"
+        for name, (type, value) in operands.items():
+            parameters.append(f"{name}_{k}: {type if type != 'bool' else 'bool_'}")
+            arguments[f"{name}_{k}"] = value
+            expression = re.sub(rf"\b{name}\b", f"{name}_{k}", expression)
+        parameters.append(f"out_{k}: ndarray({kind}, 0)")
+        arguments[f"out_{k}"] = np.zeros((), {"f64": "f8", "u64": "u8", "i64": "i8"}[kind])
+        lines.append(f"    out_{k}[()] = {expression}")
+    lines[0] = lines[0].format(", ".join(parameters))
+    found = run_all(function_of("\n".join(lines), math=math), **arguments)
+    got = [found[f"out_{k}"][()] for k in range(len(VALUES))]
+    assert [(*case, x) for case, x in zip(VALUES, got) if x != case[2]] == []
+
+
+def stores(x: ndarray(t.u8, 1), n: t.i32, y: ndarray(t.i32, 1), z: ndarray(t.f32, 1)):
+    x[0] = n
+    x[1] = n - 301
+    y[0] += 1.9
+    y[1] /= 2
+    z[0] = n
+    v = 1
+    v = 2.7
+    y[2] = v
+
+
+def test_what_is_stored_becomes_the_type_of_the_place():
+    found = run_all(stores, x=np.zeros(2, "u1"), n=300, y=np.array([1, 7, 0], "i4"), z=np.zeros(1, "f"))
+    assert found["x"].tolist() == [44, 255]
+    assert found["y"].tolist() == [2, 3, 2]
+    assert found["z"].tolist() == [300.0]
