@@ -85,6 +85,7 @@ GROUPS = {
         "DeviceMemoryResource",
         "DeviceMemoryResourceOptions",
         "PinnedMemoryResource",
+        "ManagedMemoryResource",
         "SynchronousMemoryResource",
         "GraphMemoryResource",
         "GraphMemoryResourceAttributes",
@@ -170,10 +171,16 @@ def members(name: str, cls: type) -> Iterator[tuple[str, str]]:
         yield member, f"  * `{member}{call(value) if callable(value) else ''}`: {sentence(value)}"
 
 
+def groups() -> dict[str, tuple[str, ...]]:
+    """GROUPS, and what is in none of them."""
+    known = {name for names in GROUPS.values() for name in names} | set(errors())
+    return GROUPS | {"More": tuple(sorted(set(cg.__all__) - known))}
+
+
 def names_page() -> str:
     """The text of docs/names.md."""
     lines = [HEAD]
-    for group, names in GROUPS.items():
+    for group, names in groups().items():
         lines += [f"## {group}", ""]
         for name in names:
             thing = getattr(cg, name)
