@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec_owners.hpp"
 
+#include <cstdint>
 #include <iterator>
 #include <memory>
 #include <new>
@@ -18,6 +19,8 @@ namespace cg {
 namespace {
 
 using Objects = std::vector<CUuserObject>;
+
+constexpr std::uint32_t kPageSize = 32;  // of the owners of single nodes
 
 // Launches an empty graph that has references to the owners: the driver keeps them until the launch is over.
 CUresult launch_carrier(const StreamHandle& stream, const Objects& kept) {
@@ -84,7 +87,7 @@ CUresult ExecOwners::prepare(const Owners& owners, OwnerSlot* slot) {
     if (!owners || (open_ != nullptr && open_->holds(owners))) return CUDA_SUCCESS;
     if (open_ == nullptr || open_->is_full()) {
         objects_.reserve(objects_.size() + 1);
-        OwnerPage* page = OwnerPage::create(nullptr);
+        OwnerPage* page = OwnerPage::create(nullptr, kPageSize);
         if (page == nullptr) return take_noted_error().status;
         objects_.push_back(page->object());
         open_ = page;

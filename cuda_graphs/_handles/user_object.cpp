@@ -17,6 +17,12 @@ namespace cg {
 
 namespace {
 
+// A graph of 1000 nodes has four pages. An update of its executable makes four driver calls a page, of 0.05 us each.
+constexpr std::uint32_t kFirstSize = 16;
+constexpr std::uint32_t kGrowth = 4;
+constexpr std::uint32_t kLastSize = 1024;
+constexpr std::uint32_t kSmallSize = 32;  // what a release moves at most, but for the first one of a larger page
+
 // Runs where CUDA calls are forbidden (cuda.h, cuUserObjectCreate).
 void CUDA_CB defer_page(void* page) {
     defer(static_cast<OwnerPage*>(page));
@@ -34,9 +40,11 @@ Opaque copy_bytes(const void* data, std::size_t size) {
     return bytes;
 }
 
-OwnerPage* OwnerPage::create(CUgraph graph) noexcept {
+OwnerPage* OwnerPage::create(CUgraph graph, std::uint32_t size) noexcept {
     std::unique_ptr<OwnerPage> page(new (std::nothrow) OwnerPage);
-    if (!page) return note_error(CUDA_ERROR_OUT_OF_MEMORY, "OwnerPage::create"), nullptr;
+    if (page) page->slots_.reset(new (std::nothrow) Slot[size]);
+    if (!page || !page->slots_) return note_error(CUDA_ERROR_OUT_OF_MEMORY, "OwnerPage::create"), nullptr;
+    page->size_ = size;
     const GilRelease released;
     CU_TRY(driver().cuUserObjectCreate(&page->object_, page.get(), defer_page, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
     OwnerPage* shared = page.release();
@@ -61,10 +69,6 @@ void OwnerPage::drop(CUgraph graph) noexcept {
         driver().cuGraphReleaseUserObject(graph, object_, 1);
 }
 
-bool OwnerPage::has_nodes() const noexcept {
-    return std::any_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.node != nullptr; });
-}
-
 std::uint32_t OwnerPage::add_pending(const Opaque& first, const Opaque& second) noexcept {
     slots_[used_].owners = {first, second};
     ++pending_;
@@ -79,6 +83,12 @@ void OwnerPage::rollback(std::uint32_t index) noexcept {
 void OwnerPage::commit(std::uint32_t index, NodeRecord& node) noexcept {
     --pending_;
     slots_[index].node = &node;
+    ++nodes_;
+}
+
+void OwnerPage::leave(std::uint32_t index) noexcept {
+    slots_[index].node = nullptr;
+    --nodes_;
 }
 
 Owners OwnerPage::take_back(std::uint32_t index) noexcept {
@@ -91,28 +101,49 @@ bool OwnerPage::holds(const Owners& owners) const noexcept {
     const auto is_held = [&](const Opaque& wanted, const Opaque& had) {
         return wanted.get() == had.get() && !wanted.owner_before(had) && !had.owner_before(wanted);
     };
-    return std::any_of(slots_.begin(), slots_.begin() + used_, [&](const Slot& slot) {
+    return std::any_of(slots_.get(), slots_.get() + used_, [&](const Slot& slot) {
         return is_held(owners.first, slot.owners.first) && is_held(owners.second, slot.owners.second);
     });
 }
 
-void OwnerPage::move_nodes_to(OwnerPage& target) noexcept {
-    for (Slot& slot : slots_) {
+void OwnerPage::move_nodes_to(const std::vector<OwnerPage*>& targets) noexcept {
+    auto target = targets.begin();
+    for (std::uint32_t i = 0; i < used_; ++i) {
+        Slot& slot = slots_[i];
         if (slot.node == nullptr) continue;
-        slot.node->owners = {&target, target.used_};
-        target.slots_[target.used_++] = slot;
+        if ((*target)->is_full()) ++target;
+        OwnerPage& page = **target;
+        slot.node->owners = {&page, page.used_};
+        page.slots_[page.used_++] = slot;
+        ++page.nodes_;
         slot.node = nullptr;
     }
+    nodes_ = 0;
 }
 
 Owners owners_of(OwnerSlot slot) noexcept {
     return slot.page == nullptr ? Owners{} : slot.page->owners(slot.index);
 }
 
-OwnerPage* OwnerPages::add_page(CUgraph graph) noexcept {
-    OwnerPage* page = OwnerPage::create(is_captured_ ? nullptr : graph);
+OwnerPage* OwnerPages::add_page(CUgraph graph, std::uint32_t size) noexcept {
+    OwnerPage* page = OwnerPage::create(is_captured_ ? nullptr : graph, size);
     if (page != nullptr) link(*page);
     return page;
+}
+
+bool OwnerPages::add_pages_for(CUgraph graph, std::uint32_t nodes, std::vector<OwnerPage*>& pages) noexcept {
+    const std::uint32_t count = (nodes + kSmallSize - 1) / kSmallSize;
+    try {
+        pages.reserve(count);
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+    for (std::uint32_t i = 0; i < count; ++i) {
+        OwnerPage* page = add_page(graph, kSmallSize);
+        if (page == nullptr) return false;
+        pages.push_back(page);
+    }
+    return true;
 }
 
 void OwnerPages::link(OwnerPage& page) noexcept {
@@ -162,7 +193,8 @@ void OwnerPages::forget_all() noexcept {
 
 OwnerSlot OwnerPages::prepare(CUgraph graph, const Opaque& first, const Opaque& second) noexcept {
     if (open_ == nullptr || open_->is_full()) {
-        OwnerPage* page = add_page(graph);
+        const std::uint32_t size = open_ == nullptr ? kFirstSize : std::min(open_->size() * kGrowth, kLastSize);
+        OwnerPage* page = add_page(graph, size);
         if (page == nullptr) return {};
         open_ = page;
     }
@@ -182,10 +214,14 @@ void OwnerPages::release(CUgraph graph, OwnerSlot slot) noexcept {
     OwnerPage* page = slot.page;
     if (page == nullptr) return;
     page->leave(slot.index);
-    OwnerPage* fresh = page->has_nodes() ? add_page(graph) : nullptr;
-    if (page->has_pending() || (page->has_nodes() && fresh == nullptr)) return;
-    if (fresh != nullptr) page->move_nodes_to(*fresh);
-    if (page == open_) open_ = fresh;
+    if (page->has_pending()) return;
+    std::vector<OwnerPage*> fresh;
+    if (!add_pages_for(graph, page->nodes(), fresh)) {
+        for (OwnerPage* unused : fresh) remove_page(*unused), unused->drop(graph);
+        return;
+    }
+    page->move_nodes_to(fresh);
+    if (page == open_) open_ = fresh.empty() ? nullptr : fresh.back();
     remove_page(*page);
     page->drop(graph);
 }

@@ -3,9 +3,10 @@
 //
 // What a graph's nodes need beyond Python (kernels, arguments, callbacks, events, operands) is attached to the CUgraph
 // as CUDA user objects, so that clones keep it too, and executables can (graph_exec.hpp). One user object, a page,
-// holds the owners of up to 32 nodes: adding a node then costs a handle copy and not two driver calls. A page that
-// something may share with the graph is never emptied; releasing one node's owners moves the others to a new page
-// instead. docs/design/2026-11-node-owners.md says why.
+// holds the owners of many nodes: adding a node then costs a handle copy and not two driver calls. A page that
+// something may share with the graph is never emptied; releasing one node's owners moves the others to new pages
+// instead. The pages of a graph grow, so that large graphs have few; those that others are moved to are small, so that
+// the next release is cheap. docs/design/2026-11-node-owners.md says why.
 //
 // A graph that is being captured belongs to the driver, which destroys it when the capture is spoiled. So pages that
 // are made meanwhile are loose: ours, until the capture has ended well and the graph takes them.
@@ -16,7 +17,6 @@
 
 #include <cuda.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -59,10 +59,9 @@ struct OwnerSlot {
 // The payload of one user object.
 class OwnerPage final : public Deferred {
   public:
-    static constexpr std::uint32_t kSlots = 32;
-
-    // A page to which `graph` has the one reference, or we where that is null; null after a noted error.
-    static OwnerPage* create(CUgraph graph) noexcept;
+    // A page of so many slots to which `graph` has the one reference, or we where that is null; null after a noted
+    // error.
+    static OwnerPage* create(CUgraph graph, std::uint32_t size) noexcept;
 
     // Gives our reference to the graph, or keeps it where the driver refuses.
     CUresult attach(CUgraph graph) noexcept;
@@ -70,9 +69,10 @@ class OwnerPage final : public Deferred {
     void drop(CUgraph graph) noexcept;
 
     bool is_loose() const noexcept { return loose_; }
-    bool is_full() const noexcept { return used_ == kSlots; }
+    std::uint32_t size() const noexcept { return size_; }
+    bool is_full() const noexcept { return used_ == size_; }
     bool has_pending() const noexcept { return pending_ != 0; }
-    bool has_nodes() const noexcept;
+    std::uint32_t nodes() const noexcept { return nodes_; }
     CUuserObject object() const noexcept { return object_; }
 
     std::uint32_t add_pending(const Opaque& first, const Opaque& second) noexcept;
@@ -86,9 +86,9 @@ class OwnerPage final : public Deferred {
     bool holds(const Owners& owners) const noexcept;
 
     // The node goes, its owners stay with whoever shares this page.
-    void leave(std::uint32_t index) noexcept { slots_[index].node = nullptr; }
-    // The nodes go to an empty page, together with copies of their owners.
-    void move_nodes_to(OwnerPage& target) noexcept;
+    void leave(std::uint32_t index) noexcept;
+    // The nodes go to empty pages with room for them, together with copies of their owners.
+    void move_nodes_to(const std::vector<OwnerPage*>& targets) noexcept;
 
   private:
     friend class OwnerPages;  // keeps its pages in a list
@@ -102,9 +102,11 @@ class OwnerPage final : public Deferred {
     bool loose_ = true;
     OwnerPage* previous_ = nullptr;  // of the pages of one graph
     OwnerPage* next_page_ = nullptr;
+    std::uint32_t size_ = 0;
     std::uint32_t used_ = 0;
     std::uint32_t pending_ = 0;
-    std::array<Slot, kSlots> slots_;
+    std::uint32_t nodes_ = 0;
+    std::unique_ptr<Slot[]> slots_;
     Counted<Kind::kUserObject> counted_;
 };
 
@@ -147,7 +149,8 @@ class OwnerPages {
     }
 
   private:
-    OwnerPage* add_page(CUgraph graph) noexcept;
+    OwnerPage* add_page(CUgraph graph, std::uint32_t size) noexcept;
+    bool add_pages_for(CUgraph graph, std::uint32_t nodes, std::vector<OwnerPage*>& pages) noexcept;
     void remove_page(OwnerPage& page) noexcept;
     void link(OwnerPage& page) noexcept;
     void drop_loose() noexcept;

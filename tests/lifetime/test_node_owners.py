@@ -276,9 +276,70 @@ def test_many_nodes_share_few_user_objects(kernels, device):
     start = boxes.live()["user_object"]
     g = cg.GraphDef()
     node = g._entry
-    for _ in range(1000):
+    for count in range(1, 1001):
         node = node.launch(ONE, kernels.nothing)
-    assert boxes.live()["user_object"] - start == -(-1000 // 32)
+        if count in (16, 80, 336, 1000):
+            assert boxes.live()["user_object"] - start == {16: 1, 80: 2, 336: 3, 1000: 4}[count]
+
+
+@pytest.mark.parametrize("order", ["first to last", "last to first", "from the middle"])
+def test_of_many_nodes_each_releases_its_own_alone(order, device, eventually):
+    """Also from large pages, whose other owners then go to many small ones, and from those."""
+
+    class Owner:
+        def __init__(self, number):
+            self.number = number
+
+        def __call__(self):
+            pass
+
+        def __del__(self):
+            gone.append(self.number)
+
+    total, gone = 500, []
+    g = cg.GraphDef()
+    nodes = [g.callback(Owner(i)) for i in range(total)]
+    orders = {
+        "first to last": range(total),
+        "last to first": range(total)[::-1],
+        "from the middle": [*range(300, total), *range(300)],
+    }
+    for i in orders[order]:
+        nodes[i].destroy()
+        eventually(lambda i=i: gone[-1:] == [i])
+    assert sorted(gone) == list(range(total))
+    assert g.nodes() == set()
+
+
+def test_owners_of_large_pages_live_as_long_as_an_executable(device, stream, eventually):
+    calls, total = [], 200
+
+    class Owner:
+        def __init__(self, number):
+            self.number = number
+
+        def __call__(self):
+            calls.append(self.number)
+
+        def __del__(self):
+            gone.append(self.number)
+
+    gone = []
+    g = cg.GraphDef()
+    nodes = [g.callback(Owner(0))]
+    for i in range(1, total):
+        nodes.append(nodes[-1].callback(Owner(i)))
+    graph = g.instantiate()
+    nodes[150].destroy()
+    nodes[0].destroy()
+    del g, nodes
+    gc.collect()
+    graph.launch(stream)
+    stream.sync()
+    assert calls == list(range(total))
+    assert gone == []
+    graph.close()
+    eventually(lambda: sorted(gone) == list(range(total)))
 
 
 def test_releases_run_python_code_on_the_main_thread(device, eventually):
