@@ -106,9 +106,22 @@ class Inside:
         source = Path(__file__).parent / "inside" / "loops.c"
         subprocess.run(["gcc", "-O2", "-Wall", "-shared", "-fPIC", str(source), "-o", str(built)], check=True)
         self.loops = ctypes.CDLL(str(built))
-        for loop in ("launches", "instantiation", "kernel_launches", "updates", "settings"):
+        for loop in ("launches", "instantiation", "kernel_launches", "updates", "settings", "chains"):
             getattr(self.loops, loop).restype = ctypes.c_double
         self.driver = ctypes.CDLL(library)
+
+    def kernel_node(self, ours: Ours) -> ctypes.Array[ctypes.c_char]:
+        """The parameters of a node of a chain; the driver's arguments in them live as long as the node."""
+        self.model = ours.chain(1)
+        parameters = ctypes.create_string_buffer(KERNEL_NODE_PARAMS_SIZE)
+        status = self.driver.cuGraphKernelNodeGetParams_v2(ctypes.c_void_p(self.model.handle), parameters)
+        assert status == 0
+        return parameters
+
+    def add(self, ours: Ours, n: int) -> Callable[[], float]:
+        parameters = self.kernel_node(ours)
+        calls = self.driver.cuGraphCreate, self.driver.cuGraphAddKernelNode_v2, self.driver.cuGraphDestroy
+        return lambda: self.loops.chains(*calls, parameters, n, max(1, 200 // n))
 
     def instantiate(self, ours: Ours, n: int) -> Callable[[], float]:
         last = ours.chain(n)

@@ -61,3 +61,23 @@ double settings(int (*set)(void*, void*, void*), void* exec, void* node, void* p
         if (set(exec, node, parameters) != 0) return -1;
     return (now() - start) / calls;
 }
+
+typedef int (*AddKernelNode)(void**, void*, void* const*, size_t, const void*);
+
+// Microseconds a node of building `repeats` chains of `n` kernel nodes, which are destroyed after the clock was read.
+double chains(int (*create)(void**, unsigned), AddKernelNode add, int (*destroy)(void*), const void* parameters, int n,
+              int repeats) {
+    void* graphs[1024];
+    const double start = now();
+    for (int r = 0; r < repeats; ++r) {
+        void* node = NULL;
+        if (create(&graphs[r], 0) != 0) return -1;
+        for (int i = 0; i < n; ++i) {
+            void* const before = node;
+            if (add(&node, graphs[r], &before, i != 0, parameters) != 0) return -1;
+        }
+    }
+    const double elapsed = now() - start;
+    for (int r = 0; r < repeats; ++r) destroy(graphs[r]);
+    return elapsed / repeats / n;
+}
