@@ -17,6 +17,7 @@ void add_data_node_cases(Cases& cases);      // memset and memcpy nodes
 void add_shape_cases(Cases& cases);          // copies and fills in more dimensions
 void add_edge_data_cases(Cases& cases);      // edges that carry data, clusters
 void add_alloc_cases(Cases& cases);          // alloc and free nodes, graph memory
+void add_graph_memory_cases(Cases& cases);   // which nodes may name the memory of alloc nodes
 void add_conditional_cases(Cases& cases);    // conditional handles, nodes, bodies
 void add_exec_cases(Cases& cases);           // instantiate, launch, update, per-node changes
 void add_patch_cases(Cases& cases);          // nodes of an executable set again and again

@@ -53,6 +53,7 @@ Cases all_cases() {
     add_shape_cases(cases);
     add_edge_data_cases(cases);
     add_alloc_cases(cases);
+    add_graph_memory_cases(cases);
     add_conditional_cases(cases);
     add_exec_cases(cases);
     add_patch_cases(cases);
