@@ -21,7 +21,6 @@ from cuda_graphs.graph.copy_shape import Shape
 from cuda_graphs.graph.lives import Lives, lives_of
 from cuda_graphs.graph.node_kinds import (
     AllocNode,
-    ChildGraphNode,
     ConditionalNode,
     EventRecordNode,
     EventWaitNode,
@@ -170,7 +169,7 @@ class Scope:
             graph.nodes(), key=attrgetter("handle")
         )  # so that a report comes out the same again
         self.inner: dict[GraphNode, list[Scope]] = {
-            node: [Scope(each) for each in graphs] for node in self.nodes if (graphs := graphs_in(node))
+            node: [Scope(each) for each in graphs] for node in self.nodes if (graphs := node._inner_graphs())
         }
 
     def all(self) -> Iterator[Scope]:
@@ -183,12 +182,6 @@ class Scope:
     def nodes_of(self, kind: type) -> list[Any]:
         """The nodes of a kind in this scope and those within."""
         return [node for scope in self.all() for node in scope.nodes if isinstance(node, kind)]
-
-
-def graphs_in(node: GraphNode) -> tuple[GraphDef, ...]:
-    if isinstance(node, ConditionalNode):
-        return node.branches
-    return (node.child_graph,) if isinstance(node, ChildGraphNode) else ()
 
 
 class Checker:

@@ -23,6 +23,7 @@ from cuda_graphs.graph.operands cimport accept_context
 from cuda_graphs.graph.parameter cimport declare
 from cuda_graphs.graph.place cimport Place, class_of, register_class, wrap_node, wrap_raw
 from cuda_graphs.graph.check import check as check_definition
+from cuda_graphs.graph.dot import write_labelled
 from cuda_graphs.graph.options import GraphCompleteOptions, GraphDebugPrintOptions, accept
 
 
@@ -141,19 +142,26 @@ cdef class GraphDef(Place):
         return instantiate_graph(self, accept(GraphCompleteOptions, options, keywords))
 
     def debug_dot_print(self, path, options=None):
-        """Write the graph to a file in the DOT language. `options` is a GraphDebugPrintOptions."""
-        cdef GraphBox* graph = self._open()
+        """Write the graph, and all graphs in it, to a file in the DOT language. `options` is a GraphDebugPrintOptions.
+
+        The driver writes the file; names that nodes were given and the lines that added them are put into its labels.
+        """
         if options is None:
             options = GraphDebugPrintOptions()
         elif not isinstance(options, GraphDebugPrintOptions):
             raise TypeError(f"options must be a GraphDebugPrintOptions instance, got {type(options).__name__}")
         if not isinstance(path, str | bytes | os.PathLike):
             raise TypeError(f"path must be str, bytes or os.PathLike, got {type(path).__name__}")
-        cdef bytes encoded = os.fsencode(path)
-        if b"\0" in encoded:
+        if b"\0" in os.fsencode(path):
             raise ValueError(f"path must not contain a NUL, got {path!r}")
+        self._open()
+        write_labelled(self, path, options)
+
+    def _write_dot(self, path, unsigned int flags):
+        """What the driver writes."""
+        cdef GraphBox* graph = self._open()
+        cdef bytes encoded = os.fsencode(path)
         cdef const char* file = encoded
-        cdef unsigned int flags = options._to_flags()
         cdef CUresult status
         with nogil:
             status = graph_driver().cuGraphDebugDotPrint(graph.raw, file, flags)

@@ -138,6 +138,14 @@ cdef class GraphNode(Place):
         """The name of the function that the node runs, if any."""
         return None
 
+    def _given_name(self):
+        """The name that the node was given, or None."""
+        return given_name(self._record())
+
+    def _inner_graphs(self):
+        """The graphs inside the node, as GraphDefs."""
+        return ()
+
     def _own_name(self):
         """The name that tells the node from others of its kind, or None."""
         cdef NodeRecord* record = self._record()

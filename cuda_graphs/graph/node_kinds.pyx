@@ -356,6 +356,9 @@ cdef str side(CUmemorytype type):
 cdef class ChildGraphNode(GraphNode):
     """Runs a copy of another definition. Made by `embed`."""
 
+    def _inner_graphs(self):
+        return (self.child_graph,)
+
     def _read(self):
         return {"child_graph": wrap_graph(self._h, child_of(self))}
 
@@ -479,6 +482,9 @@ cdef class ConditionalNode(GraphNode):
     Of a conditional node that cuda_graphs did not make, the driver (before CUDA 13.2) does not tell more than that it
     is one: then `condition` and `cond_type` are None and `branches` is empty.
     """
+
+    def _inner_graphs(self):
+        return self.branches
 
     def _read(self):
         cdef NodeRecord* record = self._record()

@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Names and source lines for the DOT files that drivers write.
+
+A driver calls its nodes "graph_1_node_0" and so on. Asked for handles, it puts each node's handle into its label, by
+which the node is known to us. Neither the order of attributes nor the form of labels is relied on: libcuda writes plain
+labels for some kinds of nodes and records, fields in braces, for others.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from os import PathLike
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from cuda_graphs.graph.options import GraphDebugPrintOptions
+
+if TYPE_CHECKING:
+    from cuda_graphs.graph.definition import GraphDef
+
+__all__ = ["add_labels", "find_handles", "write_labelled"]
+
+WITH_HANDLES = GraphDebugPrintOptions(handles=True)
+# Names in a file may be anything that a compiler mangles.
+ENCODING: dict[str, Any] = {"encoding": "utf-8", "errors": "surrogateescape", "newline": ""}
+
+QUOTED = r'"(?:[^"\\]|\\.)*"'
+NODE = re.compile(rf'^("[^"]+")\s*\[((?:[^"\]]|{QUOTED})*)\]', re.MULTILINE | re.DOTALL)
+LABEL = re.compile(rf"(?<![a-z])label=({QUOTED})", re.DOTALL)
+HANDLE = re.compile(r"0x[0-9a-fA-F]+")
+
+
+def write_labelled(
+    graph: GraphDef, path: str | bytes | PathLike[str], options: GraphDebugPrintOptions
+) -> None:
+    """Has the driver write the file, and writes it again with the labels added."""
+    graph._write_dot(path, options._to_flags())
+    labels = dict(labels_of(graph))
+    if not labels or not os.path.isfile(path):  # a pipe cannot be read back
+        return
+    text = read(path)
+    handles = find_handles(text if options.handles or options.verbose else text_with_handles(graph), labels)
+    with open(path, "w", **ENCODING) as file:
+        file.write(add_labels(text, handles, labels))
+
+
+def text_with_handles(graph: GraphDef) -> str:
+    with TemporaryDirectory() as folder:
+        path = os.path.join(folder, "graph.dot")
+        graph._write_dot(path, WITH_HANDLES._to_flags())
+        return read(path)
+
+
+def read(path: str | bytes | PathLike[str]) -> str:
+    with open(path, **ENCODING) as file:
+        text: str = file.read()
+    return text
+
+
+def labels_of(graph: GraphDef) -> Iterator[tuple[int, str]]:
+    """(handle, what to add to the label) of the nodes of a graph and of all graphs in it."""
+    for node in graph.nodes():
+        lines = [line for line in (node._given_name(), node.source) if line]
+        if lines and node.handle:
+            yield node.handle, "\n".join(lines)
+        for inner in node._inner_graphs():
+            yield from labels_of(inner)
+
+
+def find_handles(text: str, known: Mapping[int, str]) -> dict[str, int]:
+    """Which node of a file with handles has which: by its name in the file, the first number that is a known handle."""
+    found = {}
+    for name, attributes in NODE.findall(text):
+        numbers = (int(number, 16) for label in LABEL.findall(attributes) for number in HANDLE.findall(label))
+        handle = next((number for number in numbers if number in known), None)
+        if handle is not None:
+            found[name] = handle
+    return found
+
+
+def add_labels(text: str, handles: Mapping[str, int], labels: Mapping[int, str]) -> str:
+    """The file with the labels added to those of the nodes."""
+
+    def with_label(node: re.Match[str]) -> str:
+        if node[1] not in handles:
+            return node[0]
+        words = labels[handles[node[1]]]
+        is_record = 'shape="record"' in node[2]
+        extend = extended_record if is_record else extended
+        return node[0].replace(node[2], LABEL.sub(lambda label: extend(label[0], words), node[2]))
+
+    return NODE.sub(with_label, text)
+
+
+def extended(label: str, words: str) -> str:
+    """label="..." with lines added."""
+    return f'{label[:-1].rstrip()}\\n{escaped(words, "")}"'
+
+
+def extended_record(label: str, words: str) -> str:
+    """label="{ ... }" with a field added."""
+    end = label.rindex("}")
+    return f"{label[:end]}| {escaped(words, '{}|<>')}{label[end:]}"
+
+
+def escaped(words: str, special: str) -> str:
+    for sign in ("\\", '"', *special):
+        words = words.replace(sign, f"\\{sign}")
+    return words.replace("\n", "\\n")
