@@ -17,9 +17,10 @@ ROWS = """
 1 CUDA_ERROR_INVALID_VALUE
     The driver refuses one of the arguments: a size, a pointer, a node, a condition or a launch dimension is outside
     of what this call takes. Usual causes with graphs: alloc() of 0 bytes; free() of an address that is not allocated
-    or already freed in this definition; the same dependency twice; a condition of an unrelated graph, or one that two
-    nodes use; a node in a conditional body that may not be there (allocation, free, host callback, event, pageable
-    host memory); a second launch while memory that the first one allocated was never freed.
+    or already freed in this definition; a memset or memcpy of memory that a free node of the definition frees, added
+    after that node; the same dependency twice; a condition of an unrelated graph, or one that two nodes use; a node in
+    a conditional body that may not be there (allocation, free, host callback, event, pageable host memory); a second
+    launch while memory that the first one allocated was never freed.
     => Compare the arguments named above with those rules; move such nodes before or behind the conditional node; free
     what a graph allocates, or instantiate with GraphCompleteOptions(auto_free_on_launch=True).
 

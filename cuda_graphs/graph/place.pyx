@@ -32,11 +32,13 @@ from cuda_graphs.graph.labels cimport check_name, set_name
 from cuda_graphs.graph.operands cimport accept_edge
 from cuda_graphs.graph.parameter cimport check_clash, prepare_uses, take_uses
 from cuda_graphs.graph.spec cimport (
-    describe, read_alloc, read_child, read_conditional, read_event, read_free, read_host, read_kernel, type_of,
+    addresses_of, describe, read_alloc, read_child, read_conditional, read_event, read_free, read_host, read_kernel,
+    type_of,
 )
 from cuda_graphs.graph.touches cimport read_touches, set_touches
 from cuda_graphs.graph.transfer cimport read_memcpy, read_memset
 from cuda_graphs.graph import options as graph_options
+from cuda_graphs.graph.freed import explain_freed
 
 
 # Which class stands for which kind of node. Filled by the modules that define them, so that this one imports none.
@@ -119,6 +121,15 @@ cdef Place wrap_graph(const NodeHandle& any, GraphBox* graph):
     return new_place(classes[<int>NodeKind.kEntry], any, &graph.entry)
 
 
+cdef str freed_by(Place self, NodeSpec& spec):
+    # What a free node has to do with it that a driver refuses the spec.
+    cdef GraphBox* root = self._open()
+    while root.holder != NULL:
+        root = root.holder.graph
+    addresses = addresses_of(spec)
+    return explain_freed(wrap_graph(self._h, root), addresses) if addresses else ""
+
+
 @cython.freelist(256)
 cdef class Place:
     """Where nodes are added to a definition: at its beginning (GraphDef), or after a node (GraphNode).
@@ -195,7 +206,7 @@ cdef class Place:
         if status:
             graph.owners.rollback(slot)
             along = "" if edge is None else f" along {edge!r}"
-            check_attempt(status, f"add {describe(spec)} to {self._identify(True)}{along}")
+            check_attempt(status, f"add {describe(spec)} to {self._identify(True)}{along}{freed_by(self, spec)}")
         cdef Place node = self._added(raw, spec.kind, slot, name)
         if parameters:
             node._record().make_facts().parameters.swap(parameters)

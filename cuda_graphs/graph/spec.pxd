@@ -25,6 +25,7 @@ cdef int change_kernel(NodeSpec& spec, object config, object kernel, object args
 
 # Some words on what a spec makes, for messages: "a memset of 4 x 1 elements at 0x1000".
 cdef str describe(NodeSpec& spec)
+cdef tuple addresses_of(NodeSpec& spec)
 
 # Back from a spec of a kernel node.
 cdef LaunchConfig config_of(NodeSpec& spec)

@@ -244,3 +244,14 @@ for conditional in (NodeKind.kIf, NodeKind.kIfElse, NodeKind.kWhile, NodeKind.kS
 
 cdef str describe(NodeSpec& spec):
     return words[<int>spec.kind](spec)
+
+
+cdef tuple addresses_of(NodeSpec& spec):
+    """The memory that a driver looks up when it makes the node."""
+    if spec.kind == NodeKind.kFree:
+        return (spec.params.free.dptr,)
+    if spec.kind == NodeKind.kMemset:
+        return (spec.params.memset.dst,)
+    if spec.kind == NodeKind.kMemcpy:
+        return (destination_of(spec.params.memcpy.copyParams), source_of(spec.params.memcpy.copyParams))
+    return ()

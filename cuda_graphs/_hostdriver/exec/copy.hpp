@@ -34,6 +34,7 @@ class Copy {
     // Bytes of a copy whose source is one piece; 0 of others.
     std::size_t linear_bytes() const { return depth_ == 1 && height_ == 1 ? width_ : 0; }
     const std::byte* source() const { return src_.address; }
+    const std::byte* destination() const { return dst_.address; }
     void set_source(std::byte* address) { src_.address = address; }
 
   private:
@@ -54,6 +55,7 @@ class Fill {
     static CUresult make(CUdeviceptr dst, std::size_t pitch, unsigned value, unsigned element_size, std::size_t width,
                          std::size_t height, Fill* out, Reserved reserved = Reserved::kNot);
     void run() const;
+    const std::byte* destination() const { return dst_; }
 
   private:
     std::byte* dst_ = nullptr;

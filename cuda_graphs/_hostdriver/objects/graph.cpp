@@ -8,6 +8,7 @@
 #include "../api/entry.hpp"
 #include "arena.hpp"
 #include "capture.hpp"
+#include "memory.hpp"
 #include "node_kinds.hpp"
 
 namespace cgh {
@@ -20,6 +21,23 @@ bool is_memory_kind(CUgraphNodeType type) {
 }
 
 constexpr CUgraphEdgeData kDefaultEdge = {};
+
+bool is_freed_inside(const void* address) {
+    const auto at = reinterpret_cast<CUdeviceptr>(address);
+    return !AddressMap::get().find(at, Reserved::kUnfreed) && AddressMap::get().find(at, Reserved::kToo);
+}
+
+// An H200 takes no new fill or copy of memory of an alloc node once the graph of that node frees it, in whatever order
+// the three are. It does not look at kernels, at nodes of captures, nor at parameters that are set later.
+CUresult check_unfreed(const NodeParams& params) {
+    if (const auto* const memset = std::get_if<MemsetParams>(&params)) {
+        REQUIRE(!is_freed_inside(memset->fill.destination()), CUDA_ERROR_INVALID_VALUE);
+    } else if (const auto* const memcpy = std::get_if<MemcpyParams>(&params)) {
+        REQUIRE(!is_freed_inside(memcpy->copy.source()), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(!is_freed_inside(memcpy->copy.destination()), CUDA_ERROR_INVALID_VALUE);
+    }
+    return CUDA_SUCCESS;
+}
 
 }  // namespace
 
@@ -189,7 +207,10 @@ CUresult Graph::add_node(Node** out, const CUgraphNode* dependencies, const CUgr
     const NodeKind* const kind = find_kind(params);
     REQUIRE(kind != nullptr, CUDA_ERROR_INVALID_VALUE);
     TRY(check_dependencies(dependencies, data, count, kind->type));
-    return add(out, *kind, dependencies, data, count, [&](Node& node) { return kind->create(node, params); });
+    return add(out, *kind, dependencies, data, count, [&](Node& node) -> CUresult {
+        TRY(kind->create(node, params));
+        return check_unfreed(node.params);
+    });
 }
 
 CUresult Graph::add_captured_node(Node** out, const DependencySet& after, CUgraphNodeParams& params) {

@@ -60,6 +60,7 @@ class GraphAllocation : public Allocation::Owner, public std::enable_shared_from
     // Of cuMemFree, cuMemFreeAsync and launches that free it for another graph: at the time of the call, and when the
     // free takes effect.
     bool is_allocated() const override { return allocated_.load(std::memory_order_acquire); }
+    bool is_freed_inside() const override { return freed_inside_.load(std::memory_order_acquire); }
     CUresult check_free(CUdeviceptr address) override;
     void free(CUdeviceptr address) override;
 
@@ -78,9 +79,9 @@ class GraphAllocation : public Allocation::Owner, public std::enable_shared_from
     std::atomic<bool> allocated_{false};
     std::atomic<uint32_t> launches_{0};  // enqueued and not finished
 
-    std::mutex mutex_;  // guards the five below
+    std::mutex mutex_;  // guards the five below; of freed_inside_ the changes
+    std::atomic<bool> freed_inside_{false};
     bool reserved_ = false;
-    bool freed_inside_ = false;
     std::vector<uint64_t> claims_;           // graphs with a free node for it
     uint32_t holds_ = 0;                     // allocations whose free has not taken effect
     std::shared_ptr<GraphAllocation> keep_;  // itself, as long as there are any

@@ -56,8 +56,9 @@ std::optional<Allocation> AddressMap::find(CUdeviceptr address, Reserved reserve
     const Allocation& allocation = std::prev(after)->second;
     if (!allocation.holds(address, 1)) return std::nullopt;
     // An owner takes itself out of the map before it goes, so that it is there as long as the lock is held.
-    if (reserved == Reserved::kNot && allocation.owner != nullptr && !allocation.owner->is_allocated())
-        return std::nullopt;
+    const Allocation::Owner* const owner = allocation.owner;
+    if (owner != nullptr && reserved == Reserved::kNot && !owner->is_allocated()) return std::nullopt;
+    if (owner != nullptr && reserved == Reserved::kUnfreed && owner->is_freed_inside()) return std::nullopt;
     return allocation;
 }
 

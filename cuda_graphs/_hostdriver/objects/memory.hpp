@@ -45,6 +45,8 @@ struct Allocation {
         virtual CUresult check_free(CUdeviceptr address) = 0;
         // Is there memory behind the address just now? If not, only graph nodes may name it.
         virtual bool is_allocated() const = 0;
+        // Has the graph that allocates it a free node for it?
+        virtual bool is_freed_inside() const = 0;
         virtual void free(CUdeviceptr address) = 0;
     };
     Owner* owner = nullptr;
@@ -57,8 +59,9 @@ struct Allocation {
 };
 
 // Whether an address may be one that is only reserved: memory of an allocation node that no launch has allocated, or
-// that was freed again. On an H200 such an address is unknown to everything but graph nodes.
-enum class Reserved : std::uint8_t { kNot, kToo };
+// that was freed again. On an H200 such an address is unknown to everything but graph nodes. kUnfreed: unless the graph
+// that allocates it has a free node for it.
+enum class Reserved : std::uint8_t { kNot, kToo, kUnfreed };
 
 class AddressMap {
   public:
