@@ -44,6 +44,7 @@ from cuda_graphs._objects.captured cimport fail, keep, settle
 from cuda_graphs._objects.dlpack cimport ArrayForm, export_capsule, kDLCPU, kDLCUDA, kDLCUDAHost, kDLCUDAManaged
 from cuda_graphs._objects.numbers cimport read_size, read_unsigned
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
+from cuda_graphs._objects.unraisable cimport report_unraisable
 from cuda_graphs._objects.stream import default_stream
 
 cdef class Buffer:
@@ -424,7 +425,8 @@ cdef void give_back_to(resource, CUdeviceptr address, size_t size, const StreamH
     PyErr_Restore(kind, value, traceback)
 
 
-# noexcept: an exception goes to sys.unraisablehook, since whoever dropped the last reference cannot take it.
 cdef void call_deallocate(resource, CUdeviceptr address, size_t size, const StreamHandle& stream) noexcept:
-    on = Stream._from_handle(stream) if stream else default_stream()
-    resource.deallocate(address, size, stream=on)
+    try:
+        resource.deallocate(address, size, stream=Stream._from_handle(stream) if stream else default_stream())
+    except BaseException as error:  # whoever dropped the last reference cannot take it
+        report_unraisable(error, resource)

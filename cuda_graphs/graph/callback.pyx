@@ -7,8 +7,8 @@ The trampoline's address tells our host nodes from those of C functions: there i
 
 import ctypes
 
-from cpython.object cimport PyObject
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
+from cpython.object cimport PyObject
 from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
 
@@ -16,6 +16,7 @@ from cuda_graphs._driver.cuda_graph cimport CUDA_HOST_NODE_PARAMS_v2
 from cuda_graphs._handles.graph_handles cimport Owners, copy_bytes
 from cuda_graphs._handles.handles cimport HostFunction, Opaque, hold_python
 from cuda_graphs._objects.numbers cimport as_int, read_unsigned
+from cuda_graphs._objects.unraisable cimport report_unraisable
 
 
 cdef void trampoline(void* callable) noexcept nogil:
@@ -26,16 +27,17 @@ cdef void trampoline(void* callable) noexcept nogil:
 
 
 cdef void call_python(object callable) noexcept:
-    # Nothing can pass through the driver: an exception goes to sys.unraisablehook, as `noexcept` has it, and the
-    # graph goes on.
-    callable()
+    try:
+        callable()
+    except BaseException as error:  # nothing can pass through the driver, and the graph goes on
+        report_unraisable(error, callable)
 
 
 cdef int read_callback(object fn, object user_data, CUDA_HOST_NODE_PARAMS_v2* params, Owners* owners) except -1:
     if isinstance(fn, ctypes._CFuncPtr):
         return read_c_function(fn, user_data, params, owners)
     if user_data is not None:
-        raise ValueError("user_data is only supported with a ctypes function pointer; bind it to the callable instead")
+        raise ValueError("user_data is only supported with ctypes function pointers; bind it to the callable instead")
     if not callable(fn):
         raise TypeError(f"callback must be callable, got {type(fn).__name__}")
     params.fn = trampoline
@@ -46,7 +48,7 @@ cdef int read_callback(object fn, object user_data, CUDA_HOST_NODE_PARAMS_v2* pa
 
 cdef int read_c_function(object fn, object user_data, CUDA_HOST_NODE_PARAMS_v2* params, Owners* owners) except -1:
     if fn.restype is not None or tuple(fn.argtypes or ()) != (ctypes.c_void_p,):
-        raise TypeError("a ctypes callback must be declared with restype None and argtypes (c_void_p,)")
+        raise TypeError("a ctypes callback must be a CUhostFn: declared with restype None and argtypes (c_void_p,)")
     address = ctypes.cast(fn, ctypes.c_void_p).value
     if address is None:
         raise ValueError("the ctypes callback is a null pointer")

@@ -123,3 +123,23 @@ def test_the_callable_of_a_node_in_an_embedded_copy_is_the_same_object(device):
     child.callback(mine)
     (inside,) = g.embed(child).child_graph.nodes()
     assert inside.callback_fn is mine
+
+
+@pytest.mark.parametrize("error", ["ValueError", "SystemExit", "KeyboardInterrupt"])
+def test_any_exception_is_told_once_and_the_process_goes_on(run_child, error):
+    code = f"""
+import cuda_graphs as cg
+device = cg.Device(); device.set_current(); stream = device.create_stream()
+def fail():
+    raise {error}("of a callback")
+done = []
+g = cg.GraphDef()
+g.callback(fail).callback(lambda: done.append(1))
+g.instantiate().launch(stream); stream.sync()
+assert done == [1]
+print("goes on")
+"""
+    child = run_child(code)
+    assert (child.returncode, child.stdout) == (0, "goes on\n")
+    assert child.stderr.count("Traceback") == 1, child.stderr
+    assert child.stderr.count("of a callback") == 1
