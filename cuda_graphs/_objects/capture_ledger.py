@@ -31,7 +31,8 @@ def describe(begun: Entry, last: Entry, count: int, spoiler: Entry, status: int,
     """What spoiled the capture that `begun` began, after `count` operations of which `last` is the last."""
     so_far = f"{count} operation{'s' * (count != 1)} of cuda_graphs had been captured since {begun}"
     if not foreign:
-        return f"spoiled by {spoiler}: {rule_of(status)}\n{so_far}, the last by {last}"
+        behind = f", the last by {last}" if count else ""
+        return f"spoiled by {spoiler}: {rule_of(status)}\n{so_far}{behind}"
     before = f"after {last}, which was still captured," if count else f"after {begun}"
     return (
         f"spoiled by code outside of cuda_graphs, {before} and before {spoiler}, which found it so. Only that "

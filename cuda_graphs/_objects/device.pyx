@@ -14,7 +14,7 @@ from cuda_graphs._driver.cuda cimport (
     CUuuid,
     driver,
 )
-from cuda_graphs._driver.seam cimport check, ensure_driver, raise_noted
+from cuda_graphs._driver.seam cimport check, check_attempt, ensure_driver, raise_noted
 from cuda_graphs._handles.handles cimport ContextBox, ContextHandle, box_of, current_context, primary_context, raw_of
 from cuda_graphs._objects.captured cimport protect_bodies
 from cuda_graphs._objects.context cimport Context
@@ -222,7 +222,7 @@ class Device:
         if previous == context:
             with nogil:
                 status = driver().cuCtxSynchronize()
-            check(status)
+            check_attempt(status, f"wait for {self!r}")
             return
         make_current(context)
         try:
@@ -230,7 +230,7 @@ class Device:
                 status = driver().cuCtxSynchronize()
         finally:
             make_current(previous)
-        check(status)
+        check_attempt(status, f"wait for {self!r}")
 
     def __int__(self):
         return self._device_id

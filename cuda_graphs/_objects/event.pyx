@@ -14,7 +14,7 @@ from cuda_graphs._driver.cuda cimport (
     CUresult,
     driver,
 )
-from cuda_graphs._driver.seam cimport check, ensure_driver, raise_noted
+from cuda_graphs._driver.seam cimport check, check_attempt, ensure_driver, raise_noted
 from cuda_graphs._handles.handles cimport (
     EventBox,
     EventHandle,
@@ -102,7 +102,8 @@ cdef class Event:
         cdef CUresult status
         with nogil:
             status = driver().cuEventSynchronize(raw_of(h))
-        check(status)
+        if status != CUDA_SUCCESS:
+            check_attempt(status, f"wait for {self!r}")
 
     @property
     def is_done(self):
@@ -114,7 +115,8 @@ cdef class Event:
             status = driver().cuEventQuery(raw_of(h))
         if status == CUDA_ERROR_NOT_READY:
             return False
-        check(status)
+        if status != CUDA_SUCCESS:
+            check_attempt(status, f"ask whether {self!r} is done")
         return True
 
     @property

@@ -19,7 +19,7 @@ from cuda_graphs._driver.cuda cimport (
     CUstreamCaptureStatus,
     driver,
 )
-from cuda_graphs._driver.seam cimport check, ensure_driver, raise_noted
+from cuda_graphs._driver.seam cimport check, check_attempt, ensure_driver, raise_noted
 from cuda_graphs._handles.capture_handles cimport CapturedCall, may_be_captured
 from cuda_graphs._handles.handles cimport (
     ContextHandle,
@@ -122,7 +122,8 @@ cdef class Stream:
         cdef CUresult status
         with nogil:
             status = driver().cuStreamSynchronize(raw_of(h))
-        check(status)
+        if status != CUDA_SUCCESS:
+            check_attempt(status, f"wait for {self!r}")
 
     def record(self, event=None, options=None):
         """Record an event after the work that was queued so far.

@@ -102,3 +102,12 @@ def test_every_public_name_is_on_the_page_of_names(tree):
             missing = [m for m, _ in members(name, getattr(cg, name)) if f"  * `{m}" not in listed]
             assert not missing, f"{name}: {missing}; {remedy}"
     assert all(f"`{name}`" in page for name in errors()), remedy
+
+
+def test_the_page_of_capture_modes_shows_what_the_h200_answered(tree):
+    from docs.capture_modes_page import LEFT_OUT, ROWS, answers, functions, modes_page
+
+    page = (tree.root / "docs/guide/capture-modes.md").read_text()
+    assert page == modes_page(), "run: python docs/capture_modes_page.py"
+    shown = [name for row in ROWS.values() for name in functions(row)]
+    assert sorted(shown) == sorted(set(answers()) - LEFT_OUT)

@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the table of docs/guide/capture-modes.md from what an H200 answered: `python docs/capture_modes_page.py`.
+
+A test compares the two, and that every answer is in one row.
+"""
+
+import json
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs/guide/capture-modes.md"
+ANSWERS = ROOT / "tests/conformance/driver/h200.json"
+BEGIN, END = "<!-- written by docs/capture_modes_page.py -->\n", "<!-- end -->\n"
+
+# The labels of the recorded answers, in the order of the columns.
+COLUMNS = (
+    "relaxed",
+    "thread local",
+    "global",
+    "relaxed, in another thread",
+    "thread local, in another thread",
+    "global, in another thread",
+)
+HEAD = """\
+| | here: relaxed | thread_local | global | elsewhere: relaxed | thread_local | global |
+|---|---|---|---|---|---|---|
+"""
+# What a program does -> the driver's functions that were asked; after a slash, on or with what.
+ROWS = {
+    "Work for the captured stream, which becomes nodes: kernels, allocations": (
+        "cuLaunchKernel/capturing cuMemAllocAsync/capturing"
+    ),
+    "Work for other streams: kernels, host functions, copies, fills, events": (
+        "cuLaunchKernel/elsewhere cuLaunchKernel/legacy cuLaunchKernel/per thread cuLaunchHostFunc/elsewhere "
+        "cuMemcpyAsync/legacy cuMemcpyHtoDAsync/pageable, elsewhere cuMemcpyDtoHAsync/pageable, elsewhere "
+        "cuMemsetD32Async/elsewhere cuMemsetD32Async/legacy cuEventRecord/elsewhere cuStreamWaitEvent/elsewhere"
+    ),
+    "Copies and fills that the host waits for": (
+        "cuMemcpy cuMemcpy/0 bytes cuMemcpy2D cuMemcpyDtoD cuMemcpyDtoH cuMemcpyDtoH/pinned cuMemcpyHtoD "
+        "cuMemsetD32 cuMemsetD32/pinned cuMemsetD8"
+    ),
+    "Make and destroy streams and events; time between two events that are done": (
+        "cuStreamCreate cuStreamCreate/blocking cuStreamDestroy/elsewhere cuStreamGetFlags/elsewhere "
+        "cuEventCreate cuEventDestroy cuEventElapsedTime"
+    ),
+    "Begin and end another capture": "cuStreamBeginCapture/elsewhere",
+    "Build, copy and drop definitions": (
+        "cuGraphCreate cuGraphAddNode cuGraphClone cuGraphDestroy cuUserObjectCreate cuUserObjectRelease"
+    ),
+    "Launch, upload and update other executables": (
+        "cuGraphLaunch/elsewhere cuGraphUpload/elsewhere cuGraphExecUpdate"
+    ),
+    "Load code, find kernels": (
+        "cuLibraryLoadData cuLibraryGetKernel cuLibraryGetModule cuModuleLoadData cuKernelGetFunction "
+        "cuKernelSetAttribute cuFuncGetAttribute cuOccupancyMaxActiveBlocksPerMultiprocessor"
+    ),
+    "Ask for properties of devices, pointers, contexts; graph memory, and trim it": (
+        "cuCtxGetDevice cuCtxGetStreamPriorityRange cuCtxSetCurrent cuDeviceGetAttribute cuDeviceTotalMem "
+        "cuDeviceGetDefaultMemPool cuDeviceGetMemPool cuDeviceGetGraphMemAttribute cuDeviceSetGraphMemAttribute "
+        "cuDeviceGraphMemTrim cuDevicePrimaryCtxRetain cuMemGetAddressRange cuMemGetInfo cuMemHostGetDevicePointer "
+        "cuMemHostGetFlags cuPointerGetAttribute"
+    ),
+    "Allocate and free memory of the device, pinned and managed memory": (
+        "cuMemAlloc cuMemAllocHost cuMemAllocManaged cuMemHostAlloc cuMemFree cuMemFree/null cuMemFree/pooled "
+        "cuMemFreeHost cuMemFreeHost/null cuMemHostRegister cuMemHostUnregister"
+    ),
+    "Allocate and free from a pool in the order of another stream": (
+        "cuMemAllocAsync/elsewhere cuMemAllocAsync/legacy cuMemAllocFromPoolAsync/elsewhere cuMemFreeAsync/elsewhere "
+        "cuMemFreeAsync/null, elsewhere"
+    ),
+    "Make, change, ask, trim and drop pools": (
+        "cuMemPoolCreate cuMemPoolDestroy cuMemPoolGetAccess cuMemPoolGetAttribute cuMemPoolSetAccess "
+        "cuMemPoolSetAttribute cuMemPoolTrimTo cuDeviceSetMemPool"
+    ),
+    "Instantiate a definition, close an executable": (
+        "cuGraphInstantiate cuGraphInstantiateWithParams cuGraphExecDestroy"
+    ),
+    "Unload code": "cuLibraryUnload cuModuleUnload",
+    "Wait for another stream or an event, or ask whether they are done": (
+        "cuStreamSynchronize/elsewhere cuStreamSynchronize/legacy cuStreamQuery/elsewhere cuStreamQuery/legacy "
+        "cuStreamQuery/per thread cuEventSynchronize cuEventQuery cuEventQuery/never recorded"
+    ),
+    "Wait for the captured stream or the whole device, or ask whether it is done": (
+        "cuStreamSynchronize/capturing cuStreamQuery/capturing cuCtxSynchronize"
+    ),
+    "Ask for an event that was recorded in the capture": "cuEventQuery/captured",
+}
+# Wrong arguments: no question of modes.
+LEFT_OUT = {"cuMemFree/garbage", "cuEventQuery/null"}
+CELLS = {
+    "CUDA_SUCCESS, 1": "yes",
+    "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 2": "**900**",
+    "CUDA_ERROR_CAPTURED_EVENT, 2": "**907**",
+}
+
+
+def functions(row: str) -> list[str]:
+    """The names in a row of ROWS: each begins with "cu", and what follows it up to the next belongs to it."""
+    return [name.strip() for name in re.findall(r"cu[A-Z](?:(?! cu[A-Z]).)*", row)]
+
+
+def answers() -> dict[str, dict[str, str]]:
+    """Function -> label -> answer, of every function whose behaviour in the three modes was recorded."""
+    cases = json.loads(ANSWERS.read_text())["cases"]
+    return {
+        name.removeprefix("capture_modes/"): dict(line.split(": ", 1) for line in lines)
+        for name, lines in cases.items()
+        if name.startswith("capture_modes/cu")
+    }
+
+
+def cells(row: str, recorded: dict[str, dict[str, str]]) -> list[str]:
+    """What all functions of a row answered, column by column."""
+    lines = {tuple(CELLS[recorded[name][label]] for label in COLUMNS) for name in functions(row)}
+    (line,) = lines
+    return list(line)
+
+
+def table() -> str:
+    recorded = answers()
+    return HEAD + "".join(f"| {what} | {' | '.join(cells(row, recorded))} |\n" for what, row in ROWS.items())
+
+
+def modes_page() -> str:
+    """The text of docs/guide/capture-modes.md, with the table as it should be."""
+    before, _, rest = PAGE.read_text().partition(BEGIN)
+    return before + BEGIN + table() + END + rest.partition(END)[2]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(modes_page())
