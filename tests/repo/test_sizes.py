@@ -18,9 +18,9 @@ LONGER: dict[str, str] = {}
 LIMITS = {
     "cuda_graphs": 1500,
     "cuda_graphs/_driver": 2000,
-    "cuda_graphs/_handles": 6500,
+    "cuda_graphs/_handles": 7500,
     "cuda_graphs/_objects": 6000,
-    "cuda_graphs/graph": 8000,
+    "cuda_graphs/graph": 8500,
     "cuda_graphs/compiler": 9000,
     "cuda_graphs/kernel": 3000,
     "cuda_graphs/_hostdriver": 14000,
