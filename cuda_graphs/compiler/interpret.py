@@ -16,6 +16,7 @@ import numpy as np
 from . import ir
 from . import scalars as number
 from .ops import evaluate
+from .printf import formatted
 
 __all__ = ["AssertionFailed", "interpret"]
 
@@ -150,11 +151,13 @@ class _Machine:
 
     def text(self, parts: tuple[Any, ...]) -> str:
         return "".join(
-            part if isinstance(part, str) else format(self.value(part[0]), part[1]) for part in parts
+            part if isinstance(part, str) else formatted(self.value(part[0]), part[0].type, part[1])
+            for part in parts
         )
 
     def print(self, statement: ir.Print) -> None:
-        self.write(self.text(statement.parts))
+        if self.write is not None:
+            self.write(self.text(statement.parts))
 
     def check(self, statement: ir.Assert) -> None:
         if not self.value(statement.condition):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from . import ir, prelude
+from . import ir, prelude, printf
 from .artifact import Slot
 from .notation import llvm_type, number, suffix
 from .ops import OPS, computing_type
@@ -37,6 +37,15 @@ class Target(Protocol):
 
     def atomic_scope(self) -> str:
         """`syncscope(...)` of atomics on global memory."""
+
+    def constants(self) -> str:
+        """The address space of constant strings."""
+
+    def print(self, e: Emitter, form: str, values: str) -> None:
+        """Write text: pointers to printf's format and to the values."""
+
+    def assert_fail(self, e: Emitter, message: str, file: str, line: int, function: str) -> None:
+        """End the kernel: pointers to strings, and the line."""
 
     def access(self, array: ir.Array) -> str:
         """What is appended to loads and stores of an array, and their address space."""
@@ -123,6 +132,11 @@ class Emitter:
         """A call of a function that is declared on the way."""
         self.declare(name, f"declare {result} @{name}({', '.join(kind for kind, _ in args)})")
         return self.let(f"call {flags}{result} @{name}({', '.join(f'{kind} {each}' for kind, each in args)})")
+
+    def call_void(self, name: str, args: list[tuple[str, str]]) -> None:
+        """A call that gives nothing."""
+        self.declare(name, f"declare void @{name}({', '.join(kind for kind, _ in args)})")
+        self.line(f"call void @{name}({', '.join(f'{kind} {each}' for kind, each in args)})")
 
     # Values
 
@@ -251,6 +265,34 @@ class Emitter:
         found = self.extent(extent.array, extent.axis)
         self.wide[extent] = found
 
+    # Text that is written
+
+    def string(self, text: str) -> str:
+        """A pointer to a constant string, for all address spaces."""
+        data = text.encode() + b"\0"
+        escaped = "".join(chr(c) if 32 <= c < 127 and c not in b'"\\' else f"\\{c:02X}" for c in data)
+        name = f"@text{len(self.declarations)}"
+        space = self.target.constants()
+        self.declare(name, f'{name} = private{space} constant [{len(data)} x i8] c"{escaped}"')
+        return self.let(f"addrspacecast ptr{space} {name} to ptr") if space else name
+
+    def print(self, statement: ir.Print) -> None:
+        self.target.print(self, *printf.emit(self, statement.parts))
+
+    def claim(self, statement: ir.Assert) -> None:
+        fails, holds = self.label("fails"), self.label("holds")
+        self.line(f"br i1 {self.value(statement.condition)}, label %{holds}, label %{fails}")
+        self.start(fails)
+        if any(isinstance(part, tuple) for part in statement.message):
+            self.target.print(self, *printf.emit(self, (*statement.message, "\n")))
+        plain = "".join(part if isinstance(part, str) else "..." for part in statement.message)
+        loc = statement.loc or ir.Loc("?", 0)
+        self.target.assert_fail(
+            self, self.string(plain), self.string(loc.file), loc.line, self.string(loc.function)
+        )
+        self.line("unreachable")
+        self.start(holds)
+
     # Control
 
     def block(self, block: ir.Block) -> None:
@@ -365,4 +407,6 @@ EMIT: dict[type, Callable[[Emitter, Any], None]] = {
     ir.While: Emitter.while_loop,
     ir.Break: Emitter.leave,
     ir.Continue: Emitter.leave,
+    ir.Print: Emitter.print,
+    ir.Assert: Emitter.claim,
 }

@@ -16,7 +16,9 @@ from .annotations import Spec
 from .artifact import Artifact, Result, describe, size_of
 from .check import check
 from .frontend import translate
+from .passes.debug import check_bounds, without_asserts
 from .passes.demote_atomics import demote_atomics
+from .passes.lower_random import lower_random
 from .passes.offload import offload
 from .passes.propagate import propagate
 from .target_ptx import Ptx
@@ -24,9 +26,18 @@ from .target_x86 import X86
 
 __all__ = ["PASSES", "compile_kernel", "generate", "lower"]
 
+# The first pass, with debug and without.
+DEBUG: dict[bool, Pass] = {
+    True: (check_bounds, "each index is compared with its extent"),
+    False: (without_asserts, "asserts are for debugging"),
+}
+
 Captured = dict[str, dict[str, Any]]
 
-PASSES: tuple[tuple[Callable[..., Any], str], ...] = (
+Pass = tuple[Callable[..., Any], str]
+
+PASSES: tuple[Pass, ...] = (
+    (lower_random, "random numbers are operations on counters, the same on all machines"),
     (
         propagate,
         "locals that are written once are their values, constants are folded, so that bounds are seen",
@@ -43,11 +54,16 @@ PASSES: tuple[tuple[Callable[..., Any], str], ...] = (
 
 
 def lower(
-    function: Callable[..., Any], signature: Mapping[str, Spec], *, check_ir: bool = False
+    function: Callable[..., Any],
+    signature: Mapping[str, Spec],
+    *,
+    debug: bool = False,
+    check_ir: bool = False,
 ) -> tuple[ir.Program, Captured]:
     """The function as tasks, and the names from outside that it depends on: {function: {name: value}}.
 
-    `check_ir` checks the IR's laws after each pass (check.py), which CUDA_GRAPHS_DEBUG=2 does too.
+    `debug` keeps asserts and checks indices. `check_ir` checks the IR's laws after each pass (check.py), which
+    CUDA_GRAPHS_DEBUG=2 does too.
     """
     checked = check_ir or trace.level() >= trace.PASSES
 
@@ -62,7 +78,7 @@ def lower(
     with trace.timed("frontend"):
         kernel, captured = translate(function, dict(signature))
     found = shown("frontend", "types are inferred, functions inlined, static loops unrolled", kernel)
-    for step, why in PASSES:
+    for step, why in (DEBUG[debug], *PASSES):
         with trace.timed(step.__name__):
             found = step(found)
         shown(step.__name__, why, found)
@@ -70,14 +86,20 @@ def lower(
 
 
 def compile_kernel(
-    function: Callable[..., Any], signature: Mapping[str, Spec], target: X86 | Ptx, *, check_ir: bool = False
+    function: Callable[..., Any],
+    signature: Mapping[str, Spec],
+    target: X86 | Ptx,
+    *,
+    debug: bool = False,
+    check_ir: bool = False,
 ) -> Artifact:
     """Code of one specialisation of a kernel for one target.
 
     `signature` says of each parameter, by name, what it is in this specialisation (signature.py makes it of arguments).
-    Raises a CompileError, with the place in the source and a remedy, for what kernels cannot contain.
+    `debug` keeps asserts and compares each index with its extent. Raises a CompileError, with the place in the source
+    and a remedy, for what kernels cannot contain.
     """
-    program, captured = lower(function, signature, check_ir=check_ir)
+    program, captured = lower(function, signature, debug=debug, check_ir=check_ir)
     return generate(program, target, captured)
 
 

@@ -47,6 +47,16 @@ class Ptx:
     def atomic_scope(self) -> str:
         return ' syncscope("device")'
 
+    def constants(self) -> str:
+        return GLOBAL
+
+    def print(self, e: Emitter, form: str, values: str) -> None:
+        e.call("vprintf", "i32", [("ptr", form), ("ptr", values)])
+
+    def assert_fail(self, e: Emitter, message: str, file: str, line: int, function: str) -> None:
+        kinds = ("ptr", "ptr", "i32", "ptr", "i64")
+        e.call_void("__assertfail", list(zip(kinds, (message, file, str(line), function, "1"), strict=True)))
+
     def access(self, array: ir.Array) -> str:
         return GLOBAL
 

@@ -4,6 +4,9 @@
 
     void task(const cgh_launch* launch, const void* params, void* shared, uint64_t first, uint64_t end)
 
+What a task needs of its surroundings is imported by name, to be defined where the object is linked: `cgh_vprintf` and
+`cgh_assert_fail`, which are those of cgh_services in the same header, and functions of libm.
+
 A block of the grid is a chunk of the iterations: blocks first to end of a grid of n are the iterations
 [total * first / n, total * end / n). So one call runs one loop, of the length that the scheduler chose, and a grid of 1
 is a plain loop. Of several axes all but the last are one loop over rows; the last is the inner loop, which vectorises.
@@ -36,6 +39,19 @@ class X86:
 
     def atomic_scope(self) -> str:
         return ""
+
+    def constants(self) -> str:
+        return ""
+
+    def print(self, e: Emitter, form: str, values: str) -> None:
+        e.call("cgh_vprintf", "i32", [("ptr", form), ("ptr", values)])
+
+    def assert_fail(self, e: Emitter, message: str, file: str, line: int, function: str) -> None:
+        zeros = e.slot("[3 x i32]")
+        e.line(f"store [3 x i32] zeroinitializer, ptr {zeros}")
+        kinds = ("ptr", "ptr", "i32", "ptr", "ptr", "ptr")
+        args = list(zip(kinds, (message, file, str(line), function, zeros, zeros), strict=True))
+        e.call_void("cgh_assert_fail", args)
 
     def access(self, array: ir.Array) -> str:
         return ""

@@ -10,6 +10,7 @@ import ctypes
 import dataclasses
 import itertools
 import linecache
+import re
 import types
 from functools import cache
 
@@ -30,6 +31,7 @@ from tests.ptx import rig as ptx_rig
 
 TARGETS = ("interpreter", "x86", "ptx")
 _numbers = itertools.count()
+SEED = 0x123456789ABCDEF
 # What kernels see as `cg`.
 cg = types.SimpleNamespace(**{**vars(intrinsics), **vars(annotations), **vars(t)}, types=annotations)
 
@@ -77,11 +79,13 @@ def flattened(path, value):
         yield path, value
 
 
-def run_all(function, fields=(), *, exact=True, targets=TARGETS, **arguments):
+def run_all(function, fields=(), *, exact=True, targets=TARGETS, debug=False, **arguments):
     """Run on all targets, which must agree. What the interpreter gave: what is returned, or the arrays by path."""
-    flat = {p: v for name, value in arguments.items() for p, v in flattened(name, value)}
+    flat = {"random.seed": SEED} | {
+        p: v for name, value in arguments.items() for p, v in flattened(name, value)
+    }
     flat |= {field.name: field.data for field in fields}
-    program, _ = lower(function, specialise(function, arguments), check_ir=True)
+    program, _ = lower(function, specialise(function, arguments), debug=debug, check_ir=True)
     reference, returned = compare(program, flat, exact, targets)
     if returned:
         return returned[0] if len(returned) == 1 else returned
@@ -112,8 +116,32 @@ def same(found, wanted, exact, what):
         np.testing.assert_allclose(found, wanted, rtol=2e-6, atol=1e-7, err_msg=what)
 
 
+class Services(ptx_rig.Services):
+    """The driver's services; what is printed is collected as text."""
+
+    def vprintf(self, form, values):
+        at = iter(range(values, values + 8 * 64, 8))
+        text = re.sub(r"%(%|[-+ 0-9.]*(?:ll)?[dxufegs])", lambda found: self.one(found[1], at), form.decode())
+        self.printed.append(text)
+        return text.count("%")
+
+    @staticmethod
+    def one(spec, at):
+        if spec == "%":
+            return "%"
+        kind = {"s": ctypes.c_char_p, "d": ctypes.c_int64, "u": ctypes.c_uint64, "x": ctypes.c_uint64}
+        value = kind.get(spec[-1], ctypes.c_double).from_address(next(at)).value
+        return value.decode() if spec == "s" else format(value, spec.replace("ll", "").replace("u", "d"))
+
+
+printed: dict[str, str] = {}  # by target: what the last kernel wrote there
+
+
 def interpreted(program, arrays, flat):
-    return interpret(program.kernel, arrays, flat)
+    texts = []
+    returned = interpret(program.kernel, arrays, flat, texts.append)
+    printed["interpreter"] = "".join(texts)
+    return returned
 
 
 def storage(program):
@@ -139,8 +167,10 @@ def jit():
     return llvm.create_lljit_compiler(use_jit_link=True)
 
 
-def linked(code, names):
+def linked(code, names, services):
     builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+    builder.import_symbol("cgh_vprintf", services.table[1])
+    builder.import_symbol("cgh_assert_fail", services.table[2])
     for name in names:
         builder.export_symbol(name)
     return builder.link(jit(), f"test{next(_numbers)}")
@@ -149,7 +179,8 @@ def linked(code, names):
 def on_x86(program, arrays, flat, grid=3):
     artifact = generate(program, X86(), {})
     temps = storage(program)
-    code = linked(artifact.code, [task.entry for task in artifact.tasks])
+    services = Services()
+    code = linked(artifact.code, [task.entry for task in artifact.tasks], services)
     for task, info in zip(program.tasks, artifact.tasks, strict=True):
         blocks = grid if info.parallel else 1
         launch = ptx_rig.Launch((blocks, 1, 1), (1, 1, 1), (1, 1, 1), 0)
@@ -161,6 +192,7 @@ def on_x86(program, arrays, flat, grid=3):
         entry = ptx_rig.ENTRY(code[info.entry])
         for i in reversed(range(blocks)):
             entry(ctypes.addressof(launch), block.ctypes.data, None, i, i + 1)
+    printed["x86"] = "".join(services.printed)
     return [temps[result.temp][0] for result in artifact.results]
 
 
@@ -171,11 +203,13 @@ def ptx_target():
 def on_ptx(program, arrays, flat):
     artifact = generate(program, ptx_target(), {})
     temps = storage(program)
-    loaded = ptx_rig.load(artifact.code)
+    services = Services()
+    loaded = ptx_rig.load(artifact.code, services)
     for task, info in zip(program.tasks, artifact.tasks, strict=True):
         values = [slot_value(slot, what, arrays, temps, flat) for slot, what in layout(task)]
         shape = (2, 32) if info.parallel else (1, 1)
         loaded.launch(info.entry, *shape, *values)
+    printed["ptx"] = "".join(services.printed)
     return [temps[result.temp][0] for result in artifact.results]
 
 

@@ -12,7 +12,6 @@ import ast
 import builtins
 import inspect
 import math
-import string
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +20,7 @@ from .. import ir
 from ..annotations import VectorType, mat, vec
 from ..errors import CompileNameError, CompileSyntaxError, CompileTypeError, CompileValueError, fail
 from ..ops import OPS
+from ..printf import format_of
 from ..scalars import scalar as constant
 from ..signature import PYTHON, is_template, resolve
 from ..types import ScalarType, bool_, f32, f64, i32
@@ -400,6 +400,10 @@ def method(frame: Frame, bound: Bound, args: list[Any]) -> Any:
 def print_call(frame: Frame, node: ast.Call) -> None:
     """print(...): literals, values, and f-strings; sep and end are constants."""
     options: dict[Any, Any] = {each.arg: getattr(each.value, "value", None) for each in node.keywords}
+    if not set(options) <= {"sep", "end"} or not all(isinstance(each, str) for each in options.values()):
+        raise fail(
+            CompileSyntaxError, frame.at(node), "print takes sep and end, which are constants", "sep=', '"
+        )
     separator, end = options.get("sep", " "), options.get("end", "\n")
     parts: list[Any] = []
     for i, each in enumerate(node.args):
@@ -408,23 +412,47 @@ def print_call(frame: Frame, node: ast.Call) -> None:
     frame.builder.put(ir.Print((*parts, end), frame.builder.loc))
 
 
+def constant_format(frame: Frame, node: ast.FormattedValue) -> str:
+    """What follows the colon in `{x:8.3f}`."""
+    if node.conversion != -1:
+        raise fail(
+            CompileSyntaxError, frame.at(node), "!r, !s and !a have no meaning in kernels", "write {x}"
+        )
+    if node.format_spec is None:
+        return ""
+    values = node.format_spec.values  # type: ignore[attr-defined]
+    if not all(isinstance(each, ast.Constant) for each in values):
+        raise fail(CompileSyntaxError, frame.at(node), "a format must be a constant", "{x:8.3f}")
+    return "".join(each.value for each in values)
+
+
 def message_parts(frame: Frame, node: ast.expr) -> list[Any]:
     """Text with values in it."""
     if isinstance(node, ast.JoinedStr):
         return [part for each in node.values for part in message_parts(frame, each)]
     form = ""
     if isinstance(node, ast.FormattedValue):
-        form = node.format_spec.values[0].value if node.format_spec else ""  # type: ignore[attr-defined]
+        form = constant_format(frame, node)
         node = node.value
     value = read(frame, frame.visit(node))
     if isinstance(value, str):
         return [value]
-    if isinstance(value, Vector):
-        inner = [[(part, form)] for part in value.leaves()]
-        return ["[", *(piece for i, part in enumerate(inner) for piece in ([", "] if i else []) + part), "]"]
-    if any(letter not in string.digits + ".+- " for letter in form.rstrip("dfegx")):
-        raise fail(CompileValueError, frame.builder.loc, f"unsupported format {form!r}")
-    return [(frame.scalar(value), form)]
+    if not isinstance(value, Vector):
+        return [number_part(frame, value, form)]
+    numbers = [number_part(frame, leaf, form) for leaf in value.leaves()]
+    return ["[", *(piece for i, part in enumerate(numbers) for piece in ([", "] if i else []) + [part]), "]"]
+
+
+def number_part(frame: Frame, value: Any, form: str) -> tuple[ir.Value, str]:
+    """A number and its format."""
+    scalar = frame.scalar(value, "what is printed")
+    found = format_of(scalar.type, form)
+    if found is None:
+        raise fail(
+            CompileValueError, frame.builder.loc, f"the format {form!r} has no meaning for {scalar.type}",
+            "integers take d, unsigned ones also x, floats f, e or g, with a width and a precision: {x:8.3f}",
+        )  # fmt: skip
+    return scalar, found
 
 
 # What is given its arguments as they are written.

@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""What `debug` decides: asserts are there with it and not without, and each index is compared with its extent."""
+
+from __future__ import annotations
+
+from .. import ir
+from ..builder import Builder
+from ..types import i64
+from .copy import Copier
+
+__all__ = ["check_bounds", "without_asserts"]
+
+
+def without_asserts(kernel: ir.Kernel) -> ir.Kernel:
+    """The kernel without its asserts."""
+    return ir.replace(kernel, body=_WithoutAsserts().block(kernel.body))
+
+
+class _WithoutAsserts(Copier):
+    def Assert(self, statement: ir.Assert) -> list[ir.Statement]:  # noqa: N802
+        return []
+
+
+def check_bounds(kernel: ir.Kernel) -> ir.Kernel:
+    """The kernel with an assert in front of each access of an array: for each axis."""
+    return ir.replace(kernel, body=_Bounds().block(kernel.body))
+
+
+class _Bounds(Copier):
+    def Load(self, load: ir.Load) -> list[ir.Statement]:  # noqa: N802
+        return [*checks(load, load.array), load]
+
+    def Store(self, store: ir.Store) -> list[ir.Statement]:  # noqa: N802
+        return [*checks(store, store.array), store]
+
+    def Atomic(self, atomic: ir.Atomic) -> list[ir.Statement]:  # noqa: N802
+        return [*(checks(atomic, atomic.array) if isinstance(atomic.array, ir.Array) else []), atomic]
+
+
+def checks(statement: ir.Load | ir.Store | ir.Atomic, array: ir.Array) -> list[ir.Statement]:
+    """`assert 0 <= index < extent` for each index but those of a vector's components, which are constants."""
+    builder = Builder()
+    builder.loc = statement.loc
+    for axis in range(array.ndim - len(array.inner)):
+        index = builder.cast(statement.index[axis], i64)
+        if array.shape is not None:
+            extent: ir.Value = ir.Const(array.shape[axis], i64)
+        else:
+            extent = builder.cast(builder.put(ir.Extent(array, axis)), i64)
+        inside = builder.op(
+            "bit_and", builder.op("less_equal", ir.Const(0, i64), index), builder.op("less", index, extent)
+        )
+        message = (
+            "index ",
+            (index, "d"),
+            f" is outside of axis {axis} of {array.path!r}, which has ",
+            (extent, "d"),
+        )
+        builder.put(ir.Assert(inside, (*message, " elements"), statement.loc))
+    return builder.block.body

@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""`cg.random` becomes Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011) in the IR.
+
+The numbers are a function of the seed, which comes with each call as the parameter "random.seed", of the parallel loop
+(0: outside of any), of the iteration in it, and of how many the iteration drew before. So they are the same on all
+machines, whatever the grid is.
+"""
+
+from __future__ import annotations
+
+from .. import ir
+from ..builder import Builder
+from ..types import ScalarType, bool_, f32, f64, i64, u32, u64
+from .copy import Copier
+
+__all__ = ["SEED", "lower_random", "philox"]
+
+SEED = "random.seed"
+ROUNDS = 10
+MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
+WEYL = (0x9E3779B9, 0xBB67AE85)  # added to the key from round to round
+
+
+def lower_random(kernel: ir.Kernel) -> ir.Kernel:
+    """The kernel with operations where it drew random numbers."""
+    if not any(isinstance(statement, ir.Random) for statement in ir.walk(kernel.body)):
+        return kernel
+    seed = ir.Param(SEED, u64)
+    return ir.replace(kernel, params=(*kernel.params, seed), body=_Lowering(seed).kernel(kernel.body))
+
+
+class _Lowering(Copier):
+    """`count`: the local that counts the draws of an iteration; `task`, `at`: which loop, which iteration."""
+
+    def __init__(self, seed: ir.Param) -> None:
+        super().__init__()
+        self.seed, self.loops = seed, 0
+        self.count = ir.Local("draws", u32)
+        self.task, self.at = 0, ir.Const(0, u64)  # type: tuple[int, ir.Value]
+
+    def kernel(self, body: ir.Block) -> ir.Block:
+        outside = [s for s in body.body if not (isinstance(s, ir.For) and s.parallel)]
+        draws = any(isinstance(s, ir.Random) for s in ir.walk(ir.Block(outside)))
+        copy = self.block(body)
+        return ir.Block([*([ir.Set(self.count, ir.Const(0, u32))] if draws else []), *copy.body])
+
+    def statement(self, statement: ir.Statement) -> list[ir.Statement]:
+        if not (isinstance(statement, ir.For) and statement.parallel):
+            return super().statement(statement)
+        outer = self.count, self.task, self.at
+        self.loops += 1
+        front = Builder()
+        self.count, self.task = ir.Local("draws", u32), self.loops
+        axes = tuple(self.part(axis) for axis in statement.axes)
+        self.at = iteration(front, axes)
+        front.put(ir.Set(self.count, ir.Const(0, u32)))
+        body = ir.Block([*front.block.body, *self.block(statement.body).body])
+        self.count, self.task, self.at = outer
+        return [ir.replace(statement, axes=axes, body=body)]
+
+    def Random(self, random: ir.Random) -> list[ir.Statement]:  # noqa: N802
+        builder = Builder()
+        builder.loc = random.loc
+        drawn = builder.put(ir.Get(self.count))
+        builder.put(ir.Set(self.count, builder.op("add", drawn, ir.Const(1, u32))))
+        counter = [drawn, ir.Const(self.task, u32), *halves(builder, self.at)]
+        found = number(builder, philox(builder, counter, halves(builder, self.seed)), random.type)
+        body = builder.block.body
+        body.remove(found)  # the last statement is the value; nothing after it uses it
+        return [*body, found]
+
+
+def iteration(b: Builder, axes: tuple[ir.Axis, ...]) -> ir.Value:
+    """The number of the iteration: in the order of a serial loop."""
+    total: ir.Value = ir.Const(0, i64)
+    for axis in axes:
+        begin, end, at = (b.cast(each, i64) for each in (axis.begin, axis.end, axis.index))
+        size = ir.Const(abs(axis.step), i64)
+        span = b.op("sub", end, begin) if axis.step > 0 else b.op("sub", begin, end)
+        count = b.op("trunc_div", b.op("add", span, ir.Const(abs(axis.step) - 1, i64)), size)
+        done = b.op("trunc_div", b.op("sub", at, begin) if axis.step > 0 else b.op("sub", begin, at), size)
+        total = b.op("add", b.op("mul", total, count), done)
+    return b.cast(total, u64)
+
+
+def halves(b: Builder, value: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """(low, high) 32 bits."""
+    return b.cast(value, u32), b.cast(b.op("shift_right", value, ir.Const(32, u64)), u32)
+
+
+def philox(b: Builder, counter: list[ir.Value], key: tuple[ir.Value, ir.Value]) -> list[ir.Value]:
+    """Four words that are a function of four words and two."""
+    for round_ in range(ROUNDS):
+        if round_:
+            key = (b.op("add", key[0], ir.Const(WEYL[0], u32)), b.op("add", key[1], ir.Const(WEYL[1], u32)))
+        low, high = zip(*(product(b, counter[2 * i], MULTIPLIERS[i]) for i in range(2)))
+        counter = [
+            b.op("bit_xor", b.op("bit_xor", high[1], counter[1]), key[0]),
+            low[1],
+            b.op("bit_xor", b.op("bit_xor", high[0], counter[3]), key[1]),
+            low[0],
+        ]
+    return counter
+
+
+def product(b: Builder, word: ir.Value, factor: int) -> tuple[ir.Value, ir.Value]:
+    return halves(b, b.op("mul", b.cast(word, u64), ir.Const(factor, u64)))
+
+
+def number(b: Builder, words: list[ir.Value], type: ScalarType) -> ir.Value:
+    """Random words as a number of the type: a float in [0, 1), or any integer."""
+    if type.size == 8:
+        both = b.op(
+            "bit_or", b.cast(words[0], u64), b.op("shift_left", b.cast(words[1], u64), ir.Const(32, u64))
+        )
+        if type.kind != "float":
+            return b.cast(both, type)
+        return b.op("mul", b.cast(b.op("shift_right", both, ir.Const(11, u64)), f64), ir.Const(2.0**-53, f64))
+    if type.kind == "float":  # as many bits as the type has, so that nothing rounds up to 1
+        bits = {"f32": 24, "f16": 11, "bf16": 8}[type.name]
+        whole = b.cast(b.op("shift_right", words[0], ir.Const(32 - bits, u32)), f32)
+        return b.cast(b.op("mul", whole, ir.Const(2.0**-bits, f32)), type)
+    if type == bool_:
+        return b.cast(b.op("shift_right", words[0], ir.Const(31, u32)), bool_)
+    return b.cast(words[0], type)
