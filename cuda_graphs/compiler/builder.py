@@ -79,7 +79,12 @@ class Builder:
         try:
             found = result_type(name, tuple(arg.type for arg in args), type)
         except TypeError as error:
-            raise fail(CompileTypeError, self.loc, str(error)) from None
+            raise fail(
+                CompileTypeError,
+                self.loc,
+                str(error),
+                "see the table of promotions in the language reference; cg.cast(x, dtype) converts",
+            ) from None
         if all(isinstance(arg, ir.Const) for arg in args):
             return ir.Const(fold(name, args, found), found, self.loc)  # type: ignore[arg-type]
         return self.put(ir.Op(name, args, found, self.loc))

@@ -55,7 +55,7 @@ class CompileValueError(CompileError, ValueError):
     """A compile-time value that is out of range."""
 
 
-def fail(kind: type[CompileError], loc: Loc | None, cause: str, remedy: str = "") -> CompileError:
+def fail(kind: type[CompileError], loc: Loc | None, cause: str, remedy: str) -> CompileError:
     """The error, to be raised by the caller: `raise fail(...)`."""
     return kind(cause, loc, remedy)
 

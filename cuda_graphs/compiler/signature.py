@@ -22,7 +22,7 @@ from .annotations import (
 )
 from .errors import CompileSyntaxError, CompileTypeError, fail
 from .ir import Loc
-from .types import SCALARS, ScalarType, bool_, f32, i32
+from .types import SCALARS, ScalarType, bool_, f32, i32, pointer
 
 __all__ = ["declared", "resolve", "specialise"]
 
@@ -69,7 +69,7 @@ def check(annotation: Any, what: str, loc: Loc) -> None:
         or isinstance(annotation, (ScalarType, NDArray, VectorType))
         or annotation is NDArray
     ):
-        if annotation == SCALARS.get("pointer"):
+        if annotation == pointer:
             raise fail(
                 CompileTypeError, loc, f"{what} is a pointer", "declare an array: cg.types.ndarray(...)"
             )

@@ -94,7 +94,12 @@ def bind_arguments(
     try:
         bound = inspect.signature(function).bind(*args, **keywords)
     except TypeError as error:
-        raise fail(CompileTypeError, frame.builder.loc, f"{function.__name__}: {error}") from None
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"{function.__name__}: {error}",
+            "look at the parameters of the function",
+        ) from None
     bound.apply_defaults()
     result = {}
     for name, value in bound.arguments.items():
@@ -203,6 +208,7 @@ def elementwise(name: str) -> Callable[..., Any]:
                 CompileTypeError,
                 frame.builder.loc,
                 f"{row.spelling} takes {row.arity} values, got {len(args)}",
+                "look at its spelling in the language reference",
             )
         parts = [read(frame, arg) for arg in args]
         if any(isinstance(part, Vector) for part in parts):
@@ -247,7 +253,12 @@ def many(name: str) -> Callable[..., Any]:
 
     def function(frame: Frame, *args: Any) -> Any:
         if len(args) < 2:
-            raise fail(CompileTypeError, frame.builder.loc, f"{name} takes two values or more")
+            raise fail(
+                CompileTypeError,
+                frame.builder.loc,
+                f"{name} takes two values or more",
+                "of a vector: v.max(), v.min()",
+            )
         result = args[0]
         for each in args[1:]:
             result = two(frame, result, each)
@@ -275,7 +286,12 @@ def select(frame: Frame, condition: Any, a: Any, b: Any) -> Any:
 
 def range_call(frame: Frame, *args: Any) -> IndexRange:
     if not 1 <= len(args) <= 3:
-        raise fail(CompileSyntaxError, frame.builder.loc, "range takes 1 to 3 numbers")
+        raise fail(
+            CompileSyntaxError,
+            frame.builder.loc,
+            "range takes 1 to 3 numbers",
+            "range(n), range(begin, end), range(begin, end, step)",
+        )
     bounds = [integer(frame, each) for each in args[:2]]
     begin, end = bounds if len(bounds) == 2 else (ir.Const(0, bounds[0].type), bounds[0])
     step = python_value(frame, args[2]) if len(args) == 3 else 1
@@ -284,6 +300,7 @@ def range_call(frame: Frame, *args: Any) -> IndexRange:
             CompileValueError,
             frame.builder.loc,
             "the step of a range must be known when compiling, and not 0",
+            "write a constant, or count and multiply in the body",
         )
     return IndexRange(((begin, end, step),))
 
@@ -306,7 +323,10 @@ def ndrange_call(frame: Frame, *args: Any) -> IndexRange:
         pair = each if isinstance(each, tuple) else (0, each)
         if len(pair) != 2:
             raise fail(
-                CompileSyntaxError, frame.builder.loc, "each dimension of ndrange is n or (begin, end)"
+                CompileSyntaxError,
+                frame.builder.loc,
+                "each dimension of ndrange is n or (begin, end)",
+                "cg.ndrange(n, (begin, end))",
             )
         axes.append((integer(frame, pair[0]), integer(frame, pair[1]), 1))
     return IndexRange(tuple(axes))
@@ -323,6 +343,7 @@ def grouped(frame: Frame, what: Any) -> IndexRange:
             CompileTypeError,
             frame.builder.loc,
             f"cg.grouped takes cg.ndrange(...) or an array, not {kind_of(what)}",
+            "cg.grouped(cg.ndrange(n, m))",
         )
     return IndexRange(what.axes, True)
 
@@ -342,7 +363,12 @@ def atomic(kind: str) -> Callable[..., Any]:
             )  # fmt: skip
         type = target.array.element if isinstance(target, Element) else target.type
         if kind in ("and", "or", "xor", "cas") and type.kind == "float":
-            raise fail(CompileTypeError, frame.builder.loc, f"cg.atomic_{kind} takes integers, not {type}")
+            raise fail(
+                CompileTypeError,
+                frame.builder.loc,
+                f"cg.atomic_{kind} takes integers, not {type}",
+                "use an array of integers, or cg.bit_cast",
+            )
         casted = [frame.builder.cast(frame.scalar(each), type) for each in values]
         if kind == "sub":
             return frame.builder.put(
@@ -362,13 +388,21 @@ def length(frame: Frame, what: Any) -> Any:
     if isinstance(what, ir.Array):
         if what.ndim == len(what.inner):
             raise fail(
-                CompileTypeError, frame.builder.loc, f"{kind_of(what)} has no dimensions, and so no length"
+                CompileTypeError,
+                frame.builder.loc,
+                f"{kind_of(what)} has no dimensions, and so no length",
+                "its element is x[()]",
             )
         return extent(frame, what, 0)
     if isinstance(what, (Vector, VectorElement)):
         return len((what.places if isinstance(what, VectorElement) else what).components)
     if not isinstance(what, (tuple, list, dict, str)):
-        raise fail(CompileTypeError, frame.builder.loc, f"{kind_of(what)} has no length")
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"{kind_of(what)} has no length",
+            "arrays, vectors, tuples, lists and strings have one",
+        )
     return len(what)
 
 
@@ -392,7 +426,10 @@ def method(frame: Frame, bound: Bound, args: list[Any]) -> Any:
 
     if isinstance(bound.owner, ir.Array) or bound.name not in METHODS:
         raise fail(
-            CompileNameError, frame.builder.loc, f"{kind_of(bound.owner)} has no method {bound.name!r}"
+            CompileNameError,
+            frame.builder.loc,
+            f"{kind_of(bound.owner)} has no method {bound.name!r}",
+            "see the language reference for the methods of vectors",
         )
     return METHODS[bound.name](frame, read(frame, bound.owner), *args)
 

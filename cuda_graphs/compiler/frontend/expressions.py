@@ -72,12 +72,20 @@ def attribute(frame: Frame, node: ast.Attribute) -> Any:
     if isinstance(owner, (Vector, VectorElement, ir.Array)):
         return Bound(owner, node.attr)
     if isinstance(owner, ir.Value):
-        raise fail(CompileNameError, frame.builder.loc, f"a number has no member {node.attr!r}")
+        raise fail(
+            CompileNameError,
+            frame.builder.loc,
+            f"a number has no member {node.attr!r}",
+            "members are those of dataclasses, vectors and modules",
+        )
     try:
         found = getattr(owner, node.attr)
     except AttributeError:
         raise fail(
-            CompileNameError, frame.builder.loc, f"{kind_of(owner)} has no member {node.attr!r}"
+            CompileNameError,
+            frame.builder.loc,
+            f"{kind_of(owner)} has no member {node.attr!r}",
+            "look for a slip in the name",
         ) from None
     found = from_outside(frame, found, ast.unparse(node))
     if isinstance(owner, ModuleType) or not isinstance(found, NUMBERS):
@@ -101,7 +109,12 @@ def subscript(frame: Frame, node: ast.Subscript) -> Any:
         return component(frame, owner, index)
     if isinstance(owner, (tuple, list, dict, str)) and len(index) == 1:
         return item(frame, owner, python_value(frame, index[0]))
-    raise fail(CompileTypeError, frame.builder.loc, f"{kind_of(owner)} cannot be indexed")
+    raise fail(
+        CompileTypeError,
+        frame.builder.loc,
+        f"{kind_of(owner)} cannot be indexed",
+        "arrays, fields, vectors and compile-time containers can",
+    )
 
 
 def arithmetic(frame: Frame, operator: str, a: Any, b: Any) -> Any:
@@ -123,6 +136,7 @@ def operands(frame: Frame, operator: str, a: Any, b: Any) -> tuple[ir.Value, ir.
                 CompileTypeError,
                 frame.builder.loc,
                 f"unsupported operand for {SYMBOLS[operator]}: {kind_of(found)}",
+                "take an element: x[i]",
             )
     return a, b
 
@@ -161,7 +175,12 @@ def compare(frame: Frame, node: ast.Compare) -> Any:
     """A chain is a conjunction in which each operand is evaluated once, and later ones only where earlier ones hold."""
     operators = [type(operator).__name__ for operator in node.ops]
     if any(operator in ("Is", "IsNot", "In", "NotIn") for operator in operators):
-        raise fail(CompileSyntaxError, frame.builder.loc, "`is` and `in` are for cg.static(...) only")
+        raise fail(
+            CompileSyntaxError,
+            frame.builder.loc,
+            "`is` and `in` are for cg.static(...) only",
+            "compare numbers with ==, or write cg.static(a in b)",
+        )
     left = frame.visit(node.left)
 
     def link(left: Any, i: int) -> ir.Value:
@@ -212,7 +231,10 @@ def merged(frame: Frame, statement: ir.If, a: Any, b: Any) -> Any:
         pairs = [(a, b)]
     else:
         raise fail(
-            CompileTypeError, frame.builder.loc, f"one branch gives {kind_of(a)}, the other {kind_of(b)}"
+            CompileTypeError,
+            frame.builder.loc,
+            f"one branch gives {kind_of(a)}, the other {kind_of(b)}",
+            "both branches must give numbers, or vectors of one shape",
         )
     locals_ = []
     for left, right in pairs:

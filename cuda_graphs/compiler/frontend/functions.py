@@ -116,7 +116,12 @@ class Frame:
 
         result = read(self, found)
         if not isinstance(result, ir.Value):
-            raise fail(CompileTypeError, self.builder.loc, f"{what} must be a number, not {kind_of(found)}")
+            raise fail(
+                CompileTypeError,
+                self.builder.loc,
+                f"{what} must be a number, not {kind_of(found)}",
+                "take one element of it, or a component: x[i], v.x",
+            )
         return result
 
     def inline(self, function: Callable[..., Any], names: dict[str, Any]) -> Any:

@@ -44,7 +44,12 @@ def cross(frame: Frame, a: Vector, b: Any) -> Vector:
 
     b = read(frame, b)
     if a.shape != (3,) or not isinstance(b, Vector) or b.shape != (3,):
-        raise fail(CompileTypeError, frame.builder.loc, "cross takes two vectors of 3 components")
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            "cross takes two vectors of 3 components",
+            "make them cg.vec3",
+        )
 
     def part(i: int, j: int) -> ir.Value:
         binary = frame.builder.binary
@@ -80,10 +85,14 @@ def matmul(frame: Frame, a: Any, b: Any) -> Any:
             CompileTypeError,
             frame.builder.loc,
             f"@ takes matrices and vectors, not {kind_of(a)} and {kind_of(b)}",
+            "write * for numbers",
         )
     if a.shape[-1] != b.shape[0]:
         raise fail(
-            CompileTypeError, frame.builder.loc, f"shapes {a.shape} and {b.shape} do not go together in @"
+            CompileTypeError,
+            frame.builder.loc,
+            f"shapes {a.shape} and {b.shape} do not go together in @",
+            "the columns of the left must be as many as the rows of the right",
         )
     if len(a.shape) == 1:
         return dot(frame, a, b) if len(b.shape) == 1 else matmul(frame, transpose(frame, b), a)
@@ -107,7 +116,10 @@ def determinant(frame: Frame, a: Vector) -> Any:
     """By expansion along the first row; square matrices up to 4 x 4."""
     if len(a.shape) != 2 or a.shape[0] != a.shape[1] or a.shape[0] > 4:
         raise fail(
-            CompileTypeError, frame.builder.loc, f"a square matrix up to 4 x 4 is needed, not {a.shape}"
+            CompileTypeError,
+            frame.builder.loc,
+            f"a square matrix up to 4 x 4 is needed, not {a.shape}",
+            "make it cg.mat(n, n) with n up to 4",
         )
     if a.shape == (1, 1):
         return a.components[0].components[0]

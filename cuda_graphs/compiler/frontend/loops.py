@@ -70,7 +70,12 @@ def bind_static(frame: Frame, target: ast.expr, item: Any) -> None:
         for each, part in zip(target.elts, item, strict=True):
             bind_static(frame, each, part)
     else:
-        raise fail(CompileSyntaxError, frame.builder.loc, "the loop variables do not fit the items")
+        raise fail(
+            CompileSyntaxError,
+            frame.builder.loc,
+            "the loop variables do not fit the items",
+            "write as many names as each item has parts",
+        )
 
 
 def loop(frame: Frame, node: ast.For, what: IndexRange) -> None:

@@ -74,10 +74,18 @@ def place(frame: Frame, node: ast.expr) -> Any:
         return found.places
     if isinstance(found, ir.LoopIndex):
         raise fail(
-            CompileSyntaxError, frame.builder.loc, f"{found.name!r} is a loop variable, which is immutable"
+            CompileSyntaxError,
+            frame.builder.loc,
+            f"{found.name!r} is a loop variable, which is immutable",
+            "assign to a new name",
         )
     if not isinstance(found, (ir.Local, Element, Vector)):
-        raise fail(CompileSyntaxError, frame.builder.loc, f"cannot assign to {kind_of(found)}")
+        raise fail(
+            CompileSyntaxError,
+            frame.builder.loc,
+            f"cannot assign to {kind_of(found)}",
+            "assign to a variable, an element x[i] or a component v.x",
+        )
     return found
 
 
@@ -89,7 +97,12 @@ def assign_place(frame: Frame, target: Any, value: Any) -> None:
     if isinstance(target, tuple):
         parts = read(frame, value)
         if not isinstance(parts, tuple) or len(parts) != len(target):
-            raise fail(CompileTypeError, builder.loc, f"a tuple of {len(target)} becomes {kind_of(parts)}")
+            raise fail(
+                CompileTypeError,
+                builder.loc,
+                f"a tuple of {len(target)} becomes {kind_of(parts)}",
+                "give a tuple of as many parts",
+            )
         for each, part in zip(target, parts, strict=True):
             assign_place(frame, each, part)
     elif isinstance(target, Vector):
@@ -101,6 +114,7 @@ def assign_place(frame: Frame, target: Any, value: Any) -> None:
                 CompileTypeError,
                 builder.loc,
                 f"a value of shape {found.shape} for one of shape {target.shape}",
+                "give a value of the same shape",
             )
         target.map(lambda part, each: assign_place(frame, part, each), found)
     elif isinstance(target, ir.Local):
@@ -109,7 +123,12 @@ def assign_place(frame: Frame, target: Any, value: Any) -> None:
         stored = builder.cast(frame.scalar(value), target.array.element)
         builder.put(ir.Store(target.array, target.index, stored, builder.loc))
     else:
-        raise fail(CompileSyntaxError, builder.loc, f"cannot assign to {kind_of(target)}")
+        raise fail(
+            CompileSyntaxError,
+            builder.loc,
+            f"cannot assign to {kind_of(target)}",
+            "assign to a variable, an element x[i] or a component v.x",
+        )
 
 
 def swizzle(frame: Frame, vector: Vector, letters: str) -> Any:
@@ -117,7 +136,12 @@ def swizzle(frame: Frame, vector: Vector, letters: str) -> Any:
     numbers = ["xyzw".index(letter) for letter in letters]
     if max(numbers) >= len(vector.components):
         count = len(vector.components)
-        raise fail(CompileIndexError, frame.builder.loc, f"a vector of {count} components has no .{letters}")
+        raise fail(
+            CompileIndexError,
+            frame.builder.loc,
+            f"a vector of {count} components has no .{letters}",
+            "components are .x, .y, .z and .w, as many as there are",
+        )
     found = tuple(vector.components[i] for i in numbers)
     return found[0] if len(found) == 1 else Vector(found)
 
@@ -136,7 +160,12 @@ def make_vector(frame: Frame, type: VectorType | None, *args: Any) -> Vector:
         scalar = frame.scalar(found, "a component")
         parts = filled(scalar, type.shape)
     else:
-        raise fail(CompileTypeError, frame.builder.loc, f"a vector is made of numbers, not {kind_of(found)}")
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"a vector is made of numbers, not {kind_of(found)}",
+            "cg.vec3(x, y, z)",
+        )
     scalars = [frame.scalar(leaf, "a component") for leaf in parts.leaves()]
     if type is None:
         wide = reduce(lambda a, b: a if a == b else promote(a, b), [leaf.type for leaf in scalars])
@@ -149,7 +178,10 @@ def make_vector(frame: Frame, type: VectorType | None, *args: Any) -> Vector:
         wide = type.dtype
         if type.shape != parts.shape:
             raise fail(
-                CompileTypeError, frame.builder.loc, f"{type!r} is made of a value of shape {parts.shape}"
+                CompileTypeError,
+                frame.builder.loc,
+                f"{type!r} is made of a value of shape {parts.shape}",
+                "give all components, or one number for all of them",
             )
     return parts.map(lambda part: frame.builder.cast(frame.scalar(part), wide))
 
@@ -175,7 +207,12 @@ def item(frame: Frame, owner: Any, key: Any) -> Any:
     try:
         return owner[key]
     except (LookupError, TypeError) as error:
-        raise fail(CompileIndexError, frame.builder.loc, f"{kind_of(owner)}: {error}") from None
+        raise fail(
+            CompileIndexError,
+            frame.builder.loc,
+            f"{kind_of(owner)}: {error}",
+            "look at what it holds: it is known when compiling",
+        ) from None
 
 
 def element(frame: Frame, array: ir.Array, index: tuple[Any, ...]) -> Any:
@@ -218,7 +255,7 @@ def integer_index(frame: Frame, array: ir.Array, axis: int, index: Any) -> ir.Va
         if value.value < 0 or (limit is not None and value.value >= limit):
             raise fail(
                 CompileIndexError, frame.builder.loc, f"index {value.value} is outside of {array.path!r}",
-                f"write {array.path}.shape[{axis}] - {-value.value}" if value.value < 0 else "",
+                f"write {array.path}.shape[{axis}] - {-value.value}" if value.value < 0 else f"it has {limit} elements",
             )  # fmt: skip
     return value
 
@@ -227,7 +264,12 @@ def component(frame: Frame, vector: Vector, index: tuple[Any, ...]) -> Any:
     found: Any = vector
     for each in index:
         if not isinstance(found, Vector):
-            raise fail(CompileIndexError, frame.builder.loc, "too many indices for a vector")
+            raise fail(
+                CompileIndexError,
+                frame.builder.loc,
+                "too many indices for a vector",
+                "v[i] of a vector, m[i, j] of a matrix",
+            )
         i = python_value(frame, each)
         if not isinstance(i, int) or not 0 <= i < len(found.components):
             raise fail(
@@ -251,7 +293,12 @@ def broadcast(frame: Frame, function: Callable[..., Any], *args: Any) -> Vector:
     vectors = [arg for arg in args if isinstance(arg, Vector)]
     if any(vector.shape != vectors[0].shape for vector in vectors):
         shapes = " and ".join(str(vector.shape) for vector in vectors)
-        raise fail(CompileTypeError, frame.builder.loc, f"vectors of different shapes: {shapes}")
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"vectors of different shapes: {shapes}",
+            "give vectors of one shape, or a number",
+        )
 
     def apply(*parts: Any) -> Any:
         return function(*(frame.scalar(part) for part in parts))

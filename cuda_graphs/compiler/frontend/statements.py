@@ -47,7 +47,12 @@ def bind(frame: Frame, target: ast.expr, value: Any) -> None:
         parts = value.components if isinstance(value, Vector) else value
         if not isinstance(parts, (tuple, list)) or len(parts) != len(target.elts):
             found = len(parts) if isinstance(parts, (tuple, list)) else kind_of(value)
-            raise fail(CompileSyntaxError, frame.builder.loc, f"{len(target.elts)} names for {found} values")
+            raise fail(
+                CompileSyntaxError,
+                frame.builder.loc,
+                f"{len(target.elts)} names for {found} values",
+                "write as many names as there are values",
+            )
         for each, part in zip(target.elts, parts, strict=True):
             bind(frame, each, part)
     elif isinstance(target, (ast.Subscript, ast.Attribute)):
@@ -75,6 +80,7 @@ def bind_name(frame: Frame, name: str, value: Any) -> None:
             CompileSyntaxError,
             frame.builder.loc,
             f"{name!r} is known when compiling and cannot be assigned again",
+            "take a new name",
         )
 
 
@@ -115,6 +121,7 @@ def annotated_assign(frame: Frame, node: ast.AnnAssign, last: bool) -> None:
             CompileTypeError,
             frame.builder.loc,
             f"the type of a variable must be a scalar type, not {kind_of(kind)}",
+            "x: cg.f32 = ...",
         )
     target = kind.type if isinstance(kind, TypeOf) else kind
     bind(frame, node.target, frame.builder.cast(frame.value(node.value), target))

@@ -9,7 +9,6 @@ import builtins
 from types import SimpleNamespace
 from typing import Any
 
-from .. import intrinsics as cg
 from .. import ir
 from ..errors import CompileSyntaxError, CompileValueError, fail
 from .functions import Frame
@@ -20,7 +19,19 @@ from .values import Element, Struct
 def static_value(frame: Frame, node: ast.Call) -> Any:
     """The operand of `cg.static`, evaluated by Python with what is known when compiling."""
     if len(node.args) != 1 or node.keywords:
-        raise fail(CompileSyntaxError, frame.builder.loc, "cg.static takes one expression")
+        raise fail(
+            CompileSyntaxError,
+            frame.builder.loc,
+            "cg.static takes one expression",
+            "cg.static((a, b)) for a tuple",
+        )
+    spelling = ast.unparse(node.func)
+    if any(
+        isinstance(each, ast.Call) and ast.unparse(each.func) == spelling for each in ast.walk(node.args[0])
+    ):
+        raise fail(
+            CompileSyntaxError, frame.builder.loc, "cg.static inside cg.static", "remove the inner one"
+        )
     names: dict[str, Any] = {}
     inner = {
         each.id
@@ -50,10 +61,6 @@ def static_name(frame: Frame, node: ast.Name) -> Any:
             CompileValueError, frame.builder.loc, f"{node.id!r} is not known when compiling",
             "cg.static takes constants, cg.template parameters, globals, and shapes of fields",
         )  # fmt: skip
-    if found is cg.static:
-        raise fail(
-            CompileSyntaxError, frame.builder.loc, "cg.static inside cg.static", "remove the inner one"
-        )
     return as_python(frame, found)
 
 
