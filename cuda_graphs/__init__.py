@@ -32,6 +32,7 @@ from cuda_graphs._objects.stream import (
 )
 from cuda_graphs.errors import (
     CaptureError,
+    ClosedBufferError,
     ClosedBuilderError,
     CUDAError,
     CUDANotSupportedError,
@@ -112,6 +113,7 @@ __all__ = [
     "CaptureError",
     "CheckReport",
     "ChildGraphNode",
+    "ClosedBufferError",
     "ClosedBuilderError",
     "ComputeCapability",
     "Condition",

@@ -19,6 +19,7 @@ __all__ = [
     "CUDANotSupportedError",
     "CUDAOutOfMemoryError",
     "CaptureError",
+    "ClosedBufferError",
     "ClosedBuilderError",
     "DriverNotFoundError",
     "GraphInstantiateError",
@@ -133,6 +134,10 @@ class NVRTCError(CUDAError):
         return f"{head}{attempt}, compilation log:\n\n{self.log}" if self.log else head + attempt
 
 
+class ClosedBufferError(RuntimeError, ValueError):
+    """A Buffer is used after it was closed. Both, since it is no valid argument either."""
+
+
 class ClosedBuilderError(RuntimeError, ValueError):
     """A GraphBuilder is used after it was closed. Both, since it is no valid argument either."""
 
@@ -206,6 +211,12 @@ INSTANTIATE_RESULTS: Mapping[int, Row] = MappingProxyType(
     }
 )
 
+UNSUPPORTED_IN_BODY = (
+    "A body of a conditional node contains an unsupported operation.",
+    "A body may hold kernel, empty, memset, memcpy, child graph and conditional nodes only: move others before or "
+    "behind the conditional node.",
+)
+
 NO_DETAILS = (
     "CUDA graph instantiation failed, but cuGraphInstantiateWithParams returned CUDA_SUCCESS; "
     "no driver error details are available."
@@ -213,9 +224,18 @@ NO_DETAILS = (
 
 
 def instantiate_error(
-    result: int, code: int, name: str = "", text: str = "", attempt: str | None = None
+    result: int,
+    code: int,
+    name: str = "",
+    text: str = "",
+    attempt: str | None = None,
+    *,
+    device_launch: bool = True,
 ) -> CUDAError:
     """The exception for a failed instantiation: a result that says what is wrong goes before the CUresult."""
+    if result == 3 and not device_launch:  # drivers say it of bodies, too: those are launched by the device
+        value = INSTANTIATE_RESULTS[result].name
+        return GraphInstantiateError(code, value, text, attempt, None, *UNSUPPORTED_IN_BODY)
     if row := INSTANTIATE_RESULTS.get(result):
         return GraphInstantiateError(code, row.name, text, attempt, None, row.explanation, row.remedy)
     if code != 0:

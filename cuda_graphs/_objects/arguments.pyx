@@ -30,6 +30,7 @@ from cuda_graphs._handles.handles cimport Opaque, Parameter, address_of, hold_py
 from cuda_graphs._objects.array_view cimport ArrayView, view_array
 from cuda_graphs._objects.buffer cimport Buffer, own_memory
 from cuda_graphs._objects.kernel cimport Kernel
+from cuda_graphs.errors import ClosedBufferError
 
 cdef extern from "Python.h":
     PyTypeObject* Py_TYPE(object)
@@ -196,7 +197,10 @@ cdef int append_complex(ArgumentPack& pack, Kernel kernel, size_t index, size_t 
 
 
 cdef int append_buffer(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, Buffer arg) except -1:
-    arg._check_open()
+    if not arg._h:
+        raise ClosedBufferError(
+            f"{describe(kernel, index, size)}; the argument is a closed Buffer, which has no active allocation"
+        )
     if size != 8:
         raise TypeError(f"{describe(kernel, index, size)}; a Buffer is passed as an address of 8 bytes")
     cdef CUdeviceptr address = address_of(arg._h)

@@ -46,6 +46,7 @@ from cuda_graphs._objects.numbers cimport read_size, read_unsigned
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 from cuda_graphs._objects.unraisable cimport report_unraisable
 from cuda_graphs._objects.stream import default_stream
+from cuda_graphs.errors import ClosedBufferError
 
 cdef class Buffer:
     """Memory of a device or of the host. A memory resource's `allocate` returns it, or `Device.allocate`.
@@ -105,7 +106,7 @@ cdef class Buffer:
 
     cdef int _check_open(self) except -1:
         if not self._h:
-            raise RuntimeError("Buffer has been closed")
+            raise ClosedBufferError("Buffer has been closed: it has no active allocation")
         return 0
 
     @property

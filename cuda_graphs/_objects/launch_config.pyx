@@ -13,6 +13,9 @@ from cuda_graphs._objects.numbers cimport as_int, read_flag
 from cuda_graphs.errors import CUDANotSupportedError
 
 
+FIELDS = ("grid", "cluster", "block", "shmem_size", "is_cooperative")
+
+
 cdef class LaunchConfig:
     """The shape of a kernel launch.
 
@@ -180,5 +183,8 @@ cdef LaunchConfig LaunchConfig_accept(object arg):
     if isinstance(arg, LaunchConfig):
         return <LaunchConfig>arg
     if isinstance(arg, dict):
+        for name in arg:
+            if name not in FIELDS:
+                raise TypeError(f"config has a field {name!r} that LaunchConfig lacks; it has: {', '.join(FIELDS)}")
         return LaunchConfig(**arg)
     raise TypeError(f"config must be a LaunchConfig or a dict of its fields, got {type(arg).__name__}")

@@ -257,5 +257,6 @@ cdef object explain(Place definition, GraphBox* graph, CUresult status, CUDA_GRA
     if graph.nodes.find(params.hErrNode_out) != NULL:
         attempt += f"; the driver points at {wrap_raw(definition._h, graph, params.hErrNode_out)._identify(True)}"
     return instantiate_error(
-        <int>params.result_out, <int>status, name.decode() if name else "", text.decode() if text else "", attempt
+        <int>params.result_out, <int>status, name.decode() if name else "", text.decode() if text else "", attempt,
+        device_launch=params.flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH != 0,
     )

@@ -21,6 +21,7 @@ from cuda_graphs._objects.numbers cimport as_int, read_unsigned
 from cuda_graphs.graph.condition cimport Condition
 from cuda_graphs.graph.copy_shape import Operand
 from cuda_graphs.graph.edge_data import EdgeData
+from cuda_graphs.errors import ClosedBufferError
 
 
 cdef Kernel accept_kernel(object kernel):
@@ -60,7 +61,7 @@ cdef CUcontext accept_context(str what) except NULL:
 
 cdef Opaque open_buffer(Buffer buffer, str name) except *:
     if not buffer._h:
-        raise ValueError(f"{name} is a closed Buffer, which has no active allocation")
+        raise ClosedBufferError(f"{name} is a closed Buffer, which has no active allocation")
     return as_owner(buffer._h)
 
 

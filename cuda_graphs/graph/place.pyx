@@ -57,7 +57,7 @@ cdef type class_of(NodeKind kind):
 
 
 cdef int read_dependency(Place self, object node, vector[CUgraphNode]* after) except -1:
-    if node is not self and not isinstance(node, class_of(NodeKind.kOther)):
+    if not isinstance(node, class_of(NodeKind.kOther)):
         raise TypeError(f"expected GraphNode, got {type(node).__name__}")
     cdef GraphBox* graph = (<Place>node)._open()
     cdef NodeRecord* record = (<Place>node)._record()
@@ -225,7 +225,9 @@ cdef class Place:
         cdef CUresult status
         check_name(name)
         spec.begin(NodeKind.kEmpty)
-        for node in (self, *nodes):
+        if self._record().raw != NULL:  # the entry node is before all others as it is
+            after.push_back(self._record().raw)
+        for node in nodes:
             read_dependency(self, node, &after)
         place.graph, place.after, place.count = graph.raw, after.data(), after.size()
         with nogil:

@@ -10,7 +10,8 @@ from libcpp.vector cimport vector
 from cuda_graphs._driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUresult
 from cuda_graphs._driver.cuda_graph cimport (
     CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_UNIFIED, CUDA_CONDITIONAL_NODE_PARAMS,
-    CUDA_KERNEL_NODE_PARAMS_v3, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS_v2, CUgraphConditionalNodeType, CUmemorytype, graph_driver,
+    CUDA_KERNEL_NODE_PARAMS_v3, CUDA_MEM_ALLOC_NODE_PARAMS_v2, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS_v2,
+    CUgraphConditionalNodeType, CUmemorytype, graph_driver,
 )
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport (
@@ -187,8 +188,12 @@ cdef str describe_launch(NodeSpec& spec):
 
 
 cdef str describe_alloc(NodeSpec& spec):
-    memory = MEMORY_TYPES[<int>alloc_kind(spec.params.alloc.poolProps)]
-    return f"an allocation of {spec.params.alloc.bytesize} bytes of {memory} memory"
+    cdef CUDA_MEM_ALLOC_NODE_PARAMS_v2* p = &spec.params.alloc
+    cdef size_t i
+    peers = [f"{p.accessDescs[i].location.id}" for i in range(p.accessDescCount)]
+    where = f" on device {p.poolProps.location.id}" if alloc_kind(p.poolProps) != AllocKind.kHost else ""
+    access = f", with access of device {' and '.join(peers)}" if peers else ""
+    return f"an allocation of {p.bytesize} bytes of {MEMORY_TYPES[<int>alloc_kind(p.poolProps)]} memory{where}{access}"
 
 
 cdef str describe_free(NodeSpec& spec):

@@ -96,7 +96,7 @@ alloc.dptr | alloc.bytesize | alloc.device_id | alloc.memory_type | alloc.peer_a
 fill.dptr | fill.value | fill.element_size | fill.width | fill.height | fill.pitch | fill.update(value=3)
 copy.dst | copy.src | copy.size | copy.width | copy.height | copy.depth | copy.dst_pitch | copy.src_pitch
 copy.dst_height | copy.src_height | copy.update(size=8) | copy.update(src=pinned)
-child.child_graph | child.update(inner) | record.event | record.update(event) | wait.event | wait.update(event)
+child.child_graph.nodes() | child.update(inner) | record.event | record.update(event) | wait.event | wait.update(event)
 graph.launch(stream) | graph.upload(stream) | graph.update(g) | executable.launch(stream, alpha=4)
 executable.set(alpha=4) | executable.params | executable.update(h) | executable.update(ended) | executable[work]
 in_work.update(config=ONE, kernel=kernel, args=(pinned, 1, 0)) | in_work.is_enabled | in_work.enable()

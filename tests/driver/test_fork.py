@@ -58,6 +58,7 @@ PLAIN = {
         "CUDAOutOfMemoryError",
         "CaptureError",
         "CheckReport",
+        "ClosedBufferError",
         "ClosedBuilderError",
     ),
     *("ComputeCapability", "DeviceMemoryResourceOptions", "DriverInfo", "DriverNotFoundError", "EdgeData"),

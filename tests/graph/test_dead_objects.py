@@ -159,8 +159,8 @@ CLOSED = {
     "memcpy_from": (lambda g, n: g.memcpy(n.address, n.buffer, 1), ValueError, "src .*no active allocation"),
     "launch": (
         lambda g, n: g.launch(ONE, n.kernels.affine, n.buffer, 1, 1),
-        RuntimeError,
-        "Buffer has been closed",
+        cg.ClosedBufferError,
+        "parameter 0 of kernel 'affine' .*no active allocation",
     ),
     "upload_stream": (
         lambda g, n: g.instantiate(upload_stream=n.stream),

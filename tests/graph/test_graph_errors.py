@@ -40,6 +40,13 @@ TYPE_CASES = [
     case("callback_int", TypeError, "callback must be callable, got int", lambda g, n: g.callback(3)),
     case("join_none", TypeError, "expected GraphNode, got NoneType", lambda g, n: g.join(None)),
     case("join_str", TypeError, "expected GraphNode, got str", lambda g, n: g.join("node")),
+    case("join_its_graph", TypeError, "expected GraphNode, got GraphDef", lambda g, n: g.join(g)),
+    case(
+        "launch_field",
+        TypeError,
+        "a field 'blok' .*block",
+        lambda g, n: g.launch({"blok": 1}, n.kernels.nothing),
+    ),
     case("join_graph", TypeError, "expected GraphNode, got GraphDef", lambda g, n: g.join(g.join().graph)),
     case("alloc_str", TypeError, "size must be an int, got str", lambda g, n: g.alloc("big")),
     case("alloc_float", TypeError, "size must be an int, got float", lambda g, n: g.alloc(1.5)),
@@ -103,6 +110,15 @@ def other_graph(n):
 
 DRIVER_CASES = [
     case("alloc_0", cg.CUDAError, "INVALID_VALUE", lambda g, n: g.alloc(0)),
+    case(
+        "alloc_device_77",
+        cg.CUDAError,
+        "64 bytes of device memory on device 77",
+        lambda g, n: g.alloc(64, device=77),
+    ),
+    case(
+        "alloc_peer_77", cg.CUDAError, "with access of device 77", lambda g, n: g.alloc(64, peer_access=[77])
+    ),
     case("free_0", cg.CUDAError, "INVALID_VALUE", lambda g, n: g.free(0)),
     case("free_of_no_allocation", cg.CUDAError, None, lambda g, n: g.free(n.target.ctypes.data)),
     case("join_foreign", cg.CUDAError, "another graph", lambda g, n: g.join(other_graph(n).join())),
@@ -189,6 +205,21 @@ def test_a_condition_that_no_node_has_is_refused_at_instantiation(g):
     g.create_condition(0)
     with pytest.raises(cg.GraphInstantiateError, match="conditional handles"):
         g.instantiate()
+
+
+@pytest.mark.parametrize(
+    "add",
+    [lambda p, n: p.callback(int), lambda p, n: p.alloc(4), lambda p, n: p.record_event(n.event)],
+    ids=["callback", "alloc", "event"],
+)
+def test_the_error_of_a_body_with_a_node_that_bodies_cannot_hold_says_which_they_can(add, needs):
+    """libcuda reports it as if the whole were to be launched by the device."""
+    g = cg.GraphDef()
+    add(g.if_then(g.create_condition(0)).then, needs)
+    with pytest.raises(cg.GraphInstantiateError, match=r"^A body of a conditional node contains") as caught:
+        g.instantiate()
+    assert "move others before or behind" in caught.value.remedy
+    assert "device launch" not in str(caught.value)
 
 
 def test_a_cuda_error_of_instantiation_is_a_runtime_error_too():

@@ -137,7 +137,7 @@ def test_a_buffer_fills_an_address_only(echo, device, stream):
 def test_a_closed_buffer_is_refused(echo, device, stream):
     buffer = device.allocate(16, stream=stream)
     buffer.close()
-    with pytest.raises(RuntimeError, match="Buffer has been closed"):
+    with pytest.raises(cg.ClosedBufferError, match=r"parameter 0 of kernel .*no active allocation"):
         echo("u8", buffer)
 
 
