@@ -44,8 +44,8 @@ TYPE_CASES = [
     case(
         "launch_field",
         TypeError,
-        "a field 'blok' .*block",
-        lambda g, n: g.launch({"blok": 1}, n.kernels.nothing),
+        "a field 'side' .*block",
+        lambda g, n: g.launch({"side": 1}, n.kernels.nothing),
     ),
     case("join_graph", TypeError, "expected GraphNode, got GraphDef", lambda g, n: g.join(g.join().graph)),
     case("alloc_str", TypeError, "size must be an int, got str", lambda g, n: g.alloc("big")),
