@@ -298,3 +298,29 @@ def test_a_new_node_at_a_used_address_is_not_the_old_one(device):
     assert new not in old
     assert all(not node.is_valid for node in old)
     assert len({hash(node) for node in [*old, new]}) == 51
+
+
+def test_hash_and_equality_stay_when_what_they_are_of_is_destroyed(needs):
+    g = needs.definition
+    loop, child, plain = g.while_loop(needs.condition()), g.embed(needs.child), [g.join(), g.join()]
+    inner = loop.body.if_then(loop.body.create_condition(0))
+    graphs = [loop.body, inner.then, child.child_graph]
+    nodes = [loop, child, inner, *plain, *child.child_graph.nodes(), loop.body.join(), inner.then.join()]
+    things = [*graphs, *nodes, *(graph._entry for graph in graphs)]
+    twins = [graph._entry.graph for graph in graphs]
+    hashes = [hash(thing) for thing in things]
+    places = {thing: place for place, thing in enumerate(things)}
+    for node in (loop, child, *plain):
+        node.destroy()
+    assert [hash(thing) for thing in things] == hashes
+    assert [places[thing] for thing in things] == list(range(len(things)))
+    assert twins == graphs
+    assert len({*things, g._entry, g}) == len(things) + 2
+
+
+def test_every_class_of_graphs_has_room_for_weak_references():
+    classes = [c for c in (getattr(cg, name) for name in cg.__all__) if isinstance(c, type)]
+    ours = {c for c in classes if c.__module__.startswith("cuda_graphs.graph")}
+    assert ours >= {cg.GraphDef, cg.GraphNode, cg.Condition, cg.Graph, cg.GraphAllocOptions, cg.GraphBuilder}
+    values = {cg.GraphNodeType, cg.Span}  # an enumeration, and a tuple
+    assert {c for c in ours if not c.__weakrefoffset__} == values & ours

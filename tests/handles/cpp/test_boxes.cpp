@@ -10,6 +10,7 @@
 #include "_handles/event.hpp"
 #include "_handles/memory.hpp"
 #include "_handles/module.hpp"
+#include "_handles/registry.hpp"
 #include "check.hpp"
 #include "fake_driver.hpp"
 
@@ -219,4 +220,24 @@ TEST(Registry, NeverGivesAHandleOfAnotherLife) {
         }
     });
     CHECK(live() == 0);
+}
+
+TEST(Registry, HoldsNoEntryOfWhatIsGone) {
+    const auto entries = [] {
+        return registry_of_process<CUkernel>().size() + registry_of_process<CUevent>().size() +
+               registry_of_process<CUstream>().size();
+    };
+    const std::size_t before = entries();
+    LibraryHandle library = load_library("");
+    KernelHandle kernel = get_kernel(library, "a");
+    KernelHandle second = get_kernel(library, "a");
+    second.reset();
+    CHECK(create_kernel_ref(*kernel, {}).get() == kernel.get());  // the one that went did not take the entry along
+    EventHandle event = create_event(context(), true, false);
+    StreamHandle stream = create_stream(context(), 0, 0);
+    CHECK(entries() == before + 3);
+    kernel.reset();
+    event.reset();
+    stream.reset();
+    CHECK(entries() == before);
 }
