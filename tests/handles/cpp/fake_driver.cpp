@@ -148,6 +148,10 @@ void reset() {
                                  unsigned) { return make("cuLibraryLoadData", l); };
     table.cuLibraryUnload = [](CUlibrary l) { return end("cuLibraryUnload", "library", l); };
     table.cuGraphCreate = [](CUgraph* g, unsigned) { return make("cuGraphCreate", g); };
+    table.cuGraphGetNodes = [](CUgraph, CUgraphNode*, size_t* count) {
+        *count = 0;
+        return CUDA_SUCCESS;
+    };
     table.cuGraphDestroy = [](CUgraph g) { return end("cuGraphDestroy", "graph", g); };
     table.cuGraphInstantiateWithParams = [](CUgraphExec* e, CUgraph, CUDA_GRAPH_INSTANTIATE_PARAMS* params) {
         params->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
