@@ -6,14 +6,24 @@ import ctypes
 import re
 import threading
 from pathlib import Path
+from typing import NamedTuple
 
 import cuda_graphs as cg
 
 PACKAGE = Path(cg.__file__).parent
 STATUS = ctypes.CFUNCTYPE(ctypes.c_int)
 NAMES = re.findall(r"^CG_\w+\((\w+),", (PACKAGE / "_driver/functions.def").read_text(), re.MULTILINE)
-# As many arguments as travel in registers; what a function does not take it does not see.
-SIX_WORDS = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 6)
+# More arguments than any of them takes; what a function does not take it does not see.
+WORDS = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 8)
+
+
+class Call(NamedTuple):
+    """A call that was watched."""
+
+    function: str
+    thread: int
+    status: int
+    words: tuple[int | None, ...]  # its arguments, None for NULL; those that it does not take are noise
 
 
 class DriverTable:
@@ -29,33 +39,43 @@ class DriverTable:
         """From now on, the driver function of that name does nothing but return `status`."""
         self._put(name, STATUS(lambda: status))
 
+    def replace(self, name, function):
+        """From now on, `function` answers: it gets eight words and returns a status."""
+        self._put(name, WORDS(function))
+
     def refuse_once(self, name, status):
-        """The next call of that function of up to six words does nothing but return `status`."""
-        original, left = self._original(name), [status]
-        self._put(name, SIX_WORDS(lambda *words: left.pop() if left else original(*words)))
+        """The next call of that function does nothing but return `status`."""
+        original, left = self.original(name), [status]
+        self._put(name, WORDS(lambda *words: left.pop() if left else original(*words)))
 
     def interrupt(self, name, action):
-        """The next call of that function of up to six words is made after `action()`, as if a thread came between."""
-        original, left = self._original(name), [action]
-        self._put(name, SIX_WORDS(lambda *words: (left.pop()() if left else None, original(*words))[1]))
+        """The next call of that function is made after `action()`, as if a thread came between."""
+        original, left = self.original(name), [action]
+        self._put(name, WORDS(lambda *words: (left.pop()() if left else None, original(*words))[1]))
 
-    def watch(self, name):
-        """The calls of that function of up to six words from now on, (thread, status), in a list that grows."""
-        calls, original = [], self._original(name)
+    def watch(self, *names):
+        """The calls of these functions from now on, each a Call, in a list that grows."""
+        calls = []
+        for name in names:
+            self._put(name, self._watched(name, calls))
+        return calls
+
+    def _watched(self, name, calls):
+        original = self.original(name)
 
         def call(*words):
             status = original(*words)
-            calls.append((threading.get_ident(), status))
+            calls.append(Call(name, threading.get_ident(), status, words))
             return status
 
-        self._put(name, SIX_WORDS(call))
-        return calls
+        return WORDS(call)
 
     def restore(self):
         self.table[:] = self.before
 
-    def _original(self, name):
-        return SIX_WORDS(self.before[NAMES.index(name)])
+    def original(self, name):
+        """The driver's function itself; it is called with eight words."""
+        return WORDS(self.before[NAMES.index(name)])
 
     def _put(self, name, function):
         self.functions.append(function)  # must live as long as the table may call it

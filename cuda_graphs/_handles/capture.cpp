@@ -130,7 +130,7 @@ CUresult ask_capture(CUstream stream, CaptureState* state) noexcept {
                                            &state->edges, &state->count);
 }
 
-CUresult capture_node(CUstream stream, NodeSpec& spec, CUgraphNode* node) {
+CUresult capture_node(CaptureBox& capture, CUstream stream, NodeSpec& spec, CUgraphNode* node) {
     CaptureState state;
     CUresult status = ask_capture(stream, &state);
     if (status != CUDA_SUCCESS) return status;
@@ -143,7 +143,8 @@ CUresult capture_node(CUstream stream, NodeSpec& spec, CUgraphNode* node) {
     status = make_node({state.graph, tail.data(), tail.size(), edges.data()}, spec, node);
     if (status != CUDA_SUCCESS) return status;
     status = driver().cuStreamUpdateCaptureDependencies(stream, node, nullptr, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES);
-    if (status != CUDA_SUCCESS) driver().cuGraphDestroyNode(*node);
+    // Refused while the graph is captured into: CUDA_ERROR_ILLEGAL_STATE of libcuda 580 on an H200.
+    if (status != CUDA_SUCCESS && driver().cuGraphDestroyNode(*node) != CUDA_SUCCESS) capture.strays.push_back(*node);
     return status;
 }
 

@@ -62,6 +62,7 @@ struct CaptureBox {
     std::weak_ptr<CaptureBox> self;
     std::vector<Operation> ledger;  // the first is its beginning
     std::vector<Fork> forks;
+    std::vector<CUgraphNode> strays;  // of calls that failed half way: destroyed when the capture has ended
     Spoiler spoiler;
     Counted<Kind::kCapture> counted;
 
@@ -124,7 +125,7 @@ struct CaptureState {
 CUresult ask_capture(CUstream stream, CaptureState* state) noexcept;
 
 // Makes the node of a spec after what the stream has captured so far; what it captures next comes after the node.
-CUresult capture_node(CUstream stream, NodeSpec& spec, CUgraphNode* node);
+CUresult capture_node(CaptureBox& capture, CUstream stream, NodeSpec& spec, CUgraphNode* node);
 
 // One driver call on a stream that may be captured. With the GIL: find, keep; without: the call, look; with: settle.
 class CapturedCall {

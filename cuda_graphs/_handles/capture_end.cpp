@@ -52,19 +52,36 @@ void end_bodies(CaptureBox& capture) {
     }
 }
 
+// What ended is not what began: its graph was never learnt, so nobody has it; or others ended ours, and began this one.
+CUresult drop_other(CaptureBox& capture, CUgraph ended) noexcept {
+    GraphBox& box = capture.box();
+    const bool was_known = box.raw != nullptr;
+    box.half_done = true;
+    if (was_known && !capture.into_body) forget_graph(box);
+    const GilRelease released;
+    const CUresult status = driver().cuGraphDestroy(ended);
+    return status == CUDA_SUCCESS && was_known ? CUDA_ERROR_STREAM_CAPTURE_UNMATCHED : status;
+}
+
+CUresult destroy_strays(CaptureBox& capture) noexcept {
+    const GilRelease released;
+    CUresult status = CUDA_SUCCESS;
+    for (CUgraphNode node : std::exchange(capture.strays, {}))
+        if (status == CUDA_SUCCESS) status = driver().cuGraphDestroyNode(node);
+    return status;
+}
+
 CUresult take_graph(CaptureBox& capture, CUgraph ended) noexcept {
     GraphBox& box = capture.box();
-    if (box.raw == nullptr) {  // it was never learnt, so nobody has it
-        const GilRelease released;
-        return driver().cuGraphDestroy(ended);
-    }
+    if (ended != box.raw) return drop_other(capture, ended);
     if (is_poisoned(box)) {
         if (!capture.into_body) forget_graph(box);
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     }
     if (!capture.into_body) own_root(box);
-    const CUresult status = box.owners.end_capture(box.raw);
-    if (status != CUDA_SUCCESS) box.half_done = true;  // its nodes miss their owners
+    CUresult status = destroy_strays(capture);
+    if (status == CUDA_SUCCESS) status = box.owners.end_capture(box.raw);
+    if (status != CUDA_SUCCESS) box.half_done = true;  // it holds a node too many, or its nodes miss their owners
     return status;
 }
 

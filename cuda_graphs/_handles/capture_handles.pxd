@@ -72,7 +72,7 @@ cdef extern from "_handles/capture.hpp" namespace "cg" nogil:
         size_t count
     CUresult ask_capture(CUstream stream, CaptureState* state) noexcept
 
-    CUresult capture_node(CUstream stream, NodeSpec& spec, CUgraphNode* node) except +
+    CUresult capture_node(CaptureBox& capture, CUstream stream, NodeSpec& spec, CUgraphNode* node) except +
 
     cppclass CapturedCall:
         CapturedCall()

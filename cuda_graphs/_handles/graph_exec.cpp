@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "_driver/table.hpp"
+#include "capture.hpp"
 #include "deferred.hpp"
 #include "error.hpp"
 #include "gil.hpp"
@@ -31,6 +32,14 @@ bool hold_values(GraphExecBox& box) noexcept {
     } catch (const std::bad_alloc&) {
         return false;
     }
+}
+
+// As the driver answers (580, on an H200), but the capture is not spoiled by that.
+CUresult refuse_capturing(CUstream stream) noexcept {
+    CUstreamCaptureStatus capture{};
+    const CUresult status = driver().cuStreamIsCapturing(stream, &capture);
+    if (status != CUDA_SUCCESS || capture == CU_STREAM_CAPTURE_STATUS_NONE) return status;
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 
 }  // namespace
@@ -69,14 +78,16 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
         const GilRelease released;
         const RelaxedCapture relaxed;
         params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;  // where the driver is not even asked
+        if (upload_stream && (*status = refuse_capturing(*upload_stream)) != CUDA_SUCCESS) return {};
         if (upload_stream && has_owners(*exec)) {
             *status = prepare_use({}, upload_stream, &exec->owners.last(Use::kUpload));
             if (*status != CUDA_SUCCESS) return {};
         }
         *status = driver().cuGraphInstantiateWithParams(&exec->raw, graph.raw, params);
         if (upload_stream && *status == CUDA_SUCCESS) mark_end(exec->owners.last(Use::kUpload), upload_stream);
-        // Some failures are told by the result alone.
-        if (*status != CUDA_SUCCESS || params->result_out != CUDA_GRAPH_INSTANTIATE_SUCCESS) return {};
+        // Some failures are told by the result alone. What a failure leaves in the handle is nothing to destroy.
+        if (*status != CUDA_SUCCESS || params->result_out != CUDA_GRAPH_INSTANTIATE_SUCCESS)
+            return exec->raw = nullptr, GraphExecHandle();
         *status = exec->memsets.take_over(exec->raw, memsets);
         ParameterProblem problem;
         if (exec->parameters && !exec->parameters->settle(exec->target(), &problem)) *status = problem.status;
@@ -92,12 +103,10 @@ CUresult make_use(const GraphExecHandle& exec, const StreamHandle& stream, Use w
     GraphExecBox& box = *box_of<GraphExecBox>(exec);
     LastUse next;  // and later what was before: to be dropped without the lock, since Python may run
     const std::lock_guard lock(box.mutex);
-    if (!has_owners(box)) return call(box.raw, *stream);
-    CUstreamCaptureStatus capture{};
-    CUresult status = driver().cuStreamIsCapturing(*stream, &capture);
+    CUresult status = CUDA_SUCCESS;
+    if (has_owners(box) || may_be_captured(stream)) status = refuse_capturing(*stream);
     if (status != CUDA_SUCCESS) return status;
-    // As the driver answers (580, on an H200). One that captured the launch would not see the owners.
-    if (capture != CU_STREAM_CAPTURE_STATUS_NONE) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    if (!has_owners(box)) return call(box.raw, *stream);
 
     if (!allow(box)) return CUDA_ERROR_UNKNOWN;
     LastUse& last = box.owners.last(which);

@@ -62,7 +62,7 @@ cdef int read_c_function(object fn, object user_data, CUDA_HOST_NODE_PARAMS_v2* 
         raise TypeError(f"user_data must be an int or bytes-like, got {type(user_data).__name__}")
     else:
         owners.second = copy_of(user_data)
-        params.userData = <void*>owners.second.get()
+        params.userData = <void*>owners.second.get() if memoryview(user_data).nbytes else NULL
     return 0
 
 

@@ -501,7 +501,10 @@ cdef class GraphBuilder(StreamHolder):
         with nogil:
             drain_deferred()
         if status and status != CUDA_ERROR_NOT_PERMITTED:  # inside a host function: then it is ended later
-            fail_capture(capture.get()[0], status, "close a GraphBuilder whose capture has not ended")
+            try:
+                fail_capture(capture.get()[0], status, "close a GraphBuilder whose capture has not ended")
+            finally:
+                capture.reset()  # where the driver refused to end it, it is asked again: not with an exception on its way
 
     cdef CUresult _tear_down(self) noexcept:
         cdef CUresult status = CUDA_SUCCESS

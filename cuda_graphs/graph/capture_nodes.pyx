@@ -47,7 +47,7 @@ cdef NodeRecord* add_captured(const StreamHandle& h, NodeSpec& spec, const char*
     cdef CUresult status
     find_call(call, h)
     with nogil:
-        status = capture_node(raw_of(h), spec, &raw)
+        status = capture_node(call.capture(), raw_of(h), spec, &raw)
         call.look(status)
     cdef NodeRecord* node = settle(call, status, spec.kind, what)
     if status:
@@ -69,7 +69,7 @@ cdef int capture_callback(const StreamHandle& h, object fn, object user_data, bi
         call.lose_node()
         call.settle(NodeKind.kHost)
         raise RuntimeError("forced capture tail discovery failure")
-    settle(call, status, NodeKind.kHost, "callback")
+    settle(call, status, NodeKind.kHost, "host callback")
     if status:
         fail(call, status, f"capture a callback of {fn!r}")
     return 0

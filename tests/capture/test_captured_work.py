@@ -202,13 +202,3 @@ def test_an_embedded_graph_is_a_copy_that_runs_in_its_place(device, builder, ker
     child.close()
     complete(builder)
     assert x[0] == chain(1, (2, 0), *[(3, 1), (3, 2)] * 2, (1, 1))
-
-
-def test_the_launch_itself_is_refused_in_a_capture(capturing, stream):
-    graph = cg.GraphDef().instantiate()
-    with pytest.raises(cg.CaptureError):
-        graph.launch(capturing)
-    with pytest.raises(cg.CaptureError):
-        capturing.end_building()
-    graph.launch(stream)
-    stream.sync()

@@ -308,7 +308,7 @@ def test_the_driver_unloads_a_library_once_when_its_last_holder_goes(
     assert calls == []
     del keep
     eventually(lambda: len(calls) == 1)
-    assert [status for _, status in calls] == [0]
+    assert [call.status for call in calls] == [0]
 
 
 # Kernels of others.

@@ -109,14 +109,14 @@ def test_the_last_reference_may_go_in_a_host_function(
         held.clear()
         gc.collect()
         boxes.drain()
-        there.extend(status for thread, status in calls[start:] if thread == threading.get_ident())
+        there.extend(call.status for call in calls[start:] if call.thread == threading.get_ident())
 
     inside(sort, drop)
     assert held == []
     eventually(lambda: boxes.live() == before)
     driver_table.restore()
     assert set(there) <= (set() if sort == "callable" else {0, REFUSED})
-    assert {status for _, status in calls} - {REFUSED} == {0}
+    assert {call.status for call in calls} - {REFUSED} == {0}
     assert capfd.readouterr() == ("", "")
 
 

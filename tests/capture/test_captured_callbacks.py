@@ -1,0 +1,219 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: a captured callback is checked before it is captured, and its function and data live as long as anything can
+still call it."""
+
+import ctypes
+import gc
+import weakref
+
+import pytest
+
+import cuda_graphs as cg
+from cuda_graphs.graph.capture import _capture_callback_with_tail_failure_for_testing as capture_and_lose
+from tests.graph_rig import ONE
+
+HOST_FN = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+FAILURE = 46
+
+
+class Counter:
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self):
+        self.calls += 1
+
+
+def nodes_of(builder):
+    return builder.end_building().graph_definition.nodes()
+
+
+@pytest.mark.parametrize("fn", [None, 1, "print", ["print"]], ids=str)
+def test_what_cannot_be_called_is_refused_by_type(fn, capturing):
+    with pytest.raises(TypeError, match=f"^callback must be callable, got {type(fn).__name__}"):
+        capturing.callback(fn)
+    assert nodes_of(capturing) == set()
+
+
+@pytest.mark.parametrize(
+    "prototype",
+    [
+        ctypes.CFUNCTYPE(None),
+        ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p),
+        ctypes.CFUNCTYPE(None, ctypes.c_int),
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p),
+    ],
+    ids=["no argument", "returns", "int", "two"],
+)
+def test_a_c_function_of_another_prototype_is_refused(prototype, capturing):
+    with pytest.raises(TypeError, match="CUhostFn"):
+        capturing.callback(prototype(lambda *a: 0))
+    assert nodes_of(capturing) == set()
+
+
+@pytest.mark.parametrize("data", [0, 1, b"", b"data"])
+def test_user_data_is_for_c_functions(data, capturing):
+    with pytest.raises(ValueError, match="user_data is only supported with ctypes function pointers"):
+        capturing.callback(print, user_data=data)
+    assert nodes_of(capturing) == set()
+
+
+@pytest.mark.parametrize("data", ["text", 1.5, [1, 2], ("a",)], ids=str)
+def test_user_data_is_an_int_or_bytes(data, capturing):
+    with pytest.raises(TypeError):
+        capturing.callback(HOST_FN(lambda p: None), user_data=data)
+    assert nodes_of(capturing) == set()
+
+
+@pytest.mark.parametrize("make", [bytes, bytearray, memoryview], ids=lambda t: t.__name__)
+def test_bytes_are_copied(make, capturing, stream):
+    source = bytearray(b"\x07\x00\x00\x00")
+    seen = []
+    note = HOST_FN(lambda p: seen.append(ctypes.c_int.from_address(p).value))
+    capturing.callback(note, user_data=make(source))
+    source[0] = 9
+    del note
+    gc.collect()
+    capturing.end_building().complete().launch(stream)
+    stream.sync()
+    assert seen == [7]
+
+
+def test_no_bytes_are_a_null(capturing, stream):
+    seen = []
+    capturing.callback(HOST_FN(seen.append), user_data=b"")
+    capturing.end_building().complete().launch(stream)
+    stream.sync()
+    assert seen == [None]
+
+
+def test_an_exception_is_reported_and_the_graph_goes_on(capturing, kernels, pinned, stream, monkeypatch):
+    x, reported = pinned([0]), []
+    monkeypatch.setattr("sys.unraisablehook", lambda report: reported.append(report.exc_type))
+
+    def fail():
+        raise ZeroDivisionError
+
+    capturing.callback(fail)
+    cg.launch(capturing, ONE, kernels.add, x.ctypes.data, 1, 1)
+    graph = capturing.end_building().complete()
+    for _ in range(2):
+        graph.launch(stream)
+    stream.sync()
+    assert x[0] == 2
+    assert reported == [ZeroDivisionError] * 2
+
+
+@pytest.mark.parametrize("holder", ["builder", "definition", "executable", "launch"])
+def test_it_lives_as_long_as_its_last_holder(holder, device, stream, eventually, kernels, pinned):
+    flag, counter = pinned([0]), Counter()
+    there = weakref.ref(counter)
+    builder = device.create_graph_builder().begin_building()
+    if holder == "launch":
+        cg.launch(builder, ONE, kernels.wait_for, flag.ctypes.data)
+    builder.callback(counter)
+    del counter
+    builder.end_building()
+    held = builder
+    if holder == "definition":
+        held = builder.graph_definition
+    if holder in ("executable", "launch"):
+        held = builder.complete()
+    builder.close()
+    if holder == "builder":
+        pass  # closing gives up the graph
+    del builder
+    gc.collect()
+    if holder != "builder":
+        assert there() is not None
+    if holder == "launch":
+        held.launch(stream)
+        held.close()
+        del held
+        gc.collect()
+        assert there() is not None
+        flag[0] = 1
+        stream.sync()
+    else:
+        del held
+    eventually(lambda: there() is None)
+
+
+def test_the_graph_of_an_open_builder_keeps_it(capturing, eventually):
+    counter = Counter()
+    there = weakref.ref(counter)
+    capturing.callback(counter)
+    del counter
+    gc.collect()
+    assert there() is not None
+    capturing.end_building()
+    gc.collect()
+    assert there() is not None
+    capturing.close()
+    eventually(lambda: there() is None)
+
+
+def test_one_that_the_driver_refuses_is_let_go(capturing, driver_table, eventually):
+    counter = Counter()
+    there = weakref.ref(counter)
+    driver_table.refuse_once("cuLaunchHostFunc", FAILURE)
+    with pytest.raises(cg.CUDAError) as caught:
+        capturing.callback(counter)
+    assert caught.value.code == FAILURE
+    del counter, caught
+    driver_table.restore()
+    eventually(lambda: there() is None)
+    assert nodes_of(capturing) == set()
+
+
+@pytest.mark.parametrize("kind", ["callable", "ctypes"])
+def test_one_whose_node_cannot_be_told_runs_and_is_kept_and_let_go(kind, capturing, stream, eventually):
+    counter = Counter()
+    there = weakref.ref(counter)
+    if kind == "callable":
+        fn, data = counter, None
+    else:
+
+        @HOST_FN
+        def fn(pointer, counter=counter):
+            counter.calls += ctypes.c_int.from_address(pointer).value
+
+        data = b"\x01\x00\x00\x00"
+    with pytest.raises(RuntimeError, match=r"^forced capture tail discovery failure$"):
+        capture_and_lose(capturing, fn, user_data=data)
+    del counter, fn
+    gc.collect()
+    assert there() is not None
+    assert capturing.is_building
+    graph = capturing.end_building().complete()
+    assert len(capturing.graph_definition.nodes()) == 1
+    capturing.close()
+    for _ in range(2):
+        graph.launch(stream)
+    stream.sync()
+    assert there().calls == 2
+    graph.close()
+    del graph
+    eventually(lambda: there() is None)
+
+
+def test_a_node_that_others_have_hidden_is_told_by_number(capturing, driver_table, stream):
+    """Other code changed the dependencies of the capture between the call and the look at what it made."""
+    counter = Counter()
+
+    def hide():
+        status = driver_table.original("cuStreamUpdateCaptureDependencies")(
+            capturing.stream.handle, None, None, 0, 1, *[None] * 3
+        )
+        assert status == 0
+
+    driver_table.interrupt("cuStreamGetCaptureInfo", hide)
+    with pytest.raises(
+        RuntimeError, match=r"^expected exactly one capture dependency after a host callback, got 0"
+    ):
+        capturing.callback(counter)
+    driver_table.restore()
+    capturing.end_building().complete().launch(stream)
+    stream.sync()
+    assert counter.calls == 1
