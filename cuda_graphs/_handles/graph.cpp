@@ -145,6 +145,13 @@ GraphBox* find_unfinished(GraphBox& graph) noexcept {
     return nullptr;
 }
 
+std::vector<GraphBox*> list_edited(const GraphBox& graph) {
+    std::vector<GraphBox*> found;
+    for (GraphBox& each : graph.hierarchy->graphs)
+        if (each.raw != nullptr && each.edited && each.capture == nullptr) found.push_back(&each);
+    return found;
+}
+
 std::vector<CaptureBox*> list_inner_captures(const GraphBox& graph) {
     std::vector<CaptureBox*> found;
     for (const GraphBox& each : graph.hierarchy->graphs)

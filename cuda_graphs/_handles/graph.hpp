@@ -41,6 +41,7 @@ struct GraphBox {
     std::vector<ConditionRecord> conditions;
     CaptureBox* capture = nullptr;  // that adds nodes to it now
     bool half_done = false;         // a capture into it was given up
+    bool edited = false;            // its edges were, or a node destroyed: see graph_order.hpp
     Counted<Kind::kGraph> counted;
 };
 
@@ -96,6 +97,9 @@ std::vector<AttachedObject> list_owners(const GraphBox& graph);
 // This graph or a body in it that cannot be made into an executable now, since it is being captured or was left half
 // done; null when there is none.
 GraphBox* find_unfinished(GraphBox& graph) noexcept;
+
+// The living graphs of the hierarchy that were edited, and that no capture adds to now.
+std::vector<GraphBox*> list_edited(const GraphBox& graph);
 
 // What captures into bodies of this graph, at any depth.
 std::vector<CaptureBox*> list_inner_captures(const GraphBox& graph);

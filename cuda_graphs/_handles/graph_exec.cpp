@@ -12,6 +12,7 @@
 #include "deferred.hpp"
 #include "error.hpp"
 #include "gil.hpp"
+#include "graph_order.hpp"
 
 namespace cg {
 
@@ -60,6 +61,8 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
     auto exec = make_box<GraphExecBox>();
     GraphBox& graph = *box_of<NodeRecord>(definition)->graph;
     exec->definition = definition;
+    *status = settle_order(graph);
+    if (*status != CUDA_SUCCESS) return {};
     if (!parameters_of(graph).all().empty()) {
         exec->parameters = ExecParameters::create(definition, graph, nullptr);
         *status = exec->parameters ? CUDA_SUCCESS : take_noted_error().status;
@@ -255,6 +258,7 @@ CUresult prepare_parameters(GraphExecBox& box, GraphBox& graph, std::unique_ptr<
     }
     if (!now && parameters_of(graph).all().empty()) return CUDA_SUCCESS;
     const NodeHandle first = now ? now->definition() : box.definition.lock();
+    if (first) (void)settle_order(*box_of<NodeRecord>(first)->graph);
     if (!first) return problem->fault = ParameterFault::kLost, CUDA_ERROR_INVALID_HANDLE;
     fresh = ExecParameters::create(first, graph, now.get());
     const CUresult status = fresh ? CUDA_SUCCESS : take_noted_error().status;
@@ -287,7 +291,8 @@ CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateR
     std::unique_ptr<ExecParameters> replaced;  // the same of the parameters
     std::vector<Opaque> values, gone;
     std::vector<CUuserObject> kept;
-    CUresult status = prepare_parameters(box, graph, replaced, info, problem);
+    CUresult status = settle_order(graph);
+    if (status == CUDA_SUCCESS) status = prepare_parameters(box, graph, replaced, info, problem);
     if (status != CUDA_SUCCESS) return status;
     NotedMemsets memsets;
     const bool are_known = prepare_memsets(box, graph, memsets);

@@ -229,6 +229,7 @@ cdef extern from "_handles/graph.hpp" namespace "cg" nogil:
         Hierarchy* hierarchy
         SourceTable* sources
         NodeRecord* holder
+        cpp_bool edited
         NodeRecord entry
         NodeTable nodes
         OwnerPages owners
@@ -299,3 +300,7 @@ cdef extern from "_handles/graph_memory.hpp" namespace "cg" nogil:
     shared_ptr[GraphMemory] create_graph_memory() except +
     CUresult find_memory_type(CUdeviceptr address, int* type) except +
     CUresult find_memory_end(CUdeviceptr address, CUdeviceptr* end) except +
+
+
+cdef extern from "_handles/graph_order.hpp" namespace "cg" nogil:
+    CUresult settle_order(GraphBox& graph) except +

@@ -278,6 +278,7 @@ cdef class GraphNode(Place):
                 status = remove_edges(graph, gone)
             if status:
                 check_attempt(status, f"remove edges between {self._identify(True)} and {listed(remove)}")
+        self._record().graph.edited = True
         if new.size() != 0:
             with nogil:
                 status = add_edges(graph, new)

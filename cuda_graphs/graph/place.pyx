@@ -235,6 +235,7 @@ cdef class Place:
         if status:
             names = ", ".join([node._identify(True) for node in nodes])
             check_attempt(status, f"add a join of {names or 'no nodes'} to {self._identify(True)}")
+        graph.edited |= after.size() > 1  # given in any order
         return self._added(raw, NodeKind.kEmpty, OwnerSlot(), name)
 
     def launch(self, config, kernel, *args, edge=None, name=None, reads=(), writes=()):

@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: a whole update pairs nodes in the order in which they were made, whatever was done to edges in between.
+
+Drivers pair by the order in which nodes lost their last dependent and edges came to be, which nobody can see.
+"""
+
+from random import Random
+
+import pytest
+
+import cuda_graphs as cg
+from tests.graph_rig import ONE
+
+
+@pytest.fixture
+def make(kernels, pinned):
+    """make(count, edges): a definition whose node i adds 1 to words[i], its nodes, and the words."""
+    words = pinned(8)
+
+    def make(count, edges):
+        g = cg.GraphDef()
+        nodes = [g.launch(ONE, kernels.add, words.ctypes.data + 4 * i, 1, 1) for i in range(count)]
+        for before, after in edges:
+            nodes[after].pred.add(nodes[before])
+        return g, nodes, words
+
+    return make
+
+
+@pytest.fixture
+def pairs(stream):
+    """pairs(graph, nodes, words): for each node of the definition, whose work its node of the executable does."""
+
+    def pairs(graph, nodes, words):
+        found = []
+        for node in nodes:
+            graph[node].disable()
+            words[:] = 0
+            graph.launch(stream)
+            stream.sync()
+            graph[node].enable()
+            found.append([i for i in range(len(nodes)) if words[i] == 0])
+        return found
+
+    return pairs
+
+
+def put(nodes, before, after):
+    nodes[after].pred.add(nodes[before])
+
+
+def take(nodes, before, after):
+    nodes[after].pred.remove(nodes[before])
+
+
+def passing_dependent(nodes, before, after):
+    nodes[before].join(nodes[after]).destroy()
+
+
+EDITS = {
+    "an edge came and went": (3, [], [(put, 0, 1), (take, 0, 1)]),
+    "an edge went and came": (4, [(0, 3), (1, 3), (2, 3)], [(take, 0, 3), (put, 0, 3)]),
+    "a dependent came and went": (3, [(0, 1)], [(passing_dependent, 1, 2)]),
+    "a circle came and went": (3, [(0, 1)], [(put, 1, 0), (take, 1, 0)]),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("when", ["before the update", "before the graph is made"])
+def test_nodes_pair_as_they_were_made(edit, when, make, pairs):
+    count, edges, steps = EDITS[edit]
+    g, nodes, words = make(count, edges)
+    other = g if when == "before the update" else make(count, edges)[0]
+    graph = g.instantiate() if other is g else None
+    for step, *ends in steps:
+        step(nodes, *ends)
+    graph = graph or g.instantiate()
+    graph.update(other)
+    assert pairs(graph, nodes, words) == [[i] for i in range(count)]
+
+
+def test_nodes_pair_as_they_were_made_after_any_edits(make, pairs):
+    random = Random(3)
+    for _ in range(60):
+        count = random.randint(2, 6)
+        possible = [(a, b) for b in range(count) for a in range(b)]
+        edges = random.sample(possible, random.randint(0, len(possible)))
+        g, nodes, words = make(count, edges)
+        graph = g.instantiate()
+        for _ in range(random.randint(1, 4)):
+            ends = random.choice(possible)
+            for step in (take, put) if ends in edges else (put, take):
+                step(nodes, *ends)
+        graph.update(random.choice([g, make(count, random.sample(edges, len(edges)))[0]]))
+        assert pairs(graph, nodes, words) == [[i] for i in range(count)]
+
+
+def test_nodes_of_embedded_graphs_pair_as_they_were_made(make, pairs):
+    child, inner, words = make(3, [])
+    put(inner, 0, 1)
+    take(inner, 0, 1)
+    g = cg.GraphDef()
+    node = g.embed(child)
+    graph = g.instantiate()
+    nodes = sorted(node.child_graph.nodes(), key=lambda n: inner_number(graph, n, pairs, words))
+    put(nodes, 2, 0)
+    take(nodes, 2, 0)
+    put(nodes, 0, 1)
+    take(nodes, 0, 1)
+    graph.update(g)
+    assert pairs(graph, nodes, words) == [[0], [1], [2]]
+
+
+def inner_number(graph, node, pairs, words):
+    (found,) = pairs(graph, [node] * 3, words)[:1]
+    return found[0]
+
+
+def test_a_parameter_stays_with_its_node_when_edges_came_and_went(device, kernels, pinned, stream):
+    words = pinned(2)
+    g = cg.GraphDef()
+    p = g.param("n", cg.i32, default=1)
+    first = g.launch(ONE, kernels.add, words.ctypes.data, 1, p)
+    second = g.launch(ONE, kernels.add, words.ctypes.data + 4, 1, 10)
+    graph = g.instantiate()
+    first.succ.add(second)
+    first.succ.clear()
+    graph.update(g)
+    graph.launch(stream, n=5)
+    stream.sync()
+    assert words.tolist() == [5, 10]
+
+
+def test_a_graph_that_allocates_keeps_its_edges_as_they_are(device, kernels, pinned, stream):
+    words = pinned(2)
+    g = cg.GraphDef()
+    memory = g.alloc(4)
+    late = g.launch(ONE, kernels.add, words.ctypes.data, 1, 1)
+    freed = memory.free(memory.dptr)
+    freed.join(late, memory)
+    late.pred.add(memory)
+    g.instantiate().launch(stream)
+    stream.sync()
+    assert words.tolist() == [1, 0]
