@@ -288,6 +288,10 @@ cdef class GraphNode(Place):
                 along = "" if data == EdgeData() else f" with {data!r}"
                 check_attempt(status, f"add edges between {self._identify(True)} and {listed(add)}{along}")
 
+    def __hash__(self):
+        # Of the record: the same for the next object of the node. Shifted, since a GraphDef and its entry share one.
+        return <Py_hash_t>(<uintptr_t>self._h.get() >> 4)
+
     def __repr__(self):
         cdef NodeRecord* record = self._record()
         if record.kind == NodeKind.kEntry:

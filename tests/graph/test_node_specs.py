@@ -38,15 +38,17 @@ def test_its_properties_are_what_it_was_made_with(spec, needs):
     assert {name: getattr(node, name) for name in expected} == expected
 
 
-def test_its_properties_are_the_same_after_its_object_was_forgotten(spec, needs):
+def test_its_properties_repr_and_hash_are_the_same_after_its_object_was_forgotten(spec, needs):
     node = spec.make(needs.definition, needs)
     before, old = properties(node), id(node)
+    said, hashed = repr(node), hash(node)
     alive = weakref.ref(node)
     del node
     gc.collect()
     assert alive() is None
     (again,) = (n for n in needs.definition.nodes() if type(n) is spec.cls)
     assert properties(again) == before, old
+    assert (repr(again), hash(again)) == (said, hashed)
 
 
 def test_it_is_found_once_in_nodes_as_the_same_object(spec, needs):
