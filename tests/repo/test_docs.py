@@ -72,6 +72,19 @@ def test_every_name_of_ours_in_the_table_of_names_exists(tree):
             found = getattr(found, part, None) or found.__dataclass_fields__[part]
 
 
+def test_what_is_said_to_be_the_same_as_in_cuda_core_exists(tree):
+    import cuda_graphs as cg
+
+    page = (tree.root / "docs/coming-from-cuda-core.md").read_text()
+    table = page.partition("The same in all three:")[2].partition("And these")[0]
+    names = {
+        name for row in table.splitlines()[3:] for name in re.findall(r"`(\w+)`", row.partition(" | ")[2])
+    }
+    assert len(names) > 60
+    places = [cg, *(getattr(cg, name) for name in cg.__all__)]
+    assert [name for name in sorted(names) if not any(hasattr(place, name) for place in places)] == []
+
+
 def test_the_page_of_performance_shows_the_figures_that_were_taken(tree):
     from docs.performance_page import performance_page
 
