@@ -51,5 +51,6 @@ cdef class GraphBuilder(StreamHolder):
 
     cdef CUcontext _context(self) except NULL
     cdef tuple _add_conditional(
-        self, const char* what, object condition, NodeKind kind, CUgraphConditionalNodeType cond_type, object count)
+        self, const char* what, object condition, NodeKind kind, CUgraphConditionalNodeType cond_type, object count,
+        object name)
     cdef GraphBuilder _body(self, Stream stream, GraphBox* graph)

@@ -36,6 +36,7 @@ from cuda_graphs.graph.capture_nodes cimport (
     add_captured, capture_callback, check_driver_has, create_captured_condition,
 )
 from cuda_graphs.graph.condition cimport Condition
+from cuda_graphs.graph.labels cimport check_name, set_name
 from cuda_graphs.graph.operands cimport accept_context
 from cuda_graphs.graph.place cimport Place, wrap_graph
 from cuda_graphs.graph.spec cimport read_child
@@ -239,12 +240,23 @@ cdef class GraphBuilder(StreamHolder):
         """An executable Graph of what was captured; each call makes another. As `GraphDef.instantiate`.
 
         Raises:
-            RuntimeError: The capture has not ended, or that of a body in it has not.
+            RuntimeError: The capture has not ended, or that of a body in it has not; or it failed.
+            GraphInstantiateError: What was captured cannot run, e.g. a condition that no node uses.
+            CUDAError: The driver refuses for another reason, e.g. there is an executable of a graph with memory already.
         """
         return self._finished().instantiate(options, **keywords)
 
     def debug_dot_print(self, path, options=None):
-        """Write the captured graph to a file in the DOT language. `options` is a GraphDebugPrintOptions."""
+        """Write the captured graph to a file in the DOT language, as `GraphDef.debug_dot_print`.
+
+        Args:
+            path: Of the file: str, bytes or ``os.PathLike``.
+            options: GraphDebugPrintOptions: what to say of each node. None: kinds and edges.
+
+        Raises:
+            RuntimeError: The capture has not ended, or has failed.
+            CUDAError: The file cannot be written.
+        """
         self._finished().debug_dot_print(path, options)
 
     @property
@@ -287,6 +299,7 @@ cdef class GraphBuilder(StreamHolder):
         Each of the others has a stream of its own and must come back with `join` before the capture ends.
 
         Raises:
+            TypeError: `count` is not an int.
             ValueError: `count` is less than 2.
             RuntimeError: The builder is not building.
         """
@@ -379,11 +392,17 @@ cdef class GraphBuilder(StreamHolder):
         note_operation(root._capture.get()[0], "join")
         return root
 
-    def embed(self, GraphBuilder child not None):
+    def embed(self, GraphBuilder child not None, *, name=None):
         """Add a copy of the graph of another builder, which has ended building, as one node.
 
+        Args:
+            child: The other builder; it stays as it is.
+            name: Of the ChildGraphNode.
+
         Raises:
+            TypeError: `child` is not a GraphBuilder, or `name` not a str.
             ValueError: The child has not ended building, or this one is not building.
+            RuntimeError: One of them is closed, or the child's capture failed.
             CUDAError: The child holds alloc, free or conditional nodes (a rule of the driver).
         """
         cdef NodeSpec spec
@@ -393,63 +412,101 @@ cdef class GraphBuilder(StreamHolder):
             raise ValueError("Child graph has not finished building.")
         if self._state != CAPTURING:
             raise ValueError("Parent graph is not being built.")
+        check_name(name)
         cdef GraphBox* source = (<Place>child._finished())._open()
         cdef shared_ptr[const GraphLabels] labels = copy_labels(source[0])
         read_child(spec, source)
         cdef NodeRecord* node = add_captured(self._h, spec, b"embed", f"embed {child!r} in {self!r}")
         node.make_facts().inner_labels = labels
+        label(node, name)
 
-    def callback(self, fn, *, user_data=None):
-        """Have each launch of the graph call a function on the host here, on a thread of the driver. See
-        `GraphDef.callback`.
+    def callback(self, fn, *, user_data=None, name=None):
+        """Have each launch of the graph call a function on the host here, on a thread of the driver.
+
+        It must not call CUDA (the driver refuses that). An exception goes to ``sys.unraisablehook``, and the graph goes on.
+
+        Args:
+            fn: A Python callable without arguments, or a ctypes function pointer ``void (void*)``. The graph keeps it.
+            user_data: What a ctypes function pointer is given: an address, or bytes, of which the graph keeps a copy.
+            name: Of the HostCallbackNode; else it is called after the function.
 
         Raises:
             RuntimeError: The builder is not building.
-            TypeError: `fn` cannot be called, or is a ctypes function pointer of another type than ``void (void*)``.
+            TypeError: `fn` cannot be called, or is a ctypes function pointer of another type than ``void (void*)``;
+                `user_data` is neither an int nor bytes; `name` is not a str.
             ValueError: `user_data` with a Python callable.
         """
         self._check_open()
         self._check_capturing("Cannot add callback when graph is not being built")
-        capture_callback(self._h, fn, user_data, False)
+        check_name(name)
+        label(capture_callback(self._h, fn, user_data, False), name)
 
     def create_condition(self, default_value=None):
-        """A Condition for one conditional node of the graph being captured. See `GraphDef.create_condition`.
+        """A Condition for one conditional node of the graph being captured: 32 bits on the device that kernels set.
+
+        Args:
+            default_value: What it is set to at the beginning of each launch of the graph (0 to 2**32 - 1). None: it keeps
+                what it had, and begins without anything to rely on.
 
         Raises:
             RuntimeError: The builder is not building, or the driver is older than CUDA 12.3.
+            TypeError, OverflowError: `default_value` is not an int of 32 bits.
         """
         self._check_open()
         check_driver_has("create_condition")
         self._check_capturing("Cannot create a condition when graph is not being built")
         return create_captured_condition(self._capture.get()[0], self._context(), default_value, f"of {self!r}")
 
-    def if_then(self, condition):
-        """Add a conditional node; what the returned builder captures runs if the condition is not 0.
+    def if_then(self, condition, *, name=None):
+        """Add an IfNode; what the returned builder captures runs if the condition is not 0.
 
         The builder is one of its own: `begin_building` and `end_building`, or `with`, fill its body, and
         `graph_definition` gives access to it. Work captured here from now on comes after the node.
 
         Raises:
-            RuntimeError: The builder is not building, or the driver is too old.
-            TypeError: Not a Condition.
+            RuntimeError: The builder is not building, or the driver is older than CUDA 12.3.
+            TypeError: Not a Condition, or `name` is not a str.
             CUDAError: The condition is of another graph, or of a node already.
         """
-        return self._add_conditional(b"if_then", condition, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1)[0]
+        return self._add_conditional(b"if_then", condition, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1, name)[0]
 
-    def if_else(self, condition):
-        """The same with two bodies: (if the condition is not 0, if it is)."""
-        return self._add_conditional(b"if_else", condition, NodeKind.kIfElse, CU_GRAPH_COND_TYPE_IF, 2)
+    def if_else(self, condition, *, name=None):
+        """Add an IfElseNode; of the two returned builders the first captures what runs if the condition is not 0, the
+        second what runs if it is. See `if_then`.
 
-    def while_loop(self, condition):
-        """The same; the body runs again and again as long as the condition is not 0 before it."""
-        return self._add_conditional(b"while_loop", condition, NodeKind.kWhile, CU_GRAPH_COND_TYPE_WHILE, 1)[0]
+        Raises:
+            RuntimeError: The builder is not building, or the driver is older than CUDA 12.8.
+            TypeError: Not a Condition, or `name` is not a str.
+            CUDAError: The condition is of another graph, or of a node already.
+        """
+        return self._add_conditional(b"if_else", condition, NodeKind.kIfElse, CU_GRAPH_COND_TYPE_IF, 2, name)
 
-    def switch(self, condition, count):
-        """The same with `count` bodies: number n runs if the condition is n, none if it is `count` or more."""
-        return self._add_conditional(b"switch", condition, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, count)
+    def while_loop(self, condition, *, name=None):
+        """Add a WhileNode; what the returned builder captures runs again and again, as long as the condition is not 0
+        before it. See `if_then`.
+
+        Raises:
+            RuntimeError: The builder is not building, or the driver is older than CUDA 12.3.
+            TypeError: Not a Condition, or `name` is not a str.
+            CUDAError: The condition is of another graph, or of a node already.
+        """
+        return self._add_conditional(b"while_loop", condition, NodeKind.kWhile, CU_GRAPH_COND_TYPE_WHILE, 1, name)[0]
+
+    def switch(self, condition, count, *, name=None):
+        """Add a SwitchNode; of the `count` returned builders number n captures what runs if the condition is n. If it is
+        `count` or more, none does. See `if_then`.
+
+        Raises:
+            RuntimeError: The builder is not building, or the driver is older than CUDA 12.8.
+            TypeError: Not a Condition, `count` is not an int, or `name` is not a str.
+            OverflowError: `count` is negative or of more than 32 bits.
+            CUDAError: The condition is of another graph, or of a node already; `count` is 0.
+        """
+        return self._add_conditional(b"switch", condition, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, count, name)
 
     cdef tuple _add_conditional(
-        self, const char* what, object condition, NodeKind kind, CUgraphConditionalNodeType cond_type, object count
+        self, const char* what, object condition, NodeKind kind, CUgraphConditionalNodeType cond_type, object count,
+        object name
     ):
         self._check_open()
         check_driver_has(what.decode())
@@ -459,6 +516,7 @@ cdef class GraphBuilder(StreamHolder):
                 f"got {type(condition).__name__}"
             )
         self._check_capturing("Cannot add conditional node when not actively capturing")
+        check_name(name)
         cdef NodeSpec spec
         cdef unsigned int size = <unsigned int>read_unsigned(count, "count", 32), i
         spec.begin(kind)
@@ -470,6 +528,7 @@ cdef class GraphBuilder(StreamHolder):
         streams = [self._new_stream() for _ in range(size)]
         cdef NodeRecord* node = add_captured(self._h, spec, what, f"{what.decode()}({condition!r}) on {self!r}")
         node.make_facts().condition = spec.params.conditional.handle
+        label(node, name)
         bodies = []
         for i in range(size):
             bodies.append(self._body(streams[i], &add_inner_graph(node[0], spec.params.conditional.phGraph_out[i])))
@@ -569,6 +628,10 @@ def _capture_callback_with_tail_failure_for_testing(GraphBuilder gb not None, fn
     gb._check_open()
     gb._check_capturing("Cannot add callback when graph is not being built")
     capture_callback(gb._h, fn, user_data, True)
+
+
+cdef int label(NodeRecord* node, object name) except -1:
+    return 0 if name is None else set_name(node, name)
 
 
 cdef int check_joinable(GraphBuilder root, tuple builders) except -1:

@@ -10,7 +10,7 @@ from cuda_graphs.graph.condition cimport Condition
 cdef NodeRecord* add_captured(const StreamHandle& h, NodeSpec& spec, const char* what, object attempt) except NULL
 
 # Captures a host function. `lose_tail` is for a test: as if the node could not be told.
-cdef int capture_callback(const StreamHandle& h, object fn, object user_data, bint lose_tail) except -1
+cdef NodeRecord* capture_callback(const StreamHandle& h, object fn, object user_data, bint lose_tail) except NULL
 
 cdef Condition create_captured_condition(
     CaptureBox& capture, CUcontext context, object default_value, str where)

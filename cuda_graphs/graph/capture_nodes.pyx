@@ -55,7 +55,7 @@ cdef NodeRecord* add_captured(const StreamHandle& h, NodeSpec& spec, const char*
     return node
 
 
-cdef int capture_callback(const StreamHandle& h, object fn, object user_data, bint lose_tail) except -1:
+cdef NodeRecord* capture_callback(const StreamHandle& h, object fn, object user_data, bint lose_tail) except NULL:
     cdef CapturedCall call
     cdef NodeSpec spec
     cdef CUresult status
@@ -69,10 +69,10 @@ cdef int capture_callback(const StreamHandle& h, object fn, object user_data, bi
         call.lose_node()
         call.settle(NodeKind.kHost)
         raise RuntimeError("forced capture tail discovery failure")
-    settle(call, status, NodeKind.kHost, "host callback")
+    cdef NodeRecord* node = settle(call, status, NodeKind.kHost, "host callback")
     if status:
         fail(call, status, f"capture a callback of {fn!r}")
-    return 0
+    return node
 
 
 cdef Condition create_captured_condition(CaptureBox& capture, CUcontext context, object default_value, str where):
