@@ -5,24 +5,15 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from cuda_graphs._objects.stream import Stream, StreamHolder
+from cuda_graphs._objects.stream import Stream
+from cuda_graphs.graph.builder_state import BuilderState
 from cuda_graphs.graph.condition import Condition
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.graph.exec import Graph
 from cuda_graphs.graph.options import GraphCompleteOptions, GraphDebugPrintOptions
 
-class GraphBuilder(StreamHolder):
+class GraphBuilder(BuilderState):
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
-    @property
-    def stream(self) -> Stream | None: ...
-    @property
-    def kind(self) -> Literal["primary", "forked", "conditional_body"]: ...
-    @property
-    def state(self) -> Literal["not_started", "capturing", "ended", "closed"]: ...
-    @property
-    def is_join_required(self) -> bool: ...
-    @property
-    def is_closed(self) -> bool: ...
     @property
     def is_building(self) -> bool: ...
     @property
@@ -69,5 +60,3 @@ class GraphBuilder(StreamHolder):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None: ...
-    def __cuda_stream__(self) -> tuple[int, int]: ...
-    def __repr__(self) -> str: ...

@@ -10,42 +10,39 @@ checked before the driver is asked or anything is changed. How a capture ends, w
 from libcpp.memory cimport shared_ptr
 
 from cuda_graphs._driver.cuda cimport (
-    CU_STREAM_CAPTURE_STATUS_INVALIDATED, CU_STREAM_CAPTURE_STATUS_NONE, CU_STREAM_NON_BLOCKING,
-    CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_STREAM_CAPTURE_MERGE, CUDA_ERROR_STREAM_CAPTURE_UNJOINED, CUDA_SUCCESS,
-    CUcontext, CUresult, CUstreamCaptureStatus, driver,
+    CU_STREAM_CAPTURE_STATUS_INVALIDATED, CU_STREAM_CAPTURE_STATUS_NONE, CUDA_ERROR_NOT_PERMITTED,
+    CUDA_ERROR_STREAM_CAPTURE_MERGE, CUDA_ERROR_STREAM_CAPTURE_UNJOINED, CUresult, CUstreamCaptureStatus, driver,
 )
 from cuda_graphs._driver.cuda_graph cimport (
     CU_GRAPH_COND_TYPE_IF, CU_GRAPH_COND_TYPE_SWITCH, CU_GRAPH_COND_TYPE_WHILE, CUgraphConditionalNodeType,
 )
-from cuda_graphs._driver.seam cimport check_attempt, raise_noted
+from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.capture_handles cimport (
     CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CaptureBox,
-    CaptureHandle, CUstreamCaptureMode, Fork, abandon_capture, begin_capture, create_capture, end_capture, order_after,
-    tie_stream, untie_stream,
+    CaptureHandle, CUstreamCaptureMode, Fork, begin_capture, create_capture, end_capture, order_after, tie_stream,
 )
 from cuda_graphs._handles.graph_handles cimport (
     GraphBox, GraphLabels, NodeKind, NodeRecord, NodeSpec, add_inner_graph, copy_labels, node_handle,
 )
-from cuda_graphs._handles.handles cimport StreamBox, StreamHandle, box_of, create_stream, drain_deferred, raw_of
+from cuda_graphs._handles.handles cimport StreamHandle, box_of, drain_deferred, raw_of
 from cuda_graphs._objects.captured cimport fail_capture, ledger_text, note_found, note_operation
-from cuda_graphs._objects.context cimport Context
 from cuda_graphs._objects.numbers cimport as_int, read_unsigned
 from cuda_graphs._objects.source cimport find_source, keep_source, text_of
-from cuda_graphs._objects.stream cimport Stream, StreamHolder
+from cuda_graphs._objects.stream cimport Stream
+from cuda_graphs.graph.builder_state cimport (
+    CAPTURING, CLOSED, CONDITIONAL_BODY, ENDED, FORKED, NOT_STARTED, PRIMARY, BuilderState, Kind,
+)
 from cuda_graphs.graph.capture_nodes cimport (
     add_captured, capture_callback, check_driver_has, create_captured_condition,
 )
 from cuda_graphs.graph.condition cimport Condition
 from cuda_graphs.graph.labels cimport check_name, set_name
-from cuda_graphs.graph.operands cimport accept_context
 from cuda_graphs.graph.place cimport Place, wrap_graph
 from cuda_graphs.graph.spec cimport read_child
 from cuda_graphs._objects.capture_ledger import unjoined
 from cuda_graphs._objects.stream import register_builder
 from cuda_graphs.errors import ClosedBuilderError, CUDAError
 
-KINDS = ("primary", "forked", "conditional_body")
-STATES = ("not_started", "capturing", "ended", "closed")
 MODES = {
     "global": <int>CU_STREAM_CAPTURE_MODE_GLOBAL,
     "thread_local": <int>CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
@@ -53,7 +50,7 @@ MODES = {
 }
 
 
-cdef class GraphBuilder(StreamHolder):
+cdef class GraphBuilder(BuilderState):
     """Makes a graph of the work that is given to a stream between `begin_building` and `end_building`.
 
     `Device.create_graph_builder` makes one with a stream of its own, `Stream.create_graph_builder` one that captures
@@ -83,50 +80,6 @@ cdef class GraphBuilder(StreamHolder):
         self._stream = stream
         self._h = stream._h
         return self
-
-    def __dealloc__(self):
-        self._tear_down()
-
-    cdef int _check_open(self) except -1:
-        if self._state == CLOSED or not self._h:
-            raise ClosedBuilderError("Graph builder has been closed. (GraphBuilder has been closed)")
-        return 0
-
-    cdef int _check_capturing(self, str otherwise) except -1:
-        if self._state != CAPTURING:
-            raise RuntimeError(otherwise)
-        return 0
-
-    cdef Stream _stream_or_error(self):
-        self._check_open()
-        if self._kind == FORKED and not self._capture.get().active:
-            raise RuntimeError("the capture that this GraphBuilder was split off from has ended: close it")
-        return self._stream
-
-    @property
-    def stream(self):
-        """The Stream that is captured; None once closed."""
-        return self._stream
-
-    @property
-    def kind(self):
-        """"primary", "forked" or "conditional_body": only a forked one is joined, only the others end their capture."""
-        return KINDS[self._kind]
-
-    @property
-    def state(self):
-        """"not_started", "capturing", "ended" or "closed"."""
-        return STATES[self._state]
-
-    @property
-    def is_join_required(self):
-        """True for a builder that `split` made."""
-        return self._kind == FORKED
-
-    @property
-    def is_closed(self):
-        """True after `close()`, and after `join` for the builders that went into another."""
-        return self._state == CLOSED
 
     @property
     def is_building(self):
@@ -341,15 +294,6 @@ cdef class GraphBuilder(StreamHolder):
         tie_stream(there, capture[0])
         return fork
 
-    cdef Stream _new_stream(self):
-        cdef Context context = self._stream._context()
-        cdef StreamHandle h
-        with nogil:
-            h = create_stream(context._h, CU_STREAM_NON_BLOCKING, 0)
-        if not h:
-            raise_noted(f"make a stream beside that of {self!r}")
-        return Stream._from_handle(h)
-
     cdef int _leave(self) except -1:
         """This branch has come back."""
         self._capture.get().forks[self._fork].joined = True
@@ -539,10 +483,6 @@ cdef class GraphBuilder(StreamHolder):
         body._graph = node_handle(self._graph, graph.entry)
         return body
 
-    cdef CUcontext _context(self) except NULL:
-        cdef StreamBox* box = box_of[StreamBox](self._h)
-        return raw_of(box.context) if box.context else accept_context("conditional node")
-
     def close(self):
         """Give up the builder: a capture that it has not ended is ended and its graph dropped. May be called twice.
 
@@ -564,20 +504,6 @@ cdef class GraphBuilder(StreamHolder):
                 fail_capture(capture.get()[0], status, "close a GraphBuilder whose capture has not ended")
             finally:
                 capture.reset()  # where the driver refused to end it, it is asked again: not with an exception on its way
-
-    cdef CUresult _tear_down(self) noexcept:
-        cdef CUresult status = CUDA_SUCCESS
-        cdef bint capturing = self._state == CAPTURING
-        self._state = CLOSED
-        if capturing and self._capture:
-            if self._kind == FORKED:
-                untie_stream(self._h, self._capture.get()[0])
-            else:
-                status = abandon_capture(self._capture.get()[0])
-        self._capture.reset()
-        self._graph.reset()
-        self._h.reset()
-        return status
 
     def __enter__(self):
         self._check_open()
@@ -608,19 +534,6 @@ cdef class GraphBuilder(StreamHolder):
         self._tear_down()
         self._stream = None
         return 0
-
-    def __cuda_stream__(self):
-        """The protocol by which other libraries use the stream that is captured: (version, handle)."""
-        return self._stream_or_error().__cuda_stream__()
-
-    def _get_conditional_context(self):
-        """The CUcontext of the stream, as an int."""
-        self._check_open()
-        return self._stream.context.handle
-
-    def __repr__(self):
-        stream = f" stream={self._stream.handle:#x}" if self._stream is not None else ""
-        return f"<GraphBuilder {KINDS[self._kind]} {STATES[self._state]}{stream}>"
 
 
 def _capture_callback_with_tail_failure_for_testing(GraphBuilder gb not None, fn, *, user_data=None):

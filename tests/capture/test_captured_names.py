@@ -46,7 +46,7 @@ def test_without_one_it_is_called_after_what_it_is(builder, device, kernels):
         cg.launch(builder, ONE, kernels.affine, 0, 1, 1)
     assert sorted(node.name for node in builder.graph_definition.nodes()) == [
         "affine",
-        "child graph",
+        "child_graph",
         "finished",
     ]
 
