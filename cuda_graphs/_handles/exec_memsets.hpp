@@ -3,7 +3,7 @@
 //
 // Memset nodes of an executable, which can be switched off. libcuda (580, on an H200) loses the order through a memset
 // node that it disables: what is behind the node, and the end of the launch, do not wait for what is before it
-// (tests/conformance/driver, enable/order_through_a_memset). So no driver is told to disable one. A memset that is off
+// (docs/design/2026-11-libcuda-updates.md). So no driver is told to disable one. A memset that is off
 // fills memory that nobody reads: one element of it, or as many rows as it has, which an executable cannot change. What
 // it does when it is on no driver tells; so it is noted here.
 #ifndef CUDA_GRAPHS_HANDLES_EXEC_MEMSETS_HPP

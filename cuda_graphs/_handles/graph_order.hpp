@@ -3,7 +3,7 @@
 //
 // By what a driver pairs the nodes of a definition with those of an executable that it updates: nodes that nothing
 // depends on in the order in which they became such, and from there dependencies in the order of the edges, where in
-// libcuda one that is removed leaves its place to the last (tests/conformance/driver, update/pairs_*). Left alone, an
+// libcuda one that is removed leaves its place to the last (docs/design/2026-11-libcuda-updates.md). Left alone, an
 // edge that was added and removed again would have two nodes change places, which nobody could see. So before a graph
 // is instantiated, copied or updated from, both orders are made that in which the nodes were made, if its edges were
 // edited since the last time.
