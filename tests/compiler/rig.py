@@ -18,7 +18,7 @@ import llvmlite.binding as llvm
 import numpy as np
 from cuda.pathfinder import find_bitcode_lib
 
-from cuda_graphs.compiler import annotations, intrinsics
+from cuda_graphs.compiler import annotations, intrinsics, library
 from cuda_graphs.compiler import types as t
 from cuda_graphs.compiler.artifact import layout
 from cuda_graphs.compiler.interpret import interpret
@@ -33,7 +33,9 @@ TARGETS = ("interpreter", "x86", "ptx")
 _numbers = itertools.count()
 SEED = 0x123456789ABCDEF
 # What kernels see as `cg`.
-cg = types.SimpleNamespace(**{**vars(intrinsics), **vars(annotations), **vars(t)}, types=annotations)
+cg = types.SimpleNamespace(
+    **{**vars(library), **vars(intrinsics), **vars(annotations), **vars(t)}, types=annotations
+)
 
 
 @dataclasses.dataclass

@@ -2,19 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Laws of the IR: the checker finds what breaks one, the printer says what there is, passes keep the meaning."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
-from cuda_graphs.compiler import ir
+from cuda_graphs.compiler import compile_kernel, ir
 from cuda_graphs.compiler import types as t
 from cuda_graphs.compiler.check import IRError, check
 from cuda_graphs.compiler.pipeline import lower
 from cuda_graphs.compiler.printer import text
 from cuda_graphs.compiler.signature import specialise
+from cuda_graphs.compiler.target_ptx import Ptx
+from cuda_graphs.compiler.target_x86 import X86
 from tests.compiler.rig import cg, run_all
 
 X, M, OTHER = ir.Array("x", t.f32, 1), ir.Array("m", t.i32, 2), ir.Array("other", t.f32, 1)
@@ -276,25 +274,26 @@ def test_captured_values_are_told():
 LEVELS = {
     0: [],
     1: ["ms"],
-    2: ["offload: "],
+    2: ["offload: parallel loops"],
     3: ["IR after offload", "store out[0] = 3"],
     4: ["define void @"],
     5: [".section"],
 }
 
 
-def test_debug_levels_write_more_and_more():
-    code = (
-        "import numpy as np\nfrom cuda_graphs.compiler import compile_kernel, specialise\n"
-        "from cuda_graphs.compiler.target_x86 import X86\nfrom tests.compiler.test_ir import captured\n"
-        "compile_kernel(captured, specialise(captured, {'out': np.zeros(2, 'i4')}), X86())\n"
-    )
-    for level in (0, 2, 5):
-        environment = {**os.environ, "CUDA_GRAPHS_DEBUG": str(level)}
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=60
-        )
-        assert done.returncode == 0, done.stderr
-        for at, words in LEVELS.items():
-            for word in words:
-                assert (word in done.stderr) == (at <= level), (level, at, word)
+@pytest.mark.parametrize("level", range(6))
+def test_debug_levels_write_more_and_more(level, monkeypatch, capsys):
+    monkeypatch.setenv("CUDA_GRAPHS_DEBUG", str(level))
+    compile_kernel(captured, signature(captured, out=np.zeros(2, "i4")), X86())
+    written = capsys.readouterr().err
+    for at, words in LEVELS.items():
+        for word in words:
+            assert (word in written) == (at <= level), (at, word)
+
+
+def test_a_gpu_shows_its_ptx(monkeypatch, capsys):
+    monkeypatch.setenv("CUDA_GRAPHS_DEBUG", "5")
+    artifact = compile_kernel(captured, signature(captured, out=np.zeros(2, "i4")), Ptx())
+    assert artifact.code.decode() in capsys.readouterr().err
+    assert artifact.code.startswith(b"//")
+    assert b".entry captured_0_serial" in artifact.code

@@ -455,6 +455,25 @@ def test_a_result_has_the_type_of_the_annotation():
     assert run_all(one_result, a=3.7) == 7
 
 
+def shading(x: cg.ndarray(cg.f64, 1), out: cg.ndarray(cg.f64, 2)):
+    for i in x:
+        out[i, 0] = cg.clamp(x[i], -0.5, 1.0)
+        out[i, 1] = cg.mix(2.0, 4.0, x[i])
+        out[i, 2] = cg.fract(x[i])
+        out[i, 3] = cg.step(0.25, x[i])
+        out[i, 4] = cg.smoothstep(0.0, 2.0, x[i])
+        out[i, 5] = cg.radians(cg.degrees(x[i]))
+        out[i, 6] = cg.clamp(cg.vec2(x[i], 9.0), 0.0, 1.0).sum()
+
+
+def test_functions_of_shaders():
+    x = np.array([-1.5, -0.25, 0.25, 0.75, 1.5, 3.0])
+    found = run_all(shading, x=x, out=np.zeros((6, 7)))["out"]
+    t = np.clip(x / 2, 0, 1)
+    wanted = [np.clip(x, -0.5, 1), 2 * (1 - x) + 4 * x, x - np.floor(x), x >= 0.25, t * t * (3 - 2 * t), x]
+    np.testing.assert_allclose(found.T, [*wanted, np.clip(x, 0, 1) + 1], rtol=1e-15)
+
+
 # Vectors and matrices
 
 

@@ -136,14 +136,18 @@ def convert(frame: Frame, type: ScalarType, *args: Any, literal: bool = False) -
             CompileTypeError, frame.builder.loc, f"{args[0]!r} is no literal of {type}",
             f"write {float(args[0])}" if type.kind == "float" else f"write {int(args[0])}, or cg.cast(...)",
         )  # fmt: skip
-    return cast(frame, args[0], type)
+    value = python_value(frame, args[0])
+    if isinstance(value, int) and not isinstance(value, bool) and type.kind in ("int", "uint"):
+        return frame.builder.const(value, type)  # which must be one of the type
+    return cast(frame, value, type)
 
 
 def cast(frame: Frame, value: Any, dtype: Any) -> Any:
     value = python_value(frame, value)
     type = scalar_type(frame, dtype)
     if isinstance(value, int) and not isinstance(value, bool) and type.kind in ("int", "uint"):
-        return frame.builder.const(value, type)
+        wrapped = (value - type.minimum) % (1 << type.bits) + type.minimum
+        return ir.Const(wrapped, type, frame.builder.loc)
     if isinstance(value, (int, float)) and not isinstance(value, bool) and type.kind == "float":
         return ir.Const(constant(value, type).item(), type, frame.builder.loc)
     value = read(frame, value)
@@ -521,14 +525,19 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     int: lambda frame, x: cast(frame, x, i32),
     float: lambda frame, x: cast(frame, x, f32),
     bool: lambda frame, x: cast(frame, x, bool_),
-    **{getattr(cg, name): function for name, function in FUNCTIONS.items()},
-    **{getattr(cg, f"atomic_{kind}"): atomic(kind) for kind in cg.ATOMICS},
-    **{getattr(cg, name): elementwise(row) for name, row in cg.OPERATIONS.items()},
-    **{getattr(math, name): elementwise(row) for name, row in cg.OPERATIONS.items() if hasattr(math, name)},
+    **{function: FUNCTIONS[function.__name__] for function in cg.VECTORS},
+    **{function: atomic(kind) for function, kind in cg.ATOMICS.items()},
+    **{function: elementwise(row) for function, row in cg.OPERATIONS.items()},
+    **{
+        getattr(math, f.__name__): elementwise(r)
+        for f, r in cg.OPERATIONS.items()
+        if hasattr(math, f.__name__)
+    },
+    **{function: rounding("floor") for function in (cg.floor, math.floor)},
+    **{function: rounding("ceil") for function in (cg.ceil, math.ceil)},
+    **{function: rounding("trunc") for function in (cg.trunc, math.trunc)},
+    **{function: rounding("round") for function in (cg.round, builtins.round)},
+    math.fabs: elementwise("abs"),
 }
-for _name in ("floor", "ceil", "round", "trunc"):
-    BUILTINS[getattr(cg, _name)] = BUILTINS[getattr(math, _name, getattr(builtins, _name, None))] = rounding(
-        _name
-    )
 
 __all__ = ["BUILTINS", "call", "message_parts"]

@@ -1,0 +1,58 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of the language that are written in it: they are inlined like those of users, and take vectors too."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from . import intrinsics as cg
+
+__all__ = ["clamp", "degrees", "fract", "mix", "radians", "smoothstep", "step"]
+
+# Of one radian and one degree. As constants from outside they have all digits, whatever type they meet.
+DEGREES, RADIANS = 180.0 / math.pi, math.pi / 180.0
+
+
+@cg.func
+def clamp(x: Any, low: Any, high: Any) -> Any:
+    """x, but not below low and not above high."""
+    return min(max(x, low), high)
+
+
+@cg.func
+def mix(a: Any, b: Any, t: Any) -> Any:
+    """From a, at t = 0, to b, at t = 1."""
+    return a * (1.0 - t) + b * t
+
+
+@cg.func
+def fract(x: Any) -> Any:
+    """x - floor(x)."""
+    return x - cg.floor(x)
+
+
+@cg.func
+def step(edge: Any, x: Any) -> Any:
+    """0.0 where x is below the edge, else 1.0."""
+    return cg.select(x < edge, 0.0, 1.0)
+
+
+@cg.func
+def smoothstep(low: Any, high: Any, x: Any) -> Any:
+    """From 0, at low, to 1, at high, with no slope at either end."""
+    t = min(max((x - low) / (high - low), 0.0), 1.0)
+    return t * t * (3.0 - 2.0 * t)
+
+
+@cg.func
+def degrees(x: Any) -> Any:
+    """Radians as degrees."""
+    return x * DEGREES
+
+
+@cg.func
+def radians(x: Any) -> Any:
+    """Degrees as radians."""
+    return x * RADIANS

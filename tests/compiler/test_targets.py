@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: the code of targets is what it should be: vector loops on the CPU, no contraction nobody asked for, slots as
+described."""
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+
+from cuda_graphs.compiler import compile_kernel
+from cuda_graphs.compiler import types as t
+from cuda_graphs.compiler.machine import assembly
+from cuda_graphs.compiler.signature import specialise
+from cuda_graphs.compiler.target_ptx import Ptx
+from cuda_graphs.compiler.target_x86 import X86
+from tests.compiler.rig import cg, ptx_target
+
+
+def saxpy(a: cg.f32, x: cg.ndarray(cg.f32, 1), y: cg.ndarray(cg.f32, 1)):
+    for i in range(x.shape[0]):
+        y[i] += a * x[i]
+
+
+def stencil(u: cg.ndarray(cg.f64, 2), v: cg.ndarray(cg.f64, 2)):
+    for i, j in cg.ndrange((1, u.shape[0] - 1), (1, u.shape[1] - 1)):
+        v[i, j] = 0.25 * (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1])
+
+
+def scale(x: cg.ndarray(cg.i32, 1), k: cg.i32):
+    for i in x:
+        x[i] = x[i] * k + i
+
+
+x, u, n = np.zeros(8, "f"), np.zeros((8, 8)), np.zeros(8, "i4")
+KERNELS = {
+    "saxpy": (saxpy, {"a": 1.0, "x": x, "y": x}, r"vmulps|mulps"),
+    "stencil": (stencil, {"u": u, "v": u}, r"vaddpd|addpd"),
+    "scale": (scale, {"x": n, "k": 3}, r"pmulld"),
+}
+
+
+def compiled(name, target):
+    function, arguments, _ = KERNELS[name]
+    return compile_kernel(function, specialise(function, arguments), target, check_ir=True)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_loops_of_the_cpu_are_vector_loops(name):
+    text = assembly(compiled(name, X86()).llvm)
+    assert re.search(KERNELS[name][2], text)
+
+
+def test_products_and_sums_are_fused_only_on_request():
+    assert "fmadd" not in assembly(compiled("saxpy", X86()).llvm)
+    assert "fmadd" in assembly(compiled("saxpy", X86(fast_math=True)).llvm)
+    plain, fast = (compiled("saxpy", Ptx(fast_math=fast)).code.decode() for fast in (False, True))
+    assert "mul.rn.f32" in plain
+    assert "add.rn.f32" in plain
+    assert "fma.rn.f32" not in plain
+    assert "fma.rn.f32" in fast
+
+
+@pytest.mark.parametrize("version", [80, 83, 85])
+def test_ptx_has_the_version_that_is_asked_for(version):
+    text = compiled("saxpy", Ptx(version=version, arch="sm_90")).code.decode()
+    assert f".version {version // 10}.{version % 10}" in text
+    assert ".target sm_90" in text
+
+
+def wave(x: cg.ndarray(cg.f32, 1)):
+    for i in x:
+        x[i] = cg.sin(x[i])
+
+
+def test_libdevice_is_linked_on_need_and_only_what_is_used():
+    with_sine = compile_kernel(wave, specialise(wave, {"x": x}), ptx_target()).code.decode()
+    assert ".func" not in with_sine
+    assert "__nv_" not in with_sine
+    assert compiled("saxpy", Ptx(libdevice=None)).code
+
+
+def slots(a: cg.f64, flag: cg.bool_, m: cg.ndarray(cg.f32, 2), unused: cg.f32, small: cg.u8, n: cg.i64):
+    for i in range(n):
+        m[i, 1] = a if flag else small
+
+
+def test_an_entry_takes_what_its_task_uses_in_the_described_places():
+    arguments = {"a": 1.0, "flag": True, "m": np.zeros((3, 3), "f"), "unused": 1.0, "small": 3, "n": 3}
+    artifact = compile_kernel(slots, specialise(slots, arguments), X86())
+    (task,) = artifact.tasks
+    found = {(s.kind, s.path, s.axis): (s.offset, s.size) for s in task.slots}
+    sizes = {"a": 8, "flag": 1, "small": 1, "n": 8}
+    assert set(found) == {("pointer", "m", 0), ("extent", "m", 1), *(("scalar", name, 0) for name in sizes)}
+    assert found["pointer", "m", 0] == (0, 8)
+    taken = sorted(found.values())
+    assert all(offset % size == 0 for offset, size in taken)
+    assert all(a + size <= b for (a, size), (b, _) in itertools.pairwise(taken))
+    assert (task.reads, task.writes) == (frozenset(), frozenset({"m"}))
+    assert task.parallel
+    assert task.iterations is None
+    assert task.line == slots.__code__.co_firstlineno + 1
+
+
+def two_results(a: cg.f64) -> tuple[cg.f64, cg.i32]:
+    return a, 3
+
+
+def test_results_are_temporaries():
+    artifact = compile_kernel(two_results, specialise(two_results, {"a": 1.0}), X86())
+    assert [(r.temp, r.type) for r in artifact.results] == [("return.0", t.f64), ("return.1", t.i32)]
+    assert artifact.temps == (("return.0", 8), ("return.1", 4))
+    assert [task.iterations for task in artifact.tasks] == [1]
+
+
+def test_compiling_twice_gives_the_same_code():
+    for target in (X86(), ptx_target()):
+        assert compiled("stencil", target).code == compiled("stencil", target).code
