@@ -11,10 +11,12 @@ Of what is measured it prints the exponent p of cost ~ nodes**p, fitted from 100
 import argparse
 import json
 import math
+import os
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 from contestants import Ours, Rig, core_or_none, machine
@@ -65,13 +67,34 @@ def update(rig: Rig, n: int) -> Callable[[], float]:
     return per_call(lambda: graph.update(definition), 1)
 
 
-WHAT: dict[str, Callable[[Rig, int], Callable[[], float]]] = {
+def check(rig: Rig, n: int) -> Callable[[], float] | None:
+    definition = rig.chain(n).graph
+    return per_call(definition.check, 1) if hasattr(definition, "check") else None
+
+
+def write_dot(rig: Rig, n: int) -> Callable[[], float]:
+    definition = rig.chain(n).graph
+    path = str(Path(gettempdir(), f"growth_{os.getpid()}.dot"))
+
+    def run() -> float:
+        start = time.perf_counter_ns()
+        definition.debug_dot_print(path)
+        elapsed = time.perf_counter_ns() - start
+        os.unlink(path)
+        return elapsed / 1e3
+
+    return run
+
+
+WHAT: dict[str, Callable[[Rig, int], Callable[[], float] | None]] = {
     "build": add,
     "instantiate": instantiate,
     "whole-graph update": update,
     "launch call": launch,
     "nodes() + edges()": read,
     "pred and succ of one node": neighbours,
+    "check()": check,
+    "debug_dot_print()": write_dot,
 }
 
 
@@ -127,6 +150,8 @@ def draw(document: dict[str, Any], path: Path) -> None:
         sizes = [int(n) for n in figures]
         for name, colour in zip(names_of(growth), ("tab:blue", "tab:orange")):
             values = [each[name] for each in figures.values()]
+            if None in values:  # it has no such thing
+                continue
             label = f"{name}: nodes^{exponent(figures, name):.2f}"
             axes.loglog(sizes, values, "o-", markersize=3, linewidth=1.2, color=colour, label=label)
         low = 10 ** math.floor(math.log10(axes.get_ylim()[0]))
@@ -161,7 +186,7 @@ def main() -> None:
         document = {"machine": machine(), "growth": growth}
         write(arguments.json, document)
     for what, figures in document["growth"].items():
-        fitted = [f"{name} {exponent(figures, name):5.2f}" for name in names_of(document["growth"])]
+        fitted = [f"{name} {exponent(figures, name):5.2f}" for name in names_of({what: figures})]
         print(f"{what:26} nodes ** {'   '.join(fitted)}")
     if arguments.draw:
         draw(document, arguments.draw)

@@ -50,7 +50,6 @@ KINDS = {
     "foreign_free": "a free node for memory that no alloc node of the definition allocates",
     "never_freed": "an allocation without a free node: it outlives each launch",
     "unused_condition": "a condition that no node looks at; instantiation refuses it",
-    "shared_condition": "a condition that two nodes look at",
     "unset_condition": "a condition without a default value that no kernel takes as an argument",
 }
 
@@ -213,14 +212,17 @@ class Checker:
 
     def check_scope(self, scope: Scope) -> list[Touch]:
         """Checks a graph and what is inside it; all that it touches, in no order."""
+        edges = scope.graph.edges()
         try:
-            order = Order(scope.nodes, scope.graph.edges())
+            order = Order(scope.nodes, edges)
         except CyclicError as error:
             self.find("cycle", error.nodes, f"no order is possible of {listed(error.nodes)}")
             order = Order(scope.nodes, ())
             is_ordered = False
         else:
             is_ordered = True
+            if early := scope.graph._early_edges():
+                order = Order(scope.nodes, edges - early)
         touches = [
             touch for step, node in enumerate(order.nodes) for touch in self.touches(scope, node, step)
         ]
@@ -300,13 +302,9 @@ class Checker:
                 self.find(kind, nodes, text)
 
     def check_conditions(self) -> None:
-        lookers: dict[int, list[GraphNode]] = {}
-        for node in self.root.nodes_of(ConditionalNode):
-            if node.condition is not None:
-                lookers.setdefault(node.condition.handle, []).append(node)
-        for handle, nodes in lookers.items():
-            if len(nodes) > 1:
-                self.find("shared_condition", nodes, f"condition {handle:#x} decides for {listed(nodes)}")
+        # One each: a driver takes no second node for a condition.
+        nodes = self.root.nodes_of(ConditionalNode)
+        lookers = {node.condition.handle: node for node in nodes if node.condition is not None}
         kernels = self.root.nodes_of(KernelNode)
         for scope in self.root.all():
             for handle, has_default, source in scope.graph._conditions():
@@ -314,8 +312,9 @@ class Checker:
                 if handle not in lookers:
                     self.find("unused_condition", [], f"no node looks at {name}")
                 elif not has_default and not any(kernel._takes(handle) for kernel in kernels):
-                    text = f"{name} of {listed(lookers[handle])} has no default value, and no kernel takes it"
-                    self.find("unset_condition", lookers[handle], text)
+                    node = lookers[handle]
+                    text = f"{name} of {node._identify()} has no default value, and no kernel takes it"
+                    self.find("unset_condition", [node], text)
 
 
 def listed(nodes: Iterable[GraphNode]) -> str:

@@ -9,7 +9,9 @@ from libc.stdint cimport uintptr_t
 from libcpp.vector cimport vector
 
 from cuda_graphs._driver.cuda cimport CUcontext, CUgraphNode, CUresult
-from cuda_graphs._driver.cuda_graph cimport CU_GRAPH_COND_ASSIGN_DEFAULT, CUgraphConditionalHandle, graph_driver
+from cuda_graphs._driver.cuda_graph cimport (
+    CU_GRAPH_COND_ASSIGN_DEFAULT, CUgraphConditionalHandle, CUgraphEdgeData, graph_driver,
+)
 from cuda_graphs._driver.seam cimport check_attempt, ensure_driver, raise_noted
 from cuda_graphs._handles.graph_handles cimport (
     ConditionRecord, Edges, GraphBox, NodeKind, create_graph, list_edges, list_nodes,
@@ -64,6 +66,10 @@ cdef class GraphDef(Place):
     def edges(self):
         """All edges, as a set of (from, to)."""
         return set(list_graph_edges(self))
+
+    def _early_edges(self):
+        """The edges that let go when the kernel before them has begun, with nothing to wait for in the node after."""
+        return set(list_graph_edges(self, True))
 
     def _listed(self):
         """Nodes and edges as lists, in the driver's order."""
@@ -174,8 +180,9 @@ cdef class GraphDef(Place):
         It looks, in bodies and embedded graphs too, for memory (and events, and conditions) that two nodes touch without
         an order between them, memory of alloc nodes touched outside of its life, never freed or freed twice, and
         conditions that nothing sets or looks at. Of kernels it knows what `launch(..., reads=, writes=)` was told. What
-        parameters point to is taken to be apart. Every edge counts as an order, a programmatic one too: that the kernel
-        waits before it touches memory is up to it.
+        parameters point to is taken to be apart. A programmatic edge counts as an order: that the kernel waits before
+        it touches memory is up to it. An edge that lets go when a kernel begins, with no such wait (`from_port` is set
+        and `type` is not), is no order.
 
         limit  the most findings of one kind
         """
@@ -228,7 +235,11 @@ cdef list list_graph_nodes(GraphDef self):
     return [wrap_raw(self._h, graph, raw) for raw in nodes]
 
 
-cdef list list_graph_edges(GraphDef self):
+cdef bint is_early(const CUgraphEdgeData& data) noexcept:
+    return data.from_port != 0 and data.type == 0
+
+
+cdef list list_graph_edges(GraphDef self, bint early_only=False):
     cdef GraphBox* graph = self._open()
     cdef Edges edges
     cdef size_t i
@@ -240,6 +251,7 @@ cdef list list_graph_edges(GraphDef self):
     return [
         (wrap_raw(self._h, graph, edges.source[i]), wrap_raw(self._h, graph, edges.target[i]))
         for i in range(edges.size())
+        if not early_only or is_early(edges.data[i])
     ]
 
 

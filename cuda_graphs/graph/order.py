@@ -7,7 +7,7 @@ thousand members costs as much as a call. A set of touches stands for their colu
 over the nodes gives for each the columns that come after it; of touches sorted by where they begin and by where they
 end, the ones that miss a span are two prefixes, so those that meet it are what is left. What meets, is later in the
 topological order, and does not come after by edges, has no order. Columns are taken a block at a time, so that memory
-stays linear in the nodes.
+stays linear in the nodes; those of a block are neighbours in memory, so that few others meet it.
 """
 
 from __future__ import annotations
@@ -89,19 +89,24 @@ class Order:
 
     def unordered(self, touches: Iterable[Touch]) -> Iterator[tuple[Touch, Touch]]:
         """Pairs of touches of different nodes that share a byte, that one of them writes, and that have no order."""
-        columns = sorted(touches, key=lambda touch: touch.step)
-        for first in range(0, len(columns), BLOCK):
-            block = columns[first : first + BLOCK]
-            after = self.after([touch.step for touch in block])
-            index = SpanIndex(block)
-            for row, touch in enumerate(columns[: first + len(block)]):
-                found = index.meeting(touch) & ~after[touch.step]
-                if row >= first:
-                    found &= -2 << (row - first)  # the others of this block found this one
+        rows = sorted(touches, key=lambda touch: touch.step)
+        starts = [touch.span.start for touch in rows]
+        ends = [touch.span.end for touch in rows]
+        by_address = sorted(range(len(rows)), key=starts.__getitem__)
+        for first in range(0, len(rows), BLOCK):
+            columns = sorted(by_address[first : first + BLOCK])
+            index = SpanIndex([rows[i] for i in columns])
+            after = self.after([rows[i].step for i in columns])
+            for row in range(columns[-1]):
+                if ends[row] <= index.first or starts[row] >= index.last:
+                    continue
+                touch = rows[row]
+                found = index.meeting(starts[row], ends[row], touch.writes) & ~after[touch.step]
+                found &= -1 << bisect_right(columns, row)  # columns before it found it as a row
                 while found:
                     bit = found & -found
                     found ^= bit
-                    other = block[bit.bit_length() - 1]
+                    other = rows[columns[bit.bit_length() - 1]]
                     if touch.span.meets(other.span):
                         yield touch, other
 
@@ -114,15 +119,16 @@ class SpanIndex:
         by_start = sorted(range(len(block)), key=lambda i: -block[i].span.start)
         self.ends = [block[i].span.end for i in by_end]
         self.starts = [block[i].span.start for i in reversed(by_start)]
+        self.first, self.last = self.starts[0], self.ends[-1]
         self.ended = prefixes(by_end)
         self.not_begun = prefixes(by_start)
         self.all = (1 << len(block)) - 1
         self.writers = sum(1 << i for i, touch in enumerate(block) if touch.writes)
 
-    def meeting(self, touch: Touch) -> int:
-        ended = self.ended[bisect_right(self.ends, touch.span.start)]
-        not_begun = self.not_begun[len(self.starts) - bisect_left(self.starts, touch.span.end)]
-        return (self.all if touch.writes else self.writers) & ~(ended | not_begun)
+    def meeting(self, start: int, end: int, writes: bool) -> int:
+        ended = self.ended[bisect_right(self.ends, start)]
+        not_begun = self.not_begun[len(self.starts) - bisect_left(self.starts, end)]
+        return (self.all if writes else self.writers) & ~(ended | not_begun)
 
 
 def prefixes(order: Iterable[int]) -> list[int]:

@@ -7,6 +7,7 @@ import pytest
 
 import cuda_graphs as cg
 from cuda_graphs._handles import boxes
+from cuda_graphs.graph.lives import lives_of
 from tests.graph_rig import ONE
 
 
@@ -183,6 +184,28 @@ def test_what_an_embedded_graph_touches_its_node_touches(g, memory, kernels):
     assert found(g) == set()
 
 
+@pytest.mark.parametrize("trigger", ["programmatic", "launch_order"])
+def test_a_programmatic_edge_is_an_order_and_so_is_what_leads_over_it(trigger, g, memory, kernels):
+    data = cg.EdgeData.programmatic(trigger)
+    first = g.launch(ONE, kernels.nothing, writes=[(memory, 4)])
+    second = first.launch(ONE, kernels.nothing, edge=data, writes=[(memory, 4)])
+    second.launch(ONE, kernels.nothing, edge=data).memset(memory, 0, 4)
+    assert found(g) == set()
+
+
+def test_an_edge_that_lets_go_when_a_kernel_begins_is_no_order(g, memory, kernels):
+    begun = cg.EdgeData(from_port=2)
+    first = g.launch(ONE, kernels.nothing, writes=[(memory, 4)])
+    beside = first.launch(ONE, kernels.nothing, edge=begun, reads=[(memory, 4)])
+    after = beside.memset(memory, 0, 4)
+    assert found(g) == {finding("unordered", first, beside), finding("unordered", first, after)}
+    first.succ.add(after)
+    assert found(g) == {finding("unordered", first, beside)}
+    first.succ.discard(beside)
+    first.succ.add(beside)
+    assert found(g) == set()
+
+
 # ---- allocations
 
 
@@ -201,7 +224,28 @@ def test_memory_that_is_never_freed_is_found(g):
     assert found(g) == {finding("never_freed", kept)}
 
 
-# Kernels name the memory of alloc nodes here: of nodes whose operands it knows, a driver may refuse some by itself.
+def test_memory_that_is_freed_twice_is_found(g, monkeypatch):
+    """No driver takes a second free node, so one is made up."""
+    a = g.alloc(64, name="memory")
+    first = a.free(a.dptr)
+    second = first.join(name="frees too")
+    twice = lambda order, allocs, frees: lives_of(order, allocs, [*frees, (a.dptr, order.steps[second])])  # noqa: E731
+    monkeypatch.setattr("cuda_graphs.graph.check.lives_of", twice)
+    (report,) = g.check()
+    assert (report.kind, report.nodes[0], {*report.nodes[1:]}) == ("freed_twice", a, {first, second})
+    assert report.text.startswith("the memory of AllocNode 'memory' (")
+    assert "is freed by FreeNode (" in report.text and "EmptyNode 'frees too' (" in report.text
+
+
+def test_a_free_node_that_is_not_after_its_alloc_node_is_found(g):
+    a = g.alloc(64)
+    free = g.free(a.dptr)
+    assert found(g) == {finding("unordered", a, free), finding("never_freed", a)}
+    free.succ.add(a)
+    assert found(g) == {finding("use_before_alloc", free, a), finding("never_freed", a)}
+
+
+# Kernels name the memory of alloc nodes here: drivers take no new fill or copy of memory that their graph frees.
 
 
 def test_use_of_memory_after_its_free_node_is_found(g, kernels):
