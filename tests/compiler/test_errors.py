@@ -72,6 +72,7 @@ MISTAKES = [
     (Syntax, "the loop variable 'n' has a meaning already", "for n in range(3):  #!\n    pass"),
     (Syntax, "1 loop variables for 2 dimensions", "for i in cg.ndrange(2, 3):  #!\n    pass"),
     (Syntax, "known when compiling and cannot be assigned again", "y = 'text'\ny = 'other'  #!"),
+    (Syntax, "known when compiling and cannot be assigned again", "y = cg.static(3)\ny = 4  #!"),
     # Names
     (Name, "name 'nothing' is not defined", "y = nothing + 1  #!"),
     (Name, "name 'y' is not defined", "if n > 1:\n    y = 1\nx[0] = y  #!"),

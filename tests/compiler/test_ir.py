@@ -271,6 +271,30 @@ def test_captured_values_are_told():
     assert found["helper"]["OFFSET"] == 4
 
 
+class Settings:
+    dt, shape = 0.5, [2, 3]
+
+
+WEIGHTS = [1, 2, 3]
+settings = Settings()
+
+
+def deep(out: cg.ndarray(cg.f32, 1), k: cg.template):
+    out[0] = settings.dt * WEIGHTS[1]
+    out[1] = cg.static(sum(w * settings.shape[0] for w in WEIGHTS))
+    out[2] = k.dt
+
+
+def test_attributes_and_what_containers_hold_are_captured_as_they_are_now():
+    _, found = lower(deep, signature(deep, out=np.zeros(3, "f"), k=settings))
+    assert found["deep"]["settings.dt"] == 0.5
+    assert found["deep"]["settings.shape"] == [2, 3]
+    assert found["deep"]["WEIGHTS"] == WEIGHTS
+    assert found["deep"]["WEIGHTS"] is not WEIGHTS
+    assert "k.dt" not in found["deep"]
+    assert run_all(deep, out=np.zeros(3, "f"), k=settings)["out"].tolist() == [1.0, 12.0, 0.5]
+
+
 LEVELS = {
     0: [],
     1: ["ms"],

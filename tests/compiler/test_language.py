@@ -292,11 +292,13 @@ def static(out: i32s, mode: cg.template, shape: cg.template):
     pairs = {"one": 1, "two": squares[2]}
     out[7] = squares[3] + pairs["two"]
     cg.static_assert(SCALE == 3, "scale")
+    width = cg.static(len(NAMES) + 1)
+    out[8] = cg.static(width * 2) + width
 
 
 def test_static_is_evaluated_when_compiling():
-    found = run_all(static, out=zeros(8), mode="big", shape=(7, 2))["out"]
-    assert found.tolist() == [21, 2, 4, 6, 11, 14, 26, 13]
+    found = run_all(static, out=zeros(9), mode="big", shape=(7, 2))["out"]
+    assert found.tolist() == [21, 2, 4, 6, 11, 14, 26, 13, 9]
 
 
 @dataclass

@@ -28,7 +28,7 @@ from .functions import Frame, kind_of
 from .linear import FUNCTIONS
 from .places import broadcast, extent, make_vector, python_value, read
 from .static import static_assert, static_print, static_value
-from .values import Bound, Element, Func, IndexRange, Static, TypeOf, Vector, VectorElement
+from .values import Bound, Element, IndexRange, Static, TypeOf, Vector, VectorElement
 
 
 def call(frame: Frame, node: ast.Call) -> Any:
@@ -48,8 +48,6 @@ def call(frame: Frame, node: ast.Call) -> Any:
         return make_vector(frame, function, *args)
     if isinstance(function, Bound):
         return method(frame, function, args)
-    if isinstance(function, Func):
-        function = function.function
     inner = getattr(function, "__cuda_graphs_func__", None)
     if inner is not None:
         return frame.inline(inner, bind_arguments(frame, inner, args, keywords))

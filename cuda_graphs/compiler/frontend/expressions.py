@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from ..errors import (
 )
 from ..types import ScalarType, bool_, i32, promote
 from .functions import Frame, kind_of
-from .places import NUMBERS, broadcast, component, element, extent, item, python_value, read, swizzle
+from .places import broadcast, component, element, extent, item, python_value, read, swizzle
 from .scope import Scope
 from .values import Bound, Static, Struct, Vector, VectorElement
 
@@ -88,9 +87,7 @@ def attribute(frame: Frame, node: ast.Attribute) -> Any:
             "look for a slip in the name",
         ) from None
     found = from_outside(frame, found, ast.unparse(node))
-    if isinstance(owner, ModuleType) or not isinstance(found, NUMBERS):
-        return found
-    frame.source.captured[ast.unparse(node)] = found
+    frame.capture(node, found)
     return found
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
 from .. import ir
@@ -143,6 +144,18 @@ class Frame:
         root = self.root
         root.captured.setdefault(function.__qualname__, {}).update(frame.source.captured)
         return frame.result
+
+    def capture(self, node: ast.Attribute, found: Any) -> None:
+        """Note what an attribute of something from outside is now: `settings.dt`."""
+        root: ast.expr = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if (
+            isinstance(root, ast.Name)
+            and self.scope.find(root.id) is None
+            and not isinstance(found, ModuleType)
+        ):
+            self.source.capture(ast.unparse(node), found)
 
     def field(self, spec: FieldSpec) -> ir.Array:
         """The array that a field is in this kernel."""

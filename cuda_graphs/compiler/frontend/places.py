@@ -16,7 +16,7 @@ from ..annotations import VectorType
 from ..errors import CompileIndexError, CompileNameError, CompileSyntaxError, CompileTypeError, fail
 from ..types import i32, promote
 from .functions import Frame, kind_of
-from .values import Element, Vector, VectorElement
+from .values import Element, Static, Vector, VectorElement
 
 NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 
@@ -29,6 +29,8 @@ def read(frame: Frame, found: Any) -> Any:
             return builder.put(ir.Get(found, builder.loc))
         case ir.Value():
             return found
+        case Static():
+            return read(frame, found.value)
         case Element():
             return builder.put(ir.Load(found.array, found.index, builder.loc))
         case VectorElement():

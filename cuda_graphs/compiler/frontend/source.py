@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import inspect
 import linecache
 import textwrap
@@ -16,6 +17,8 @@ from typing import Any
 
 from .. import ir
 from ..errors import CompileNameError, CompileSyntaxError, fail
+
+CONTAINERS = (list, dict, set, tuple)  # in which something may change while they stay what they are
 
 
 @dataclass(eq=False)
@@ -63,10 +66,6 @@ class Source:
         end = node.end_col_offset if node.end_lineno == node.lineno else 0
         return ir.Loc(self.file, node.lineno, node.col_offset, end, self.function.__name__, caller)
 
-    @cached_property
-    def closure(self) -> inspect.ClosureVars:
-        return inspect.getclosurevars(self.function)
-
     def lookup(self, name: str, loc: ir.Loc) -> Any:
         """The value of a name that is not local."""
         cells = self.function.__code__.co_freevars
@@ -81,5 +80,9 @@ class Source:
                 CompileNameError, loc, f"name {name!r} is not defined here",
                 "a variable that is first assigned in an if or a loop exists in there only: assign it before",
             )  # fmt: skip
-        self.captured[name] = value
+        self.capture(name, value)
         return value
+
+    def capture(self, path: str, value: Any) -> None:
+        """Note what a name, or an attribute of what a name stands for, is now. Of containers a copy is kept."""
+        self.captured[path] = copy.deepcopy(value) if isinstance(value, CONTAINERS) else value

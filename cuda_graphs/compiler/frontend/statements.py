@@ -91,13 +91,15 @@ def is_variable(found: tuple[Any, ...]) -> bool:
 
 def declare(frame: Frame, name: str, value: Any) -> Any:
     """A variable of the type of the value; what is no number becomes another name for the same thing."""
+    if isinstance(value, Static):
+        return value.value  # another name for it, known when compiling
     value = read(frame, value)
     if isinstance(value, Vector):
         return value.map(lambda part: declare(frame, name, part))
     if isinstance(value, tuple) and any(isinstance(part, (ir.Value, Vector)) for part in value):
         return tuple(declare(frame, name, part) for part in value)
     if not isinstance(value, ir.Value):
-        return value.value if isinstance(value, Static) else value
+        return value
     local = ir.Local(name, value.type)
     frame.builder.put(ir.Set(local, value, frame.builder.loc))
     return local

@@ -43,7 +43,13 @@ def static_value(frame: Frame, node: ast.Call) -> Any:
             names[each.id] = static_name(frame, each)
     code = compile(ast.Expression(node.args[0]), frame.source.file, "eval")
     try:
-        return eval(code, {**vars(builtins)}, names)
+        found = eval(code, {**vars(builtins), **names})
+        for each in ast.walk(node.args[0]):
+            if isinstance(each, ast.Attribute) and not inner & {
+                n.id for n in ast.walk(each) if isinstance(n, ast.Name)
+            }:
+                frame.capture(each, eval(ast.unparse(each), {**vars(builtins), **names}))
+        return found
     except Exception as error:
         raise fail(
             CompileValueError, frame.builder.loc, f"cg.static: {type(error).__name__}: {error}",

@@ -91,13 +91,6 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class Func:
-    """A function that is inlined where it is called."""
-
-    function: Callable[..., Any]
-
-
-@dataclass(frozen=True)
 class TypeOf:
     """A scalar type as a callable: `cg.f32(x)`."""
 
