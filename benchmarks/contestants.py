@@ -15,6 +15,7 @@ import cuda_graphs as cg
 
 ROOT = Path(__file__).resolve().parent.parent
 KERNEL_NODE_PARAMS_SIZE = 72  # of CUDA_KERNEL_NODE_PARAMS_v2 in cuda.h, CUDA 12.0
+CAPTURE_MODE_RELAXED = 2  # CU_STREAM_CAPTURE_MODE_RELAXED
 SOURCE = 'extern "C" __global__ void add_one(int* x) { x[0] += 1; }'
 
 
@@ -45,6 +46,9 @@ class Ours:
     def launch_kernel(self) -> Callable[[], None]:
         return partial(cg.launch, self.stream, self.config, self.kernel, self.data)
 
+    def launch_on(self, builder: cg.GraphBuilder) -> Callable[[], None]:
+        return partial(cg.launch, builder, self.config, self.kernel, self.data)
+
 
 class Core:
     """The same calls through cuda.core."""
@@ -54,7 +58,7 @@ class Core:
         from cuda.core.graph import GraphDefinition
 
         self.definition, self.launch = GraphDefinition, launch
-        device = Device()
+        device = self.device = Device()
         device.set_current()
         self.stream = device.create_stream()
         options = ProgramOptions(arch=f"sm_{device.arch}")
@@ -76,6 +80,9 @@ class Core:
 
     def launch_kernel(self) -> Callable[[], None]:
         return partial(self.launch, self.stream, self.config, self.kernel, self.data)
+
+    def launch_on(self, builder) -> Callable[[], None]:
+        return partial(self.launch, builder, self.config, self.kernel, self.data)
 
 
 Rig = Ours | Core
@@ -165,16 +172,31 @@ class Inside:
 
         return run
 
-    def launch_kernel(self, ours: Ours) -> Callable[[], float]:
+    def launch_kernel_arguments(self, ours: Ours) -> tuple[object, object, object]:
         function = ctypes.c_void_p()
         status = self.driver.cuKernelGetFunction(ctypes.byref(function), ctypes.c_void_p(ours.kernel.handle))
         assert status == 0
-        address = ctypes.c_uint64(ours.address)
-        arguments = function, ctypes.c_void_p(ours.stream.handle), ctypes.byref(address)
+        return function, ctypes.c_void_p(ours.stream.handle), ctypes.byref(ctypes.c_uint64(ours.address))
+
+    def launch_kernel(self, ours: Ours) -> Callable[[], float]:
+        arguments = self.launch_kernel_arguments(ours)
 
         def run() -> float:
             elapsed = self.loops.kernel_launches(self.driver.cuLaunchKernel, *arguments, 50)
             ours.sync()
+            return elapsed
+
+        return run
+
+    def capture_launch(self, ours: Ours) -> Callable[[], float]:
+        launches = self.launch_kernel_arguments(ours)
+        stream, graph = ctypes.c_void_p(ours.stream.handle), ctypes.c_void_p()
+
+        def run() -> float:
+            status = self.driver.cuStreamBeginCapture_v2(stream, CAPTURE_MODE_RELAXED)
+            elapsed = self.loops.kernel_launches(self.driver.cuLaunchKernel, *launches, 50)
+            status |= self.driver.cuStreamEndCapture(stream, ctypes.byref(graph))
+            assert status | self.driver.cuGraphDestroy(graph) == 0
             return elapsed
 
         return run

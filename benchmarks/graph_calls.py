@@ -67,6 +67,20 @@ def launch_kernel(rig: Rig) -> Callable[[], float]:
     return per_call(rig.launch_kernel(), 50, rig.sync)
 
 
+def capture_launch(rig: Rig) -> Callable[[], float]:
+    """Host time of the launch of one kernel on a builder, 50 in a row in one capture."""
+
+    def run() -> float:
+        builder = rig.device.create_graph_builder()
+        builder.begin_building()
+        elapsed = per_call(rig.launch_on(builder), 50)()
+        builder.end_building()
+        builder.close()
+        return elapsed
+
+    return run
+
+
 def read(rig: Rig, n: int) -> Callable[[], float]:
     """nodes() and edges() of a definition whose nodes have no Python objects yet."""
 
@@ -188,6 +202,7 @@ def main() -> None:
     row("nodes() + edges(), 1000 nodes, first call", read, 1000)
     row("nodes() + edges(), 1000 nodes, again", read_again, 1000)
     row("launch one kernel on a stream", launch_kernel)
+    row("capture one kernel launch", capture_launch)
 
     def our_row(name: str, ours_only: Callable[[], float], bare: Callable[[], float] | None = None) -> None:
         contestants = {"cuda_graphs": ours_only, "cuda.core": None, "C, same process": bare}

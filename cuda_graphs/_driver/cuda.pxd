@@ -94,6 +94,7 @@ cdef extern from "<cuda.h>" nogil:
     ctypedef enum CUlaunchAttributeID:
         CU_LAUNCH_ATTRIBUTE_COOPERATIVE
         CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+        CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
     ctypedef struct CUclusterDim "decltype(CUlaunchAttributeValue::clusterDim)":
         unsigned int x
         unsigned int y
@@ -101,6 +102,7 @@ cdef extern from "<cuda.h>" nogil:
     ctypedef union CUlaunchAttributeValue:
         CUclusterDim clusterDim
         int cooperative
+        int programmaticStreamSerializationAllowed
         int priority
     ctypedef struct CUlaunchAttribute:
         CUlaunchAttributeID id

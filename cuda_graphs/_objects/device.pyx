@@ -183,7 +183,14 @@ class Device:
         return make_event(self.context, options)
 
     def create_graph_builder(self):
-        """A GraphBuilder with a stream of its own: what is given to it becomes a graph instead of being done."""
+        """A GraphBuilder with a stream of its own: what is given to it becomes a graph instead of being done.
+
+        The stream goes with the builder and with what else was made on it. It begins to capture with `begin_building` or
+        at the beginning of a `with` block.
+
+        Raises:
+            CUDAError: The device has not been made current yet, or there is no room for a stream.
+        """
         return make_stream(self.context, None).create_graph_builder()
 
     @property

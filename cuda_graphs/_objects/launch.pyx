@@ -52,7 +52,7 @@ def launch(stream, config, kernel, *args):
     cdef CapturedCall call
     if may_be_captured(h) and call.find(h):
         keep(call, as_owner(code._h), own_arguments(args))
-    if shape._cluster[0] or shape._is_cooperative:
+    if shape._cluster[0] or shape._is_cooperative or shape._is_programmatic:
         status = launch_with_attributes(raw_stream, shape, function, code, pack, call)
     else:
         with nogil:
@@ -71,7 +71,7 @@ cdef CUresult launch_with_attributes(
     CUstream stream, LaunchConfig shape, CUfunction function, Kernel kernel, ArgumentPack& pack, CapturedCall& call
 ) except *:
     cdef CUlaunchConfig native
-    cdef CUlaunchAttribute attributes[2]
+    cdef CUlaunchAttribute attributes[3]
     cdef CUresult status
     if shape._is_cooperative:
         check_cooperative(shape, kernel)

@@ -9,9 +9,10 @@ cdef class LaunchConfig:
     cdef unsigned int _block[3]    # in threads
     cdef unsigned int _shmem_size  # bytes of dynamic shared memory
     cdef bint _is_cooperative
+    cdef bint _is_programmatic     # may overlap with the kernel before it on its stream
     cdef object __weakref__
 
-    # Everything but the stream. `attributes` has room for 2 and lives as long as `native` is used; the grid comes out
+    # Everything but the stream. `attributes` has room for 3 and lives as long as `native` is used; the grid comes out
     # in blocks.
     cdef void _fill(self, CUlaunchConfig* native, CUlaunchAttribute* attributes) noexcept nogil
 

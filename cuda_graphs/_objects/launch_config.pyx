@@ -5,6 +5,7 @@
 from cuda_graphs._driver.cuda cimport (
     CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
     CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+    CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
     CUlaunchAttribute,
     CUlaunchConfig,
 )
@@ -13,7 +14,7 @@ from cuda_graphs._objects.numbers cimport as_int, read_flag
 from cuda_graphs.errors import CUDANotSupportedError
 
 
-FIELDS = ("grid", "cluster", "block", "shmem_size", "is_cooperative")
+FIELDS = ("grid", "cluster", "block", "shmem_size", "is_cooperative", "programmatic_stream_serialization")
 
 
 cdef class LaunchConfig:
@@ -25,18 +26,23 @@ cdef class LaunchConfig:
         block: Threads of a block, in the same form.
         shmem_size: Bytes of dynamic shared memory of a block.
         is_cooperative: All blocks run at the same time and may wait for each other (grid sync).
+        programmatic_stream_serialization: The kernel may begin when the one before it on the stream lets it, by
+            ``griddepcontrol.launch_dependents``, and itself waits for that one's memory with ``griddepcontrol.wait``.
+            Captured, it has an edge like `EdgeData.programmatic()`. For launches on a stream; explicit nodes have `edge`.
 
     Raises:
         ValueError: A number is missing or out of range.
         CUDAError: The device has no clusters, or no cooperative launches.
     """
 
-    def __init__(self, grid=None, cluster=None, block=None, shmem_size=None, is_cooperative=False):
+    def __init__(self, grid=None, cluster=None, block=None, shmem_size=None, is_cooperative=False,
+                 programmatic_stream_serialization=False):
         self.grid = grid
         self.block = block
         self.cluster = cluster
         self.shmem_size = shmem_size
         self.is_cooperative = is_cooperative
+        self.programmatic_stream_serialization = programmatic_stream_serialization
 
     @property
     def grid(self):
@@ -94,6 +100,15 @@ cdef class LaunchConfig:
             refuse_without_cooperation()
         self._is_cooperative = value
 
+    @property
+    def programmatic_stream_serialization(self):
+        """True when the kernel may begin before the one before it on the stream has ended."""
+        return self._is_programmatic
+
+    @programmatic_stream_serialization.setter
+    def programmatic_stream_serialization(self, value):
+        self._is_programmatic = read_flag(value, "programmatic_stream_serialization")
+
     cdef void _fill(self, CUlaunchConfig* native, CUlaunchAttribute* attributes) noexcept nogil:
         cdef bint clusters = self._cluster[0] != 0
         native.gridDimX = self._grid[0] * (self._cluster[0] if clusters else 1)
@@ -115,9 +130,15 @@ cdef class LaunchConfig:
             attributes[native.numAttrs].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE
             attributes[native.numAttrs].value.cooperative = 1
             native.numAttrs += 1
+        if self._is_programmatic:
+            attributes[native.numAttrs].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+            attributes[native.numAttrs].value.programmaticStreamSerializationAllowed = 1
+            native.numAttrs += 1
 
     def _fields(self):
-        return (self.grid, self.cluster, self.block, self.shmem_size, self.is_cooperative)
+        return (
+            self.grid, self.cluster, self.block, self.shmem_size, self.is_cooperative, self.programmatic_stream_serialization
+        )
 
     def __eq__(self, other):
         if not isinstance(other, LaunchConfig):
@@ -131,9 +152,10 @@ cdef class LaunchConfig:
         return LaunchConfig, self._fields()
 
     def __repr__(self):
+        last = ", programmatic_stream_serialization=True" if self._is_programmatic else ""
         return (
             f"LaunchConfig(grid={self.grid}, cluster={self.cluster}, block={self.block}, "
-            f"shmem_size={self.shmem_size}, is_cooperative={self.is_cooperative})"
+            f"shmem_size={self.shmem_size}, is_cooperative={self.is_cooperative}{last})"
         )
 
 

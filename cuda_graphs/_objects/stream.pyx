@@ -229,7 +229,6 @@ cdef class Stream:
         """The stream's priority: smaller runs first."""
         self._check_open()
         ensure_driver()
-        check_askable(self._h, "priority")
         cdef int priority = 0
         cdef StreamHandle h = self._h
         cdef CUresult status
@@ -280,7 +279,7 @@ cdef int record_on(const StreamHandle& h, const EventHandle& e) except -1:
 
 
 cdef int check_askable(const StreamHandle& h, str what) except -1:
-    # cuStreamGetFlags and cuStreamGetPriority spoil the capture of the stream (libcuda 580, on an H200).
+    # cuStreamGetFlags spoils the capture of the stream (libcuda 580, on an H200).
     cdef CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE
     cdef CUresult status
     with nogil:

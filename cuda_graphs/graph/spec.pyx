@@ -73,6 +73,11 @@ cdef int fill_arguments(NodeSpec& spec, Kernel kernel, tuple args) except -1:
 
 cdef int fill_config(NodeSpec& spec, LaunchConfig config) except -1:
     cdef CUDA_KERNEL_NODE_PARAMS_v3* p = &spec.params.kernel
+    if config._is_programmatic:
+        raise ValueError(
+            "config.programmatic_stream_serialization is for launches on a stream: a node has no kernel before it but "
+            "by its edges; give it edge=EdgeData.programmatic()"
+        )
     spec.shape.cluster = config._cluster
     spec.shape.cooperative = config._is_cooperative
     # With a cluster the grid counts clusters, and the driver counts blocks.
