@@ -26,12 +26,11 @@ void sort_in(NodeRecord& node, Insides& insides) {
     if (node.kind == NodeKind::kChild || (node.facts && !node.facts->inner.empty())) insides.holders.push_back(&node);
 }
 
-// The nodes of `graph`, if not all of them are among `known` records.
-bool list_if_more(CUgraph graph, std::size_t known, std::vector<CUgraphNode>& nodes) {
+// How many nodes the driver has, and which, if some of them may not be on record.
+bool list_if_other(const GraphBox& graph, std::size_t* count, std::vector<CUgraphNode>& nodes) {
     const GilRelease released;
-    std::size_t count = 0;
-    CU_TRY(driver().cuGraphGetNodes(graph, nullptr, &count));
-    if (count != known) CU_TRY(list_nodes(graph, nodes));
+    CU_TRY(driver().cuGraphGetNodes(graph.raw, nullptr, count));
+    if (*count != graph.nodes.alive() && *count != graph.looked_at) CU_TRY(list_nodes(graph.raw, nodes));
     return true;
 }
 
@@ -44,11 +43,12 @@ bool find_kinds(const std::vector<CUgraphNode>& nodes, std::vector<NodeKind>& ki
 
 // Nodes of clones and captures are on record only when somebody asked for them.
 bool record_missing(GraphBox& graph) {
-    std::size_t known = 0;
-    graph.nodes.for_each([&](NodeRecord& node) { known += node.raw != nullptr ? 1 : 0; });
+    std::size_t count = 0;
     std::vector<CUgraphNode> nodes;
     std::vector<NodeKind> kinds;
-    if (!list_if_more(graph.raw, known, nodes)) return false;
+    if (!list_if_other(graph, &count, nodes)) return false;
+    if (nodes.empty()) return true;
+    graph.looked_at = count;
     const auto is_known = [&](CUgraphNode raw) { return graph.nodes.find(raw) != nullptr; };
     nodes.erase(std::remove_if(nodes.begin(), nodes.end(), is_known), nodes.end());
     if (nodes.empty()) return true;
@@ -60,6 +60,7 @@ bool record_missing(GraphBox& graph) {
 
 bool list_insides(GraphBox& graph, Insides& insides) {
     if (!record_missing(graph)) return false;
+    if (!graph.nodes.with_more()) return true;
     graph.nodes.for_each([&](NodeRecord& node) { sort_in(node, insides); });
     for (NodeRecord* holder : insides.holders)
         if (holder->kind == NodeKind::kChild && child_box(*holder) == nullptr) return false;

@@ -41,6 +41,7 @@ struct GraphBox {
     std::vector<ConditionRecord> conditions;
     CaptureBox* capture = nullptr;  // that adds nodes to it now
     bool half_done = false;         // a capture into it was given up
+    std::size_t looked_at = 0;      // how many nodes it had when those that are not on record were last looked at
     bool edited = false;            // its edges were, or a node destroyed: see graph_order.hpp
     Counted<Kind::kGraph> counted;
 };

@@ -15,6 +15,25 @@ NodeFacts& NodeRecord::make_facts() {
     return *facts;
 }
 
+namespace {
+
+bool may_hold_more(NodeKind kind) noexcept {
+    switch (kind) {
+        case NodeKind::kMemset:
+        case NodeKind::kChild:
+        case NodeKind::kIf:
+        case NodeKind::kIfElse:
+        case NodeKind::kWhile:
+        case NodeKind::kSwitch:
+        case NodeKind::kConditional:
+            return true;
+        default:
+            return false;
+    }
+}
+
+}  // namespace
+
 NodeRecord& NodeTable::add(GraphBox& graph, CUgraphNode raw, NodeKind kind) {
     NodeRecord* record = nullptr;
     if (free_.empty()) {
@@ -26,6 +45,8 @@ NodeRecord& NodeTable::add(GraphBox& graph, CUgraphNode raw, NodeKind kind) {
     record->raw = raw;
     record->graph = &graph;
     record->kind = kind;
+    ++alive_;
+    with_more_ |= may_hold_more(kind);
     unindexed_.push_back(record);
     return *record;
 }
@@ -45,7 +66,10 @@ void NodeTable::update_index() {
     for (NodeRecord* record : unindexed_) {
         NodeRecord*& entry = index_[record->raw];
         // A raw value that is known already: its node was destroyed behind our back.
-        if (entry != nullptr) bury(*entry);
+        if (entry != nullptr) {
+            bury(*entry);
+            --alive_;
+        }
         entry = record;
     }
     unindexed_.clear();
@@ -61,12 +85,14 @@ void NodeTable::forget(NodeRecord& record) noexcept {
     update_index();
     index_.erase(record.raw);
     bury(record);
+    --alive_;
     if (record.object == nullptr) recycle(record);
 }
 
 void NodeTable::forget_all() noexcept {
     index_.clear();
     unindexed_.clear();
+    alive_ = 0;
     for (NodeRecord& record : records_) bury(record);
 }
 

@@ -96,6 +96,10 @@ class NodeTable {
     }
     // By index, for visits that may add records.
     std::size_t size() const noexcept { return records_.size(); }
+    // How many stand for nodes that are there.
+    std::size_t alive() const noexcept { return alive_; }
+    // False: no memset node and nothing with a graph inside ever was among them.
+    bool with_more() const noexcept { return with_more_; }
     NodeRecord& operator[](std::size_t index) noexcept { return records_[index]; }
 
   private:
@@ -105,6 +109,8 @@ class NodeTable {
     std::vector<NodeRecord*> free_;
     std::vector<NodeRecord*> unindexed_;
     std::unordered_map<CUgraphNode, NodeRecord*> index_;
+    std::size_t alive_ = 0;
+    bool with_more_ = false;
 };
 
 enum class Direction { kPredecessors, kSuccessors };
