@@ -376,19 +376,25 @@ LAW(CaptureThreads, AGlobalCaptureIsUntouchedByRelaxedThreads) {
     EQUAL(others.refused(), 0);
 }
 
-LAW(CaptureThreads, AGlobalCaptureEndsWellOrInvalidatedWhenOthersAllocate) {
+LAW(CaptureThreads, AGlobalCaptureIsInvalidatedByAllocationsOfOthersWhichAreRefused) {
+    constexpr int kOthers = 3;
     context();
     function("affine");
-    Bystanders others(CU_STREAM_CAPTURE_MODE_GLOBAL);
-    int invalidated = 0;
-    const bool met = soon([&] {
-        const CUresult ended = capture_chain(CU_STREAM_CAPTURE_MODE_GLOBAL, 20);
-        CHECK(ended == CUDA_SUCCESS || ended == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
-        invalidated += ended != CUDA_SUCCESS;
-        return invalidated >= 3;
-    });
+    Bystanders others(CU_STREAM_CAPTURE_MODE_GLOBAL, kOthers);
+    for (int round = 0; round < 5; ++round) {
+        const Stream stream;
+        OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+        // Each of the others may be about to count a refusal of the round before.
+        const int before = others.refused() + kOthers;
+        CHECK(soon([&] { return others.refused() > before; }));
+        CUdeviceptr x = 0;
+        EQUAL(launch("affine", 1, 1, stream, x, std::uint64_t{1}, std::uint64_t{1}),
+              CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+        CUgraph graph = nullptr;
+        EQUAL(cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+        EQUAL(graph, nullptr);
+    }
     others.stop();
-    CHECK(met && others.refused() > 0);
     OK(capture_chain(CU_STREAM_CAPTURE_MODE_GLOBAL, 20));
 }
 
@@ -475,16 +481,15 @@ LAW(CaptureThreads, TheLegacyStreamIsBarredOnlyWhileABlockingStreamCaptures) {
         }
     });
     const Stream blocking(CU_STREAM_DEFAULT);
-    const bool met = soon([&] {
+    for (int round = 0; round < 5; ++round) {
         OK(cuStreamBeginCapture(blocking, kRelaxed));
-        for (int i = 0; i < 10; ++i) launch("nothing", 1, 1, blocking);
+        const int before = refused + 1;  // the other thread may be about to count one of the round before
+        CHECK(soon([&] { return refused > before; }));
         CUgraph graph = nullptr;
-        if (cuStreamEndCapture(blocking, &graph) == CUDA_SUCCESS) OK(cuGraphDestroy(graph));
-        return refused > 0;
-    });
+        EQUAL(cuStreamEndCapture(blocking, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    }
     done = true;
     other.join();
-    CHECK(met);
     OK(launch("nothing", 1, 1, CU_STREAM_LEGACY));
     OK(cuStreamSynchronize(CU_STREAM_LEGACY));
 }
