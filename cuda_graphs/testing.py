@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""For tests of programs that use cuda_graphs: driver calls that fail on purpose, and how many calls are made.
+"""For tests of programs that use cuda_graphs: driver calls that fail on purpose, how many calls are made, and which
+objects of the driver are left.
 
-Both work on the host driver only, where every call of the process is seen, whoever makes it::
+All of it works on the host driver only, where every call of the process is seen, whoever makes it::
 
     from cuda_graphs import testing
 
@@ -13,16 +14,20 @@ Both work on the host driver only, where every call of the process is seen, whoe
         graph.launch(stream)
     assert calls == {"cuGraphLaunch": 1}
 
+    before = testing.objects()
+    run_the_program()
+    assert testing.objects() == before
+
 Functions are named as in the documentation of the CUDA driver, without a version at the end: ``"cuMemAlloc"``.
 """
 
 import ctypes
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from cuda_graphs._driver.choice import ensure_loaded
 
-__all__ = ["Calls", "Failure", "calls", "fail"]
+__all__ = ["Calls", "Failure", "calls", "fail", "objects"]
 
 _NOT_FOUND = 500  # CUDA_ERROR_NOT_FOUND
 
@@ -39,21 +44,23 @@ def _watch(what: str) -> ctypes.CDLL:
     library.cghFailCall.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_char_p]
     library.cghFailedCalls.argtypes = [ctypes.c_char_p]
     library.cghFailedCalls.restype = ctypes.c_uint64
-    library.cghCallCount.argtypes = [
-        ctypes.c_uint32,
-        ctypes.POINTER(ctypes.c_char_p),
-        ctypes.POINTER(ctypes.c_uint64),
-    ]
+    for table in (library.cghCallCount, library.cghLiveObjects):
+        table.argtypes = [ctypes.c_uint32, ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(ctypes.c_uint64)]
     return library
+
+
+def _rows(table: Callable[..., int]) -> dict[str, int]:
+    """What one of the library's tables of names and numbers says now."""
+    name, count = ctypes.c_char_p(), ctypes.c_uint64()
+    found: dict[str, int] = {}
+    while table(len(found), ctypes.byref(name), ctypes.byref(count)) == 0:
+        found[(name.value or b"").decode()] = count.value
+    return found
 
 
 def _counts(library: ctypes.CDLL) -> dict[str, int]:
     """Every function with its calls so far."""
-    name, count = ctypes.c_char_p(), ctypes.c_uint64()
-    found: dict[str, int] = {}
-    while library.cghCallCount(len(found), ctypes.byref(name), ctypes.byref(count)) == 0:
-        found[(name.value or b"").decode()] = count.value
-    return found
+    return _rows(library.cghCallCount)
 
 
 class Failure:
@@ -160,3 +167,18 @@ def calls() -> Calls:
         RuntimeError: This process uses another driver than the host driver.
     """
     return Calls()
+
+
+def objects() -> dict[str, int]:
+    """How many objects of each kind live in the driver now, whoever made them: streams (two a device are its own),
+    events, libraries and their modules and kernels, pools, allocations of memory (those of allocation nodes and of
+    modules' variables too), graphs (bodies and child graphs too) and their nodes, executables, user objects, captures
+    that have not ended.
+
+    What is released later is counted until then: the objects of launches in flight, and those whose Python objects
+    wait for the garbage collector.
+
+    Raises:
+        RuntimeError: This process uses another driver than the host driver.
+    """
+    return _rows(_watch("objects()").cghLiveObjects)

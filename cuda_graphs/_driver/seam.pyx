@@ -70,8 +70,10 @@ def load(str path) -> str:
 def version() -> tuple[int, int]:
     """The CUDA version of the loaded driver."""
     cdef int code = 0
+    cdef CUresult status
     with nogil:
-        check(driver().cuDriverGetVersion(&code))
+        status = driver().cuDriverGetVersion(&code)
+    check_attempt(status, "ask for the version of the driver")
     return code // 1000, code % 1000 // 10
 
 

@@ -97,12 +97,11 @@ ContextScope::~ContextScope() {
     if (pushed_) driver().cuCtxPopCurrent(&popped);
 }
 
-RelaxedCapture::RelaxedCapture() noexcept {
-    driver().cuThreadExchangeStreamCaptureMode(&mode_);
-}
+RelaxedCapture::RelaxedCapture() noexcept
+    : changed_(driver().cuThreadExchangeStreamCaptureMode(&mode_) == CUDA_SUCCESS) {}
 
 RelaxedCapture::~RelaxedCapture() {
-    driver().cuThreadExchangeStreamCaptureMode(&mode_);
+    if (changed_) driver().cuThreadExchangeStreamCaptureMode(&mode_);
 }
 
 }  // namespace cg

@@ -54,7 +54,8 @@ class RelaxedCapture {
     RelaxedCapture& operator=(const RelaxedCapture&) = delete;
 
   private:
-    CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+    CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;  // then that of before
+    bool changed_;
 };
 
 }  // namespace cg

@@ -212,7 +212,7 @@ void let_go(ExecOwners&& owners) {
     if (!owners.empty()) make_box<FormerOwners>()->owners = std::move(owners);
 }
 
-DetachedOwners::DetachedOwners(GraphBox& graph, Objects& kept) : attached_(list_owners(graph)) {
+DetachedOwners::DetachedOwners(GraphBox& graph, Objects& kept) : graph_(graph), attached_(list_owners(graph)) {
     kept.reserve(attached_.size());
     const GilRelease released;
     for (AttachedObject& each : attached_) {
@@ -226,11 +226,15 @@ DetachedOwners::DetachedOwners(GraphBox& graph, Objects& kept) : attached_(list_
 }
 
 DetachedOwners::~DetachedOwners() {
-    const GilRelease released;
-    // A reference that cannot be given back is leaked on purpose: the definition needs the owners.
+    {
+        const GilRelease released;
+        for (AttachedObject& each : attached_)
+            if (each.object != nullptr &&
+                driver().cuGraphRetainUserObject(each.graph, each.object, 1, CU_GRAPH_USER_OBJECT_MOVE) == CUDA_SUCCESS)
+                each.object = nullptr;
+    }
     for (const AttachedObject& each : attached_)
-        if (each.object != nullptr)
-            driver().cuGraphRetainUserObject(each.graph, each.object, 1, CU_GRAPH_USER_OBJECT_MOVE);
+        if (each.object != nullptr) keep_owners(graph_, each.object);  // the definition needs the owners
 }
 
 CUresult prepare_use(const LastUse& last, const StreamHandle& stream, LastUse* next) {

@@ -100,6 +100,7 @@ class DetachedOwners {
     DetachedOwners& operator=(const DetachedOwners&) = delete;
 
   private:
+    GraphBox& graph_;
     std::vector<AttachedObject> attached_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Hierarchy {
     std::deque<GraphBox> graphs;  // addresses stay
     SourceTable sources;
     ParameterTable parameters;
+    std::vector<CUuserObject> kept;  // references that the graphs should have and could not be given
 
     bool finish() noexcept;
     GraphBox& add(CUgraph raw, NodeRecord* holder);
@@ -29,6 +31,7 @@ bool Hierarchy::finish() noexcept {
     if (root != nullptr) {
         const GilRelease released;
         if (is_refused_here(driver().cuGraphDestroy(root))) return false;
+        for (CUuserObject object : kept) driver().cuUserObjectRelease(object, 1);
     }
     drain_deferred();
     return true;
@@ -79,17 +82,21 @@ GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw) {
 }
 
 GraphBox* child_box(NodeRecord& holder) {
-    if (holder.facts && !holder.facts->inner.empty()) return holder.facts->inner.front();
-    CUgraph raw = nullptr;
-    {
-        const GilRelease released;
-        CU_TRY(driver().cuGraphChildGraphNodeGetGraph(holder.raw, &raw));
+    if (!holder.facts || holder.facts->inner.empty()) {
+        CUgraph raw = nullptr;
+        {
+            const GilRelease released;
+            CU_TRY(driver().cuGraphChildGraphNodeGetGraph(holder.raw, &raw));
+        }
+        if (!holder.facts || holder.facts->inner.empty())
+            add_inner_graph(holder, raw);  // else another thread was faster
     }
-    if (holder.facts && !holder.facts->inner.empty()) return holder.facts->inner.front();  // another thread was faster
-    GraphBox& inner = add_inner_graph(holder, raw);
-    const auto labels = std::exchange(holder.facts->inner_labels, {});
-    if (labels) CU_TRY(give_labels(inner, labels));
-    return &inner;
+    GraphBox* const inner = holder.facts->inner.front();
+    if (const auto labels = holder.facts->inner_labels) {
+        CU_TRY(give_labels(*inner, labels));  // where it fails, whoever asks next tries again
+        holder.facts->inner_labels.reset();
+    }
+    return inner;
 }
 
 ParameterTable& parameters_of(GraphBox& graph) noexcept {
@@ -136,6 +143,14 @@ std::vector<AttachedObject> list_owners(const GraphBox& graph) {
         each.owners.for_each([&](CUuserObject object) { found.push_back({each.raw, object}); });
     }
     return found;
+}
+
+void keep_owners(GraphBox& graph, CUuserObject object) noexcept {
+    try {
+        graph.hierarchy->kept.push_back(object);
+    } catch (const std::bad_alloc&) {
+        return;  // leaked: the nodes need the owners
+    }
 }
 
 GraphBox* find_unfinished(GraphBox& graph) noexcept {

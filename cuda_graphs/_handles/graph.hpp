@@ -95,6 +95,9 @@ struct AttachedObject {
 // Those of this graph and of all bodies in it. What an embedded graph has is left out: it got it from its source.
 std::vector<AttachedObject> list_owners(const GraphBox& graph);
 
+// Keeps a reference to owners as long as the whole hierarchy lives.
+void keep_owners(GraphBox& graph, CUuserObject object) noexcept;
+
 // This graph or a body in it that cannot be made into an executable now, since it is being captured or was left half
 // done; null when there is none.
 GraphBox* find_unfinished(GraphBox& graph) noexcept;

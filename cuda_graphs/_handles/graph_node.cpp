@@ -116,7 +116,7 @@ CUresult list_nodes(CUgraph graph, std::vector<CUgraphNode>& nodes) {
     if (status != CUDA_SUCCESS || count == 0) return status;
     nodes.resize(count);
     status = driver().cuGraphGetNodes(graph, nodes.data(), &count);
-    nodes.resize(count);
+    nodes.resize(status == CUDA_SUCCESS ? count : 0);
     return status;
 }
 

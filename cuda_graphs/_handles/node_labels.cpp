@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "error.hpp"
 #include "gil.hpp"
 #include "graph.hpp"
 
@@ -85,11 +86,15 @@ bool same_kinds(const std::vector<CUgraphNode>& nodes, const std::vector<CopiedL
 std::shared_ptr<const GraphLabels> copy_labels(GraphBox& graph) {
     auto labels = std::make_shared<GraphLabels>();
     std::vector<CUgraphNode> nodes;
-    if (list_unlocked(graph, nodes) != CUDA_SUCCESS) return labels;  // the embedding itself will say why
+    const CUresult status = list_unlocked(graph, nodes);
+    if (status != CUDA_SUCCESS) return note_error(status, "cuGraphGetNodes"), nullptr;
     labels->nodes.reserve(nodes.size());
     for (CUgraphNode raw : nodes) {
         const NodeRecord* const node = graph.nodes.find(raw);
         labels->nodes.push_back(node != nullptr ? copy_of(*node) : CopiedLabels{});
+        const bool has_inner =
+            node != nullptr && node->kind == NodeKind::kChild && node->facts && !node->facts->inner.empty();
+        if (has_inner && !labels->nodes.back().inner) return nullptr;  // it noted the error
     }
     return labels;
 }

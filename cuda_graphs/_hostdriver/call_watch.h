@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests of what is above the driver: how often each driver function is called, and calls that fail. The functions
-// are named without their version ("cuMemAlloc"), as in _driver/functions.def; cuGetProcAddress is not watched.
+// For tests of what is above the driver: how often each driver function is called, calls that fail, and which objects
+// are left. The functions are named without their version ("cuMemAlloc"), as in _driver/functions.def; cuGetProcAddress
+// is not watched.
 //
 // The environment variable CUDA_GRAPHS_HOST_FAIL does the same from outside: <function>:<nth>[:<code>], several of them
 // separated by commas. What is wrong there is said on standard error, and no call fails.
@@ -30,6 +31,10 @@ void cghCountCalls(int on);
 
 // The `index`-th function and how often it was called while calls were counted; CUDA_ERROR_INVALID_VALUE past the last.
 CUresult cghCallCount(uint32_t index, const char** function, uint64_t* count);
+
+// The `index`-th kind of object and how many of it live now: handles that are not dead, allocations, captures that have
+// not ended. CUDA_ERROR_INVALID_VALUE past the last.
+CUresult cghLiveObjects(uint32_t index, const char** kind, uint64_t* count);
 
 #ifdef __cplusplus
 }

@@ -22,7 +22,7 @@ from cuda_graphs._driver.cuda cimport (
     CUstream,
     driver,
 )
-from cuda_graphs._driver.seam cimport check, ensure_driver
+from cuda_graphs._driver.seam cimport check_attempt, ensure_driver
 from cuda_graphs._handles.capture_handles cimport CapturedCall, may_be_captured
 from cuda_graphs._handles.graph_handles cimport NodeKind, as_owner
 from cuda_graphs._handles.handles cimport (
@@ -344,7 +344,8 @@ cdef int ask_kind(CUdeviceptr address, int* device_id) except -2:
     cdef CUresult status
     with nogil:
         status = driver().cuPointerGetAttributes(3, attributes, values, address)
-    check(status)
+    if status:
+        check_attempt(status, f"ask what the memory at {address:#x} is")
     device_id[0] = ordinal if memory_type else -1
     if managed:
         return MANAGED

@@ -14,7 +14,7 @@ from cuda_graphs._driver.cuda cimport (
     CUuuid,
     driver,
 )
-from cuda_graphs._driver.seam cimport check, check_attempt, ensure_driver, raise_noted
+from cuda_graphs._driver.seam cimport check_attempt, ensure_driver, raise_noted
 from cuda_graphs._handles.handles cimport ContextBox, ContextHandle, box_of, current_context, primary_context, raw_of
 from cuda_graphs._objects.captured cimport protect_bodies
 from cuda_graphs._objects.context cimport Context
@@ -69,8 +69,11 @@ class Device:
         """What the device is called."""
         cdef char text[256]
         cdef int device = self._device_id
+        cdef CUresult status
         with nogil:
-            check(driver().cuDeviceGetName(text, 256, device))
+            status = driver().cuDeviceGetName(text, 256, device)
+        if status:
+            check_attempt(status, f"ask for the name of device {device}")
         return (<bytes>text).decode(errors="replace")
 
     @property
@@ -78,8 +81,11 @@ class Device:
         """The identity of the device over processes, in the form 8-4-4-4-12 hex digits."""
         cdef CUuuid uuid
         cdef int device = self._device_id
+        cdef CUresult status
         with nogil:
-            check(driver().cuDeviceGetUuid(&uuid, device))
+            status = driver().cuDeviceGetUuid(&uuid, device)
+        if status:
+            check_attempt(status, f"ask for the identity of device {device}")
         digits = (<bytes>uuid.bytes[:16]).hex()
         return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
@@ -88,8 +94,11 @@ class Device:
         """Where the device sits, "domain:bus:device.function"."""
         cdef char text[64]
         cdef int device = self._device_id
+        cdef CUresult status
         with nogil:
-            check(driver().cuDeviceGetPCIBusId(text, 64, device))
+            status = driver().cuDeviceGetPCIBusId(text, 64, device)
+        if status:
+            check_attempt(status, f"ask where device {device} sits")
         return (<bytes>text).decode()
 
     @property
@@ -97,8 +106,11 @@ class Device:
         """The memory of the device in bytes."""
         cdef size_t size = 0
         cdef int device = self._device_id
+        cdef CUresult status
         with nogil:
-            check(driver().cuDeviceTotalMem(&size, device))
+            status = driver().cuDeviceTotalMem(&size, device)
+        if status:
+            check_attempt(status, f"ask for the memory of device {device}")
         return size
 
     @property
@@ -122,8 +134,11 @@ class Device:
         cdef int device = self._device_id, other = Device(peer).device_id
         if other == device:
             return True
+        cdef CUresult status
         with nogil:
-            check(driver().cuDeviceCanAccessPeer(&can, device, other))
+            status = driver().cuDeviceCanAccessPeer(&can, device, other)
+        if status:
+            check_attempt(status, f"ask whether device {device} can use the memory of device {other}")
         return bool(can)
 
     def set_current(self, context=None):
@@ -229,7 +244,8 @@ class Device:
         if previous == context:
             with nogil:
                 status = driver().cuCtxSynchronize()
-            check_attempt(status, f"wait for {self!r}")
+            if status:
+                check_attempt(status, f"wait for device {self._device_id}")
             return
         make_current(context)
         try:
@@ -237,7 +253,8 @@ class Device:
                 status = driver().cuCtxSynchronize()
         finally:
             make_current(previous)
-        check_attempt(status, f"wait for {self!r}")
+        if status:
+            check_attempt(status, f"wait for device {self._device_id}")
 
     def __int__(self):
         return self._device_id
@@ -275,14 +292,18 @@ cdef int device_attribute(int device_id, int attribute) except? -1:
     # An older driver does not know a newer attribute: it has not what that one asks for.
     if status == CUDA_ERROR_INVALID_VALUE:
         return 0
-    check(status)
+    if status:
+        check_attempt(status, f"ask for attribute {attribute} of device {device_id}")
     return value
 
 
 cdef int device_count() except -1:
     cdef int count = 0
+    cdef CUresult status
     with nogil:
-        check(driver().cuDeviceGetCount(&count))
+        status = driver().cuDeviceGetCount(&count)
+    if status:
+        check_attempt(status, "count the devices")
     return count
 
 
@@ -325,4 +346,4 @@ cdef int make_current(Context context) except -1:
     cdef CUresult status
     with nogil:
         status = driver().cuCtxSetCurrent(raw)
-    return check(status)
+    return check_attempt(status, f"make {context!r} current") if status else 0

@@ -14,7 +14,7 @@ from cuda_graphs._driver.cuda cimport (
     CUresult,
     driver,
 )
-from cuda_graphs._driver.seam cimport check, check_attempt, ensure_driver, raise_noted
+from cuda_graphs._driver.seam cimport check_attempt, ensure_driver, raise_noted
 from cuda_graphs._handles.handles cimport (
     EventBox,
     EventHandle,
@@ -183,7 +183,8 @@ cdef float elapsed(Event start, Event end) except? -1:
                 "EventOptions(timing_enabled=True)."
             )
         raise RuntimeError("Both Events must be recorded before they can be subtracted.")
-    check(status)
+    if status:
+        check_attempt(status, f"measure the time from {start!r} to {end!r}")
     return -1
 
 

@@ -19,7 +19,7 @@ from cuda_graphs._driver.cuda cimport (
     CUresult,
     driver,
 )
-from cuda_graphs._driver.seam cimport check, check_attempt, ensure_driver, raise_noted
+from cuda_graphs._driver.seam cimport check_attempt, ensure_driver, raise_noted
 from cuda_graphs._handles.handles cimport (
     KernelBox,
     KernelHandle,
@@ -220,7 +220,8 @@ cdef int get_attribute(Kernel kernel, int number, int device) except? -2:
     cdef CUresult status
     with nogil:
         status = driver().cuKernelGetAttribute(&value, <CUfunction_attribute>number, raw_of(kernel._h), device)
-    check(status)
+    if status:
+        check_attempt(status, f"ask for attribute {number} of {kernel!r}")
     return value
 
 
@@ -247,7 +248,8 @@ class KernelOccupancy:
         cdef CUresult status
         with nogil:
             status = driver().cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads, bytes)
-        check(status)
+        if status:
+            check_attempt(status, f"ask how many blocks of {block_size} threads of {self._kernel!r} fit on a multiprocessor")
         return blocks
 
     def max_potential_block_size(self, dynamic_shared_memory_needed, block_size_limit):
@@ -263,7 +265,8 @@ class KernelOccupancy:
         cdef CUresult status
         with nogil:
             status = driver().cuOccupancyMaxPotentialBlockSize(&grid, &block, function, NULL, bytes, limit)
-        check(status)
+        if status:
+            check_attempt(status, f"ask for the best block size of {self._kernel!r}")
         return MaxPotentialBlockSizeOccupancyResult(grid, block)
 
     def available_dynamic_shared_memory_per_block(self, num_blocks_per_multiprocessor, block_size):
@@ -275,7 +278,8 @@ class KernelOccupancy:
         cdef CUresult status
         with nogil:
             status = driver().cuOccupancyAvailableDynamicSMemPerBlock(&bytes, function, blocks, threads)
-        check(status)
+        if status:
+            check_attempt(status, f"ask how much shared memory is left for {self._kernel!r}")
         return bytes
 
     def max_potential_cluster_size(self, config, *, stream=None):
@@ -308,5 +312,6 @@ cdef int cluster_question(Kernel kernel, config, stream, bint active) except? -1
             status = driver().cuOccupancyMaxActiveClusters(&answer, function, &native)
         else:
             status = driver().cuOccupancyMaxPotentialClusterSize(&answer, function, &native)
-    check(status)
+    if status:
+        check_attempt(status, f"ask about clusters of {kernel!r}")
     return answer

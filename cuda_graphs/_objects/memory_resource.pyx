@@ -13,7 +13,7 @@ from cuda_graphs._driver.cuda cimport (
     CUstreamCaptureStatus,
     driver,
 )
-from cuda_graphs._driver.seam cimport check, raise_noted
+from cuda_graphs._driver.seam cimport check_attempt, raise_noted
 from cuda_graphs._handles.handles cimport (
     PointerHandle,
     PoolHandle,
@@ -167,7 +167,8 @@ cdef int check_not_capturing(Stream stream) except -1:
     cdef CUresult status
     with nogil:
         status = driver().cuStreamIsCapturing(raw_of(stream._h), &capture)
-    check(status)
+    if status:
+        check_attempt(status, f"ask whether {stream!r} is captured")
     if capture != CU_STREAM_CAPTURE_STATUS_NONE:
         raise RuntimeError(
             "DeviceMemoryResource cannot perform memory operations on a capturing stream (consider using "

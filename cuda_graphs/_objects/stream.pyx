@@ -19,7 +19,7 @@ from cuda_graphs._driver.cuda cimport (
     CUstreamCaptureStatus,
     driver,
 )
-from cuda_graphs._driver.seam cimport check, check_attempt, ensure_driver, raise_noted
+from cuda_graphs._driver.seam cimport check_attempt, ensure_driver, raise_noted
 from cuda_graphs._handles.capture_handles cimport CapturedCall, may_be_captured
 from cuda_graphs._handles.handles cimport (
     ContextHandle,
@@ -221,7 +221,8 @@ cdef class Stream:
         cdef CUresult status
         with nogil:
             status = driver().cuStreamGetFlags(raw_of(h), &flags)
-        check(status)
+        if status:
+            check_attempt(status, f"ask for the flags of {self!r}")
         return bool(flags & <unsigned int>CU_STREAM_NON_BLOCKING)
 
     @property
@@ -234,7 +235,8 @@ cdef class Stream:
         cdef CUresult status
         with nogil:
             status = driver().cuStreamGetPriority(raw_of(h), &priority)
-        check(status)
+        if status:
+            check_attempt(status, f"ask for the priority of {self!r}")
         return priority
 
     def create_graph_builder(self):
@@ -373,7 +375,8 @@ cdef int check_priority(priority) except? -1:
     cdef CUresult status
     with nogil:
         status = driver().cuCtxGetStreamPriorityRange(&least, &greatest)
-    check(status)
+    if status:
+        check_attempt(status, "ask which priorities streams can have")
     if priority is None:
         return least
     cdef int wanted = read_int(priority, "priority")

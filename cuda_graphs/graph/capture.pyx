@@ -359,6 +359,8 @@ cdef class GraphBuilder(BuilderState):
         check_name(name)
         cdef GraphBox* source = (<Place>child._finished())._open()
         cdef shared_ptr[const GraphLabels] labels = copy_labels(source[0])
+        if labels.get() == NULL:
+            raise_noted(f"list the nodes of {child!r}")
         read_child(spec, source)
         cdef NodeRecord* node = add_captured(self._h, spec, b"embed", f"embed {child!r} in {self!r}")
         node.make_facts().inner_labels = labels

@@ -374,6 +374,8 @@ cdef class ChildGraphNode(GraphNode):
         if source.hierarchy == self._record().graph.hierarchy:  # of which libcuda would take some
             check_attempt(CUDA_ERROR_INVALID_VALUE, f"embed {child._identify(True)} in {self._identify(True)} inside it")
         cdef shared_ptr[const GraphLabels] labels = copy_labels(source[0])
+        if labels.get() == NULL:
+            raise_noted(f"list the nodes of {child!r}")
         check_clash(source, self._record().graph)
         read_child(spec, source)
         self._set(spec)

@@ -349,11 +349,17 @@ cdef class Place:
         cdef NodeSpec spec
         cdef GraphBox* source = accept_graph(child)._open()
         cdef shared_ptr[const GraphLabels] labels = copy_labels(source[0])
+        if labels.get() == NULL:
+            raise_noted(f"list the nodes of {child!r}")
         check_clash(source, self._open())
         read_child(spec, source)
         cdef Place node = self._add(spec, name)
         node._record().make_facts().inner_labels = labels
-        take_uses(source, node._record())
+        try:
+            take_uses(source, node._record())
+        except BaseException:
+            node.destroy()
+            raise
         return node
 
     def record_event(self, event, *, name=None):

@@ -188,6 +188,11 @@ void Capture::advance(Branch& branch, CUgraphNode node) {
     branch.next.set(node);
 }
 
+std::size_t Capture::count() {
+    std::lock_guard<std::mutex> lock(mutex());
+    return captures.size();
+}
+
 CUresult Capture::info(Stream& stream, CaptureInfo* out) {
     std::lock_guard<std::mutex> lock(mutex());
     // "if this is called on CU_STREAM_LEGACY while a blocking stream in the same context is capturing, it will return

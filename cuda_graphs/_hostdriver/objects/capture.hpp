@@ -86,6 +86,8 @@ class Capture {
         return strict_captures_.load(std::memory_order_seq_cst) == 0 ? CUDA_SUCCESS : refuse_unsafe_call();
     }
 
+    static std::size_t count();  // that go on
+
     std::uint64_t id() const { return id_; }
 
     // The rest is for the record intake, with the mutex held.

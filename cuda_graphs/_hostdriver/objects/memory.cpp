@@ -62,6 +62,11 @@ std::optional<Allocation> AddressMap::find(CUdeviceptr address, Reserved reserve
     return allocation;
 }
 
+std::size_t AddressMap::size() const {
+    std::shared_lock<std::shared_mutex> lock(mutex_);
+    return by_base_.size();
+}
+
 std::size_t machine_memory() {
     static const std::size_t total = [] {
         struct sysinfo info{};

@@ -73,6 +73,7 @@ class AddressMap {
     std::optional<Allocation> remove(CUdeviceptr base);
     std::optional<Allocation> find(CUdeviceptr address, Reserved reserved = Reserved::kNot) const;
     std::optional<Allocation> find(const void* address) const { return find(reinterpret_cast<CUdeviceptr>(address)); }
+    std::size_t size() const;
 
   private:
     mutable std::shared_mutex mutex_;  // guards the two below

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How many objects of each kind live: what a test compares before and after, to find what was left behind.
+#include <iterator>
+
+#include "../call_watch.h"
+#include "../loader/library.hpp"
+#include "../objects/arena.hpp"
+#include "../objects/capture.hpp"
+#include "../objects/event.hpp"
+#include "../objects/graph.hpp"
+#include "../objects/graph_exec.hpp"
+#include "../objects/kernel.hpp"
+#include "../objects/memory.hpp"
+#include "../objects/pool.hpp"
+#include "../objects/stream.hpp"
+#include "../objects/user_object.hpp"
+#include "entry.hpp"
+
+namespace cgh {
+namespace {
+
+template <class T>
+std::size_t count_of() {
+    return arena<T>.live_count();
+}
+
+struct KindOfObject {
+    const char* name;
+    std::size_t (*count)();
+};
+
+constexpr KindOfObject kKinds[] = {
+    {"stream", count_of<Stream>},
+    {"event", count_of<Event>},
+    {"library", count_of<Library>},
+    {"module", count_of<Module>},
+    {"kernel", count_of<Kernel>},
+    {"pool", count_of<MemoryPool>},
+    {"allocation", [] { return AddressMap::get().size(); }},
+    {"graph", count_of<Graph>},
+    {"node", count_of<Node>},
+    {"executable", count_of<GraphExec>},
+    {"user object", count_of<UserObject>},
+    {"capture", Capture::count},
+};
+
+}  // namespace
+}  // namespace cgh
+
+using namespace cgh;
+
+CGH_API CUresult cghLiveObjects(uint32_t index, const char** kind, uint64_t* count) {
+    REQUIRE(index < std::size(kKinds) && kind != nullptr && count != nullptr, CUDA_ERROR_INVALID_VALUE);
+    *kind = kKinds[index].name;
+    *count = kKinds[index].count();
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Scenarios, and failing each driver call of one.
+
+A scenario is a function of a World that makes all it needs, uses it, and checks what came of it. It leaves nothing
+behind. `SCENARIOS` has them by name; the world is what is there before and after: a device, kernels, numbers that both
+sides see.
+"""
+
+import contextlib
+import gc
+
+import numpy as np
+
+import cuda_graphs as cg
+from cuda_graphs import testing
+from cuda_graphs._handles import boxes
+from tests.conftest import levels, wait_until
+
+SCENARIOS = {}
+COUNT = 64
+
+
+def scenario(function):
+    SCENARIOS[function.__name__] = function
+    return function
+
+
+class World:
+    """What every scenario may use. `x` are numbers in page-locked memory, 0 when a scenario starts."""
+
+    def __init__(self, device, kernels, code):
+        self.device, self.kernels, self.code = device, kernels, code
+        self.pinned = cg.PinnedMemoryResource()
+        self._memory = self.pinned.allocate(COUNT * 4)
+        self.x = np.from_dlpack(self._memory).view("u4")
+        gc.collect()
+        gc.freeze()  # compilers leave much behind that the many collections below need not look at
+
+    def at(self, i):
+        return self.x.ctypes.data + 4 * i
+
+    def play(self, name):
+        self.x[:] = 0
+        SCENARIOS[name](self)
+
+
+class Levels:
+    """What lives now, in our handle layer and in the driver. User objects are our own pages and the driver's count."""
+
+    def __init__(self):
+        gc.collect()
+        boxes.drain()
+        self.ours, self.theirs = levels(), testing.objects()
+
+    def excess(self, other):
+        """What there is more of now than in `other`, as {kind: by how many}."""
+        both = [("box: " + kind, n - other.ours[kind]) for kind, n in self.ours.items()]
+        both += [(kind, n - other.theirs[kind]) for kind, n in self.theirs.items()]
+        return {kind: more for kind, more in both if more > 0}
+
+
+def settled(world, before, allowed=frozenset()):
+    """Wait until there is no more than before, but for what is `allowed`; what there is more of otherwise."""
+    world.device.sync()
+
+    def left():
+        return {kind: n for kind, n in Levels().excess(before).items() if kind not in allowed}
+
+    return {} if wait_until(lambda: not left()) else left()
+
+
+def calls_of(world, name):
+    """How often the scenario calls each driver function, the ends of its objects included."""
+    world.play(name)
+    world.device.sync()
+    gc.collect()
+    boxes.drain()
+    with testing.calls() as calls:
+        world.play(name)
+        gc.collect()
+        boxes.drain()
+    return dict(calls)
+
+
+def play_and_fail(world, name, function, nth, code):
+    """The scenario with one call that fails: (whether that call was made, the error or None)."""
+    error = None
+    with testing.fail(function, nth, code) as failure:
+        try:
+            world.play(name)
+        except cg.CUDAError as caught:
+            error = caught.with_traceback(None)
+            error.__context__ = error.__cause__ = None
+        gc.collect()
+        boxes.drain()
+        return failure.happened, error
+
+
+@contextlib.contextmanager
+def refused(kind, match=None):
+    """As pytest.raises, for what a scenario does wrong on purpose; another CUDAError goes on."""
+    try:
+        yield
+    except kind as error:
+        if match is not None and match not in str(error):
+            raise
+        return
+    raise AssertionError(f"no {kind.__name__} was raised")
