@@ -83,6 +83,11 @@ ContextHandle current_context() {
     return raw == nullptr ? ContextHandle{} : create_context_ref(raw);
 }
 
+CUresult why_no_context() noexcept {
+    const CUresult status = take_noted_error().status;
+    return status == CUDA_SUCCESS ? CUDA_ERROR_INVALID_CONTEXT : status;
+}
+
 ContextScope::ContextScope(const ContextHandle& context) noexcept {
     if (!context) return;
     CUcontext current = nullptr;

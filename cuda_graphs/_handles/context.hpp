@@ -27,6 +27,8 @@ ContextHandle create_context_ref(CUcontext raw);
 
 // The context that is current on this thread; empty without an error noted when there is none.
 ContextHandle current_context();
+// After current_context() gave none: that there is none, or why it is not known.
+CUresult why_no_context() noexcept;
 
 // Makes a context current for a scope, unless it is already; an empty handle changes nothing. Check status() before
 // use.

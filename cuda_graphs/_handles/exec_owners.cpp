@@ -245,7 +245,7 @@ CUresult prepare_use(const LastUse& last, const StreamHandle& stream, LastUse* n
         return CUDA_SUCCESS;
     }
     if (!next->context) next->context = current_context();
-    if (!next->context) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!next->context) return why_no_context();
     if (last.event && !last.is_shared && raw_of(last.context) == raw_of(next->context))
         next->event = last.event;
     else

@@ -214,7 +214,7 @@ CUresult give_scratch(GraphExecBox& box, CUgraphNode node) {
         size = box.memsets.scratch_size(node);
     }
     const ContextHandle context = current_context();
-    if (!context) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!context) return why_no_context();
     const PointerHandle memory = allocate_device(context, size);
     if (!memory) return take_noted_error().status;
     const std::lock_guard lock(box.mutex);

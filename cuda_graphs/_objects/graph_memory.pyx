@@ -11,7 +11,7 @@ from cuda_graphs._driver.cuda cimport (
     CUgraphMem_attribute, CUresult, CUstreamCaptureStatus, cuuint64_t, driver,
 )
 from cuda_graphs._driver.cuda_graph cimport CU_MEMORYTYPE_DEVICE, CUmemorytype
-from cuda_graphs._driver.seam cimport check, check_attempt
+from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.capture_handles cimport CapturedCall, may_be_captured
 from cuda_graphs._handles.graph_handles cimport GraphMemory, NodeKind, as_owner, create_graph_memory
 from cuda_graphs._handles.handles cimport (
@@ -108,7 +108,8 @@ cdef Buffer allocate(resource, size_t size, Stream stream):
     cdef CUresult status
     with nogil:
         status = driver().cuStreamIsCapturing(raw_of(on), &now)
-    check(status)
+    if status:
+        check_attempt(status, f"ask whether {stream!r} is captured")
     if now != CU_STREAM_CAPTURE_STATUS_ACTIVE:
         raise RuntimeError("GraphMemoryResource cannot perform memory operations on a non-capturing stream.")
     if size == 0:
