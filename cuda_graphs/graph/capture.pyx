@@ -16,7 +16,7 @@ from cuda_graphs._driver.cuda cimport (
 from cuda_graphs._driver.cuda_graph cimport (
     CU_GRAPH_COND_TYPE_IF, CU_GRAPH_COND_TYPE_SWITCH, CU_GRAPH_COND_TYPE_WHILE, CUgraphConditionalNodeType,
 )
-from cuda_graphs._driver.seam cimport check_attempt
+from cuda_graphs._driver.seam cimport check_attempt, raise_noted
 from cuda_graphs._handles.capture_handles cimport (
     CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CaptureBox,
     CaptureHandle, CUstreamCaptureMode, Fork, begin_capture, create_capture, end_capture, order_after, tie_stream,

@@ -19,7 +19,11 @@ def host(driver, device):
 
 
 @pytest.mark.cuda
-@pytest.mark.parametrize("start", [lambda: testing.fail("cuMemAlloc"), testing.calls], ids=["fail", "calls"])
+@pytest.mark.parametrize(
+    "start",
+    [lambda: testing.fail("cuMemAlloc"), testing.calls, testing.objects],
+    ids=["fail", "calls", "objects"],
+)
 def test_another_driver_is_refused(start):
     with pytest.raises(RuntimeError, match=r"host driver only.*CUDA_GRAPHS_DRIVER=host"):
         start()
@@ -161,6 +165,19 @@ def test_a_failed_call_is_counted(host):
     with testing.calls() as calls, testing.fail("cuEventCreate"), pytest.raises(cg.CUDAError):
         host.create_event()
     assert calls["cuEventCreate"] == 1
+
+
+def test_objects_of_the_driver_are_counted_by_kind(host):
+    before = testing.objects()
+    event, stream, g = host.create_event(), host.create_stream(), cg.GraphDef()
+    body = g.if_then(g.create_condition(0)).then
+    body.join()
+    builder = stream.create_graph_builder().begin_building()
+    more = {kind: n - before[kind] for kind, n in testing.objects().items() if n != before[kind]}
+    assert more == {"event": 1, "stream": 1, "graph": 3, "node": 2, "capture": 1}
+    builder.close()
+    del event, stream, g, body, builder
+    assert testing.objects() == before
 
 
 CREATE = """
