@@ -24,6 +24,7 @@ from tests.driver_table import DriverTable
 
 ROOT = Path(__file__).resolve().parent.parent
 FAILED = pytest.StashKey[bool]()
+LEFT = pytest.StashKey[dict[str, int]]()  # boxes that a test leaves on purpose
 # Primary contexts stay until the process ends (context.hpp).
 KEPT = {"context"}
 PATIENCE_S = 5.0
@@ -74,6 +75,8 @@ def no_box_is_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     request.node.funcargs.clear()  # pytest would hold on to what fixtures gave a little longer
     gc.collect()
     boxes.drain()
+    for kind, count in request.node.stash.get(LEFT, {}).items():
+        before[kind] += count
     # Less than before is no leak: a test that failed earlier may have left its objects to a traceback.
     settled = wait_until(lambda: all(count <= before[kind] for kind, count in levels().items()))
     assert settled, f"live boxes before: {before}, after: {levels()}"

@@ -8,6 +8,7 @@ Each scenario is played once for every driver call that it makes, with that call
 
 import pytest
 
+from tests.conftest import LEFT
 from tests.faults import captures, definitions  # noqa: F401  (they fill SCENARIOS)
 from tests.faults.rig import SCENARIOS, Levels, World, calls_of, play_and_fail, settled
 from tests.graph_rig import code, kernels
@@ -119,13 +120,17 @@ def wrong_with(world, name, function, nth, error_code, capfd):
         yield f"wrote {written}"
 
 
-def fail_each_call(world, name, error_code, capfd):
+def fail_each_call(world, name, error_code, capfd, stash):
+    start = Levels()
     wrong = [
         f"call {nth} of {count} of {function}: {text}"
         for function, count in calls_of(world, name).items()
         for nth in range(1, count + 1)
         for text in wrong_with(world, name, function, nth, error_code, capfd)
     ]
+    # What ENDS says may stay; each of them has been looked at.
+    left = Levels().excess(start)
+    stash[LEFT] = {kind.removeprefix("box: "): n for kind, n in left.items() if kind.startswith("box: ")}
     assert not wrong, "\n".join(wrong)
 
 
@@ -138,12 +143,12 @@ CODES = {
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_any_call_may_fail(name, world, capfd):
-    fail_each_call(world, name, "CUDA_ERROR_OUT_OF_MEMORY", capfd)
+def test_any_call_may_fail(name, world, capfd, request):
+    fail_each_call(world, name, "CUDA_ERROR_OUT_OF_MEMORY", capfd, request.node.stash)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("error_code", [name for name in CODES if name != "CUDA_ERROR_OUT_OF_MEMORY"])
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_with_any_code(name, error_code, world, capfd):
-    fail_each_call(world, name, error_code, capfd)
+def test_with_any_code(name, error_code, world, capfd, request):
+    fail_each_call(world, name, error_code, capfd, request.node.stash)
