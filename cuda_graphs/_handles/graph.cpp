@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph.hpp"
 
-#include <deque>
+#include <list>
 #include <memory>
 #include <new>
 #include <utility>
@@ -18,7 +18,7 @@ namespace cg {
 struct Hierarchy {
     CUgraph root = nullptr;
     bool poisoned = false;
-    std::deque<GraphBox> graphs;  // addresses stay
+    std::list<GraphBox> graphs;  // addresses stay
     SourceTable sources;
     ParameterTable parameters;
     std::vector<CUuserObject> kept;  // references that the graphs should have and could not be given

@@ -41,13 +41,13 @@ NodeRecord& NodeTable::add(GraphBox& graph, CUgraphNode raw, NodeKind kind) {
     } else {
         record = free_.back();
         free_.pop_back();
+        reused_.push_back(record);
     }
     record->raw = raw;
     record->graph = &graph;
     record->kind = kind;
     ++alive_;
     with_more_ |= may_hold_more(kind);
-    unindexed_.push_back(record);
     return *record;
 }
 
@@ -63,16 +63,19 @@ void bury(NodeRecord& record) noexcept {
 }  // namespace
 
 void NodeTable::update_index() {
-    for (NodeRecord* record : unindexed_) {
-        NodeRecord*& entry = index_[record->raw];
-        // A raw value that is known already: its node was destroyed behind our back.
-        if (entry != nullptr) {
-            bury(*entry);
-            --alive_;
-        }
-        entry = record;
+    for (; indexed_ < records_.size(); ++indexed_) index(records_[indexed_]);
+    for (NodeRecord* record : reused_) index(*record);
+    reused_.clear();
+}
+
+void NodeTable::index(NodeRecord& record) {
+    NodeRecord*& entry = index_[record.raw];
+    // A raw value that is known already: its node was destroyed behind our back.
+    if (entry != nullptr) {
+        bury(*entry);
+        --alive_;
     }
-    unindexed_.clear();
+    entry = &record;
 }
 
 NodeRecord* NodeTable::find(CUgraphNode raw) {
@@ -91,7 +94,8 @@ void NodeTable::forget(NodeRecord& record) noexcept {
 
 void NodeTable::forget_all() noexcept {
     index_.clear();
-    unindexed_.clear();
+    indexed_ = records_.size();
+    reused_.clear();
     alive_ = 0;
     for (NodeRecord& record : records_) bury(record);
 }

@@ -78,7 +78,8 @@ struct NodeRecord {
 
 using NodeHandle = HandleTo<NodeRecord>;
 
-// The records of one graph. Adding one costs no look-up: the index is brought up to date when it is next asked.
+// The records of one graph. Adding one costs no look-up and no allocation besides: the index is brought up to date when
+// it is next asked.
 class NodeTable {
   public:
     NodeRecord& add(GraphBox& graph, CUgraphNode raw, NodeKind kind);
@@ -104,10 +105,12 @@ class NodeTable {
 
   private:
     void update_index();
+    void index(NodeRecord& record);
 
     std::deque<NodeRecord> records_;  // addresses stay
+    std::size_t indexed_ = 0;         // so many of them the index knows, but for those in `reused_`
     std::vector<NodeRecord*> free_;
-    std::vector<NodeRecord*> unindexed_;
+    std::vector<NodeRecord*> reused_;
     std::unordered_map<CUgraphNode, NodeRecord*> index_;
     std::size_t alive_ = 0;
     bool with_more_ = false;
