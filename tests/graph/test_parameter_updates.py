@@ -1,0 +1,279 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: an update says which fields are parameters, and values stay what was set."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import cuda_graphs as cg
+from tests.graph_rig import ONE
+
+
+@pytest.fixture
+def result(stream):
+    """What one launch makes of a number that was 0."""
+
+    def result(graph, x, **values):
+        x[:] = 0
+        graph.launch(stream, **values)
+        stream.sync()
+        return int(x[0])
+
+    return result
+
+
+@pytest.fixture
+def adding(kernels, pinned):
+    """A definition that adds a parameter, its node, and the number."""
+    x, g = pinned([0]), cg.GraphDef()
+    node = g.launch(ONE, kernels.add, x.ctypes.data, 1, g.param("amount", cg.i32, default=2), name="adding")
+    return g, node, x
+
+
+# ---- of definitions
+
+
+def test_an_argument_of_a_definition_becomes_a_number_and_a_parameter_again(adding, result):
+    g, node, x = adding
+    amount = g.param("amount", cg.i32, default=2)
+    first = g.instantiate()
+    node.update(args=(x.ctypes.data, 1, 30))
+    second = g.instantiate()
+    node.update(args=(x.ctypes.data, 1, amount))
+    third = g.instantiate()
+    assert [result(graph, x, amount=5) for graph in (first, second, third)] == [5, 30, 5]
+
+
+def test_operands_of_a_definition_become_parameters(pinned, stream):
+    x, y, g = pinned([1, 2]), pinned([7, 8]), cg.GraphDef()
+    copy = g.memcpy(x.ctypes.data, y.ctypes.data, 8)
+    fill = copy.memset(x.ctypes.data, np.int32(3), 1)
+    plain = g.instantiate()
+    copy.update(size=g.param("size", cg.u64, default=4))
+    fill.update(value=g.param("value", cg.i32, default=9), width=1)
+    graph = g.instantiate()
+    plain.launch(stream)
+    stream.sync()
+    assert list(x) == [3, 8]
+    x[:] = 1, 2
+    graph.launch(stream, value=5)
+    stream.sync()
+    assert list(x) == [5, 2]
+    graph.launch(stream, size=8)
+    stream.sync()
+    assert list(x) == [5, 8]
+
+
+def test_a_refused_update_of_a_definition_leaves_its_parameters(adding, kernels, result):
+    g, node, x = adding
+    with pytest.raises((cg.CUDAError, ValueError)):
+        node.update(
+            config=cg.LaunchConfig(grid=1, block=4096), kernel=kernels.add, args=(x.ctypes.data, 1, 30)
+        )
+    with pytest.raises(TypeError, match="takes 3 arguments"):
+        node.update(args=(1,))
+    assert result(g.instantiate(), x, amount=4) == 4
+
+
+# ---- of single nodes
+
+
+def test_a_node_of_an_executable_takes_the_value_that_a_parameter_has(adding, kernels, result):
+    g, node, x = adding
+    graph, other = g.instantiate(), g.instantiate()
+    graph.set(amount=6)
+    graph[node].update(config=ONE, kernel=kernels.add, args=(x.ctypes.data, 1, 50))
+    assert result(graph, x) == 50
+    assert result(graph, x, amount=7) == 50
+    assert graph.params["amount"].value == 7
+    graph[node].update(
+        config=ONE, kernel=kernels.add, args=(x.ctypes.data, 1, g.param("amount", cg.i32, default=2))
+    )
+    assert result(graph, x) == 7
+    assert result(graph, x, amount=8) == 8
+    assert result(other, x) == 2
+
+
+def test_a_node_in_a_body_is_updated_and_set(kernels, pinned, result):
+    x, g = pinned([0]), cg.GraphDef()
+    amount = g.param("amount", cg.i32, default=1)
+    inner = g.if_then(g.create_condition(1)).then.if_then(g.create_condition(1)).then
+    node = inner.launch(ONE, kernels.add, x.ctypes.data, 1, amount)
+    graph = g.instantiate()
+    assert result(graph, x, amount=4) == 4
+    graph[node].update(config=ONE, kernel=kernels.add, args=(x.ctypes.data, 1, 20))
+    assert result(graph, x, amount=5) == 20
+    graph[node].update(config=ONE, kernel=kernels.add, args=(x.ctypes.data, 1, amount))
+    assert result(graph, x) == 5
+
+
+def test_a_refused_update_of_a_node_leaves_value_and_use(adding, kernels, result):
+    g, node, x = adding
+    graph = g.instantiate()
+    graph.set(amount=6)
+    with pytest.raises((cg.CUDAError, ValueError)):
+        graph[node].update(
+            config=cg.LaunchConfig(grid=1, block=4096), kernel=kernels.add, args=(x.ctypes.data, 1, 30)
+        )
+    assert result(graph, x) == 6
+    assert result(graph, x, amount=7) == 7
+
+
+def test_a_node_that_is_off_gets_values_all_the_same(adding, result, pinned, stream):
+    g, node, x = adding
+    y = pinned([0])
+    fill = node.memset(y.ctypes.data, g.param("value", cg.i32, default=1), 1)
+    graph = g.instantiate()
+    graph[node].disable()
+    graph[fill].disable()
+    assert result(graph, x, amount=9, value=4) == 0
+    assert y[0] == 0
+    graph[node].enable()
+    graph[fill].enable()
+    assert result(graph, x) == 9
+    assert y[0] == 4
+
+
+# ---- of whole executables
+
+
+@pytest.fixture
+def sums(kernels, pinned):
+    """Makes definitions that add the parameters of these names, in a row; the number."""
+    x = pinned([0])
+
+    def make(**defaults):
+        g = cg.GraphDef()
+        node = g._entry
+        for name, default in defaults.items():
+            node = node.launch(ONE, kernels.add, x.ctypes.data, 1, g.param(name, cg.i32, default=default))
+        return g
+
+    return make, x
+
+
+def test_values_stay_and_new_parameters_begin_with_their_defaults(sums, result):
+    make, x = sums
+    first = make(a=1, b=10)
+    graph = first.instantiate()
+    graph.set(a=2, b=20)
+    graph.update(make(a=5, c=300))
+    assert graph.params["a"].value == 2
+    assert graph.params["c"].value == 300
+    assert result(graph, x) == 302
+    assert result(graph, x, c=400) == 402
+
+
+def test_a_parameter_that_the_new_definition_does_not_have_is_unknown(sums, result, stream):
+    make, x = sums
+    first = make(a=1, b=10)
+    graph = first.instantiate()
+    graph.update(make(a=5, c=300))
+    with pytest.raises(TypeError, match="no parameter 'b'"):
+        graph.set(b=3)
+    with pytest.raises(TypeError, match="no parameter 'b'"):
+        graph.launch(stream, b=3)
+    assert result(graph, x) == 305  # nobody set `a`, so it is the new default
+
+
+def test_a_new_parameter_without_a_value_is_missed(sums, kernels, stream):
+    make, x = sums
+    first, second = make(a=1), cg.GraphDef()
+    second.launch(ONE, kernels.add, x.ctypes.data, 1, second.param("b", cg.i32))
+    graph = first.instantiate()
+    graph.update(second)
+    with pytest.raises(RuntimeError, match="parameter 'b' has no value"):
+        graph.launch(stream)
+    graph.launch(stream, b=4)
+    stream.sync()
+    assert x[0] == 4
+
+
+def test_a_refused_update_leaves_all_values(sums, result):
+    make, x = sums
+    first = make(a=1, b=10)
+    graph = first.instantiate()
+    graph.set(a=2, b=20)
+    with pytest.raises(cg.GraphUpdateError):
+        graph.update(make(a=5, b=6, c=300))
+    assert {name: state.value for name, state in graph.params.items()} == {"a": 2, "b": 20}
+    assert result(graph, x) == 22
+    assert result(graph, x, b=30) == 32
+
+
+def test_bodies_keep_their_values_in_an_update(kernels, pinned, result):
+    x = pinned([0])
+
+    def make(fixed):
+        g = cg.GraphDef()
+        body = g.if_then(g.create_condition(1)).then
+        body.launch(ONE, kernels.add, x.ctypes.data, 1, g.param("a", cg.i32, default=1)).launch(
+            ONE, kernels.add, x.ctypes.data, 1, fixed
+        )
+        return g
+
+    first = make(100)
+    graph = first.instantiate()
+    graph.set(a=3)
+    graph.update(make(200))
+    assert result(graph, x) == 203
+    assert result(graph, x, a=4) == 204
+
+
+def test_a_node_that_is_off_stays_off_with_its_value(sums, result):
+    make, x = sums
+    first = make(a=1, b=10)
+    graph = first.instantiate()
+    node = next(node for node in first.nodes() if not node.pred)
+    graph[node].disable()
+    graph.set(a=5)
+    graph.update(make(a=7, b=70))
+    assert result(graph, x) == 70
+    graph[node].enable()
+    assert result(graph, x) == 75
+
+
+def test_memory_that_is_a_value_outlasts_an_update_and_goes_with_the_next_value(
+    kernels, pinned, stream, eventually
+):
+    class Memory(np.ndarray):
+        pass
+
+    def number():
+        return pinned([0]).view(Memory)
+
+    def make(amount):
+        g = cg.GraphDef()
+        g.launch(ONE, kernels.add, g.param("x", cg.pointer), 1, amount)
+        return g
+
+    first = make(1)
+    graph, x = first.instantiate(), number()
+    address, gone = x.ctypes.data, weakref.ref(x)
+    graph.set(x=PinnedView(x))
+    graph.update(make(10))
+    del x
+    gc.collect()
+    assert gone() is not None
+    graph.launch(stream)
+    stream.sync()
+    assert gone()[0] == 10
+    assert graph.params["x"].value == address
+    graph.set(x=PinnedView(number()))
+    eventually(lambda: gone() is None)
+
+
+class PinnedView:
+    """An array as a kernel's pointer, that holds what it is of."""
+
+    def __init__(self, array):
+        self.array = array
+        self.__cuda_array_interface__ = {
+            "shape": array.shape,
+            "typestr": array.dtype.str,
+            "data": (array.ctypes.data, False),
+            "version": 3,
+        }
