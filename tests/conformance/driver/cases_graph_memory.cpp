@@ -284,9 +284,92 @@ void add_later_change_cases(Cases& cases) {
     });
 }
 
+CUgraphNode fill_of(CUgraph graph, CUdeviceptr dst, unsigned value, const Nodes& after) {
+    CUgraphNode made = nullptr;
+    const CUDA_MEMSET_NODE_PARAMS params = memset_params(dst, value);
+    must(drv.cuGraphAddMemsetNode(&made, graph, after.data(), after.size(), &params, context()), "memset");
+    return made;
+}
+
+// alloc -> memset of it or of `plain` -> free of it, or an empty node.
+Graph fill_graph(CUdeviceptr plain, unsigned value, bool freed) {
+    Graph graph = new_graph();
+    CUdeviceptr address = 0;
+    const CUgraphNode alloc = alloc_node(graph, 64, &address);
+    const CUgraphNode fill = fill_of(graph, plain != 0 ? plain : address, value, {alloc});
+    if (freed)
+        free_node(graph, address, {fill});
+    else
+        empty_node(graph, {fill});
+    return graph;
+}
+
+void ask_update(Record& r, const std::string& label, CUgraphExec exec, CUgraph graph) {
+    CUgraphExecUpdateResultInfo info{};
+    r(label, drv.cuGraphExecUpdate(exec, graph, &info));
+    r(label + ", why", std::to_string(static_cast<int>(info.result)));
+}
+
+void add_update_cases(Cases& cases) {
+    for (const bool freed : {false, true}) {
+        cases.add(std::string("graph_memory_use/updated_") + (freed ? "freed" : "left"), [freed](Record& r) {
+            const Ints plain, other;
+            const auto ask = [&](const std::string& label, CUdeviceptr before, CUdeviceptr after) {
+                const Graph graph = fill_graph(before, 1, freed), next = fill_graph(after, 7, freed);
+                const Exec exec = new_exec(graph);
+                ask_update(r, label, exec, next);
+                ask_update(r, label + ", then itself", exec, graph);
+            };
+            ask("its own to its own", 0, 0);
+            ask("its own to plain", 0, plain);
+            ask("plain to its own", plain, 0);
+            ask("plain to plain", plain, other);
+        });
+    }
+    cases.add("graph_memory_use/updated_in_an_executable", [](Record& r) {
+        for (const bool freed : {false, true}) {
+            const std::string how = freed ? ", freed" : ", left";
+            const Ints plain;
+            const Graph graph = new_graph(), next = new_graph();
+            CUdeviceptr address = 0, foreign = 0;
+            const CUgraphNode alloc = alloc_node(graph, 64, &address);
+            const CUgraphNode fill = fill_of(graph, address, 1, {alloc});
+            if (freed) free_node(graph, address, {fill});
+            const CUgraphNode theirs = alloc_node(next, 64, &foreign);
+            if (freed) free_node(next, foreign, {theirs});
+            const Exec exec = new_exec(graph);
+            const auto set = [&](CUdeviceptr dst) {
+                const CUDA_MEMSET_NODE_PARAMS params = memset_params(dst, 7);
+                return drv.cuGraphExecMemsetNodeSetParams(exec, fill, &params, context());
+            };
+            r("other value" + how, set(address));
+            r("inside" + how, set(address + 16));
+            r("of another graph" + how, set(foreign));
+            r("plain" + how, set(plain));
+            r("back" + how, set(address));
+        }
+    });
+    cases.add("exec/of_graphs_inside", [](Record& r) {
+        const Graph graph = new_graph(), child = new_graph(), same = new_graph();
+        plain_kernel_node(child);
+        plain_kernel_node(same);
+        const Exec exec = new_exec(same);
+        CUgraph inner = nullptr;
+        must(drv.cuGraphChildGraphNodeGetGraph(child_node(graph, child), &inner), "get");
+        ask_instantiate(r, "child", inner);
+        ask_update(r, "update from a child", exec, inner);
+        const Graph deciding = new_graph();
+        const Conditional loop = conditional_node(deciding, new_handle(deciding, 0), CU_GRAPH_COND_TYPE_IF, 1, {});
+        plain_kernel_node(loop.bodies[0]);
+        ask_instantiate(r, "body", loop.bodies[0]);
+        ask_update(r, "update from a body", exec, loop.bodies[0]);
+    });
+}
+
 }  // namespace
 
 void add_graph_memory_cases(Cases& cases) {
+    add_update_cases(cases);
     add_place_cases(cases);
     add_inside_cases(cases);
     add_other_way_cases(cases);
