@@ -163,6 +163,24 @@ def test_every_kind_of_node_is_taken_over(device, kernels, pinned, launch):
 
 
 def test_graphs_with_memory_of_their_own_are_updated(kernels, pinned, launch):
+    start, out = pinned([10]), pinned([0])
+
+    def make(number):
+        g = cg.GraphDef()
+        memory = g.alloc(4)
+        loaded = memory.memcpy(memory.dptr, start.ctypes.data, 4)
+        added = loaded.launch(ONE, kernels.add, memory.dptr, 1, number)
+        added.memcpy(out.ctypes.data, memory.dptr, 4).free(memory.dptr)
+        return g
+
+    graph = make(1).instantiate()
+    graph.update(make(7))
+    launch(graph)
+    assert out[0] == 17
+
+
+def test_but_a_memset_keeps_to_the_memory_of_its_executable(pinned, launch):
+    """What an alloc node allocates and a free node of its graph frees, memsets of other executables do not take."""
     out = pinned([0])
 
     def make(number):
@@ -172,10 +190,15 @@ def test_graphs_with_memory_of_their_own_are_updated(kernels, pinned, launch):
         fill.memcpy(out.ctypes.data, memory.dptr, 4).free(memory.dptr)
         return g
 
-    graph = make(1).instantiate()
-    graph.update(make(7))
+    first, second = make(1), make(7)
+    graph = first.instantiate()
+    with pytest.raises(cg.GraphUpdateError, match=r"MemsetNode .*\(CU_GRAPH_EXEC_UPDATE_ERROR\)"):
+        graph.update(second)
     launch(graph)
-    assert out[0] == 7
+    assert out[0] == 1
+    graph.update(first)
+    launch(graph)
+    assert out[0] == 1
 
 
 def test_values_of_parameters_outlast_an_update(kernels, pinned, launch):

@@ -313,11 +313,17 @@ def test_but_after_the_last_launch_that_used_it(kernels, fresh_kernels, x, latch
         wait.launch(ONE, kernel, x.ctypes.data, factor, 1)
         return g
 
-    graph = make(fresh_kernels().affine, 3).instantiate()
-    graph.upload(stream)
+    first, second = make(fresh_kernels().affine, 3), make(fresh_kernels().affine, 5)
+    latch[0] = 1
+    for each in (first, second):  # loads their code, which a GPU does not do while a kernel waits
+        each.instantiate().launch(stream)
     stream.sync()
+    latch[0], x[0] = 0, 1
+    graph = first.instantiate()
+    del each, first
     graph.launch(stream)
-    graph.update(make(fresh_kernels().affine, 5))
+    graph.update(second)
+    del second
     libraries(2)
     latch[0] = 1
     stream.sync()
@@ -361,14 +367,21 @@ def test_many_updates_leave_nothing_behind(kernels, fresh_kernels, x, libraries,
     assert boxes.live()["user_object"] <= pages + 1
 
 
-def test_an_update_from_an_embedded_graph_keeps_that(kernels, fresh_kernels, x, libraries, stream):
+def test_graphs_inside_others_are_no_source_of_updates(kernels, fresh_kernels, x, libraries, stream):
     graph = definition(kernels.affine, x.ctypes.data, 3, 1)[0].instantiate()
     outer = cg.GraphDef()
-    node = outer.embed(definition(fresh_kernels().affine, x.ctypes.data, 5, 2)[0])
-    graph.update(node.child_graph)
-    del outer, node
-    libraries(1)
+    child = outer.embed(definition(fresh_kernels().affine, x.ctypes.data, 5, 2)[0])
+    body = outer.if_then(outer.create_condition(1)).then
+    body.launch(ONE, fresh_kernels().affine, x.ctypes.data, 7, 3)
+    libraries(2)
+    for source in (child.child_graph, body):
+        with pytest.raises(cg.CUDAError, match="INVALID_VALUE"):
+            graph.update(source)
+        with pytest.raises(cg.CUDAError, match="NOT_SUPPORTED"):
+            source.instantiate()
+    del outer, child, body, source
+    libraries(0)
     launch(graph, stream)
-    assert x[0] == 7
+    assert x[0] == 4
     graph.close()
     libraries(0)

@@ -23,8 +23,7 @@ bool is_memory_kind(CUgraphNodeType type) {
 constexpr CUgraphEdgeData kDefaultEdge = {};
 
 bool is_freed_inside(const void* address) {
-    const auto at = reinterpret_cast<CUdeviceptr>(address);
-    return !AddressMap::get().find(at, Reserved::kUnfreed) && AddressMap::get().find(at, Reserved::kToo);
+    return AddressMap::get().is_freed_inside(reinterpret_cast<CUdeviceptr>(address));
 }
 
 // An H200 takes no new fill or copy of memory of an alloc node once the graph of that node frees it, in whatever order

@@ -78,8 +78,8 @@ CUresult GraphExec::instantiate(Graph& graph, cuuint64_t flags, GraphExec** out,
     REQUIRE((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) == 0 ||
                 (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) == 0,
             CUDA_ERROR_INVALID_VALUE);
-    // A moved child "cannot be independently instantiated" (cuda.h, CUgraphChildGraphNodeOwnership); nor can a body.
-    REQUIRE(graph.owner() != GraphOwner::kMovedToNode && !graph.inside_conditional_body(), kInnerExecRefused);
+    // cuda.h says so of a moved child (CUgraphChildGraphNodeOwnership); an H200 refuses every graph inside another one.
+    REQUIRE(graph.owner() == GraphOwner::kUser, kInnerExecRefused);
     Context* context = nullptr;
     TRY(current_context(&context));
 
@@ -170,7 +170,8 @@ CUresult GraphExec::set_params(const Node& node, CUgraphNodeParams& params) {
     NodeParams parsed;
     TRY(node.kind->parse(params, std::get_if<KernelParams>(&before->params), &parsed));
     ExecParams after = to_exec_params(std::move(parsed), before->params);
-    REQUIRE(compare_params(before->params, after, flags_ | kOneNode) == CU_GRAPH_EXEC_UPDATE_SUCCESS,
+    REQUIRE(compare_params(before->params, after, flags_ | kOneNode) == CU_GRAPH_EXEC_UPDATE_SUCCESS &&
+                !fills_memory_of_others(after, program_->memory),
             CUDA_ERROR_INVALID_VALUE);
     writable(&retired).find(node)->params = std::move(after);
     return CUDA_SUCCESS;
@@ -186,7 +187,8 @@ CUresult GraphExec::set_child_params(const Node& node, CUgraphNodeParams& params
     Section* section = nullptr;
     const uint32_t shape = std::get<ChildRun>(changed->find(node, &section)->params).shape;
     CUgraphExecUpdateResultInfo info{};
-    REQUIRE(GraphUpdate(flags_, &info).apply(*section, shape, *child), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+    REQUIRE(GraphUpdate(flags_, program_->memory, &info).apply(*section, shape, *child),
+            CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
     changed->add_user_objects(*child);
     changed->index_memory();
     std::swap(program_, changed);
@@ -195,14 +197,15 @@ CUresult GraphExec::set_child_params(const Node& node, CUgraphNodeParams& params
 
 CUresult GraphExec::update(const Graph& graph, CUgraphExecUpdateResultInfo* info) {
     *info = {};
-    info->result = CU_GRAPH_EXEC_UPDATE_ERROR;
-    // A moved child "cannot be used as an argument to cuGraphExecUpdate" (cuda.h, CUgraphChildGraphNodeOwnership).
-    REQUIRE(graph.owner() != GraphOwner::kMovedToNode, CUDA_ERROR_INVALID_VALUE);
+    // A moved child "cannot be used as an argument to cuGraphExecUpdate" (cuda.h, CUgraphChildGraphNodeOwnership); nor,
+    // on an H200, can any other graph inside another one. The result says nothing then.
+    info->result = CU_GRAPH_EXEC_UPDATE_SUCCESS;
+    REQUIRE(graph.owner() == GraphOwner::kUser, CUDA_ERROR_INVALID_VALUE);
     std::shared_ptr<Program> changed;  // or, at the end, what was before
     std::lock_guard<std::mutex> lock(mutex_);
     changed = std::make_shared<Program>(*program_);
-    info->result = CU_GRAPH_EXEC_UPDATE_SUCCESS;
-    REQUIRE(GraphUpdate(flags_, info).apply(changed->main, 0, graph), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+    REQUIRE(GraphUpdate(flags_, program_->memory, info).apply(changed->main, 0, graph),
+            CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
     changed->adopt_possessions(graph);
     changed->index_memory();
     std::swap(program_, changed);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph_update.hpp"
 
+#include <algorithm>
+#include <memory>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -95,6 +97,15 @@ struct Compare {
 
 CUgraphExecUpdateResult compare_params(const ExecParams& before, const ExecParams& after, cuuint64_t flags) {
     return std::visit(Compare{flags}, before, after);
+}
+
+bool fills_memory_of_others(const ExecParams& params, const Allocations& own) {
+    const auto* const fill = std::get_if<MemsetParams>(&params);
+    if (fill == nullptr || !AddressMap::get().is_freed_inside(fill->described.dst)) return false;
+    const auto holds = [at = fill->described.dst](const std::shared_ptr<GraphAllocation>& memory) {
+        return at >= memory->address() && at - memory->address() < memory->bytes();
+    };
+    return std::none_of(own.begin(), own.end(), holds);
 }
 
 bool GraphUpdate::refuse(CUgraphExecUpdateResult result, Node* node, Node* from) {
@@ -195,6 +206,7 @@ bool GraphUpdate::apply_node(Section& section, ExecNode& target, Node& source) {
     ExecParams after = to_exec_params(source.params, target.params);
     const CUgraphExecUpdateResult result = compare_params(target.params, after, flags_);
     if (result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return refuse(result, &source);
+    if (fills_memory_of_others(after, own_)) return refuse(CU_GRAPH_EXEC_UPDATE_ERROR, &source);
     target.params = std::move(after);
     return true;
 }

@@ -7,6 +7,9 @@
 
 #include <cuda.h>
 
+#include <memory>
+#include <vector>
+
 #include "../exec/graph_program.hpp"
 
 namespace cgh {
@@ -19,10 +22,18 @@ constexpr cuuint64_t kOneNode = cuuint64_t{1} << 63;
 // Whether a node that runs `before` may run `after`. `flags` are those of the instantiation.
 CUgraphExecUpdateResult compare_params(const ExecParams& before, const ExecParams& after, cuuint64_t flags);
 
+using Allocations = std::vector<std::shared_ptr<GraphAllocation>>;
+
+// Whether a node fills what another graph allocates and frees: memory that only that graph's launches have. An H200
+// refuses such a memset in an executable, which allocates `own`, and no such copy.
+bool fills_memory_of_others(const ExecParams& params, const Allocations& own);
+
 // Pairs the nodes of a graph with the executable nodes of a section, and moves their parameters over.
 class GraphUpdate {
   public:
-    GraphUpdate(cuuint64_t flags, CUgraphExecUpdateResultInfo* info) : flags_(flags), info_(info) {}
+    // `own`: what the executable allocates before the update.
+    GraphUpdate(cuuint64_t flags, const Allocations& own, CUgraphExecUpdateResultInfo* info)
+        : flags_(flags), own_(own), info_(info) {}
 
     // The graph with index `shape` of `section`. False: refused, `info` says why, and `section` is changed in part.
     bool apply(Section& section, uint32_t shape, const Graph& graph);
@@ -33,6 +44,7 @@ class GraphUpdate {
     bool refuse(CUgraphExecUpdateResult result, Node* node = nullptr, Node* from = nullptr);
 
     cuuint64_t flags_;
+    const Allocations& own_;
     CUgraphExecUpdateResultInfo* info_;
 };
 

@@ -72,6 +72,10 @@ class AddressMap {
     // Takes out the allocation that begins at `base`; empty when there is none.
     std::optional<Allocation> remove(CUdeviceptr base);
     std::optional<Allocation> find(CUdeviceptr address, Reserved reserved = Reserved::kNot) const;
+    // Whether it is of memory that the graph that allocates it frees as well.
+    bool is_freed_inside(CUdeviceptr address) const {
+        return !find(address, Reserved::kUnfreed) && find(address, Reserved::kToo);
+    }
     std::optional<Allocation> find(const void* address) const { return find(reinterpret_cast<CUdeviceptr>(address)); }
     std::size_t size() const;
 
