@@ -67,6 +67,10 @@ bool CaptureBox::has_unjoined() const noexcept {
     return std::any_of(forks.begin(), forks.end(), [](const Fork& fork) { return !fork.joined; });
 }
 
+namespace {
+constexpr std::size_t kUsualLength = 64;  // of a ledger
+}
+
 CaptureHandle create_capture(const StreamHandle& origin, const NodeHandle& body) {
     CaptureHandle capture = make_box<CaptureBox>();
     capture->origin = origin;
@@ -96,6 +100,7 @@ CUresult begin_capture(CaptureBox& capture, CUstreamCaptureMode mode) {
     if (status != CUDA_SUCCESS) return status;
     if (state.status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     capture.id = state.id;
+    capture.ledger.reserve(kUsualLength);
     if (!capture.into_body) box.raw = state.graph;
     return CUDA_SUCCESS;
 }
@@ -166,9 +171,9 @@ CaptureHandle CapturedCall::find_joined() const {
     return find_active(state.id);
 }
 
-bool CapturedCall::keep(const Opaque& first, const Opaque& second) noexcept {
+bool CapturedCall::keep(Opaque first, Opaque second) noexcept {
     GraphBox& graph = capture_->box();
-    owners_ = graph.owners.prepare(graph.raw, first, second);
+    owners_ = graph.owners.prepare(graph.raw, std::move(first), std::move(second));
     return owners_.page != nullptr;
 }
 

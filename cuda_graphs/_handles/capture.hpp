@@ -140,7 +140,7 @@ class CapturedCall {
     CaptureBox& capture() const noexcept { return *capture_; }
 
     // Who must live as long as the node. False and a noted error on failure.
-    bool keep(const Opaque& first, const Opaque& second) noexcept;
+    bool keep(Opaque first, Opaque second) noexcept;
 
     // Which node the call has made, if it has.
     void look(CUresult status) noexcept;

@@ -79,7 +79,7 @@ cdef extern from "_handles/capture.hpp" namespace "cg" nogil:
         cpp_bool find(const StreamHandle& stream) except +
         cpp_bool is_captured() noexcept
         CaptureBox& capture() noexcept
-        cpp_bool keep(const Opaque& first, const Opaque& second) noexcept
+        cpp_bool keep(Opaque first, Opaque second) noexcept
         void look(CUresult status) noexcept
         NodeRecord* settle(NodeKind kind) except +
         void lose_node() noexcept

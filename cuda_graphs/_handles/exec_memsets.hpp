@@ -37,6 +37,7 @@ class ExecMemsets {
     CUresult take_over(CUgraphExec exec, const NotedMemsets& noted);
 
     bool knows(CUgraphNode node) const { return entries_.count(node) != 0; }
+    bool is_empty() const noexcept { return entries_.empty(); }
     bool is_off(CUgraphNode node) const;
     bool has_off() const noexcept;
     // When the definition that names them is gone.

@@ -87,6 +87,11 @@ std::shared_ptr<const void> hold_python(void* object) {
     return {object, release_python};  // on bad_alloc shared_ptr calls the deleter itself
 }
 
+std::shared_ptr<const void> hold_python(void* object, std::shared_ptr<const void> other) {
+    Py_INCREF(static_cast<PyObject*>(object));
+    return {object, [other = std::move(other)](void* held) { release_python(held); }};
+}
+
 bool call_on_main_thread(int (*function)(void*)) noexcept {
     if (!enter()) return false;
     const bool queued = Py_AddPendingCall(function, nullptr) == 0;

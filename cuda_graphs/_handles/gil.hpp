@@ -49,6 +49,8 @@ void release_python(void* object) noexcept;
 
 // An owner that holds one reference to a PyObject. The caller holds the GIL; the owner may go on any thread.
 std::shared_ptr<const void> hold_python(void* object);
+// The same, and another owner with it.
+std::shared_ptr<const void> hold_python(void* object, std::shared_ptr<const void> other);
 
 // Has the main thread call `function(nullptr)` soon. False when the interpreter is closed or its queue is full. Any
 // thread; takes no lock of ours and not the GIL.

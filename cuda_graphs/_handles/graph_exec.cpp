@@ -267,9 +267,17 @@ CUresult prepare_parameters(GraphExecBox& box, GraphBox& graph, std::unique_ptr<
     return status;
 }
 
+bool has_memsets(GraphExecBox& box) {
+    const GilRelease released;
+    const std::lock_guard lock(box.mutex);
+    return !box.memsets.is_empty();
+}
+
 // What the memsets of the executable will do. False when no node names them any more, or the definition whose nodes do
-// has another shape by now. With the GIL.
+// has another shape by now. With the GIL. An update gives no executable a memset that it has not, so what has none need
+// not ask for those of `graph`.
 bool prepare_memsets(GraphExecBox& box, GraphBox& graph, NotedMemsets& memsets) {
+    if (!has_memsets(box)) return true;
     const NodeHandle first = box.definition.lock();
     if (!first) return false;
     if (note_memsets(*box_of<NodeRecord>(first)->graph, graph, memsets)) return true;

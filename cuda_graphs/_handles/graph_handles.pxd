@@ -32,7 +32,7 @@ cdef extern from "_handles/user_object.hpp" namespace "cg" nogil:
         OwnerSlot()
         OwnerPage* page
     cppclass OwnerPages:
-        OwnerSlot prepare(CUgraph graph, const Opaque& first, const Opaque& second) noexcept
+        OwnerSlot prepare(CUgraph graph, Opaque first, Opaque second) noexcept
         void rollback(OwnerSlot slot) noexcept
         void commit(CUgraph graph, OwnerSlot slot, NodeRecord& node) noexcept
     Owners owners_of(OwnerSlot slot) noexcept

@@ -45,6 +45,7 @@ cdef extern from "_handles/gil.hpp" namespace "cg" nogil:
         cpp_bool operator bool()
     cpp_bool python_is_open() noexcept
     Opaque hold_python(void* object) except +  # with the GIL
+    Opaque hold_python(void* object, Opaque other) except +
 
 cdef extern from "_handles/deferred.hpp" namespace "cg" nogil:
     cppclass HostFunction:

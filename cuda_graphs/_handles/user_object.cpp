@@ -19,6 +19,7 @@ namespace {
 
 // A graph of 1000 nodes has four pages. An update of its executable makes four driver calls a page, of 0.05 us each.
 constexpr std::uint32_t kFirstSize = 16;
+constexpr std::uint32_t kFirstCapturedSize = 64;  // a capture is rarely made for less
 constexpr std::uint32_t kGrowth = 4;
 constexpr std::uint32_t kLastSize = 1024;
 constexpr std::uint32_t kSmallSize = 32;  // what a release moves at most, but for the first one of a larger page
@@ -69,8 +70,8 @@ void OwnerPage::drop(CUgraph graph) noexcept {
         driver().cuGraphReleaseUserObject(graph, object_, 1);
 }
 
-std::uint32_t OwnerPage::add_pending(const Opaque& first, const Opaque& second) noexcept {
-    slots_[used_].owners = {first, second};
+std::uint32_t OwnerPage::add_pending(Opaque first, Opaque second) noexcept {
+    slots_[used_].owners = {std::move(first), std::move(second)};
     ++pending_;
     return used_++;
 }
@@ -191,14 +192,15 @@ void OwnerPages::forget_all() noexcept {
     drop_loose();
 }
 
-OwnerSlot OwnerPages::prepare(CUgraph graph, const Opaque& first, const Opaque& second) noexcept {
+OwnerSlot OwnerPages::prepare(CUgraph graph, Opaque first, Opaque second) noexcept {
     if (open_ == nullptr || open_->is_full()) {
-        const std::uint32_t size = open_ == nullptr ? kFirstSize : std::min(open_->size() * kGrowth, kLastSize);
+        const std::uint32_t first = is_captured_ ? kFirstCapturedSize : kFirstSize;
+        const std::uint32_t size = open_ == nullptr ? first : std::min(open_->size() * kGrowth, kLastSize);
         OwnerPage* page = add_page(graph, size);
         if (page == nullptr) return {};
         open_ = page;
     }
-    return {open_, open_->add_pending(first, second)};
+    return {open_, open_->add_pending(std::move(first), std::move(second))};
 }
 
 void OwnerPages::rollback(OwnerSlot slot) noexcept {

@@ -75,7 +75,7 @@ class OwnerPage final : public Deferred {
     std::uint32_t nodes() const noexcept { return nodes_; }
     CUuserObject object() const noexcept { return object_; }
 
-    std::uint32_t add_pending(const Opaque& first, const Opaque& second) noexcept;
+    std::uint32_t add_pending(Opaque first, Opaque second) noexcept;
     void rollback(std::uint32_t index) noexcept;
     void commit(std::uint32_t index, NodeRecord& node) noexcept;
     const Owners& owners(std::uint32_t index) const noexcept { return slots_[index].owners; }
@@ -123,7 +123,7 @@ class OwnerPages {
     OwnerPages& operator=(const OwnerPages&) = delete;
 
     // Attaches owners to the graph; no page and a noted error on failure.
-    OwnerSlot prepare(CUgraph graph, const Opaque& first, const Opaque& second) noexcept;
+    OwnerSlot prepare(CUgraph graph, Opaque first, Opaque second) noexcept;
     void rollback(OwnerSlot slot) noexcept;
     // Makes them those of the node, and releases what it had.
     void commit(CUgraph graph, OwnerSlot slot, NodeRecord& node) noexcept;

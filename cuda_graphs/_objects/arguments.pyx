@@ -21,6 +21,7 @@ from libc.stddef cimport size_t
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp
 from libcpp.unordered_map cimport unordered_map
+from libcpp.utility cimport move
 from libcpp.vector cimport vector
 
 from cuda_graphs._driver.cuda cimport CUdeviceptr, CUresult
@@ -75,25 +76,38 @@ cdef int pack_arguments(
 
 
 cdef Opaque own_arguments(tuple args) except *:
-    cdef vector[Opaque] owners
-    cdef Opaque memory
-    cdef bint keep = False, in_graph = False
+    cdef vector[Opaque] memories
+    cdef Opaque memory, first
+    cdef PyObject* only = NULL  # nearly always: one Buffer and numbers
+    cdef PyTypeObject* kind
+    cdef size_t kept = 0
+    cdef bint in_graph = False
     for arg in args:
-        if isinstance(arg, Buffer):
+        kind = Py_TYPE(arg)
+        if kind == <PyTypeObject*>int or kind == <PyTypeObject*>float:
+            continue
+        if kind == <PyTypeObject*>Buffer or isinstance(arg, Buffer):
             memory = own_memory(<Buffer>arg)
             if not memory:
                 in_graph = True
                 continue
-            owners.push_back(memory)  # which survives close()
-            keep = True
-        elif not isinstance(arg, (int, float, complex)) and scalar_sizes.count(<void*>Py_TYPE(arg)) == 0:
-            keep = True
-    if not keep:
+            if not first:
+                first = move(memory)  # which survives close()
+            else:
+                memories.push_back(move(memory))
+        elif isinstance(arg, (int, float, complex)) or scalar_sizes.count(<void*>kind) != 0:
+            continue
+        kept += 1
+        only = <PyObject*>arg
+    if kept == 0:
         return Opaque()
+    if kept == 1:
+        return hold_python(only, move(first))
     if in_graph:  # a Buffer of memory that the graph allocates gives it back when it goes
         args = tuple([arg for arg in args if not isinstance(arg, Buffer) or own_memory(<Buffer>arg)])
-    owners.push_back(hold_python(<PyObject*>args))
-    return bundle(owners)
+    if first:
+        memories.push_back(first)
+    return hold_python(<PyObject*>args, bundle(memories))
 
 
 # What `append` returns, else 0.

@@ -19,7 +19,7 @@ from cuda_graphs._handles.handles cimport Opaque
 #         fail(call, status, f"what was being attempted")
 
 # Who must live as long as the node that the call makes.
-cdef int keep(CapturedCall& call, const Opaque& first, const Opaque& second) except -1
+cdef int keep(CapturedCall& call, Opaque first, Opaque second) except -1
 
 # Puts the call into the ledger and its node on record; NULL when the call failed. CaptureError when the capture is found spoiled though the call
 # went well; RuntimeError when its node cannot be told.

@@ -7,6 +7,7 @@ reports that the capture is spoiled, it says which call did that; or, when it wa
 two lines it happened. Costs nothing while nothing is captured.
 """
 
+from libcpp.utility cimport move
 from libcpp.vector cimport vector
 
 from cuda_graphs._driver.cuda cimport (
@@ -26,8 +27,8 @@ from cuda_graphs._objects.capture_ledger import Entry, describe
 from cuda_graphs.errors import CUDAError
 
 
-cdef int keep(CapturedCall& call, const Opaque& first, const Opaque& second) except -1:
-    if not call.keep(first, second):
+cdef int keep(CapturedCall& call, Opaque first, Opaque second) except -1:
+    if not call.keep(move(first), move(second)):
         raise_noted("attach what the captured work needs to the graph")
     return 0
 
