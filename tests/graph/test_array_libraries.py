@@ -100,6 +100,7 @@ def test_host_tensors_of_torch(device, pinned, run):
 def test_types_of_torch(name, device, run):
     torch = pytest.importorskip("torch")
     x = torch.ones(16, dtype=getattr(torch, name), device="cuda")
+    torch.cuda.synchronize()  # its stream is not ours
     g = cg.GraphDef()
     g.memset(x, b"\0")
     run(g)
