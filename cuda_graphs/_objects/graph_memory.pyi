@@ -4,14 +4,13 @@ from typing import Any
 
 from cuda_graphs._objects.buffer import Buffer
 from cuda_graphs._objects.device import Device
-from cuda_graphs._objects.memory_resource import MemoryResource
+from cuda_graphs._objects.memory_resource import SelfFreeingResource
 from cuda_graphs._objects.protocols import SupportsCudaStream
 from cuda_graphs._objects.stream import Stream
 
-class GraphMemoryResource(MemoryResource):
+class GraphMemoryResource(SelfFreeingResource):
     def __new__(cls, device: Device | int) -> GraphMemoryResource: ...
     def allocate(self, size: int, *, stream: Stream | SupportsCudaStream) -> Buffer: ...  # type: ignore[override]
-    def deallocate(self, ptr: int, size: int, *, stream: Stream) -> None: ...
     def close(self) -> None: ...
     def trim(self) -> None: ...
     @property

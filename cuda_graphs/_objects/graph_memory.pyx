@@ -22,12 +22,12 @@ from cuda_graphs._objects.captured cimport fail, keep, settle
 from cuda_graphs._objects.numbers cimport as_int, read_size
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 from cuda_graphs._objects.device import Device
-from cuda_graphs._objects.memory_resource import MemoryResource
+from cuda_graphs._objects.memory_resource import SelfFreeingResource
 
 cdef dict resources = {}
 
 
-class GraphMemoryResource(MemoryResource):
+class GraphMemoryResource(SelfFreeingResource):
     """Memory that graphs allocate: `allocate` on a stream that is being captured becomes an alloc node, and closing the
     Buffer there a free node. The same object for the same device (a Device or its number).
 
@@ -56,10 +56,6 @@ class GraphMemoryResource(MemoryResource):
             RuntimeError: The stream is not being captured.
         """
         return allocate(self, read_size(size, "size"), Stream_accept(stream))
-
-    def deallocate(self, ptr, size, *, stream):
-        """Refused: Buffers of this resource give themselves back."""
-        raise TypeError("Buffers of a GraphMemoryResource give themselves back; close them")
 
     def close(self):
         """Nothing happens: the memory is the device's."""

@@ -15,6 +15,7 @@ from cuda_graphs._driver.cuda cimport (
 )
 from cuda_graphs._driver.seam cimport check_attempt, raise_noted
 from cuda_graphs._handles.handles cimport (
+    ContextHandle,
     PointerHandle,
     PoolHandle,
     allocate_device,
@@ -66,6 +67,14 @@ class MemoryResource:
         raise TypeError(f"{type(self).__name__}.device_id is abstract")
 
 
+class SelfFreeingResource(MemoryResource):
+    """The base of our own memory resources: their Buffers know how to give themselves back."""
+
+    def deallocate(self, ptr, size, *, stream):
+        """Refused: Buffers of this resource give themselves back."""
+        raise TypeError(f"Buffers of a {type(self).__name__} give themselves back; close them")
+
+
 @dataclass
 class DeviceMemoryResourceOptions:
     """How a DeviceMemoryResource makes a pool of its own."""
@@ -74,7 +83,7 @@ class DeviceMemoryResourceOptions:
     """The most bytes that the pool may hold; 0 is no limit."""
 
 
-class DeviceMemoryResource(MemoryResource):
+class DeviceMemoryResource(SelfFreeingResource):
     """Memory of a device, from a pool, in the order of streams.
 
     Args:
@@ -86,7 +95,9 @@ class DeviceMemoryResource(MemoryResource):
 
     def __init__(self, device, options=None):
         self._device = Device(device)
-        own = None if options is None else accept_options(DeviceMemoryResourceOptions, options, "memory resource options")
+        own = None
+        if options is not None:
+            own = accept_options(DeviceMemoryResourceOptions, options, "memory resource options")
         self._pool = make_pool(self._device.device_id, own)
 
     def allocate(self, size, *, stream=None):
@@ -99,10 +110,6 @@ class DeviceMemoryResource(MemoryResource):
         """
         cdef size_t bytes = read_size(size, "size")
         return (<_Pool>self._pool).allocate(bytes, Stream_accept(default_stream() if stream is None else stream), self)
-
-    def deallocate(self, ptr, size, *, stream):
-        """Refused: Buffers of this resource give themselves back."""
-        raise TypeError("Buffers of a DeviceMemoryResource give themselves back; close them")
 
     @property
     def handle(self):
@@ -177,7 +184,25 @@ cdef int check_not_capturing(Stream stream) except -1:
     return 0
 
 
-class SynchronousMemoryResource(MemoryResource):
+ctypedef PointerHandle (*Allocate)(const ContextHandle&, size_t) except + nogil
+
+
+cdef Buffer allocate_in(Context context, Allocate allocate, str kind, object size, object stream, object resource):
+    """What all resources do whose memory is there at once, whatever a stream holds."""
+    if stream is not None:
+        Stream_accept(stream)
+    cdef size_t bytes = read_size(size, "size")
+    cdef PointerHandle h
+    if bytes == 0:
+        return Buffer._from_handle(create_pointer_ref(0, 0, Opaque()), resource)
+    with nogil:
+        h = allocate(context._h, bytes)
+    if not h:
+        raise_noted(f"allocation of {bytes} bytes of {kind} memory")
+    return Buffer._from_handle(h, resource)
+
+
+class SynchronousMemoryResource(SelfFreeingResource):
     """Memory of a device by cuMemAlloc, for devices without pools. Giving it back waits for the device.
 
     Args:
@@ -189,23 +214,13 @@ class SynchronousMemoryResource(MemoryResource):
         self._context = self._device.context
 
     def allocate(self, size, *, stream=None):
-        """A Buffer of `size` bytes of device memory; `stream` is only checked."""
-        if stream is not None:
-            Stream_accept(stream)
-        cdef Context context = self._context
-        cdef size_t bytes = read_size(size, "size")
-        cdef PointerHandle h
-        if bytes == 0:
-            return Buffer._from_handle(create_pointer_ref(0, 0, Opaque()), self)
-        with nogil:
-            h = allocate_device(context._h, bytes)
-        if not h:
-            raise_noted(f"allocation of {bytes} bytes of device memory")
-        return Buffer._from_handle(h, self)
+        """A Buffer of `size` bytes of device memory; `stream` is only checked.
 
-    def deallocate(self, ptr, size, *, stream):
-        """Refused: Buffers of this resource give themselves back."""
-        raise TypeError("Buffers of a SynchronousMemoryResource give themselves back; close them")
+        Raises:
+            OverflowError: `size` is negative.
+            CUDAError: There is not enough memory.
+        """
+        return allocate_in(self._context, allocate_device, "device", size, stream, self)
 
     @property
     def is_device_accessible(self):
@@ -223,7 +238,7 @@ class SynchronousMemoryResource(MemoryResource):
         return self._device.device_id
 
 
-class PinnedMemoryResource(MemoryResource):
+class PinnedMemoryResource(SelfFreeingResource):
     """Memory of the host that kernels and copies can use as well. Giving it back waits for the device."""
 
     def allocate(self, size, *, stream=None):
@@ -233,22 +248,7 @@ class PinnedMemoryResource(MemoryResource):
             OverflowError: `size` is negative.
             CUDAError: No device is current, or there is not enough memory.
         """
-        if stream is not None:
-            Stream_accept(stream)
-        cdef Context context = Device().context
-        cdef size_t bytes = read_size(size, "size")
-        cdef PointerHandle h
-        if bytes == 0:
-            return Buffer._from_handle(create_pointer_ref(0, 0, Opaque()), self)
-        with nogil:
-            h = allocate_pinned(context._h, bytes)
-        if not h:
-            raise_noted(f"allocation of {bytes} bytes of pinned memory")
-        return Buffer._from_handle(h, self)
-
-    def deallocate(self, ptr, size, *, stream):
-        """Refused: Buffers of this resource give themselves back."""
-        raise TypeError("Buffers of a PinnedMemoryResource give themselves back; close them")
+        return allocate_in(Device().context, allocate_pinned, "pinned", size, stream, self)
 
     @property
     def is_device_accessible(self):
@@ -266,8 +266,10 @@ class PinnedMemoryResource(MemoryResource):
         raise RuntimeError("PinnedMemoryResource is not bound to any GPU")
 
 
-class ManagedMemoryResource(MemoryResource):
-    """Memory that the host and the device both use, and that moves to whoever uses it. Giving it back waits for the device.
+class ManagedMemoryResource(SelfFreeingResource):
+    """Memory that the host and the device both use, and that moves to whoever uses it.
+
+    Giving it back waits for the device.
 
     Args:
         device: A Device or its number; it must have been made current once.
@@ -284,22 +286,7 @@ class ManagedMemoryResource(MemoryResource):
             OverflowError: `size` is negative.
             CUDAError: There is not enough memory.
         """
-        if stream is not None:
-            Stream_accept(stream)
-        cdef Context context = self._context
-        cdef size_t bytes = read_size(size, "size")
-        cdef PointerHandle h
-        if bytes == 0:
-            return Buffer._from_handle(create_pointer_ref(0, 0, Opaque()), self)
-        with nogil:
-            h = allocate_managed(context._h, bytes)
-        if not h:
-            raise_noted(f"allocation of {bytes} bytes of managed memory")
-        return Buffer._from_handle(h, self)
-
-    def deallocate(self, ptr, size, *, stream):
-        """Refused: Buffers of this resource give themselves back."""
-        raise TypeError("Buffers of a ManagedMemoryResource give themselves back; close them")
+        return allocate_in(self._context, allocate_managed, "managed", size, stream, self)
 
     @property
     def is_device_accessible(self):
@@ -319,4 +306,5 @@ class ManagedMemoryResource(MemoryResource):
 
 def device_memory_resource(device) -> MemoryResource:
     """The memory resource that a device begins with."""
-    return DeviceMemoryResource(device) if device.properties.memory_pools_supported else SynchronousMemoryResource(device)
+    kind = DeviceMemoryResource if device.properties.memory_pools_supported else SynchronousMemoryResource
+    return kind(device)
