@@ -22,7 +22,7 @@ from cuda_graphs._handles.capture_handles cimport (
     CaptureHandle, CUstreamCaptureMode, Fork, begin_capture, create_capture, end_capture, order_after, tie_stream,
 )
 from cuda_graphs._handles.graph_handles cimport (
-    GraphBox, GraphLabels, NodeKind, NodeRecord, NodeSpec, add_inner_graph, copy_labels, node_handle,
+    GraphBox, GraphLabels, NodeKind, NodeRecord, NodeSpec, add_inner_graph, copy_labels, node_handle, uses_parameters,
 )
 from cuda_graphs._handles.handles cimport StreamHandle, box_of, drain_deferred, raw_of
 from cuda_graphs._objects.captured cimport fail_capture, ledger_text, note_found, note_operation
@@ -345,7 +345,8 @@ cdef class GraphBuilder(BuilderState):
 
         Raises:
             TypeError: `child` is not a GraphBuilder, or `name` not a str.
-            ValueError: The child has not ended building, or this one is not building.
+            ValueError: The child has not ended building, or this one is not building; or nodes of the child use
+                parameters, which graphs being captured do not have: embed its definition when the capture has ended.
             RuntimeError: One of them is closed, or the child's capture failed.
             CUDAError: The child holds alloc, free or conditional nodes (a rule of the driver).
         """
@@ -358,6 +359,11 @@ cdef class GraphBuilder(BuilderState):
             raise ValueError("Parent graph is not being built.")
         check_name(name)
         cdef GraphBox* source = (<Place>child._finished())._open()
+        if uses_parameters(source[0]):
+            raise ValueError(
+                f"cannot embed {child!r} in a capture: nodes of it use parameters. End the capture and embed the "
+                "graph_definition of the one in that of the other"
+            )
         cdef shared_ptr[const GraphLabels] labels = copy_labels(source[0])
         if labels.get() == NULL:
             raise_noted(f"list the nodes of {child!r}")

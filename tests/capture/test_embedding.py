@@ -106,6 +106,23 @@ def test_a_child_that_has_not_ended_well_is_refused(state, capturing, device):
     assert capturing.is_building
 
 
+def test_a_child_with_parameters_is_refused_and_its_definition_embedded_afterwards(
+    child, capturing, kernels, stream
+):
+    finished, x = child
+    definition = finished.graph_definition
+    amount = definition.param("amount", cg.i32)
+    (last,) = (node for node in definition.nodes() if not node.succ)
+    last.launch(ONE, kernels.add, x.ctypes.data, 1, amount)
+    with pytest.raises(ValueError, match="use parameters"):
+        capturing.embed(finished)
+    assert capturing.end_building().graph_definition.nodes() == set()
+    capturing.graph_definition.embed(definition)
+    capturing.complete().launch(stream, amount=10)
+    stream.sync()
+    assert x[0] == 13
+
+
 def test_the_childs_state_is_looked_at_before_ones_own(device):
     idle, unfinished = device.create_graph_builder(), device.create_graph_builder().begin_building()
     with pytest.raises(ValueError, match="Child graph has not finished building"):
