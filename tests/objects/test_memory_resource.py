@@ -4,6 +4,7 @@
 
 import gc
 
+import numpy as np
 import pytest
 
 import cuda_graphs as cg
@@ -37,9 +38,12 @@ def test_its_buffers_are_usable_where_it_says(device, stream, name):
 @pytest.mark.parametrize("name", RESOURCES)
 def test_its_buffers_outlive_it(device, stream, name):
     buffer = RESOURCES[name][0](device).allocate(64, stream=stream)
+    back = cg.PinnedMemoryResource().allocate(64, stream=stream)
     gc.collect()
     buffer.fill(1, stream=stream)
+    buffer.copy_to(back, stream=stream)
     stream.sync()
+    assert bytes(np.from_dlpack(back)) == b"\1" * 64
 
 
 @pytest.mark.parametrize("name", RESOURCES)
@@ -54,10 +58,13 @@ def test_a_wrong_stream_is_refused(device, name):
         RESOURCES[name][0](device).allocate(16, stream=7)
 
 
-def test_without_a_stream_the_default_stream_is_meant(device):
-    buffer = device.allocate(16)
-    buffer.fill(0, stream=device.default_stream)
-    device.default_stream.sync()
+def test_without_a_stream_the_default_stream_is_meant(device, driver_table):
+    calls = driver_table.watch("cuMemAllocFromPoolAsync")
+    device.allocate(16)
+    device.allocate(16, stream=device.default_stream)
+    streams = [call.words[3] for call in calls]
+    assert len(streams) == 2
+    assert streams[0] == streams[1]
 
 
 def test_the_resource_of_a_device_is_its_pool(device):
