@@ -185,6 +185,7 @@ void CapturedCall::look(CUresult status) noexcept {
     node_ = asked_ == CUDA_SUCCESS && state_.status == CU_STREAM_CAPTURE_STATUS_ACTIVE && state_.count == 1
                 ? state_.tail[0]
                 : nullptr;
+    alone_.reset();
 }
 
 bool CapturedCall::has_spoiled() const noexcept {

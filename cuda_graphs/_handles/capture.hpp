@@ -18,12 +18,15 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "box.hpp"
 #include "graph.hpp"
+#include "lock.hpp"
 #include "node_spec.hpp"
 #include "stream.hpp"
 
@@ -64,6 +67,7 @@ struct CaptureBox {
     std::vector<Fork> forks;
     std::vector<CUgraphNode> strays;  // of calls that failed half way: destroyed when the capture has ended
     Spoiler spoiler;
+    std::mutex calls;  // from a call of the driver until it is seen what it made; taken without the GIL
     Counted<Kind::kCapture> counted;
 
     GraphBox& box() const noexcept { return *box_of<NodeRecord>(graph)->graph; }
@@ -127,7 +131,9 @@ CUresult ask_capture(CUstream stream, CaptureState* state) noexcept;
 // Makes the node of a spec after what the stream has captured so far; what it captures next comes after the node.
 CUresult capture_node(CaptureBox& capture, CUstream stream, NodeSpec& spec, CUgraphNode* node);
 
-// One driver call on a stream that may be captured. With the GIL: find, keep; without: the call, look; with: settle.
+// One driver call on a stream that may be captured. With the GIL: find, keep; without: start, the call, look; with:
+// settle. Between start and look no other thread captures into the same graph through us, so that the end of the
+// stream's work is what this call made.
 class CapturedCall {
   public:
     CapturedCall() noexcept = default;
@@ -141,6 +147,10 @@ class CapturedCall {
 
     // Who must live as long as the node. False and a noted error on failure.
     bool keep(Opaque first, Opaque second) noexcept;
+
+    void start() {
+        if (is_captured()) alone_.emplace(capture_->calls);
+    }
 
     // Which node the call has made, if it has.
     void look(CUresult status) noexcept;
@@ -160,6 +170,7 @@ class CapturedCall {
     CaptureHandle find_joined() const;
 
     CaptureHandle capture_;
+    std::optional<Lock> alone_;  // of the capture, so it goes before it
     CUstream stream_ = nullptr;
     OwnerSlot owners_;
     CUresult status_ = CUDA_SUCCESS;

@@ -80,6 +80,7 @@ cdef extern from "_handles/capture.hpp" namespace "cg" nogil:
         cpp_bool is_captured() noexcept
         CaptureBox& capture() noexcept
         cpp_bool keep(Opaque first, Opaque second) noexcept
+        void start() except +
         void look(CUresult status) noexcept
         NodeRecord* settle(NodeKind kind) except +
         void lose_node() noexcept

@@ -212,7 +212,17 @@ void let_go(ExecOwners&& owners) {
     if (!owners.empty()) make_box<FormerOwners>()->owners = std::move(owners);
 }
 
-DetachedOwners::DetachedOwners(GraphBox& graph, Objects& kept) : graph_(graph), attached_(list_owners(graph)) {
+namespace {
+
+Lock lock_without_gil(std::mutex& mutex) {
+    const GilRelease released;
+    return Lock(mutex);
+}
+
+}  // namespace
+
+DetachedOwners::DetachedOwners(GraphBox& graph, Objects& kept)
+    : graph_(graph), alone_(lock_without_gil(making_mutex(graph))), attached_(list_owners(graph)) {
     kept.reserve(attached_.size());
     const GilRelease released;
     for (AttachedObject& each : attached_) {

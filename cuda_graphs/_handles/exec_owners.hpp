@@ -16,6 +16,7 @@
 #include "context.hpp"
 #include "event.hpp"
 #include "graph.hpp"
+#include "lock.hpp"
 #include "stream.hpp"
 #include "user_object.hpp"
 
@@ -91,6 +92,7 @@ class ExecOwners {
 void let_go(ExecOwners&& owners);
 
 // Takes the references of a graph, and of the bodies in it, away for a scope: what is made of it meanwhile gets none.
+// One thread at a time makes something of a definition.
 class DetachedOwners {
   public:
     // `kept` gets a reference to each.
@@ -101,6 +103,7 @@ class DetachedOwners {
 
   private:
     GraphBox& graph_;
+    Lock alone_;
     std::vector<AttachedObject> attached_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <list>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <utility>
 #include <vector>
@@ -22,6 +23,7 @@ struct Hierarchy {
     SourceTable sources;
     ParameterTable parameters;
     std::vector<CUuserObject> kept;  // references that the graphs should have and could not be given
+    std::mutex making;
 
     bool finish() noexcept;
     GraphBox& add(CUgraph raw, NodeRecord* holder);
@@ -133,6 +135,10 @@ bool is_body_in(const GraphBox* inner, const GraphBox& graph) noexcept {
 void seal_owners(GraphBox& graph) noexcept {
     // All of the hierarchy: that is more than what the copy will share, and costs an emptier page at most.
     for (GraphBox& each : graph.hierarchy->graphs) each.owners.seal();
+}
+
+std::mutex& making_mutex(GraphBox& graph) noexcept {
+    return graph.hierarchy->making;
 }
 
 std::vector<AttachedObject> list_owners(const GraphBox& graph) {

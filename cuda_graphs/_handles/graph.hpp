@@ -11,6 +11,7 @@
 #include <cuda.h>
 
 #include <cstddef>
+#include <mutex>
 #include <vector>
 
 #include "box.hpp"
@@ -85,6 +86,9 @@ NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot 
 
 // A clone, an executable or an embedding of this graph is about to be made: see OwnerPages::seal.
 void seal_owners(GraphBox& graph) noexcept;
+
+// Held, and waited for without the GIL, while something is made of a graph of the hierarchy: see DetachedOwners.
+std::mutex& making_mutex(GraphBox& graph) noexcept;
 
 // A user object that a graph has a reference to.
 struct AttachedObject {

@@ -177,6 +177,7 @@ cdef class Buffer:
         if box.how != Free.kGraph or not may_be_captured(h) or not call.find(h):
             return 0
         with nogil:
+            call.start()
             status = driver().cuMemFreeAsync(address, raw_of(h))
             call.look(status)
         settle(call, status, NodeKind.kFree, "free")
@@ -249,6 +250,7 @@ cdef class Buffer:
         if may_be_captured(h) and call.find(h):
             keep(call, own_memory(self), Opaque())
         with nogil:
+            call.start()
             if width == 1:
                 status = driver().cuMemsetD8Async(address, <unsigned char>pattern, count, raw_stream)
             elif width == 2:
@@ -370,6 +372,7 @@ cdef int copy(Buffer dst, Buffer src, Stream on) except -1:
     if may_be_captured(h) and call.find(h):
         keep(call, own_memory(dst), own_memory(src))
     with nogil:
+        call.start()
         status = driver().cuMemcpyAsync(to, source, size, raw_stream)
         call.look(status)
     if call.is_captured():

@@ -11,6 +11,7 @@ from cuda_graphs._handles.handles cimport Opaque
 #     if may_be_captured(h) and call.find(h):
 #         keep(call, owner, owner)
 #     with nogil:
+#         call.start()
 #         status = driver().cuXxx(...)
 #         call.look(status)
 #     if call.is_captured():

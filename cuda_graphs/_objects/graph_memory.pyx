@@ -114,6 +114,7 @@ cdef Buffer allocate(resource, size_t size, Stream stream):
         range_ = create_graph_memory()
         keep(call, as_owner(range_), Opaque())
     with nogil:
+        call.start()
         status = allocate_in_graph(size, on, &h)
         call.look(status)
     if call.is_captured():

@@ -56,6 +56,7 @@ def launch(stream, config, kernel, *args):
         status = launch_with_attributes(raw_stream, shape, function, code, pack, call)
     else:
         with nogil:
+            call.start()
             status = driver().cuLaunchKernel(
                 function, shape._grid[0], shape._grid[1], shape._grid[2], shape._block[0], shape._block[1],
                 shape._block[2], shape._shmem_size, raw_stream, pack.pointers(), NULL,
@@ -78,6 +79,7 @@ cdef CUresult launch_with_attributes(
     shape._fill(&native, attributes)
     native.hStream = stream
     with nogil:
+        call.start()
         status = driver().cuLaunchKernelEx(&native, function, pack.pointers(), NULL)
         call.look(status)
     return status

@@ -170,6 +170,7 @@ cdef class Stream:
         if may_be_captured(h):
             call.find(h)
         with nogil:
+            call.start()
             status = driver().cuStreamWaitEvent(raw_of(h), raw_of(e), 0)
             call.look(status)
         if call.is_captured():
@@ -271,6 +272,7 @@ cdef int record_on(const StreamHandle& h, const EventHandle& e) except -1:
     if may_be_captured(h):
         call.find(h)
     with nogil:
+        call.start()
         status = driver().cuEventRecord(raw_of(e), raw_of(h))
         call.look(status)
     if call.is_captured():

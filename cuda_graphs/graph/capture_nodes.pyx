@@ -47,6 +47,7 @@ cdef NodeRecord* add_captured(const StreamHandle& h, NodeSpec& spec, const char*
     cdef CUresult status
     find_call(call, h)
     with nogil:
+        call.start()
         status = capture_node(call.capture(), raw_of(h), spec, &raw)
         call.look(status)
     cdef NodeRecord* node = settle(call, status, spec.kind, what)
@@ -63,6 +64,7 @@ cdef NodeRecord* capture_callback(const StreamHandle& h, object fn, object user_
     find_call(call, h)
     keep(call, spec.owners.first, spec.owners.second)
     with nogil:
+        call.start()
         status = graph_driver().cuLaunchHostFunc(raw_of(h), spec.params.host.fn, spec.params.host.userData)
         call.look(status)
     if lose_tail:
