@@ -42,6 +42,10 @@ class TaskInfo:
     writes: frozenset[str]
     iterations: int | None  # where that is known when compiling
     line: int
+    axes: tuple[tuple[Any, Any, int], ...] | None = (
+        None  # (begin, end, step) of the loop, as `extent_of` writes them
+    )
+    block_dim: int | None = None  # what cg.loop_config asked for
 
 
 @dataclass(frozen=True)
@@ -124,8 +128,42 @@ def describe(task: ir.Task) -> TaskInfo:
             writes.add(statement.array.path)
     return TaskInfo(
         task.name, task.loop is not None, tuple(slot for slot, _ in layout(task)), frozenset(reads), frozenset(writes),
-        iterations(task), task.loc.line if task.loc else 0,
+        iterations(task), task.loc.line if task.loc else 0, axes_of(task), block_dim_of(task),
     )  # fmt: skip
+
+
+def block_dim_of(task: ir.Task) -> int | None:
+    """The threads of a block that the source asks for."""
+    return task.loop.settings.block_dim if task.loop is not None and task.loop.settings is not None else None
+
+
+ARITHMETIC = ("add", "sub", "mul")
+
+
+def axes_of(task: ir.Task) -> tuple[tuple[Any, Any, int], ...] | None:
+    """The axes of a loop whose bounds a caller can work out: it may have the grid as large as the loop is long."""
+    if task.loop is None:
+        return None
+    found = tuple((bound_of(axis.begin), bound_of(axis.end), axis.step) for axis in task.loop.axes)
+    return None if any(None in axis for axis in found) else found
+
+
+def bound_of(value: ir.Value) -> Any:
+    """An int; ("extent", path, axis); ("scalar", path, type); ("add" | "sub" | "mul", a, b). None: anything else."""
+    match value:
+        case ir.Const():
+            return int(value.value)
+        case ir.Extent():
+            array = value.array
+            return ("extent", array.path, value.axis) if array.shape is None else array.shape[value.axis]
+        case ir.Param():
+            return ("scalar", value.path, value.type.name)
+        case ir.Op(name, (a, b)) if name in ARITHMETIC:
+            parts = bound_of(a), bound_of(b)
+            return None if None in parts else (name, *parts)
+        case ir.Op("cast", (a,)):
+            return bound_of(a)
+    return None
 
 
 def iterations(task: ir.Task) -> int | None:

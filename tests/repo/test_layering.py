@@ -24,10 +24,10 @@ MAY_USE = {
     "_objects": {"errors", "_driver", "_handles"},
     "graph": {"errors", "_driver", "_handles", "_objects"},
     "testing": {"_driver"},
-    "kernel": ALL_BELOW_THE_BRIDGE,
+    "kernels": ALL_BELOW_THE_BRIDGE,
     "interop": {"errors", "_driver", "_handles", "_objects", "graph"},
     "viz": {"errors", "_driver", "_handles", "_objects", "graph"},
-    "__init__": ALL_BELOW_THE_BRIDGE | {"kernel", "interop", "viz"},
+    "__init__": ALL_BELOW_THE_BRIDGE | {"kernels", "interop", "viz"},
 }
 
 # Layers that must not know a CUDA library from outside either.

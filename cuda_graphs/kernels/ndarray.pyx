@@ -9,8 +9,11 @@ Where the host reaches managed memory of the device in place (the host driver; G
 the elements are in managed memory and NumPy sees them without a copy; elsewhere they are in device memory.
 """
 
+import itertools
+import weakref
+
 from libc.stddef cimport size_t
-from libc.stdint cimport int64_t, uintptr_t
+from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
 
 from cuda_graphs._driver.cuda cimport CUDA_SUCCESS, CUdeviceptr, CUresult, driver
 from cuda_graphs._driver.seam cimport check_attempt
@@ -20,6 +23,11 @@ from cuda_graphs._objects.dlpack cimport (
 from cuda_graphs._objects.numbers cimport as_int
 from cuda_graphs._objects.device import Device
 from cuda_graphs._objects.memory_resource import ManagedMemoryResource
+
+# What a Field is called in code: names of variables do not look like this.
+cdef object field_numbers = itertools.count()
+# Fields by that name, as long as they are alive.
+cdef object fields = weakref.WeakValueDictionary()
 
 # An extent is an i32 in kernels.
 LARGEST_EXTENT = 2**31 - 1
@@ -96,7 +104,7 @@ cdef class NDArray:
         """
         import numpy as np
 
-        from cuda_graphs.kernel.dtypes import device_dtype, to_element
+        from cuda_graphs.kernels.dtypes import device_dtype, to_element
 
         cdef bytes element = to_element(value, self.dtype, f"an element of {self!r}")
         if not self.size:
@@ -113,7 +121,7 @@ cdef class NDArray:
         """A NumPy array with a copy of the elements; of bf16 as float32, which holds them exactly."""
         import numpy as np
 
-        from cuda_graphs.kernel.dtypes import device_dtype, from_device
+        from cuda_graphs.kernels.dtypes import device_dtype, from_device
 
         elements = np.empty(self.shape, device_dtype(self.dtype))
         self._wait()
@@ -129,7 +137,7 @@ cdef class NDArray:
         """
         import numpy as np
 
-        from cuda_graphs.kernel.dtypes import host_dtype, to_device
+        from cuda_graphs.kernels.dtypes import host_dtype, to_device
 
         if not isinstance(values, np.ndarray):
             raise TypeError(f"values must be a NumPy array, got {type(values).__name__}: make one with numpy.asarray")
@@ -203,7 +211,7 @@ cdef class NDArray:
     def __getitem__(self, index):
         import numpy as np
 
-        from cuda_graphs.kernel.dtypes import device_dtype, from_device
+        from cuda_graphs.kernels.dtypes import device_dtype, from_device
 
         cdef size_t offset = self._offset(index)
         element = np.empty(1, device_dtype(self.dtype))
@@ -214,7 +222,7 @@ cdef class NDArray:
     def __setitem__(self, index, value):
         import numpy as np
 
-        from cuda_graphs.kernel.dtypes import to_element
+        from cuda_graphs.kernels.dtypes import to_element
 
         cdef size_t offset = self._offset(index)
         element = np.frombuffer(to_element(value, self.dtype, f"an element of {self!r}"), np.uint8)
@@ -295,6 +303,36 @@ cdef class Field(NDArray):
     A kernel uses it by its name, as any global, or as a template argument.
     """
 
+    @property
+    def __cuda_graphs_field__(self):
+        """What the compiler has to know of it, a FieldSpec."""
+        from cuda_graphs.compiler.annotations import FieldSpec
+
+        if self._name is None:
+            self._name = f"<field {next(field_numbers)}>"
+            fields[self._name] = self
+        return FieldSpec(self._name, self.dtype, self.shape, (), self.grad is not None)
+
+
+def find_field(str name):
+    """The Field of a FieldSpec's name."""
+    return fields[name]
+
+
+cdef dict codes = {}  # of element types, from 1 on
+
+
+cdef uint64_t key_of(object dtype, Py_ssize_t ndim, bint needs_grad, tuple inner=()) except? 0:
+    if not codes:
+        from cuda_graphs.compiler.types import SCALARS
+
+        codes.update({type: number for number, type in enumerate(SCALARS.values(), 1)})
+    cdef uint64_t key = codes[dtype]
+    key |= <uint64_t>ndim << 8 | <uint64_t>needs_grad << 16
+    for place, extent in enumerate(inner):
+        key |= <uint64_t>extent << (24 + 8 * place)
+    return key
+
 
 def ndarray(dtype, shape, needs_grad=False, *, device=None):
     """An array for kernels, filled with zeros.
@@ -319,7 +357,7 @@ def field(dtype, shape, needs_grad=False, *, device=None):
 
 
 cdef NDArray new(cls, dtype, shape, needs_grad, device):
-    from cuda_graphs.kernel.dtypes import accept_dtype
+    from cuda_graphs.kernels.dtypes import accept_dtype
 
     element = accept_dtype(dtype)
     extents = read_shape(shape)
@@ -336,6 +374,8 @@ cdef NDArray make(cls, dtype, tuple shape, bint needs_grad, device):
     self.dtype, self.shape, self.size, self.device = dtype, shape, 1, device
     for extent in shape:
         self.size *= extent
+        self._extents.push_back(<int32_t>extent)
+    self._key = key_of(dtype, len(shape), needs_grad)
     stream = device.default_stream
     self._buffer = resource_of(device).allocate(self.size * dtype.size, stream=stream)
     self._address = self._buffer.handle

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from libc.stddef cimport size_t
+from libc.stdint cimport int32_t, uint64_t
+from libcpp.vector cimport vector
 
 from cuda_graphs._driver.cuda cimport CUdeviceptr
 from cuda_graphs._objects.buffer cimport Buffer
@@ -14,10 +16,17 @@ cdef class NDArray:
     cdef readonly Py_ssize_t size
     cdef readonly object device
     cdef readonly NDArray grad
+    cdef uint64_t _key  # of its type, as in arguments.pxd
+    cdef vector[int32_t] _extents  # shape, as kernels take it
     cdef object __weakref__
+    cdef str _name  # of a Field in code
 
     cdef int _wait(self) except -1
     cdef int _read(self, elements, size_t offset) except -1
     cdef int _write(self, elements, size_t offset) except -1
     cdef size_t _offset(self, index) except? 0xBAD
     cdef dict _interface(self)
+
+
+# What tells array types of kernels apart: element type, number of dimensions, gradients, and the shape of an element.
+cdef uint64_t key_of(object dtype, Py_ssize_t ndim, bint needs_grad, tuple inner=*) except? 0

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from cuda_graphs._objects.buffer import Buffer
 from cuda_graphs._objects.device import Device
+from cuda_graphs.compiler.annotations import FieldSpec
 from cuda_graphs.compiler.types import ScalarType
 
 class NDArray:
@@ -56,7 +57,11 @@ class NDArray:
     def __deepcopy__(self, memo: dict[int, Any]) -> NDArray: ...
     def __repr__(self) -> str: ...
 
-class Field(NDArray): ...
+class Field(NDArray):
+    @property
+    def __cuda_graphs_field__(self) -> FieldSpec: ...
+
+def find_field(name: str) -> Field: ...
 
 Element = ScalarType | np.dtype[Any] | type
 

@@ -1,0 +1,336 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of kernels as the launch needs them: numbers and addresses, and a key that says which specialisation fits.
+
+What a parameter is declared to be becomes a Reader, once. A call has each Reader write its argument into places that
+are the Reader's own, so nothing is built and nothing is looked up by name.
+"""
+
+import dataclasses
+import operator
+
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
+from cpython.long cimport PyLong_Check
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memcpy
+
+from cuda_graphs.kernels.foreign cimport Foreign, ForeignArray
+from cuda_graphs.kernels.ndarray cimport NDArray, key_of
+from cuda_graphs.kernels.reading cimport Leaf, Reading
+
+from cuda_graphs.compiler import annotations
+from cuda_graphs.compiler.signature import array_spec, is_template, member_type
+from cuda_graphs.compiler.types import ScalarType
+from cuda_graphs.kernels.constants import Interned
+
+cdef extern from "Python.h":
+    long long PyLong_AsLongLongAndOverflow(object value, int* overflow) except? -1
+    unsigned long long PyLong_AsUnsignedLongLong(object value) except? 0xFFFFFFFFFFFFFFFF
+
+
+cdef class Reader:
+    """One parameter, or member of one."""
+
+    cdef int read(self, Reading* r, object value) except -1:
+        raise NotImplementedError
+
+    cdef object spec(self, object value):
+        raise NotImplementedError
+
+
+cdef class Integer(Reader):
+    """A number of an integer type: an int of Python or NumPy that fits."""
+
+    cdef int64_t low
+    cdef uint64_t high
+    cdef int size
+
+    def __cinit__(self):
+        self.leaves = 1
+
+    cdef int read(self, Reading* r, object value) except -1:
+        cdef int overflow = 0
+        cdef long long number
+        if not PyLong_Check(value):
+            value = self._index(value)
+        number = PyLong_AsLongLongAndOverflow(value, &overflow)
+        if overflow == 0 and number >= self.low and (number < 0 or <uint64_t>number <= self.high):
+            r.leaves[self.leaf].bits = <uint64_t>number  # little endian: the low bytes come first
+            return 0
+        if overflow > 0 and self.high == 0xFFFFFFFFFFFFFFFF and value < 1 << 64:
+            r.leaves[self.leaf].bits = PyLong_AsUnsignedLongLong(value)
+            return 0
+        raise OverflowError(
+            f"parameter {self.path!r} takes {self.annotation}, from {self.low} to {self.high}, got {value}"
+        )
+
+    cdef object _index(self, object value):
+        try:
+            return operator.index(value)
+        except TypeError:
+            pass
+        if type(value).__name__ == "bool" and hasattr(value, "item"):  # numpy.bool has no __index__
+            return int(value)
+        raise TypeError(
+            f"parameter {self.path!r} takes {self.annotation}, an integer, got {value!r} ({type(value).__name__})"
+        )
+
+    cdef object spec(self, object value):
+        return annotations.ScalarSpec(self.annotation)
+
+
+cdef class Bool(Reader):
+    """True or False; of an integer, whether it is not 0."""
+
+    def __cinit__(self):
+        self.leaves = 1
+
+    cdef int read(self, Reading* r, object value) except -1:
+        if value is not True and value is not False:
+            if not hasattr(value, "__index__") and type(value).__name__ not in ("bool", "bool_"):
+                raise TypeError(
+                    f"parameter {self.path!r} takes {self.annotation}, got {value!r} ({type(value).__name__}): "
+                    "compare it, as in x != 0"
+                )
+            value = bool(value)
+        r.leaves[self.leaf].bits = value is True
+        return 0
+
+    cdef object spec(self, object value):
+        return annotations.ScalarSpec(self.annotation)
+
+
+cdef class Float(Reader):
+    """A number of a float type, of any number; one that is too large is infinite."""
+
+    cdef int size
+
+    def __cinit__(self):
+        self.leaves = 1
+
+    cdef int read(self, Reading* r, object value) except -1:
+        cdef double number
+        cdef float single
+        if PyFloat_Check(value):
+            number = PyFloat_AS_DOUBLE(value)
+        else:
+            number = self._number(value)
+        if self.size == 8:
+            memcpy(&r.leaves[self.leaf].bits, &number, 8)
+        elif self.size == 4:
+            single = <float>number
+            memcpy(&r.leaves[self.leaf].bits, &single, 4)
+        else:
+            self._small(&r.leaves[self.leaf], number)
+        return 0
+
+    cdef double _number(self, object value) except? -1:
+        if isinstance(value, (str, bytes)) or not (hasattr(value, "__float__") or hasattr(value, "__index__")) or (
+            getattr(value, "ndim", 0) != 0
+        ):
+            raise TypeError(f"parameter {self.path!r} takes {self.annotation}, a number, got {type(value).__name__}")
+        return float(value)
+
+    cdef int _small(self, Leaf* leaf, double number) except -1:
+        from cuda_graphs.kernels.dtypes import to_element
+
+        cdef bytes element = to_element(number, self.annotation, self.path)
+        memcpy(&leaf.bits, <const char*>element, 2)
+        return 0
+
+    cdef object spec(self, object value):
+        return annotations.ScalarSpec(self.annotation)
+
+
+cdef class Array(Reader):
+    """An array: ours, or one of another library."""
+
+    cdef uint64_t mask, wanted  # of keys, as far as the declaration says
+
+    def __cinit__(self):
+        self.leaves, self.keys = 1, 1
+
+    cdef int read(self, Reading* r, object value) except -1:
+        cdef NDArray own
+        cdef ForeignArray other
+        cdef uint64_t found
+        if isinstance(value, NDArray):
+            own = <NDArray>value
+            found = own._key
+            r.leaves[self.leaf].bits = own._address
+            r.leaves[self.leaf].extents = own._extents.data()
+        else:
+            other = self._foreign(r, value)
+            found = other.key
+            r.leaves[self.leaf].bits = other.address
+            r.leaves[self.leaf].extents = other.extents.data()
+            value = other
+        if found & self.mask != self.wanted:
+            array_spec(self.annotation, value, f"parameter {self.path!r}")  # which says what is wrong
+        r.keys[self.key] = found
+        return 0
+
+    cdef ForeignArray _foreign(self, Reading* r, object value):
+        if r.staff == NULL:
+            staff = Foreign.__new__(Foreign)
+            Py_INCREF(staff)
+            r.staff = <PyObject*>staff
+        return (<Foreign>r.staff).add(value, self.path, self.leaf, self.annotation.inner)
+
+    cdef object spec(self, object value):
+        cdef Foreign staff
+        if not isinstance(value, NDArray):
+            staff = Foreign.__new__(Foreign)
+            value = staff.add(value, self.path, self.leaf, self.annotation.inner)
+        return array_spec(self.annotation, value, f"parameter {self.path!r}")
+
+
+cdef class Vector(Reader):
+    """A small vector or matrix: any nested sequence of numbers of its shape."""
+
+    cdef list parts
+
+    cdef int read(self, Reading* r, object value) except -1:
+        cdef Reader part
+        cdef Py_ssize_t i = 0
+        try:
+            found = list(value)
+        except TypeError:
+            found = None
+        if found is None or isinstance(value, (str, bytes, dict, set)) or len(found) != len(self.parts):
+            raise TypeError(f"parameter {self.path!r} takes {self.annotation!r}: {len(self.parts)} components, got {value!r}")
+        for i in range(len(found)):
+            part = self.parts[i]
+            part.read(r, found[i])
+        return 0
+
+    cdef object spec(self, object value):
+        return annotations.VectorSpec(self.annotation)
+
+
+cdef class Struct(Reader):
+    """An instance of a dataclass, member by member."""
+
+    cdef list names, members
+
+    cdef int read(self, Reading* r, object value) except -1:
+        cdef Reader member
+        cdef Py_ssize_t i
+        if not isinstance(value, self.annotation):
+            raise TypeError(f"parameter {self.path!r} takes a {self.annotation.__name__}, got a {type(value).__name__}")
+        for i in range(len(self.names)):
+            member = self.members[i]
+            member.read(r, getattr(value, self.names[i]))
+        return 0
+
+    cdef object spec(self, object value):
+        cdef Reader member
+        specs = []
+        for name, reader in zip(self.names, self.members):
+            member = reader
+            specs.append((name, member.spec(getattr(value, name))))
+        return annotations.StructSpec(self.annotation, tuple(specs))
+
+
+cdef class Template(Reader):
+    """A value that code is made for: each has a number."""
+
+    cdef object known
+
+    def __cinit__(self):
+        self.keys = 1
+
+    cdef int read(self, Reading* r, object value) except -1:
+        if isinstance(value, NDArray) and not hasattr(value, "__cuda_graphs_field__"):
+            raise TypeError(
+                f"parameter {self.path!r} is a template, and takes no NDArray, whose address is known in a call only: make "
+                "it a cg.field, or declare the parameter as cg.types.ndarray()"
+            )
+        r.keys[self.key] = <uint64_t><int64_t>self.known.number(value)
+        return 0
+
+    cdef object spec(self, object value):
+        found = getattr(value, "__cuda_graphs_field__", None)
+        return annotations.StaticSpec(value) if found is None else found
+
+
+cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key):
+    cdef Reader self
+    if isinstance(annotation, ScalarType):
+        self = scalar_reader(annotation)
+    elif isinstance(annotation, annotations.VectorType):
+        self = vector_reader(annotation, path, leaf, key)
+    elif isinstance(annotation, annotations.NDArray) or annotation is annotations.NDArray:
+        annotation = annotation if isinstance(annotation, annotations.NDArray) else annotations.NDArray()
+        self = array_reader(annotation)
+    elif is_template(annotation):
+        self = Template.__new__(Template)
+        (<Template>self).known = Interned()
+    else:
+        self = struct_reader(annotation, path, leaf, key)
+    self.annotation, self.path, self.leaf, self.key = annotation, path, leaf, key
+    return self
+
+
+cdef Reader scalar_reader(object type):
+    cdef Integer integer
+    cdef Float number
+    if type.kind == "bool":
+        return Bool.__new__(Bool)
+    if type.kind == "float":
+        number = Float.__new__(Float)
+        number.size = type.size
+        return number
+    integer = Integer.__new__(Integer)
+    integer.low, integer.high, integer.size = type.minimum, type.maximum, type.size
+    return integer
+
+
+cdef Reader array_reader(object annotation):
+    cdef Array array = Array.__new__(Array)
+    if annotation.dtype is not None:
+        array.mask |= 0xFF
+        array.wanted |= key_of(annotation.dtype, 0, False) & 0xFF
+    if annotation.ndim is not None:
+        array.mask |= 0xFF00
+        array.wanted |= <uint64_t>annotation.ndim << 8
+    if annotation.inner:
+        array.mask |= 0xFFFFFF000000
+        for place, extent in enumerate(annotation.inner):
+            array.wanted |= <uint64_t>extent << (24 + 8 * place)
+    return array
+
+
+cdef Reader vector_reader(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key):
+    cdef Vector vector = Vector.__new__(Vector)
+    cdef Reader part
+    vector.parts = []
+    inner = annotations.VectorType(annotation.dtype, annotation.shape[1:]) if annotation.shape[1:] else annotation.dtype
+    for i in range(annotation.shape[0]):
+        part = reader_of(inner, f"{path}.{i}", leaf + vector.leaves, key)
+        vector.leaves += part.leaves
+        vector.parts.append(part)
+    return vector
+
+
+cdef Reader struct_reader(object cls, str path, Py_ssize_t leaf, Py_ssize_t key):
+    cdef Struct struct = Struct.__new__(Struct)
+    cdef Reader part
+    struct.names, struct.members = [], []
+    for member in dataclasses.fields(cls):
+        part = reader_of(member_type(cls, member), f"{path}.{member.name}", leaf + struct.leaves, key + struct.keys)
+        struct.leaves += part.leaves
+        struct.keys += part.keys
+        struct.names.append(member.name)
+        struct.members.append(part)
+    return struct
+
+
+def leaf_paths(Reader reader):
+    """(path, number of the leaf) of all leaves of a Reader."""
+    if isinstance(reader, (Vector, Struct)):
+        parts = (<Vector>reader).parts if isinstance(reader, Vector) else (<Struct>reader).members
+        return [found for part in parts for found in leaf_paths(part)]
+    return [(reader.path, reader.leaf)] if reader.leaves else []

@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Values that kernels were compiled for: when are two of them the same?
+
+Of numbers, texts and containers the value counts, and the type: `1`, `1.0` and `True` make different code. Of other
+objects it is who they are, and what their attributes are now.
+"""
+
+from __future__ import annotations
+
+import types
+from enum import Enum
+from typing import Any
+
+__all__ = ["Interned", "frozen"]
+
+PLAIN = (bool, int, str, bytes, type(None))
+# What is nothing but itself, whatever attributes it has.
+THEMSELVES = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, Enum)
+
+
+def frozen(value: Any, depth: int = 8) -> Any:
+    """Something hashable that is equal for values that make the same code, and for no others."""
+    kind = type(value)
+    if kind in PLAIN:
+        return kind, value
+    if kind is float:
+        return kind, value.hex()  # which tells the zeros apart, and finds NaN equal to itself
+    if kind in (tuple, list):
+        return kind, tuple([frozen(each, depth) for each in value])
+    if kind is dict:
+        return kind, tuple([(frozen(k, depth), frozen(v, depth)) for k, v in value.items()])
+    if isinstance(value, (set, frozenset)):
+        return kind, frozenset([frozen(each, depth) for each in value])
+    if hasattr(value, "tobytes") and hasattr(value, "dtype"):  # of NumPy: an array or a scalar
+        return kind, str(value.dtype), getattr(value, "shape", ()), value.tobytes()
+    members = None if isinstance(value, THEMSELVES) or depth == 0 else getattr(value, "__dict__", None)
+    if not members:
+        return kind, id(value)
+    return kind, id(value), tuple([(name, frozen(each, depth - 1)) for name, each in members.items()])
+
+
+class Interned:
+    """Numbers of the values of one template parameter. The values are kept: no other takes the place of one."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[Any, tuple[int, Any]] = {}
+
+    def number(self, value: Any) -> int:
+        """The number of a value, the same for values that make the same code."""
+        key = frozen(value)
+        found = self.numbers.get(key)
+        if found is None:
+            found = self.numbers[key] = (len(self.numbers), value)
+        return found[0]

@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays of NumPy, PyTorch, CuPy and others as arguments of kernels.
+
+An array that the device reaches and that has no gaps is used where it is. Others are copied to the device before the
+tasks and, if the kernel writes them, back after. Whoever has an array of the host looks at it without asking a stream, so
+a call with one returns when the kernel is done.
+"""
+
+from libc.stdint cimport int32_t, uintptr_t
+
+from cuda_graphs._driver.cuda cimport CUDA_SUCCESS, CUdeviceptr, CUresult, CUstream, driver
+from cuda_graphs._driver.seam cimport check_attempt, ensure_driver
+from cuda_graphs._handles.graph_handles cimport find_memory_type, kUnknownMemory
+from cuda_graphs._handles.handles cimport raw_of
+from cuda_graphs._objects.array_view cimport ArrayView, view_array
+from cuda_graphs._objects.stream cimport Stream
+from cuda_graphs.kernels.ndarray cimport key_of
+from cuda_graphs.kernels.reading cimport Reading
+
+from cuda_graphs._objects.device import Device
+from cuda_graphs.compiler.signature import BY_DTYPE
+from cuda_graphs.compiler.types import SCALARS, bf16
+
+
+cdef class ForeignArray:
+    """One array, and where the kernel finds it."""
+
+
+cdef class Foreign:
+    """The arrays of other libraries in one call."""
+
+    def __cinit__(self):
+        self.arrays = []
+
+    cdef ForeignArray add(self, object array, str path, Py_ssize_t leaf, tuple inner):
+        cdef ForeignArray self_ = describe(array, path, inner)
+        self_.leaf = leaf
+        self.arrays.append(self_)
+        return self_
+
+    cdef int bring(self, Stream stream, object writes, Reading* r) except -1:
+        cdef ForeignArray array, other
+        for array in self.arrays:
+            if array.is_read_only and array.path in writes:
+                raise ValueError(f"parameter {array.path!r} is read-only, and the kernel writes it: pass a copy")
+        for array in self.arrays:
+            if not array.is_packed and not array.is_of_host:
+                raise ValueError(
+                    f"parameter {array.path!r} has gaps or another order than C's: pass a contiguous array, and copy it "
+                    "back if the kernel writes it"
+                )
+        for array in self.arrays:
+            for other in self.arrays:  # the same array twice is one array in the kernel too
+                if other is array or other.array is array.array:
+                    break
+            if other is not array:
+                array.address, array.staged = other.address, other.staged
+            elif not array.is_packed or not is_reached(array.address):
+                stage(array, stream)
+            r.leaves[array.leaf].bits = array.address
+        return 0
+
+    cdef int finish(self, Stream stream, object writes) except -1:
+        cdef ForeignArray array
+        cdef bint waits = False
+        for array in self.arrays:
+            waits = waits or array.is_of_host
+            if array.staged is not None and array.path in writes:
+                copy(array.host.ctypes.data, array.staged._address, array.host.nbytes, stream, array)
+        if waits:
+            stream.sync()
+        for array in self.arrays:
+            if array.host is not None and array.host is not array.array and array.path in writes:
+                array.array[...] = array.host
+        return 0
+
+    cdef int check_stays(self) except -1:
+        cdef ForeignArray array
+        for array in self.arrays:
+            if not array.is_packed or not is_reached(array.address):
+                raise ValueError(
+                    f"parameter {array.path!r} is a {type(array.array).__name__} that the device does not reach: a graph cannot copy "
+                    "it in each run; pass a cg.ndarray"
+                )
+            if array.is_read_only:
+                raise ValueError(f"parameter {array.path!r} is read-only: pass a copy")
+        return 0
+
+
+cdef ForeignArray describe(object array, str path, tuple inner):
+    cdef ArrayView view = None
+    if not isinstance(array, (int, float, complex, str, bytes, list, tuple)):
+        view = view_array(array, f"parameter {path!r}")
+    if view is None:
+        raise TypeError(f"parameter {path!r} takes an array, got {array!r} ({type(array).__name__})")
+    cdef ForeignArray self = ForeignArray.__new__(ForeignArray)
+    self.array, self.path = array, path
+    self.dtype = BY_DTYPE.get(view.dtype)
+    if str(getattr(array, "dtype", "")).endswith("bfloat16"):
+        self.dtype = bf16
+    if self.dtype is None:
+        raise TypeError(
+            f"parameter {path!r}: arrays of {getattr(array, 'dtype', view.dtype)} are not taken; convert it to one of "
+            f"{', '.join(SCALARS)}"
+        )
+    self.shape, self.address, self.is_read_only = view.shape, view.address, view.is_read_only
+    self.is_of_host = not hasattr(array, "__cuda_array_interface__") and is_host(array)
+    self.is_packed = True
+    cdef Py_ssize_t step = view.itemsize
+    for extent, stride in zip(reversed(view.shape), reversed(view.strides)):
+        self.is_packed = self.is_packed and (extent <= 1 or stride == step)
+        step *= extent
+    self.is_packed = self.is_packed or step == 0
+    for extent in view.shape:
+        if extent > 0x7FFFFFFF:
+            raise ValueError(f"parameter {path!r} has the shape {view.shape}: extents of arrays in kernels are below 2**31")
+        self.extents.push_back(<int32_t>extent)
+    cdef Py_ssize_t outer = len(view.shape) - len(inner)
+    self.key = key_of(self.dtype, max(outer, 0), False, tuple(view.shape[outer:]) if inner and outer >= 0 else ())
+    return self
+
+
+cdef bint is_host(object array) except -1:
+    return not hasattr(array, "__dlpack_device__") or array.__dlpack_device__()[0] == 1  # kDLCPU
+
+
+cdef bint is_reached(CUdeviceptr address) except -1:
+    """Whether kernels can use the memory there."""
+    cdef int type = kUnknownMemory
+    cdef CUresult status
+    ensure_driver()
+    if not address or Device().properties.direct_managed_mem_access_from_host:
+        return True  # the host driver: all memory is the process's
+    with nogil:
+        status = find_memory_type(address, &type)
+    check_attempt(status, "ask what memory an argument is in")
+    return type != kUnknownMemory
+
+
+cdef int stage(ForeignArray array, Stream stream) except -1:
+    """A packed copy where the device reaches it."""
+    import numpy as np
+
+    array.host = np.ascontiguousarray(array.array)
+    cdef CUdeviceptr address = <uintptr_t>array.host.ctypes.data
+    if not is_reached(address):
+        array.staged = Device().memory_resource.allocate(array.host.nbytes, stream=stream)
+        copy(array.staged._address, address, array.host.nbytes, stream, array)
+        address = array.staged._address
+    array.address = address
+    return 0
+
+
+cdef int copy(CUdeviceptr to, CUdeviceptr source, size_t size, Stream stream, ForeignArray array) except -1:
+    cdef CUresult status = CUDA_SUCCESS
+    cdef CUstream raw = raw_of(stream._h)
+    if size:
+        with nogil:
+            status = driver().cuMemcpyAsync(to, source, size, raw)
+    return check_attempt(status, f"copy the argument for parameter {array.path!r}")

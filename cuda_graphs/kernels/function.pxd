@@ -1,0 +1,28 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from libc.stdint cimport uint64_t
+
+from cuda_graphs._objects.stream cimport Stream
+from cuda_graphs.kernels.reading cimport Reading
+from cuda_graphs.kernels.specialisation cimport Specialisation
+
+
+cdef class KernelFunction:
+    cdef object function
+    cdef str name
+    cdef readonly bint debug, fast_math
+    cdef list readers
+    cdef tuple names
+    cdef object index_of       # the place of a parameter, by name
+    cdef Py_ssize_t leaves, keys
+    cdef dict known            # lists of specialisations, by key
+    cdef Specialisation last
+    cdef bytes last_key
+    cdef object lock
+    cdef object __weakref__
+    cdef dict __dict__
+
+    cdef tuple _order(self, tuple args, dict keywords)
+    cdef int _read(self, Reading* r, tuple args) except -1
+    cdef Specialisation _find(self, Reading* r, tuple args)
+    cdef object _run(self, Reading* r, tuple args, Stream stream)

@@ -1,0 +1,210 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""`@kernel`: a Python function that runs on the device.
+
+A call takes its arguments apart (arguments.pyx), finds the specialisation by the key that comes of it, and launches.
+What the function says is looked at when a specialisation is made, and never else.
+"""
+
+import functools
+import threading
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.ref cimport Py_XDECREF
+from libc.stdint cimport uint64_t
+from libc.string cimport memcmp
+from libcpp.vector cimport vector
+
+from cuda_graphs._objects.stream cimport Stream, Stream_accept
+from cuda_graphs.kernels.arguments cimport Reader, reader_of
+from cuda_graphs.kernels.foreign cimport Foreign
+from cuda_graphs.kernels.guards cimport Guards
+from cuda_graphs.kernels.reading cimport Leaf, Reading
+from cuda_graphs.kernels.specialisation cimport Specialisation
+
+from cuda_graphs._objects.stream import default_stream
+from cuda_graphs.compiler.signature import declared
+from cuda_graphs.kernels.arguments import leaf_paths
+from cuda_graphs.kernels.guards import guards_of
+from cuda_graphs.kernels.specialisation import load
+from cuda_graphs.kernels.targets import target_of
+
+cdef enum:
+    FEW = 32  # leaves and keys that need no memory from the heap
+
+# Keywords of a call that are not parameters.
+RESERVED = ("stream",)
+
+cdef Stream usual_stream = default_stream()
+
+
+cdef class KernelFunction:
+    """A function that runs on the device: `kernel` makes it.
+
+    A call compiles the function for the types of its arguments, the first time, and launches its tasks on a stream:
+    ``f(*args, stream=None)``. It returns at once, but when the function returns numbers, or takes an array of the host.
+
+    Attributes:
+        debug: Whether indices and asserts are checked.
+        fast_math: Whether floats may be contracted and reassociated.
+    """
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError("KernelFunction objects cannot be instantiated directly. Use the decorator cuda_graphs.kernel.")
+
+    def __call__(self, *args, **keywords):
+        cdef Stream stream = usual_stream
+        cdef Leaf few_leaves[FEW]
+        cdef uint64_t few_keys[FEW]
+        cdef vector[Leaf] leaves
+        cdef vector[uint64_t] keys
+        cdef Reading r
+        if keywords:
+            given = keywords.pop("stream", None)
+            if given is not None:
+                stream = Stream_accept(given)
+            if keywords:
+                args = self._order(args, keywords)
+        r.leaves, r.keys = few_leaves, few_keys
+        r.staff = NULL
+        if self.leaves > FEW:
+            leaves.resize(self.leaves)
+            r.leaves = leaves.data()
+        if self.keys > FEW:
+            keys.resize(self.keys)
+            r.keys = keys.data()
+        try:
+            self._read(&r, args)
+            return self._run(&r, args, stream)
+        finally:
+            Py_XDECREF(r.staff)
+
+    cdef tuple _order(self, tuple args, dict keywords):
+        """Arguments as the function lists them."""
+        ordered = list(args) + [None] * (len(self.names) - len(args))
+        missing = set(self.names[len(args) :])
+        for name, value in keywords.items():
+            if name not in self.index_of:
+                raise TypeError(f"{self.name}() got an unexpected keyword argument {name!r}")
+            if name not in missing:
+                raise TypeError(f"{self.name}() got multiple values for argument {name!r}")
+            missing.discard(name)
+            ordered[self.index_of[name]] = value
+        if missing:
+            lacking = ", ".join(repr(name) for name in self.names if name in missing)
+            raise TypeError(f"{self.name}() misses arguments: {lacking}")
+        return tuple(ordered)
+
+    cdef int _read(self, Reading* r, tuple args) except -1:
+        cdef Py_ssize_t i
+        if len(args) != len(self.readers):
+            lacking = ", ".join(self.names[len(args) :])
+            raise TypeError(
+                f"{self.name}() takes {len(self.readers)} arguments ({', '.join(self.names)}), got {len(args)}"
+                + (f": {lacking} missing" if lacking else "")
+            )
+        for i in range(len(self.readers)):
+            (<Reader>self.readers[i]).read(r, args[i])
+        return 0
+
+    cdef Specialisation _find(self, Reading* r, tuple args):
+        cdef Py_ssize_t size = self.keys * sizeof(uint64_t)
+        cdef Specialisation found = self.last
+        cdef bytes last_key = self.last_key
+        if found is not None and (size == 0 or memcmp(PyBytes_AS_STRING(last_key), r.keys, size) == 0):
+            if (<Guards>found.guards).hold():
+                return found
+        key = PyBytes_FromStringAndSize(<char*>r.keys, size)
+        with self.lock:
+            for found in self.known.get(key, ()):
+                if (<Guards>found.guards).hold():
+                    break
+            else:
+                found = self._compile(args)
+                self.known.setdefault(key, []).append(found)
+            self.last = None  # so that no other thread sees the key of one with the code of another
+            self.last_key = key
+            self.last = found
+        return found
+
+    def _compile(self, args):
+        from cuda_graphs.compiler.pipeline import compile_kernel
+
+        cdef Reader reader
+        signature = {}
+        leaves = {}
+        for name, value, each in zip(self.names, args, self.readers):
+            reader = each
+            signature[name] = reader.spec(value)
+            leaves.update(leaf_paths(reader))
+        target, shape = target_of(self.fast_math)
+        artifact = compile_kernel(self.function, signature, target, debug=self.debug)
+        guards = guards_of(self.function, artifact.captured)
+        return load(self.name, artifact, target, shape, leaves, guards)
+
+    cdef object _run(self, Reading* r, tuple args, Stream stream):
+        cdef Specialisation code = self._find(r, args)
+        cdef Foreign staff = <Foreign>r.staff if r.staff != NULL else None
+        result = None
+        if staff is not None:
+            staff.bring(stream, code.writes, r)
+        if code.artifact.results:
+            result = code.launch_for_results(r.leaves, stream)
+        else:
+            code.launch(r.leaves, stream)
+        if staff is not None:
+            staff.finish(stream, code.writes)
+        return result
+
+    def forget(self):
+        """Forget what was compiled: the next call compiles again. Work that runs still does."""
+        with self.lock:
+            self.last = None
+            self.known.clear()
+
+    def __repr__(self):
+        options = "".join(f" {name}=True" for name in ("debug", "fast_math") if getattr(self, name))
+        made = sum(len(found) for found in self.known.values())
+        return f"<kernel {self.__qualname__}({', '.join(self.names)}){options}, {made} specialisations>"
+
+
+def kernel(function=None, *, debug=False, fast_math=False):
+    """A function that runs on the device, compiled for the types of its arguments in the first call with them.
+
+        @cg.kernel
+        def saxpy(a: cg.f32, x: cg.types.ndarray(cg.f32, ndim=1), y: cg.types.ndarray(cg.f32, ndim=1)):
+            for i in x:
+                y[i] += a * x[i]
+
+    Each loop at the top level is a parallel task, what is between loops runs on one thread; tasks run one after the
+    other.
+
+    Args:
+        debug: Compare each index with its extent, and check asserts.
+        fast_math: Allow floats to be contracted (a * b + c rounded once) and reassociated.
+
+    Raises:
+        TypeError: `function` is not a function.
+        CompileError: A parameter is not declared, or as what kernels do not take. What is wrong in the body is raised
+            by the first call.
+    """
+    if function is None:
+        return lambda given: kernel(given, debug=debug, fast_math=fast_math)
+    if not hasattr(function, "__code__"):
+        raise TypeError(f"@kernel takes a function, got {type(function).__name__}")
+    cdef KernelFunction self = KernelFunction.__new__(KernelFunction)
+    cdef Reader reader
+    functools.update_wrapper(self, function)
+    self.function, self.name = function, function.__name__
+    self.debug, self.fast_math = debug, fast_math
+    self.readers, self.known, self.lock = [], {}, threading.RLock()
+    for name, annotation in declared(function).items():
+        if name in RESERVED:
+            raise TypeError(f"{function.__name__}: a parameter of a kernel cannot be called {name!r}, a keyword of its calls")
+        reader = reader_of(annotation, name, self.leaves, self.keys)
+        self.leaves += reader.leaves
+        self.keys += reader.keys
+        self.readers.append(reader)
+    self.names = tuple(declared(function))
+    self.index_of = {name: i for i, name in enumerate(self.names)}
+    return self

@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Globals and closure variables that became constants of code: are they what they were?
+
+Asked in each call, so it is a look-up and a comparison of identities for each name; only where another object is found
+are values compared. Containers and objects of NumPy are compared each time, since they change in place.
+"""
+
+import sys
+import types
+
+from cpython.dict cimport PyDict_GetItem
+from cpython.object cimport PyObject
+
+from cuda_graphs.kernels.constants import frozen
+
+# Numbers and texts: two of them with one value make the same code. Nothing in them changes.
+PLAIN = (bool, int, float, str, bytes, type(None))
+CHANGING = (list, dict, set, tuple)
+
+
+cdef class Check:
+    """One name, or an attribute of what it stands for."""
+
+    cdef dict space        # the globals; None: `cell`
+    cdef object cell
+    cdef str name
+    cdef tuple attributes
+    cdef object wanted     # as it was; a frozen form if `changing`
+    cdef bint changing
+
+    cdef object _now(self):
+        cdef PyObject* found
+        if self.space is not None:
+            found = PyDict_GetItem(self.space, self.name)
+            if found == NULL:
+                raise LookupError(self.name)
+            value = <object>found
+        else:
+            value = self.cell.cell_contents
+        for attribute in self.attributes:
+            value = getattr(value, attribute)
+        return value
+
+    cdef bint _holds(self) except -1:
+        try:
+            now = self._now()
+        except (LookupError, AttributeError, ValueError):  # it is not there any more: ValueError of an empty cell
+            return False
+        if self.changing:
+            return frozen(now) == self.wanted
+        return now is self.wanted or (type(now) in PLAIN and frozen(now) == frozen(self.wanted))
+
+
+cdef class Guards:
+    """What one specialisation captured."""
+
+    cdef bint hold(self) except -1:
+        cdef Check check
+        for check in self.checks:
+            if not check._holds():
+                return False
+        return True
+
+
+def guards_of(function, captured) -> Guards:
+    """Guards of {function's qualified name: {path: value}}, of the kernel `function` and all that it calls."""
+    cdef Guards self = Guards.__new__(Guards)
+    self.checks = []
+    functions = functions_of(function, captured)
+    for name, paths in captured.items():
+        for path, value in paths.items():
+            for each in functions.get(name, ()):
+                check = check_of(each, path, value)
+                if check is not None:
+                    self.checks.append(check)
+    return self
+
+
+def functions_of(function, captured):
+    """{qualified name: functions} of the kernel and the functions that it calls, which it captured."""
+    found = {}
+    waiting = [function]
+    while waiting:
+        one = waiting.pop()
+        known = found.setdefault(one.__qualname__, [])
+        if one not in known:
+            known.append(one)
+            paths = captured.get(one.__qualname__, {})
+            waiting += [v.__cuda_graphs_func__ for v in paths.values() if hasattr(v, "__cuda_graphs_func__")]
+    return found
+
+
+cdef Check check_of(function, str path, value):
+    """None for what is a constant of Python or of this package."""
+    root, *attributes = path.split(".")
+    cdef Check self = Check.__new__(Check)
+    self.name, self.attributes = sys.intern(root), tuple(attributes)
+    cells = function.__code__.co_freevars
+    if root in cells:
+        self.cell = function.__closure__[cells.index(root)]
+        start = self.cell.cell_contents
+    elif root in function.__globals__:
+        self.space = function.__globals__
+        start = self.space[root]
+    else:
+        return None
+    if attributes and isinstance(start, types.ModuleType) and start.__name__.partition(".")[0] in ("cuda_graphs", "math", "numpy"):
+        return None
+    self.changing = isinstance(value, CHANGING) or (hasattr(value, "tobytes") and hasattr(value, "dtype"))
+    self.wanted = frozen(value) if self.changing else value
+    return self

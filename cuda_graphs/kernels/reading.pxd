@@ -1,0 +1,19 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The arguments of one call, as C has them."""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t, uint64_t
+
+
+# One scalar or array of the arguments. Its address is what a launch is given: 8 bytes, of which the type takes the first.
+cdef struct Leaf:
+    uint64_t bits           # the number, or the address of the first element
+    const int32_t* extents  # of an array; whoever owns it is among the arguments
+
+
+# The arguments of one call, taken apart.
+cdef struct Reading:
+    Leaf* leaves     # by Reader.leaf
+    uint64_t* keys   # by Reader.key: what the types of the arguments are
+    PyObject* staff  # a Foreign: the arrays of other libraries. NULL: there are none

@@ -1,0 +1,38 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Seeds of random numbers in kernels: one for each call, in a row that begins where the program says."""
+
+from __future__ import annotations
+
+import operator
+import threading
+
+__all__ = ["draw", "random_seed"]
+
+_lock = threading.Lock()
+_next = 0
+
+
+def random_seed(seed: int) -> None:
+    """Begin the row of random numbers anew: the same seed and the same calls of kernels give the same numbers.
+
+    A program that does not say begins with 0. Each call of a kernel that draws numbers takes the next of the row; a
+    node of a graph takes one when it is made, so each launch of the graph draws the same numbers.
+
+    Raises:
+        TypeError: `seed` is not an int.
+    """
+    global _next
+    number = operator.index(seed)
+    with _lock:
+        _next = number * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF
+
+
+def draw() -> int:
+    """The seed of one call: all different, and bits all over (the finaliser of SplitMix64, Steele et al. 2014)."""
+    global _next
+    with _lock:
+        z = _next = (_next + 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & 0xFFFFFFFFFFFFFFFF
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & 0xFFFFFFFFFFFFFFFF
+    return z ^ z >> 31

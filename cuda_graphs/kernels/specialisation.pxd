@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from libc.stddef cimport size_t
+from libc.stdint cimport int64_t, uint64_t
+from libcpp.vector cimport vector
+
+from cuda_graphs._driver.cuda cimport CUdeviceptr, CUfunction, CUresult, CUstream
+from cuda_graphs._objects.stream cimport Stream
+from cuda_graphs.kernels.reading cimport Leaf
+
+
+# Where a value comes from.
+cdef enum Origin:
+    kLeaf      # the number or address of leaf `number`
+    kExtent    # its extent along `axis`
+    kConstant  # number `number` of the constants
+    kTemp      # the address of temporary array `number`
+    kSeed      # of random numbers
+    kAdd       # of the two values before it
+    kSubtract
+    kMultiply
+
+cdef struct Source:
+    Origin origin
+    int number
+    int axis
+    int width  # of a number that is counted with: bytes, negative if it is signed
+
+
+cdef struct Task:
+    CUfunction function
+    unsigned int block         # threads
+    unsigned int most          # blocks, however many iterations there are
+    int64_t share              # iterations that are worth a block of their own
+    int64_t iterations         # -1: as many as `count` says; -2: nobody knows
+    vector[Source] parameters
+    vector[Source] count       # in the order of a stack: values, then what is done with them
+
+
+# Code for one signature of a kernel, loaded.
+cdef class Specialisation:
+    cdef readonly object artifact    # an Artifact
+    cdef readonly tuple kernels      # a Kernel for each task
+    cdef readonly frozenset writes   # paths of arrays
+    cdef readonly object guards      # Guards: what was captured
+    cdef readonly tuple fields       # whose addresses are among the constants
+    cdef readonly object target
+    cdef vector[Task] tasks
+    cdef vector[uint64_t] constants
+    cdef vector[size_t] temps        # where each begins in the memory for all
+    cdef size_t temp_bytes
+    cdef bint draws                  # random numbers
+    cdef readonly str name
+
+    cdef unsigned int grid_of(self, const Task& task, const Leaf* leaves) noexcept nogil
+    cdef int64_t count(self, const Task& task, const Leaf* leaves) noexcept nogil
+    cdef int run(self, const Leaf* leaves, Stream stream, CUdeviceptr temps) except -1
+    cdef CUresult submit(
+        self, const Leaf* leaves, CUstream stream, CUdeviceptr temps, uint64_t seed, size_t* failed
+    ) noexcept nogil
+    cdef const void* place_of(
+        self, const Source& source, const Leaf* leaves, const uint64_t* temps, const uint64_t* seed
+    ) noexcept nogil
+    # On a stream that is not captured.
+    cdef int launch(self, const Leaf* leaves, Stream stream) except -1
+    cdef object launch_for_results(self, const Leaf* leaves, Stream stream)

@@ -1,0 +1,30 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from typing import Any
+
+from cuda_graphs._objects.kernel import Kernel
+from cuda_graphs.compiler.artifact import Artifact
+from cuda_graphs.kernels.ndarray import Field
+from cuda_graphs.kernels.targets import Shape
+
+class Specialisation:
+    artifact: Artifact
+    kernels: tuple[Kernel, ...]
+    writes: frozenset[str]
+    guards: Any
+    fields: tuple[Field, ...]
+    target: Any
+    name: str
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def __repr__(self) -> str: ...
+
+class SourceMaker:
+    def __init__(self, owner: Specialisation, leaves: dict[str, int]) -> None: ...
+    def slot(self, slot: Any) -> tuple[int, int, int, int]: ...
+    def count(self, axes: Any) -> list[tuple[int, int, int, int]] | None: ...
+
+def load(
+    name: str, artifact: Artifact, target: Any, shape: Shape, leaves: dict[str, int], guards: Any
+) -> Specialisation: ...
+def add_constant(self: Specialisation, value: int) -> int: ...
+def mark_random(self: Specialisation) -> None: ...

@@ -1,0 +1,309 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+# cython: cdivision=True
+"""Code for one signature of a kernel, loaded into the driver, and its launch.
+
+Each task is one launch, in the order of the stream. A launch gives the driver pointers to where the values are: the
+leaves of the arguments, the constants, the temporary memory. Nothing is copied or built for it.
+"""
+
+from libc.stddef cimport size_t
+from libc.stdint cimport int16_t, int32_t, int64_t, int8_t, uint16_t, uint32_t, uint64_t, uint8_t, uintptr_t
+from libcpp.vector cimport vector
+
+from cuda_graphs._driver.cuda cimport (
+    CUDA_ERROR_INVALID_CONTEXT, CUDA_SUCCESS, CUdeviceptr, CUfunction, CUresult, CUstream, driver,
+)
+from cuda_graphs._driver.seam cimport check_attempt
+from cuda_graphs._handles.handles cimport StreamHandle, raw_of
+from cuda_graphs._objects.buffer cimport Buffer
+from cuda_graphs._objects.kernel cimport Kernel
+from cuda_graphs._objects.stream cimport Stream
+from cuda_graphs.kernels.reading cimport Leaf
+
+from cuda_graphs._objects.device import Device
+from cuda_graphs._objects.object_code import ObjectCode
+from cuda_graphs.compiler.types import SCALARS
+from cuda_graphs.kernels import seeds
+from cuda_graphs.kernels.ndarray import find_field
+
+ctypedef const void* Pointer
+
+cdef enum:
+    UNKNOWN = -2
+    COUNTED = -1
+    MOST_PARAMETERS = 64  # of an entry, without memory from the heap
+    RESULTS_ALIGNMENT = 256  # of temporary arrays: what cuMemAlloc promises
+
+
+cdef class Specialisation:
+    """Code for one signature of a kernel."""
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError("Specialisation objects are made by kernels when they are called")
+
+    def __repr__(self):
+        return f"<Specialisation of {self.name} for {self.artifact.target}: {len(self.kernels)} tasks>"
+
+    cdef unsigned int grid_of(self, const Task& task, const Leaf* leaves) noexcept nogil:
+        cdef int64_t iterations = task.iterations
+        cdef int64_t blocks
+        if iterations == COUNTED:
+            iterations = self.count(task, leaves)
+        if iterations == UNKNOWN:
+            return task.most
+        blocks = iterations // task.share + (iterations % task.share != 0)
+        return <unsigned int>max(1, min(blocks, <int64_t>task.most))
+
+    cdef int64_t count(self, const Task& task, const Leaf* leaves) noexcept nogil:
+        """How many iterations there are: a hint, so what overflows does no harm."""
+        cdef int64_t stack[64]
+        cdef int at = 0
+        cdef const Source* step
+        cdef size_t i
+        for i in range(task.count.size()):
+            step = &task.count[i]
+            if step.origin >= kAdd:
+                at -= 1
+                stack[at - 1] = combined(step.origin, stack[at - 1], stack[at])
+            else:
+                stack[at] = <int64_t>self.constants[step.number] if step.origin == kConstant else number_of(step[0], leaves)
+                at += 1
+        cdef int64_t total = 1
+        cdef int64_t begin, end, stride
+        for i in range(<size_t>at // 3):
+            begin, end, stride = stack[3 * i], stack[3 * i + 1], stack[3 * i + 2]
+            if stride < 0:
+                begin, end, stride = end, begin, -stride
+            if end <= begin:
+                return 0
+            total *= (end - begin + stride - 1) // stride
+        return total
+
+    cdef int launch(self, const Leaf* leaves, Stream stream) except -1:
+        cdef Buffer memory = None
+        cdef CUdeviceptr temps = 0
+        if self.temp_bytes:
+            memory = allocate(self.temp_bytes, stream)
+            temps = memory._address
+        self.run(leaves, stream, temps)
+        return 0
+
+    cdef int run(self, const Leaf* leaves, Stream stream, CUdeviceptr temps) except -1:
+        cdef StreamHandle h = stream._h  # a copy: another thread may close the stream meanwhile
+        cdef CUstream raw = raw_of(h)
+        cdef uint64_t seed = <uint64_t>seeds.draw() if self.draws else 0
+        cdef CUresult status
+        cdef size_t failed = 0
+        with nogil:
+            status = self.submit(leaves, raw, temps, seed, &failed)
+        if status == CUDA_ERROR_INVALID_CONTEXT and failed == 0:
+            Device().set_current()  # a thread that has not used the device yet
+            with nogil:
+                status = self.submit(leaves, raw, temps, seed, &failed)
+        return check_attempt(status, f"launch of task {failed} of kernel {self.name} on {stream!r}") if status else 0
+
+    cdef CUresult submit(
+        self, const Leaf* leaves, CUstream stream, CUdeviceptr temps, uint64_t seed, size_t* failed
+    ) noexcept nogil:
+        cdef Pointer pointers[MOST_PARAMETERS]
+        cdef vector[Pointer] more
+        cdef vector[uint64_t] addresses
+        cdef const Pointer* given
+        cdef CUresult status = CUDA_SUCCESS
+        cdef size_t i, k
+        cdef const Task* task
+        for i in range(self.temps.size()):
+            addresses.push_back(temps + self.temps[i])
+        for i in range(self.tasks.size()):
+            task = &self.tasks[i]
+            if task.parameters.size() > MOST_PARAMETERS:
+                more.resize(task.parameters.size())
+            given = more.data() if task.parameters.size() > MOST_PARAMETERS else pointers
+            for k in range(task.parameters.size()):
+                (<Pointer*>given)[k] = self.place_of(task.parameters[k], leaves, addresses.data(), &seed)
+            status = driver().cuLaunchKernel(
+                task.function, self.grid_of(task[0], leaves), 1, 1, task.block, 1, 1, 0, stream, <void**>given, NULL,
+            )
+            if status != CUDA_SUCCESS:
+                failed[0] = i
+                break
+        return status
+
+    cdef const void* place_of(
+        self, const Source& source, const Leaf* leaves, const uint64_t* temps, const uint64_t* seed
+    ) noexcept nogil:
+        if source.origin == kLeaf:
+            return &leaves[source.number].bits
+        if source.origin == kExtent:
+            return &leaves[source.number].extents[source.axis]
+        if source.origin == kConstant:
+            return &self.constants[source.number]
+        return &temps[source.number] if source.origin == kTemp else seed
+
+    cdef object launch_for_results(self, const Leaf* leaves, Stream stream):
+        import numpy as np
+
+        cdef Buffer memory = allocate(self.temp_bytes, stream)
+        self.run(leaves, stream, memory._address)
+        host = np.empty(self.temp_bytes, np.uint8)
+        cdef uintptr_t to = host.ctypes.data
+        cdef CUdeviceptr source = memory._address
+        cdef size_t size = self.temp_bytes
+        cdef CUstream raw = raw_of(stream._h)
+        cdef CUresult status
+        with nogil:
+            status = driver().cuMemcpyAsync(<CUdeviceptr>to, source, size, raw)
+        check_attempt(status, f"read what kernel {self.name} returns")
+        stream.sync()
+        values = [self._result(host, result) for result in self.artifact.results]
+        return values[0] if len(values) == 1 else tuple(values)
+
+    def _result(self, host, result):
+        from cuda_graphs.kernels.dtypes import device_dtype, from_device
+
+        names = [name for name, _ in self.artifact.temps]
+        begin = self.temps[names.index(result.temp)]
+        element = host[begin : begin + result.type.size].view(device_dtype(result.type))
+        return from_device(element, result.type)[0].item()
+
+
+cdef Buffer allocate(size_t size, Stream stream):
+    return Device().memory_resource.allocate(size, stream=stream)
+
+
+cdef int64_t combined(Origin how, int64_t a, int64_t b) noexcept nogil:
+    if how == kMultiply:
+        return <int64_t>(<uint64_t>a * <uint64_t>b)
+    return <int64_t>(<uint64_t>a + <uint64_t>b) if how == kAdd else <int64_t>(<uint64_t>a - <uint64_t>b)
+
+
+cdef int64_t number_of(const Source& source, const Leaf* leaves) noexcept nogil:
+    if source.origin == kExtent:
+        return leaves[source.number].extents[source.axis]
+    cdef uint64_t bits = leaves[source.number].bits
+    if source.width == -4:
+        return <int32_t>bits
+    if source.width == -2:
+        return <int16_t>bits
+    if source.width == -1:
+        return <int8_t>bits
+    if source.width == 4:
+        return <uint32_t>bits
+    if source.width == 2:
+        return <uint16_t>bits
+    return <uint8_t>bits if source.width == 1 else <int64_t>bits
+
+
+def load(str name, artifact, target, shape, dict leaves, guards) -> Specialisation:
+    """Load what the compiler made.
+
+    Args:
+        shape: The Shape of parallel tasks.
+        leaves: Numbers of the leaves of the arguments, by path.
+        guards: The Guards of what was captured.
+    """
+    cdef Specialisation self = Specialisation.__new__(Specialisation)
+    self.name, self.artifact, self.target, self.guards = name, artifact, target, guards
+    code = ObjectCode.from_ptx(artifact.code, name=name)
+    self.kernels = tuple([code.get_kernel(task.entry) for task in artifact.tasks])
+    self.writes = frozenset().union(*[task.writes for task in artifact.tasks])
+    cdef size_t size
+    for _, size in artifact.temps:
+        self.temps.push_back(self.temp_bytes)
+        self.temp_bytes += (size + RESULTS_ALIGNMENT - 1) // RESULTS_ALIGNMENT * RESULTS_ALIGNMENT
+    maker = SourceMaker(self, leaves)
+    for info, kernel in zip(artifact.tasks, self.kernels):
+        add_task(self, maker, info, kernel, shape)
+    self.fields = tuple(maker.fields)
+    return self
+
+
+cdef int add_task(Specialisation self, maker, info, Kernel kernel, shape) except -1:
+    cdef Task task
+    task.function = <CUfunction><void*>raw_of(kernel._h)  # cuda.h allows a CUkernel here
+    task.block, task.most, task.share, task.iterations = 1, 1, 1, 1
+    if info.parallel:
+        task.block = info.block_dim or shape.block
+        task.share = shape.share if info.block_dim is None else max(1, shape.share * info.block_dim // shape.block)
+        task.most = most_blocks(kernel, task.block)
+        task.iterations = UNKNOWN if info.iterations is None else info.iterations
+    for slot in info.slots:
+        add_source(task.parameters, maker.slot(slot))
+    if info.parallel and info.iterations is None and info.axes is not None:
+        steps = maker.count(info.axes)
+        if steps is not None:
+            task.iterations = COUNTED
+            for step in steps:
+                add_source(task.count, step)
+    self.tasks.push_back(task)
+    return 0
+
+
+cdef int add_source(vector[Source]& sources, tuple parts) except -1:
+    cdef Source source
+    source.origin, source.number, source.axis, source.width = <Origin><int>parts[0], parts[1], parts[2], parts[3]
+    sources.push_back(source)
+    return 0
+
+
+cdef unsigned int most_blocks(Kernel kernel, int block) except 0:
+    """As many blocks as run at a time, twice: the second half evens out what the first has left."""
+    resident = kernel.occupancy.max_active_blocks_per_multiprocessor(block, 0)
+    return max(1, 2 * resident * Device().properties.multiprocessor_count)
+
+
+class SourceMaker:
+    """Where the values of slots come from."""
+
+    OPERATIONS = {"add": <int>kAdd, "sub": <int>kSubtract, "mul": <int>kMultiply}
+    DEEPEST = 32  # of a count, for the stack of Specialisation.count
+
+    def __init__(self, owner, leaves):
+        self.owner, self.leaves, self.fields = owner, leaves, {}
+        self.temps = {name: number for number, (name, _) in enumerate(owner.artifact.temps)}
+
+    def slot(self, slot):
+        """(origin, number, axis, width) of the value of a Slot."""
+        if slot.path == "random.seed":
+            mark_random(self.owner)
+            return (<int>kSeed, 0, 0, 0)
+        if slot.path in self.temps:
+            return (<int>kTemp, self.temps[slot.path], 0, 0)
+        if slot.path in self.leaves:
+            return (<int>(kExtent if slot.kind == "extent" else kLeaf), self.leaves[slot.path], slot.axis, 0)
+        field = find_field(slot.path)
+        self.fields[field] = None
+        return (<int>kConstant, add_constant(self.owner, field.handle), 0, 0)
+
+    def count(self, axes):
+        """The steps that leave begin, end and step of each axis on a stack; None where that is too long."""
+        steps = []
+        for begin, end, step in axes:
+            for bound in (begin, end, step):
+                self._value(bound, steps)
+        return steps if len(steps) <= self.DEEPEST else None
+
+    def _value(self, bound, steps):
+        if isinstance(bound, int):
+            steps.append((<int>kConstant, add_constant(self.owner, bound), 0, 0))
+        elif bound[0] == "extent":
+            steps.append((<int>kExtent, self.leaves[bound[1]], bound[2], 4))
+        elif bound[0] == "scalar":
+            type = SCALARS[bound[2]]
+            steps.append((<int>kLeaf, self.leaves[bound[1]], 0, -type.size if type.kind == "int" else type.size))
+        else:
+            self._value(bound[1], steps)
+            self._value(bound[2], steps)
+            steps.append((self.OPERATIONS[bound[0]], 0, 0, 0))
+
+
+def add_constant(Specialisation self, value):
+    """The number of a constant, an int of up to 64 bits."""
+    self.constants.push_back(<uint64_t>(value & 0xFFFFFFFFFFFFFFFF))
+    return self.constants.size() - 1
+
+
+def mark_random(Specialisation self):
+    """Note that it takes a seed."""
+    self.draws = True

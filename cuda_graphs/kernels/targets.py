@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""What code kernels become on each driver, and how the grid of a task is sized there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from cuda_graphs._driver.choice import driver_info
+from cuda_graphs._objects.device import Device
+from cuda_graphs.compiler.target_ptx import Ptx
+
+__all__ = ["Shape", "target_of"]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How a parallel task is launched.
+
+    block  threads of a block, unless cg.loop_config says more
+    share  iterations that are worth another block
+    """
+
+    block: int
+    share: int
+
+
+def ptx_of_device(fast_math: bool) -> Ptx:
+    """PTX for the current device, of a version that its driver knows."""
+    from cuda.pathfinder import find_bitcode_lib
+
+    return Ptx(fast_math, f"sm_{Device().arch}", isa_of(driver_info().version), find_bitcode_lib("device"))
+
+
+# The PTX ISA that came with each CUDA (PTX ISA, "Release Notes"), as far as LLVM 22 writes it.
+ISA = {
+    (11, 8): 78,
+    **{(12, minor): 80 + minor for minor in range(6)},
+    **{(12, minor): 79 + minor for minor in range(7, 10)},
+}
+
+
+def isa_of(version: tuple[int, int]) -> int:
+    """The newest PTX that a driver of this CUDA version knows."""
+    return max((isa for since, isa in ISA.items() if since <= version), default=min(ISA.values()))
+
+
+# By the driver's kind.
+TARGETS: dict[str, tuple[Callable[[bool], Any], Shape]] = {
+    "cuda": (ptx_of_device, Shape(block=128, share=128)),
+    "host": (ptx_of_device, Shape(block=128, share=128)),
+}
+
+
+def target_of(fast_math: bool) -> tuple[Any, Shape]:
+    """The target of the compiler for the driver of this process, and how its tasks are launched."""
+    make, shape = TARGETS[driver_info().kind]
+    return make(fast_math), shape

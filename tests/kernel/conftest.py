@@ -1,7 +1,0 @@
-# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
-# SPDX-License-Identifier: Apache-2.0
-"""Fixtures of the tests of the bridge."""
-
-from tests.graph_rig import code, kernels
-
-__all__ = ["code", "kernels"]

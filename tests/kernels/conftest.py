@@ -1,0 +1,19 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures of the tests of the bridge."""
+
+import pytest
+
+import cuda_graphs as cg
+from tests.graph_rig import code, kernels
+
+__all__ = ["code", "kernels"]
+
+
+@pytest.fixture(autouse=True)
+def kernels_forget(request, device):
+    """Kernels of the module keep no code after a test: what is counted then is what the test has left behind."""
+    yield
+    for value in vars(request.module).values():
+        if isinstance(value, cg.KernelFunction):
+            value.forget()
