@@ -60,6 +60,23 @@ typedef struct cgh_global {  // a .global or .const variable
     uint64_t bytes;
 } cgh_global;
 
+// A native image: an object file for the CPU with what its entries are called and take. The compiler writes it; the
+// driver reads the head (how long is it, is it one), the loader checks the rest before anything of it is linked.
+//
+//   char     magic[8]        CGH_NATIVE_MAGIC
+//   uint32_t version         CGH_NATIVE_VERSION
+//   uint32_t head_bytes      64
+//   uint64_t bytes           of the whole image
+//   uint32_t text_bytes      of the description, which follows the head; the object file follows that
+//   uint32_t head_hash       FNV-1a of the 28 bytes before this
+//   uint8_t  hash[32]        SHA-256 of all that follows the head
+//
+// Numbers are little endian. The description is JSON: {"triple": "x86_64-...", "features": ["avx2", ...] that the code
+// needs of the CPU, "entries": [{"name", "params": [[offset, size], ...]}, ...]}. An entry is a cgh_entry of that name.
+// What the object imports: `cgh_` and a name of cgh_services, and functions of libc and libm.
+#define CGH_NATIVE_MAGIC "\177CGHOBJ\n"
+#define CGH_NATIVE_VERSION 1
+
 // What the loader made of an image. Everything that it points to lives until unload is called with it.
 typedef struct cgh_image {
     const cgh_kernel* kernels;
@@ -71,8 +88,9 @@ typedef struct cgh_image {
 
 typedef struct cgh_loader {
     void* self;
-    // `size` is exact; PTX text comes without its terminating NUL. On failure returns a CUresult (as a rule
-    // CUDA_ERROR_INVALID_PTX, or CUDA_ERROR_UNSUPPORTED_PTX_VERSION) and writes a NUL-terminated reason to `log`.
+    // The image is PTX text or a native image. `size` is exact; PTX comes without its terminating NUL. On failure
+    // returns a CUresult (as a rule CUDA_ERROR_INVALID_PTX, or CUDA_ERROR_UNSUPPORTED_PTX_VERSION) and writes a
+    // NUL-terminated reason to `log`.
     CUresult (*load)(void* self, const void* image, size_t size, cgh_image* out, char* log, size_t log_size);
     void (*unload)(void* self, cgh_image* image);
 } cgh_loader;

@@ -50,6 +50,13 @@ class ObjectCode:
         name: str = "",
         symbol_mapping: Mapping[Any, Any] | None = None,
     ) -> ObjectCode: ...
+    @staticmethod
+    def from_native(
+        module: bytes | str | PathLike[str],
+        *,
+        name: str = "",
+        symbol_mapping: Mapping[Any, Any] | None = None,
+    ) -> ObjectCode: ...
     def get_kernel(self, name: str | bytes) -> Kernel: ...
     @property
     def code(self) -> bytes: ...

@@ -25,7 +25,7 @@ from cuda_graphs._handles.handles cimport (
 from cuda_graphs._objects.kernel cimport Kernel
 from cuda_graphs.errors import ImageError
 
-LOADABLE = ("cubin", "ptx", "fatbin")
+LOADABLE = ("cubin", "ptx", "fatbin", "native")
 CODE_TYPES = (*LOADABLE, "ltoir", "object", "library")
 
 
@@ -77,6 +77,11 @@ cdef class ObjectCode:
         """An archive with device code, as bytes or a file. It can be kept, not loaded; see `from_cubin`."""
         return make_object_code(module, "library", name, symbol_mapping)
 
+    @staticmethod
+    def from_native(module, *, name="", symbol_mapping=None):
+        """A native image, as bytes or a file: what the kernel compiler makes for a CPU, and the host driver loads."""
+        return make_object_code(module, "native", name, symbol_mapping)
+
     cdef LibraryHandle _load(self):
         if not self._h:
             load(self)
@@ -117,7 +122,7 @@ cdef class ObjectCode:
 
     @property
     def code_type(self):
-        """"cubin", "ptx", "fatbin", "ltoir", "object" or "library"."""
+        """"cubin", "ptx", "fatbin", "native", "ltoir", "object" or "library"."""
         return self._code_type
 
     @property
@@ -178,6 +183,8 @@ cdef int load(ObjectCode self) except -1:
             f"Unsupported code type {self._code_type!r}: {' and '.join(LOADABLE)} can be loaded; link it to a cubin first"
         )
     ensure_driver()
+    if self._code_type == "native":
+        check_length(self)
     cdef const char* image = self._code  # a bytes object ends with a NUL that is not counted, as PTX text must
     cdef LibraryHandle h
     with nogil:
@@ -186,6 +193,14 @@ cdef int load(ObjectCode self) except -1:
         raise_noted(f"loading {describe(self)}", seam.last_load_log() or ask_log(self))
     if not self._h:  # another thread may have been faster while the GIL was free
         self._h = h
+    return 0
+
+
+cdef int check_length(ObjectCode self) except -1:
+    """cuLibraryLoadData is not told where an image ends: a driver would read past the end of one that was cut."""
+    size = int.from_bytes(self._code[16:24], "little")  # image_loader.h has the format
+    if self._code[:8] != b"\x7fCGHOBJ\n" or size != len(self._code):
+        raise ValueError(f"{describe(self)} is no native image, or not all of one; compile it again")
     return 0
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 
-from . import cache, native, trace
+from . import cache, native, native_image, prelude, trace
 from .errors import INVALID_IMAGE, NO_BINARY_FOR_GPU, ImageError, invalid_ptx
 
 
@@ -48,19 +48,36 @@ class Image(ctypes.Structure):
     ]
 
 
-# cgh_services has seven entries; generated code reads them from @cgh.services.
+# Code gets the entries of cgh_services in one of two ways: what was translated here reads a table of its own, which is
+# filled after linking; a native image imports them by name.
 SERVICES_SYMBOL = "cgh.services"
-SERVICES_BYTES = 7 * ctypes.sizeof(ctypes.c_void_p)
+SERVICES = (ctypes.c_void_p * len(prelude.SERVICES)).from_address
+
+
+Link = Callable[[bytes, list[str], int], native.Code]
+
+
+def _with_table(code: bytes, symbols: list[str], services: int) -> native.Code:
+    linked = native.Code(code, [SERVICES_SYMBOL, *symbols])
+    ctypes.memmove(linked[SERVICES_SYMBOL], services, ctypes.sizeof(SERVICES(services)))
+    return linked
+
+
+def _with_imports(code: bytes, symbols: list[str], services: int) -> native.Code:
+    found = zip(prelude.SERVICES, SERVICES(services), strict=True)
+    try:
+        return native.Code(code, symbols, {f"cgh_{name}": address for name, address in found})
+    except RuntimeError as error:  # what it imports or is to export is not there
+        raise ImageError(INVALID_IMAGE, f"the native image cannot be linked: {error}") from None
 
 
 class LoadedImage:
     """Code in this process with its C description. Dropping it unloads the code."""
 
-    def __init__(self, description: dict, code: bytes, services: int):
+    def __init__(self, description: dict, code: bytes, services: int, link: Link):
         kernels, variables = description["kernels"], description["globals"]
         symbols = [kernel["symbol"] for kernel in kernels] + [symbol for _, symbol, _ in variables]
-        self._code = native.Code(code, [SERVICES_SYMBOL, *symbols])
-        ctypes.memmove(self._code[SERVICES_SYMBOL], services, SERVICES_BYTES)
+        self._code = link(code, symbols, services)
         self._params = [_params(kernel["params"]) for kernel in kernels]
         self._kernels = (Kernel * len(kernels))()
         for out, kernel, params in zip(self._kernels, kernels, self._params, strict=True):
@@ -111,6 +128,7 @@ def translate(text: str) -> tuple[dict, str]:
 
 
 def _load_ptx(image: bytes) -> tuple[dict, bytes]:
+    image = image.rstrip(b"\0")
     name = cache.key(image, native.host())
     entry = cache.load(name)
     if entry is None:
@@ -135,20 +153,22 @@ def _is_ptx(image: bytes) -> bool:
     return start.startswith((b"//", b"/*", b".version"))
 
 
-# What an image is -> how it becomes (description, object code). The first that fits.
-KINDS: tuple[tuple[Callable[[bytes], bool], Callable[[bytes], tuple[dict, bytes]]], ...] = (
-    (_is_ptx, _load_ptx),
-    (lambda image: image.startswith(b"\x7fELF"), _refuse_gpu_code),
-    (lambda image: image.startswith(b"\x50\xed\x55\xba"), _refuse_gpu_code),  # a fatbin
+# What an image is -> how it becomes (description, object code), and how that is linked. The first that fits.
+Build = Callable[[bytes], tuple[dict, bytes]]
+KINDS: tuple[tuple[Callable[[bytes], bool], Build, Link], ...] = (
+    (native_image.is_native, native_image.read, _with_imports),
+    (_is_ptx, _load_ptx, _with_table),
+    (lambda image: image.startswith(b"\x7fELF"), _refuse_gpu_code, _with_table),
+    (lambda image: image.startswith(b"\x50\xed\x55\xba"), _refuse_gpu_code, _with_table),  # a fatbin
 )
 
 
 def load(image: bytes, services: int) -> LoadedImage:
     """`services` is the address of a cgh_services. Raises ImageError."""
-    image = bytes(image).rstrip(b"\0")
-    for fits, build in KINDS:
+    image = bytes(image)
+    for fits, build, link in KINDS:
         if fits(image):
             with native.LOCK, trace.timed("load"):
                 description, code = build(image)
-                return LoadedImage(description, code, services)
+                return LoadedImage(description, code, services, link)
     raise ImageError(INVALID_IMAGE, "the image is neither PTX text nor anything else that is known")

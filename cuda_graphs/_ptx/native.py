@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Mapping
 from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -105,10 +106,15 @@ def _optimised(ir: str) -> llvm.ModuleRef:
 
 
 class Code:
-    """Linked code. It is unloaded with the object."""
+    """Linked code that exports `symbols`; `imports` are addresses by name. It is unloaded with the object.
 
-    def __init__(self, object_code: bytes, symbols: list[str]):
+    Raises RuntimeError where the object wants what is not there.
+    """
+
+    def __init__(self, object_code: bytes, symbols: list[str], imports: Mapping[str, int] | None = None):
         builder = _binding().JITLibraryBuilder().add_object_img(object_code).add_current_process()
+        for name, address in (imports or {}).items():
+            builder.import_symbol(name, address)
         for symbol in symbols:
             builder.export_symbol(symbol)
         with LOCK, trace.timed("link"):

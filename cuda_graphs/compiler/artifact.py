@@ -62,6 +62,7 @@ class Artifact:
 
     target    "x86" or "ptx"
     code      an object file for this CPU, or PTX text
+    image     what a driver loads: a native image (image.py) that holds the object file, or the PTX text
     tasks     its entries, in the order in which they run
     temps     (name, bytes) of each temporary array that the tasks share; its content may be anything before the first
     results   what the kernel returns, in order
@@ -71,6 +72,7 @@ class Artifact:
 
     target: str
     code: bytes
+    image: bytes = field(repr=False)
     tasks: tuple[TaskInfo, ...]
     temps: tuple[tuple[str, int], ...]
     results: tuple[Result, ...]

@@ -11,7 +11,7 @@ from typing import Any
 
 from . import trace
 
-__all__ = ["assembly", "object_code", "ptx"]
+__all__ = ["assembly", "cpu", "object_code", "ptx"]
 
 LOCK = threading.RLock()
 # A linker may place code and constants of one object more than 2 GiB apart, so distances must not have 32 bits.
@@ -39,6 +39,14 @@ def _cpu() -> Any:
 def _gpu(arch: str, version: int) -> Any:
     target = _binding().Target.from_triple("nvptx64-nvidia-cuda")
     return target.create_target_machine(cpu=arch, features=f"+ptx{version}", opt=3)
+
+
+@cache
+def cpu() -> dict[str, Any]:
+    """What object code needs of a CPU: {"triple", "features"}."""
+    llvm = _binding()
+    features = sorted(name for name, has in llvm.get_host_cpu_features().items() if has)
+    return {"triple": llvm.get_process_triple(), "features": features}
 
 
 def object_code(text: str) -> bytes:

@@ -107,10 +107,13 @@ def generate(program: ir.Program, target: X86 | Ptx, captured: Captured) -> Arti
     """Code of a program."""
     with trace.timed("emission"):
         text = target.module(program)
+    code = target.code(text)
+    tasks = tuple(describe(task) for task in program.tasks)
     return Artifact(
         target.name,
-        target.code(text),
-        tuple(describe(task) for task in program.tasks),
+        code,
+        target.image(code, tasks),
+        tasks,
         tuple((temp.path, size_of(temp)) for temp in program.temps),
         tuple(Result(array.path, array.element) for array in program.results),
         captured,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from . import ir, machine
-from .artifact import layout
+from .artifact import TaskInfo, layout
 from .llvm import Emitter
 from .notation import llvm_type
 from .types import ScalarType
@@ -43,6 +43,10 @@ class Ptx:
     def code(self, text: str) -> bytes:
         """PTX."""
         return machine.ptx(text, self.arch, self.version, self.libdevice).encode()
+
+    def image(self, code: bytes, tasks: tuple[TaskInfo, ...]) -> bytes:
+        """What the driver loads."""
+        return code
 
     def atomic_scope(self) -> str:
         return ' syncscope("device")'

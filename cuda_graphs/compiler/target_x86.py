@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from . import ir, machine
-from .artifact import layout
+from .artifact import TaskInfo, layout
+from .image import native_image
 from .llvm import Emitter
 from .notation import llvm_type, suffix
 from .types import ScalarType
@@ -36,6 +37,10 @@ class X86:
     def code(self, text: str) -> bytes:
         """An object file."""
         return machine.object_code(text)
+
+    def image(self, code: bytes, tasks: tuple[TaskInfo, ...]) -> bytes:
+        """What the host driver loads."""
+        return native_image(code, tasks, machine.cpu())
 
     def atomic_scope(self) -> str:
         return ""

@@ -74,7 +74,15 @@ PLAIN = {
     *("NVRTCError", "ProgramOptions", "Span", "StreamOptions", "DeviceProperties", "MemoryResource"),
 }
 # `deallocate` is for those who make a resource of their own; the images for `from_ptx` are only kept.
-UNUSED = {"deallocate", "from_cubin", "from_fatbin", "from_library", "from_ltoir", "from_object"}
+UNUSED = {
+    "deallocate",
+    "from_cubin",
+    "from_fatbin",
+    "from_library",
+    "from_ltoir",
+    "from_native",
+    "from_object",
+}
 # What talks to a driver itself; arrays and kernels of the layer above do it through these.
 LAYERS = ("cuda_graphs._objects.", "cuda_graphs.graph.")
 PUBLIC = {name: getattr(cg, name) for name in cg.__all__ if name not in PLAIN}

@@ -9,7 +9,7 @@ import pytest
 import cuda_graphs as cg
 
 SOURCE = 'extern "C" __global__ void one() {} extern "C" __global__ void two(int x) {}'
-FACTORIES = ("cubin", "ptx", "fatbin", "ltoir", "object", "library")
+FACTORIES = ("cubin", "ptx", "fatbin", "native", "ltoir", "object", "library")
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@
 #include "../objects/arena.hpp"
 #include "../objects/context.hpp"
 #include "../objects/memory.hpp"
+#include "native_image.hpp"
 
 namespace cgh {
 namespace {
@@ -67,8 +68,12 @@ CUresult find_ptx(const std::byte* fatbin, const char** text, std::size_t* size)
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
-// The text to be loaded.
+// The text, or native image, to be loaded.
 CUresult recognise(const void* data, std::size_t size, const char** text, std::size_t* length) {
+    if (is_native_image(data, size)) {
+        *text = static_cast<const char*>(data);
+        return measure_native_image(data, size, length, &last_log);
+    }
     const auto* bytes = static_cast<const std::byte*>(data);
     // A caller that does not know the size (cuLibraryLoadData) gives a fatbin, an ELF file or text that ends with NUL:
     // at least these bytes are there.
@@ -77,7 +82,7 @@ CUresult recognise(const void* data, std::size_t size, const char** text, std::s
         std::uint32_t magic = 0;
         std::memcpy(&magic, bytes, std::min<std::size_t>(4, size != 0 ? size : 4));
         if (magic == kElf) {
-            last_log = "the image is machine code of a GPU (a cubin); the host driver runs PTX";
+            last_log = "the image is machine code of a GPU (a cubin); the host driver runs PTX and native images";
             return CUDA_ERROR_NO_BINARY_FOR_GPU;
         }
         if (magic == kFatbinWrapper) return find_ptx(read_at<const std::byte*>(bytes + 8), text, length);
