@@ -11,6 +11,9 @@ cdef int check(CUresult status) except -1 nogil
 # The same, saying what was being attempted; `attempt` is a str that is only worth building on failure paths.
 cdef int check_attempt(CUresult status, attempt) except -1
 
+# The driver's name and description of a status, "" where it has none.
+cdef tuple status_words(CUresult status)
+
 # Raises what a creator of the handle layer noted before it returned an empty handle; `attempt` is a str or None, `log`
 # what a loader wrote.
 cdef int raise_noted(attempt, log=*) except -1

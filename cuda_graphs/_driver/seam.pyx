@@ -106,18 +106,17 @@ cdef int raise_noted(attempt, log=None) except -1:
     raise make_error(noted.status, f"{attempt} ({call})" if attempt else call, log)
 
 
-cdef object make_error(CUresult status, attempt, log=None):
+cdef tuple status_words(CUresult status):
     cdef const char* name = NULL
     cdef const char* text = NULL
     driver().cuGetErrorName(status, &name)
     driver().cuGetErrorString(status, &text)
-    error = error_from_code(
-        <int>status,
-        name.decode() if name != NULL else "",
-        text.decode() if text != NULL else "",
-        attempt,
-        log or None,
-    )
+    return name.decode() if name != NULL else "", text.decode() if text != NULL else ""
+
+
+cdef object make_error(CUresult status, attempt, log=None):
+    name, text = status_words(status)
+    error = error_from_code(<int>status, name, text, attempt, log or None)
     for listener in listeners:
         listener(error)
     return error

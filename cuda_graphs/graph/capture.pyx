@@ -16,13 +16,13 @@ from cuda_graphs._driver.cuda cimport (
 from cuda_graphs._driver.cuda_graph cimport (
     CU_GRAPH_COND_TYPE_IF, CU_GRAPH_COND_TYPE_SWITCH, CU_GRAPH_COND_TYPE_WHILE, CUgraphConditionalNodeType,
 )
-from cuda_graphs._driver.seam cimport check_attempt, raise_noted
+from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.capture_handles cimport (
     CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CaptureBox,
     CaptureHandle, CUstreamCaptureMode, Fork, begin_capture, create_capture, end_capture, order_after, tie_stream,
 )
 from cuda_graphs._handles.graph_handles cimport (
-    GraphBox, GraphLabels, NodeKind, NodeRecord, NodeSpec, add_inner_graph, copy_labels, node_handle, uses_parameters,
+    GraphBox, GraphLabels, NodeKind, NodeRecord, NodeSpec, add_inner_graph, node_handle, uses_parameters,
 )
 from cuda_graphs._handles.handles cimport StreamHandle, box_of, drain_deferred, raw_of
 from cuda_graphs._objects.captured cimport fail_capture, ledger_text, note_found, note_operation
@@ -36,9 +36,9 @@ from cuda_graphs.graph.capture_nodes cimport (
     add_captured, capture_callback, check_driver_has, create_captured_condition,
 )
 from cuda_graphs.graph.condition cimport Condition
-from cuda_graphs.graph.labels cimport check_name, set_name
+from cuda_graphs.graph.labels cimport check_name, labels_of, set_name
 from cuda_graphs.graph.place cimport Place, wrap_graph
-from cuda_graphs.graph.spec cimport read_child
+from cuda_graphs.graph.spec cimport fill_conditional, read_child
 from cuda_graphs._objects.capture_ledger import unjoined
 from cuda_graphs._objects.stream import register_builder
 from cuda_graphs.errors import ClosedBuilderError, CUDAError
@@ -364,9 +364,7 @@ cdef class GraphBuilder(BuilderState):
                 f"cannot embed {child!r} in a capture: nodes of it use parameters. End the capture and embed the "
                 "graph_definition of the one in that of the other"
             )
-        cdef shared_ptr[const GraphLabels] labels = copy_labels(source[0])
-        if labels.get() == NULL:
-            raise_noted(f"list the nodes of {child!r}")
+        cdef shared_ptr[const GraphLabels] labels = labels_of(source, child)
         read_child(spec, source)
         cdef NodeRecord* node = add_captured(self._h, spec, b"embed", f"embed {child!r} in {self!r}")
         node.make_facts().inner_labels = labels
@@ -471,11 +469,7 @@ cdef class GraphBuilder(BuilderState):
         check_name(name)
         cdef NodeSpec spec
         cdef unsigned int size = <unsigned int>read_unsigned(count, "count", 32), i
-        spec.begin(kind)
-        spec.params.conditional.handle = (<Condition>condition)._handle
-        spec.params.conditional.type = cond_type
-        spec.params.conditional.size = size
-        spec.params.conditional.ctx = self._context()
+        fill_conditional(spec, condition, kind, cond_type, size, self._context())
         # First what may fail without a trace.
         streams = [self._new_stream() for _ in range(size)]
         cdef NodeRecord* node = add_captured(self._h, spec, what, f"{what.decode()}({condition!r}) on {self!r}")

@@ -3,15 +3,14 @@
 """Nodes that a GraphBuilder adds itself: callbacks, conditional nodes, copies of other graphs."""
 
 from cuda_graphs._driver.cuda cimport CUcontext, CUgraphNode, CUresult
-from cuda_graphs._driver.cuda_graph cimport CU_GRAPH_COND_ASSIGN_DEFAULT, CUgraphConditionalHandle, graph_driver
+from cuda_graphs._driver.cuda_graph cimport graph_driver
 from cuda_graphs._driver.seam cimport ensure_driver
 from cuda_graphs._handles.capture_handles cimport CaptureBox, CapturedCall, capture_node
-from cuda_graphs._handles.graph_handles cimport GraphBox, NodeKind, NodeRecord, NodeSpec
+from cuda_graphs._handles.graph_handles cimport NodeKind, NodeRecord, NodeSpec
 from cuda_graphs._handles.handles cimport StreamHandle, raw_of
 from cuda_graphs._objects.captured cimport fail, fail_capture, keep, settle
-from cuda_graphs._objects.numbers cimport read_unsigned
 from cuda_graphs.graph.condition cimport Condition
-from cuda_graphs.graph.definition cimport note_condition
+from cuda_graphs.graph.definition cimport make_condition
 from cuda_graphs.graph.spec cimport read_host
 from cuda_graphs._driver.seam import version as driver_version
 
@@ -78,16 +77,8 @@ cdef NodeRecord* capture_callback(const StreamHandle& h, object fn, object user_
 
 
 cdef Condition create_captured_condition(CaptureBox& capture, CUcontext context, object default_value, str where):
-    cdef unsigned int value = 0, flags = 0
-    cdef GraphBox* graph = &capture.box()
-    cdef CUgraphConditionalHandle handle = 0
     cdef CUresult status
-    if default_value is not None:
-        value = <unsigned int>read_unsigned(default_value, "default_value", 32)
-        flags = CU_GRAPH_COND_ASSIGN_DEFAULT
-    with nogil:
-        status = graph_driver().cuGraphConditionalHandleCreate(&handle, graph.raw, context, value, flags)
+    condition = make_condition(&capture.box(), context, default_value, &status)
     if status:
         fail_capture(capture, status, f"create a condition {where} with default {default_value}")
-    note_condition(graph, handle, default_value is not None)
-    return Condition._from_handle(handle)
+    return condition

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from cuda_graphs._driver.cuda_graph cimport CUgraphConditionalHandle
+from cuda_graphs._driver.cuda cimport CUcontext, CUresult
 from cuda_graphs._handles.graph_handles cimport GraphBox
+from cuda_graphs.graph.condition cimport Condition
 from cuda_graphs.graph.place cimport Place
 
 
@@ -9,5 +10,6 @@ cdef class GraphDef(Place):
     pass
 
 
-# Puts a condition that was created for a graph on record, with the line that the program is at.
-cdef int note_condition(GraphBox* graph, CUgraphConditionalHandle handle, bint has_default) except -1
+# Creates a condition for a graph and puts it on record, with the line that the program is at; None where the driver
+# refuses.
+cdef Condition make_condition(GraphBox* graph, CUcontext context, object default_value, CUresult* status)

@@ -10,7 +10,7 @@ from libcpp.vector cimport vector
 
 from cuda_graphs._driver.cuda cimport CUcontext, CUgraphNode, CUresult
 from cuda_graphs._driver.cuda_graph cimport (
-    CU_GRAPH_COND_ASSIGN_DEFAULT, CUgraphConditionalHandle, CUgraphEdgeData, graph_driver,
+    CU_GRAPH_COND_ASSIGN_DEFAULT, CUgraphEdgeData, graph_driver,
 )
 from cuda_graphs._driver.seam cimport check_attempt, ensure_driver, raise_noted
 from cuda_graphs._handles.graph_handles cimport (
@@ -95,21 +95,10 @@ cdef class GraphDef(Place):
         default_value  0..2**32-1: what it is at each launch of the outermost graph. None: what it was before.
         The context that is current must be that of the node and of the kernels that set it.
         """
-        cdef GraphBox* graph = self._open()
-        cdef unsigned int value = 0
-        if default_value is not None:
-            value = <unsigned int>read_unsigned(default_value, "default_value", 32)
-        cdef unsigned int flags = 0 if default_value is None else CU_GRAPH_COND_ASSIGN_DEFAULT
-        cdef CUcontext context = accept_context("condition")
-        cdef CUgraphConditionalHandle handle = 0
         cdef CUresult status
-        with nogil:
-            status = graph_driver().cuGraphConditionalHandleCreate(&handle, graph.raw, context, value, flags)
+        condition = make_condition(self._open(), accept_context("condition"), default_value, &status)
         if status:
             check_attempt(status, f"create a condition of {self._identify(True)} with default {default_value}")
-        note_condition(graph, handle, default_value is not None)
-        cdef Condition condition = Condition._from_handle(handle)
-        condition._context = context
         return condition
 
     def param(self, name, type, default=None):
@@ -215,12 +204,23 @@ cdef class GraphDef(Place):
         return f"<GraphDef handle={<uintptr_t>self._record().graph.raw:#x}>"
 
 
-cdef int note_condition(GraphBox* graph, CUgraphConditionalHandle handle, bint has_default) except -1:
+cdef Condition make_condition(GraphBox* graph, CUcontext context, object default_value, CUresult* status):
     cdef ConditionRecord record
-    record.handle, record.has_default = handle, has_default
+    cdef Condition condition
+    cdef unsigned int value = 0, flags = 0
+    record.handle, record.has_default = 0, default_value is not None
+    if record.has_default:
+        value = <unsigned int>read_unsigned(default_value, "default_value", 32)
+        flags = CU_GRAPH_COND_ASSIGN_DEFAULT
+    with nogil:
+        status[0] = graph_driver().cuGraphConditionalHandleCreate(&record.handle, graph.raw, context, value, flags)
+    if status[0]:
+        return None
     record.source = keep_source(graph, find_source())
     graph.conditions.push_back(record)
-    return 0
+    condition = Condition._from_handle(record.handle)
+    condition._context = context
+    return condition
 
 
 cdef list list_graph_nodes(GraphDef self):

@@ -84,15 +84,10 @@ def kind(node: GraphNode) -> tuple[type, str]:
     return type(node), node.name
 
 
-def insides(node: GraphNode | None) -> tuple[GraphDef, ...]:
-    """The graphs inside a node."""
-    child = getattr(node, "child_graph", None)
-    return tuple(getattr(node, "branches", ())) if child is None else (child,)
-
-
 def inner_pairs(node: GraphNode, partner: GraphNode | None) -> Iterator[tuple[GraphDef, GraphDef | None]]:
-    graphs = insides(node)
-    return zip(graphs, [*insides(partner), *[None] * len(graphs)], strict=False)
+    graphs = node._inner_graphs()
+    were = () if partner is None else partner._inner_graphs()
+    return zip(graphs, [*were, *[None] * len(graphs)], strict=False)
 
 
 def find(

@@ -4,13 +4,13 @@
 
 from libc.stdint cimport uintptr_t
 
-from cuda_graphs._driver.cuda cimport CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, CUresult, driver
+from cuda_graphs._driver.cuda cimport CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, CUresult
 from cuda_graphs._driver.cuda_graph cimport (
     CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH, CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH,
     CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD, CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY, CUDA_GRAPH_INSTANTIATE_PARAMS,
     CUgraphExecUpdateResultInfo,
 )
-from cuda_graphs._driver.seam cimport check_attempt, ensure_driver
+from cuda_graphs._driver.seam cimport check_attempt, ensure_driver, status_words
 from cuda_graphs._handles.graph_handles cimport (
     GraphBox, GraphExecHandle, NodeHandle, NodeKind, NodeRecord, ParameterChanges, ParameterFault, ParameterProblem,
     WeakNode, find_unfinished, instantiate, launch, set_parameters, update, upload,
@@ -199,16 +199,12 @@ cdef Place accept_source(object source):
 
 
 cdef object refused(Graph self, Place after, CUresult status, CUgraphExecUpdateResultInfo* info):
-    cdef const char* name = NULL
-    cdef const char* text = NULL
-    driver().cuGetErrorName(status, &name)
-    driver().cuGetErrorString(status, &text)
+    name, text = status_words(status)
     difference = ""
     if status == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE:
         difference = describe_difference(source_of(self), after, <int>info.result, <uintptr_t>info.errorNode)
     return update_error(
-        <int>info.result, <int>status, name.decode() if name else "", text.decode() if text else "",
-        f"update {self!r} from {after._identify(True)}", difference,
+        <int>info.result, <int>status, name, text, f"update {self!r} from {after._identify(True)}", difference,
     )
 
 
@@ -248,15 +244,11 @@ cdef Stream fill_params(CUDA_GRAPH_INSTANTIATE_PARAMS* params, object options):
 
 
 cdef object explain(Place definition, GraphBox* graph, CUresult status, CUDA_GRAPH_INSTANTIATE_PARAMS* params):
-    cdef const char* name = NULL
-    cdef const char* text = NULL
+    name, text = status_words(status) if status else ("", "")
     attempt = f"instantiate {definition._identify(True)}"
-    if status:
-        driver().cuGetErrorName(status, &name)
-        driver().cuGetErrorString(status, &text)
     if graph.nodes.find(params.hErrNode_out) != NULL:
         attempt += f"; the driver points at {wrap_raw(definition._h, graph, params.hErrNode_out)._identify(True)}"
     return instantiate_error(
-        <int>params.result_out, <int>status, name.decode() if name else "", text.decode() if text else "", attempt,
+        <int>params.result_out, <int>status, name, text, attempt,
         device_launch=params.flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH != 0,
     )

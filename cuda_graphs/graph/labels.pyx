@@ -4,7 +4,8 @@
 
 from libc.stddef cimport size_t
 
-from cuda_graphs._handles.graph_handles cimport GraphBox, NodeKind, NodeRecord
+from cuda_graphs._driver.seam cimport raise_noted
+from cuda_graphs._handles.graph_handles cimport NodeKind, copy_labels
 
 
 cdef int refuse_other_than_str(object name) except -1:
@@ -22,6 +23,13 @@ cdef object given_name(NodeRecord* record):
     if not record.facts or record.facts.get().labels.name.empty():
         return None
     return record.facts.get().labels.name.decode("utf-8", "surrogatepass")
+
+
+cdef shared_ptr[const GraphLabels] labels_of(GraphBox* graph, object who) except *:
+    cdef shared_ptr[const GraphLabels] labels = copy_labels(graph[0])
+    if labels.get() == NULL:
+        raise_noted(f"list the nodes of {who!r}")
+    return labels
 
 
 # What the properties of a node call the graphs inside it.

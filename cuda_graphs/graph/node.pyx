@@ -268,7 +268,7 @@ cdef class GraphNode(Place):
         """Remove the edges to some nodes and add those to others, with the data: both or neither."""
         cdef CUgraph graph = self._record().graph.raw
         cdef Edges gone, new
-        cdef CUresult status = CUDA_SUCCESS
+        cdef CUresult status = CUDA_SUCCESS, restored = CUDA_SUCCESS
         collect_new(self, add, forward, accept_edge(data), new)
         if remove:
             collect_present(self, remove, forward, gone)
@@ -283,10 +283,11 @@ cdef class GraphNode(Place):
             with nogil:
                 status = add_edges(graph, new)
                 if status and gone.size() != 0:
-                    add_edges(graph, gone)
+                    restored = add_edges(graph, gone)
             if status:
                 along = "" if data == EdgeData() else f" with {data!r}"
-                check_attempt(status, f"add edges between {self._identify(True)} and {listed(add)}{along}")
+                lost = f"; those with {listed(remove)} are gone, and could not be put back" if restored else ""
+                check_attempt(status, f"add edges between {self._identify(True)} and {listed(add)}{along}{lost}")
 
     def __hash__(self):
         # Of the record: the same for the next object of the node. Shifted, since a GraphDef and its entry share one.

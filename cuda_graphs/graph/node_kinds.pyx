@@ -19,13 +19,13 @@ from cuda_graphs._driver.cuda_graph cimport (
 )
 from cuda_graphs._driver.seam cimport check_attempt, raise_noted
 from cuda_graphs._handles.graph_handles cimport (
-    AllocKind, GraphBox, GraphLabels, NodeKind, NodeRecord, NodeSpec, alloc_kind, child_box, copy_labels,
-    forget_inner,
+    AllocKind, GraphBox, GraphLabels, NodeKind, NodeRecord, NodeSpec, alloc_kind, child_box, forget_inner,
 )
 from cuda_graphs._handles.handles cimport Parameter, create_event_ref
 from cuda_graphs._objects.event cimport Event
 from cuda_graphs.graph.callback cimport python_callback
 from cuda_graphs.graph.condition cimport Condition
+from cuda_graphs.graph.labels cimport labels_of
 from cuda_graphs.graph.node cimport GraphNode
 from cuda_graphs.graph.parameter cimport check_clash, take_uses
 from cuda_graphs.graph.place cimport accept_graph, register_class, wrap_graph
@@ -373,9 +373,7 @@ cdef class ChildGraphNode(GraphNode):
         cdef GraphBox* source = accept_graph(child)._open()
         if source.hierarchy == self._record().graph.hierarchy:  # of which libcuda would take some
             check_attempt(CUDA_ERROR_INVALID_VALUE, f"embed {child._identify(True)} in {self._identify(True)} inside it")
-        cdef shared_ptr[const GraphLabels] labels = copy_labels(source[0])
-        if labels.get() == NULL:
-            raise_noted(f"list the nodes of {child!r}")
+        cdef shared_ptr[const GraphLabels] labels = labels_of(source, child)
         check_clash(source, self._record().graph)
         read_child(spec, source)
         self._set(spec)

@@ -21,14 +21,14 @@ from cuda_graphs._driver.cuda_graph cimport (
 )
 from cuda_graphs._driver.seam cimport check_attempt, raise_noted
 from cuda_graphs._handles.graph_handles cimport (
-    AllocKind, GraphBox, GraphLabels, GraphMemory, NodeHandle, NodeKind, NodeParameters, NodePlace, NodeRecord, NodeSpec, Owners,
-    OwnerSlot, add_inner_graph, add_node, alloc_kind, as_owner, copy_labels, create_graph_memory, find_kind, make_node,
+    AllocKind, GraphBox, GraphLabels, GraphMemory, NodeHandle, NodeKind, NodeParameters, NodePlace, NodeRecord, NodeSpec,
+    Owners, OwnerSlot, add_inner_graph, add_node, alloc_kind, as_owner, create_graph_memory, find_kind, make_node,
     place_after, point_to,
 )
 from cuda_graphs._handles.handles cimport box_of
 from cuda_graphs._objects.numbers cimport read_unsigned
 from cuda_graphs._objects.source cimport find_source, keep_source, pin_source, unpin_source
-from cuda_graphs.graph.labels cimport check_name, set_name
+from cuda_graphs.graph.labels cimport check_name, labels_of, set_name
 from cuda_graphs.graph.operands cimport accept_edge
 from cuda_graphs.graph.parameter cimport check_clash, prepare_uses, take_uses
 from cuda_graphs.graph.spec cimport (
@@ -343,14 +343,12 @@ cdef class Place:
         """Add a ChildGraphNode with a copy of the definition `child` as it is now; `child` itself may go.
 
         Its nodes keep their names and sources, and use the parameters of the same names of this definition, which gets
-        those that it lacks; ValueError when one has another type here. CUDAError when `child` holds alloc, free or conditional nodes (a rule of
-        the driver).
+        those that it lacks; ValueError when one has another type here. CUDAError when `child` holds alloc, free or
+        conditional nodes (a rule of the driver).
         """
         cdef NodeSpec spec
         cdef GraphBox* source = accept_graph(child)._open()
-        cdef shared_ptr[const GraphLabels] labels = copy_labels(source[0])
-        if labels.get() == NULL:
-            raise_noted(f"list the nodes of {child!r}")
+        cdef shared_ptr[const GraphLabels] labels = labels_of(source, child)
         check_clash(source, self._open())
         read_child(spec, source)
         cdef Place node = self._add(spec, name)

@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
+from cuda_graphs._driver.cuda cimport CUcontext
 from cuda_graphs._driver.cuda_graph cimport CUgraphConditionalNodeType, CUmemorytype
 from cuda_graphs._handles.graph_handles cimport AllocKind, GraphBox, NodeKind, NodeSpec
 from cuda_graphs._objects.kernel cimport Kernel
 from cuda_graphs._objects.launch_config cimport LaunchConfig
+from cuda_graphs.graph.condition cimport Condition
 
 # One function a kind: checks all arguments and fills a fresh spec. Adding a node, updating one and updating one of an
 # executable use the same. Nothing else has changed when they raise.
@@ -15,6 +17,11 @@ cdef int read_host(NodeSpec& spec, object fn, object user_data) except -1
 cdef int read_event(NodeSpec& spec, NodeKind kind, object event) except -1  # kEventRecord or kEventWait
 cdef int read_conditional(
     NodeSpec& spec, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size) except -1
+
+# The same of a Condition that was checked, for a context.
+cdef int fill_conditional(
+    NodeSpec& spec, Condition condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size,
+    CUcontext context) except -1
 
 # What is given as `args` in one piece, as a tuple.
 cdef tuple accept_arguments(object args)

@@ -7,7 +7,7 @@ from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
 from libcpp.vector cimport vector
 
-from cuda_graphs._driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUresult
+from cuda_graphs._driver.cuda cimport CUcontext, CUDA_ERROR_INVALID_VALUE, CUresult
 from cuda_graphs._driver.cuda_graph cimport (
     CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_UNIFIED, CUDA_CONDITIONAL_NODE_PARAMS,
     CUDA_KERNEL_NODE_PARAMS_v3, CUDA_MEM_ALLOC_NODE_PARAMS_v2, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS_v2,
@@ -172,17 +172,25 @@ cdef int read_conditional(
     NodeSpec& spec, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size
 ) except -1:
     cdef Condition c = accept_condition(condition)
-    spec.begin(kind)
-    spec.params.conditional.handle = c._handle
-    spec.params.conditional.type = type
-    spec.params.conditional.size = size
-    spec.params.conditional.ctx = accept_context("conditional node")
+    fill_conditional(spec, c, kind, type, size, accept_context("conditional node"))
     if c._context not in (NULL, spec.params.conditional.ctx):
         check_attempt(
             CUDA_ERROR_INVALID_VALUE,
             f"add a conditional node on {c!r}, which was made in another context than the one that is current now: call "
             "set_current() of the device that was current then",
         )
+    return 0
+
+
+cdef int fill_conditional(
+    NodeSpec& spec, Condition condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size,
+    CUcontext context
+) except -1:
+    spec.begin(kind)
+    spec.params.conditional.handle = condition._handle
+    spec.params.conditional.type = type
+    spec.params.conditional.size = size
+    spec.params.conditional.ctx = context
     return 0
 
 

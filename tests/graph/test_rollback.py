@@ -94,6 +94,16 @@ def test_an_assignment_of_neighbours_is_all_or_nothing(needs, driver_table):
     assert c.pred == {a}
 
 
+def test_edges_that_cannot_be_put_back_are_told(needs, driver_table):
+    a, b, c = (needs.definition.join() for _ in range(3))
+    c.pred = [a]
+    driver_table.refuse("cuGraphAddDependencies", 46)
+    with pytest.raises(cg.CUDAError, match="are gone, and could not be put back") as caught:
+        c.pred = [b]
+    assert f"{a.handle:#x}" in str(caught.value).partition("are gone")[0]
+    assert c.pred == set()
+
+
 def test_owners_stay_with_the_graph_when_they_cannot_be_moved(needs, kernels, driver_table, pinned, run):
     """A destroyed node's page is copied without it; where that fails, all its owners stay until the graph goes."""
     x = pinned([1], "u4")
