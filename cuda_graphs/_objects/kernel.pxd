@@ -19,3 +19,7 @@ cdef class Kernel:
 
     # For messages; "0x..." when the driver does not tell.
     cdef str _name(self)
+
+
+# (config, Kernel, arguments) of a kernel of another compiler: what has `__cuda_graph_kernel__(config, args)`.
+cdef tuple as_launch(object config, object kernel, tuple args)

@@ -149,6 +149,18 @@ cdef class Kernel:
         return f"<Kernel handle={self.handle:#x}>"
 
 
+cdef tuple as_launch(object config, object kernel, tuple args):
+    if config is not None:
+        LaunchConfig_accept(config)  # which names what stands in the wrong place
+    make = getattr(type(kernel), "__cuda_graph_kernel__", None)
+    if make is None:
+        raise TypeError(f"kernel must be a Kernel, got {type(kernel).__name__}")
+    config, made, args = make(kernel, config, args)
+    if not isinstance(made, Kernel):
+        raise TypeError(f"{type(kernel).__name__}.__cuda_graph_kernel__ must give a Kernel, got {type(made).__name__}")
+    return config, made, tuple(args)
+
+
 cdef CUfunction as_function(Kernel kernel) noexcept:
     # cuda.h: where a CUfunction is taken a CUkernel may be cast to it; then the current context is meant.
     return <CUfunction><void*>raw_of(kernel._h)

@@ -16,7 +16,7 @@ from cuda_graphs._handles.graph_handles cimport NodeKind, as_owner
 from cuda_graphs._handles.handles cimport ArgumentPack, StreamHandle, raw_of
 from cuda_graphs._objects.arguments cimport own_arguments, pack_arguments
 from cuda_graphs._objects.captured cimport fail, keep, settle
-from cuda_graphs._objects.kernel cimport Kernel
+from cuda_graphs._objects.kernel cimport Kernel, as_launch
 from cuda_graphs._objects.launch_config cimport LaunchConfig, LaunchConfig_accept
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 
@@ -27,7 +27,8 @@ def launch(stream, config, kernel, *args):
     Args:
         stream: A Stream, a GraphBuilder, or an object with ``__cuda_stream__``.
         config: A LaunchConfig, or a dict of its fields.
-        kernel: The Kernel.
+        kernel: The Kernel; or what has ``__cuda_graph_kernel__(config, args) -> (config, Kernel, args)``, as functions
+            made by `kernel` have: they choose the config where None is given, and take their own arguments.
         args: One value for each parameter: Buffers and addresses (int) for pointers; Python, NumPy or ctypes numbers; a
             Condition. An int or float takes the width that the parameter has. Buffers must live until the kernel is done;
             a launch that is captured is a node, and the graph keeps its kernel and arguments.
@@ -39,9 +40,9 @@ def launch(stream, config, kernel, *args):
         CUDAError: The driver refuses the launch, or earlier work of the device failed.
     """
     cdef Stream on = <Stream>stream if type(stream) is Stream and (<Stream>stream)._h else Stream_accept(stream)
-    cdef LaunchConfig shape = <LaunchConfig>config if type(config) is LaunchConfig else LaunchConfig_accept(config)
     if not isinstance(kernel, Kernel):
-        raise TypeError(f"kernel must be a Kernel, got {type(kernel).__name__}")
+        config, kernel, args = as_launch(config, kernel, args)
+    cdef LaunchConfig shape = <LaunchConfig>config if type(config) is LaunchConfig else LaunchConfig_accept(config)
     cdef Kernel code = <Kernel>kernel
     cdef ArgumentPack pack
     pack_arguments(pack, code, args)

@@ -26,6 +26,7 @@ from cuda_graphs._handles.graph_handles cimport (
     place_after, point_to,
 )
 from cuda_graphs._handles.handles cimport box_of
+from cuda_graphs._objects.kernel cimport Kernel, as_launch
 from cuda_graphs._objects.numbers cimport read_unsigned
 from cuda_graphs._objects.source cimport find_source, keep_source, pin_source, unpin_source
 from cuda_graphs.graph.labels cimport check_name, labels_of, set_name
@@ -241,6 +242,9 @@ cdef class Place:
     def launch(self, config, kernel, *args, edge=None, name=None, reads=(), writes=()):
         """Add a KernelNode: `kernel` over the grid of `config` (LaunchConfig, or a dict of its fields).
 
+        kernel: a Kernel; or a function made by `cuda_graphs.kernel` that is one task, which takes its own arguments and, for
+        None, chooses the config (anything with ``__cuda_graph_kernel__(config, args) -> (config, Kernel, args)``).
+
         args: ints, floats, bools, complex, NumPy and ctypes scalars, Buffers, arrays of the device, Conditions, each
         converted to the declared type of the parameter. The graph keeps the kernel and, of the arguments, the objects
         that own something. Cluster and cooperative settings become attributes of the node.
@@ -254,6 +258,8 @@ cdef class Place:
         """
         cdef NodeSpec spec
         cdef Place node
+        if not isinstance(kernel, Kernel):
+            config, kernel, args = as_launch(config, kernel, args)
         read_kernel(spec, config, kernel, args)
         # Plain numbers and nothing said: there is one empty tuple.
         if spec.owners.second.get() == NULL and reads is no_arguments and writes is no_arguments:

@@ -12,6 +12,9 @@ cdef class Reader:
 
     cdef int read(self, Reading* r, object value) except -1
 
+    # Who owns what of a graph's node: {number of a leaf: Buffer, array or Parameter} is added.
+    cdef int own(self, dict owners, object value) except -1
+
     # What the compiler is told about a value that was read.
     cdef object spec(self, object value)
 

@@ -16,6 +16,7 @@ from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
+from cuda_graphs._objects.arguments cimport StandIn
 from cuda_graphs.kernels.foreign cimport Foreign, ForeignArray
 from cuda_graphs.kernels.ndarray cimport NDArray, key_of
 from cuda_graphs.kernels.reading cimport Leaf, Reading
@@ -36,8 +37,25 @@ cdef class Reader:
     cdef int read(self, Reading* r, object value) except -1:
         raise NotImplementedError
 
+    cdef int own(self, dict owners, object value) except -1:
+        if isinstance(value, StandIn):
+            owners[self.leaf] = value
+        return 0
+
     cdef object spec(self, object value):
         raise NotImplementedError
+
+
+cdef bint stands_in(Reader self, Reading* r, object value) except -1:
+    """Whether it is a parameter of a graph: a number that comes with each launch."""
+    if not isinstance(value, StandIn):
+        return False
+    if not r.in_graph:
+        raise TypeError(f"parameter {self.path!r} takes {self.annotation}: {value!r} has a value in launches of its graph only")
+    if value.type != self.annotation.name:
+        raise TypeError(f"parameter {self.path!r} takes {self.annotation}, and {value!r} is of another type")
+    r.leaves[self.leaf].bits = 0
+    return True
 
 
 cdef class Integer(Reader):
@@ -54,6 +72,8 @@ cdef class Integer(Reader):
         cdef int overflow = 0
         cdef long long number
         if not PyLong_Check(value):
+            if stands_in(self, r, value):
+                return 0
             value = self._index(value)
         number = PyLong_AsLongLongAndOverflow(value, &overflow)
         if overflow == 0 and number >= self.low and (number < 0 or <uint64_t>number <= self.high):
@@ -89,6 +109,8 @@ cdef class Bool(Reader):
 
     cdef int read(self, Reading* r, object value) except -1:
         if value is not True and value is not False:
+            if stands_in(self, r, value):
+                return 0
             if not hasattr(value, "__index__") and type(value).__name__ not in ("bool", "bool_"):
                 raise TypeError(
                     f"parameter {self.path!r} takes {self.annotation}, got {value!r} ({type(value).__name__}): "
@@ -115,6 +137,8 @@ cdef class Float(Reader):
         cdef float single
         if PyFloat_Check(value):
             number = PyFloat_AS_DOUBLE(value)
+        elif stands_in(self, r, value):
+            return 0
         else:
             number = self._number(value)
         if self.size == 8:
@@ -172,6 +196,10 @@ cdef class Array(Reader):
         r.keys[self.key] = found
         return 0
 
+    cdef int own(self, dict owners, object value) except -1:
+        owners[self.leaf] = (<NDArray>value)._buffer if isinstance(value, NDArray) else value
+        return 0
+
     cdef ForeignArray _foreign(self, Reading* r, object value):
         if r.staff == NULL:
             staff = Foreign.__new__(Foreign)
@@ -223,6 +251,13 @@ cdef class Struct(Reader):
         for i in range(len(self.names)):
             member = self.members[i]
             member.read(r, getattr(value, self.names[i]))
+        return 0
+
+    cdef int own(self, dict owners, object value) except -1:
+        cdef Reader member
+        for name, reader in zip(self.names, self.members):
+            member = reader
+            member.own(owners, getattr(value, name))
         return 0
 
     cdef object spec(self, object value):

@@ -38,4 +38,4 @@ cdef class Foreign:
     cdef int finish(self, Stream stream, object writes) except -1
 
     # ValueError if something had to be copied: work that comes later, and again, cannot.
-    cdef int check_stays(self) except -1
+    cdef int check_stays(self, object writes) except -1

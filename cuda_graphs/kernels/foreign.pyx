@@ -75,15 +75,15 @@ cdef class Foreign:
                 array.array[...] = array.host
         return 0
 
-    cdef int check_stays(self) except -1:
+    cdef int check_stays(self, object writes) except -1:
         cdef ForeignArray array
         for array in self.arrays:
-            if not array.is_packed or not is_reached(array.address):
+            if not array.is_packed or not is_known(array.address):
                 raise ValueError(
                     f"parameter {array.path!r} is a {type(array.array).__name__} that the device does not reach: a graph cannot copy "
                     "it in each run; pass a cg.ndarray"
                 )
-            if array.is_read_only:
+            if array.is_read_only and array.path in writes:
                 raise ValueError(f"parameter {array.path!r} is read-only: pass a copy")
         return 0
 
@@ -127,11 +127,17 @@ cdef bint is_host(object array) except -1:
 
 cdef bint is_reached(CUdeviceptr address) except -1:
     """Whether kernels can use the memory there."""
+    ensure_driver()
+    # On the host driver all memory is the process's.
+    return bool(Device().properties.direct_managed_mem_access_from_host) or is_known(address)
+
+
+cdef bint is_known(CUdeviceptr address) except -1:
+    """Whether it is memory of the driver's, or no memory at all."""
     cdef int type = kUnknownMemory
     cdef CUresult status
-    ensure_driver()
-    if not address or Device().properties.direct_managed_mem_access_from_host:
-        return True  # the host driver: all memory is the process's
+    if not address:
+        return True
     with nogil:
         status = find_memory_type(address, &type)
     check_attempt(status, "ask what memory an argument is in")

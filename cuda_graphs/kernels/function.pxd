@@ -25,4 +25,5 @@ cdef class KernelFunction:
     cdef tuple _order(self, tuple args, dict keywords)
     cdef int _read(self, Reading* r, tuple args) except -1
     cdef Specialisation _find(self, Reading* r, tuple args)
+    cdef list _launches(self, tuple args)
     cdef object _run(self, Reading* r, tuple args, Stream stream)

@@ -1,7 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, overload
+
+from cuda_graphs._objects.kernel import Kernel
+from cuda_graphs._objects.launch_config import LaunchConfig
 
 class KernelFunction:
     debug: bool
@@ -9,6 +12,10 @@ class KernelFunction:
     __name__: str
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def __call__(self, *args: Any, stream: Any = None, **keywords: Any) -> Any: ...
+    def __cuda_graph_emit__(self, node: Any, args: Sequence[Any]) -> Any: ...
+    def __cuda_graph_kernel__(
+        self, config: Any, args: Sequence[Any]
+    ) -> tuple[LaunchConfig, Kernel, Sequence[Any]]: ...
     def forget(self) -> None: ...
     def __repr__(self) -> str: ...
 

@@ -15,6 +15,9 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memcmp
 from libcpp.vector cimport vector
 
+from cuda_graphs._driver.cuda cimport CU_STREAM_CAPTURE_STATUS_NONE, CUstream
+from cuda_graphs._handles.capture_handles cimport CaptureState, ask_capture, may_be_captured
+from cuda_graphs._handles.handles cimport raw_of
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 from cuda_graphs.kernels.arguments cimport Reader, reader_of
 from cuda_graphs.kernels.foreign cimport Foreign
@@ -22,6 +25,7 @@ from cuda_graphs.kernels.guards cimport Guards
 from cuda_graphs.kernels.reading cimport Leaf, Reading
 from cuda_graphs.kernels.specialisation cimport Specialisation
 
+from cuda_graphs._objects.launch import launch
 from cuda_graphs._objects.stream import default_stream
 from cuda_graphs.compiler.signature import declared
 from cuda_graphs.kernels.arguments import leaf_paths
@@ -36,6 +40,15 @@ cdef enum:
 RESERVED = ("stream",)
 
 cdef Stream usual_stream = default_stream()
+
+
+cdef bint is_captured(Stream stream) except -1:
+    """Whether calls on the stream become nodes."""
+    cdef CaptureState state
+    cdef CUstream raw = raw_of(stream._h)
+    with nogil:
+        ask_capture(raw, &state)
+    return state.status != CU_STREAM_CAPTURE_STATUS_NONE
 
 
 cdef class KernelFunction:
@@ -67,6 +80,7 @@ cdef class KernelFunction:
                 args = self._order(args, keywords)
         r.leaves, r.keys = few_leaves, few_keys
         r.staff = NULL
+        r.in_graph = False
         if self.leaves > FEW:
             leaves.resize(self.leaves)
             r.leaves = leaves.data()
@@ -142,10 +156,53 @@ cdef class KernelFunction:
         guards = guards_of(self.function, artifact.captured)
         return load(self.name, artifact, target, shape, leaves, guards)
 
+    cdef list _launches(self, tuple args):
+        """What Specialisation.launches gives."""
+        cdef vector[Leaf] leaves
+        cdef vector[uint64_t] keys
+        cdef Reading r
+        cdef dict owners = {}
+        leaves.resize(self.leaves)
+        keys.resize(self.keys)
+        r.leaves, r.keys = leaves.data(), keys.data()
+        r.staff = NULL
+        r.in_graph = True
+        try:
+            self._read(&r, args)
+            code = self._find(&r, args)
+            if r.staff != NULL:
+                (<Foreign>r.staff).check_stays(code.writes)
+            for reader, value in zip(self.readers, args):
+                (<Reader>reader).own(owners, value)
+            return code.launches(r.leaves, owners)
+        finally:
+            Py_XDECREF(r.staff)
+
+    def __cuda_graph_emit__(self, node, args):
+        """Add a KernelNode for each task after `node`; `node.call(function, *args)` calls it. The last one."""
+        for config, code, values, reads, writes in self._launches(tuple(args)):
+            node = node.launch(config, code, *values, reads=reads, writes=writes)
+        return node
+
+    def __cuda_graph_kernel__(self, config, args):
+        """(config, Kernel, arguments) of a function that is one task; any grid of one dimension runs all of it."""
+        found = self._launches(tuple(args))
+        if len(found) != 1:
+            raise ValueError(
+                f"{self.name}() has {len(found)} tasks, one for each loop at the top level and one for what is between "
+                "them: add it with call(), which makes a node for each"
+            )
+        own, code, values, _, _ = found[0]
+        return own if config is None else config, code, values
+
     cdef object _run(self, Reading* r, tuple args, Stream stream):
         cdef Specialisation code = self._find(r, args)
         cdef Foreign staff = <Foreign>r.staff if r.staff != NULL else None
         result = None
+        if may_be_captured(stream._h) and is_captured(stream):
+            for config, task, values, _, _ in self._launches(args):
+                launch(stream, config, task, *values)
+            return None
         if staff is not None:
             staff.bring(stream, code.writes, r)
         if code.artifact.results:

@@ -16,4 +16,5 @@ cdef struct Leaf:
 cdef struct Reading:
     Leaf* leaves     # by Reader.leaf
     uint64_t* keys   # by Reader.key: what the types of the arguments are
+    bint in_graph    # for nodes, whose values may come later
     PyObject* staff  # a Foreign: the arrays of other libraries. NULL: there are none

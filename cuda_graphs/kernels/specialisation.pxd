@@ -63,4 +63,9 @@ cdef class Specialisation:
     ) noexcept nogil
     # On a stream that is not captured.
     cdef int launch(self, const Leaf* leaves, Stream stream) except -1
+    # (LaunchConfig, Kernel, arguments, reads, writes) of each task, as nodes of graphs take them. `owners`: what leaf of
+    # which argument, by number.
+    cdef list launches(self, const Leaf* leaves, dict owners)
+    cdef bint waits(self, size_t task, dict owners) except -1
+    cdef object _value(self, slot, size_t task, size_t k, const Leaf* leaves, dict owners, list temps, seed)
     cdef object launch_for_results(self, const Leaf* leaves, Stream stream)

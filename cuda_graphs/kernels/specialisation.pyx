@@ -22,6 +22,8 @@ from cuda_graphs._objects.stream cimport Stream
 from cuda_graphs.kernels.reading cimport Leaf
 
 from cuda_graphs._objects.device import Device
+from cuda_graphs._objects.launch_config import LaunchConfig
+from cuda_graphs._objects.memory_resource import SynchronousMemoryResource
 from cuda_graphs._objects.object_code import ObjectCode
 from cuda_graphs.compiler.types import SCALARS
 from cuda_graphs.kernels import seeds
@@ -140,6 +142,52 @@ cdef class Specialisation:
         if source.origin == kConstant:
             return &self.constants[source.number]
         return &temps[source.number] if source.origin == kTemp else seed
+
+    cdef list launches(self, const Leaf* leaves, dict owners):
+        cdef size_t i
+        if self.artifact.results:
+            raise ValueError(
+                f"kernel {self.name} returns a value, which nobody would get from a graph: write it to an array of one element"
+            )
+        resource = SynchronousMemoryResource(Device())
+        temps = [resource.allocate(size) for _, size in self.artifact.temps]
+        seed = seeds.draw() if self.draws else 0
+        found = []
+        for i in range(self.tasks.size()):
+            info = self.artifact.tasks[i]
+            slots = enumerate(info.slots)
+            values = tuple([self._value(slot, i, k, leaves, owners, temps, seed) for k, slot in slots])
+            blocks = self.tasks[i].most if self.waits(i, owners) else self.grid_of(self.tasks[i], leaves)
+            config = LaunchConfig(grid=blocks, block=self.tasks[i].block)
+            arrays = {s.path: v for s, v in zip(info.slots, values) if s.kind == "pointer"}
+            reads, writes = ([arrays[path] for path in sorted(paths)] for paths in (info.reads, info.writes))
+            found.append((config, self.kernels[i], values, reads, writes))
+        return found
+
+    cdef bint waits(self, size_t task, dict owners) except -1:
+        """Whether the number of iterations comes with a launch of the graph."""
+        cdef Source step
+        for step in self.tasks[task].count:
+            if step.origin == kLeaf and step.number in owners:
+                return True
+        return False
+
+    cdef object _value(self, slot, size_t task, size_t k, const Leaf* leaves, dict owners, list temps, seed):
+        """What is given for one parameter: an object that owns memory, or an int with the bits of a number."""
+        cdef Source source = self.tasks[task].parameters[k]
+        cdef uint64_t bits
+        if source.origin == kSeed:
+            return seed
+        if source.origin == kTemp:
+            return temps[source.number]
+        if source.origin == kConstant:
+            return find_field(slot.path).buffer
+        if source.origin == kExtent:
+            return leaves[source.number].extents[source.axis]
+        if source.number in owners:
+            return owners[source.number]
+        bits = leaves[source.number].bits
+        return bits & ((<uint64_t>1 << (8 * <int>slot.size)) - 1) if slot.size < 8 else bits
 
     cdef object launch_for_results(self, const Leaf* leaves, Stream stream):
         import numpy as np
