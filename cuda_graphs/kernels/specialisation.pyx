@@ -24,10 +24,11 @@ from cuda_graphs.kernels.reading cimport Leaf
 from cuda_graphs._objects.device import Device
 from cuda_graphs._objects.launch_config import LaunchConfig
 from cuda_graphs._objects.memory_resource import SynchronousMemoryResource
-from cuda_graphs._objects.object_code import ObjectCode
+from cuda_graphs._objects.object_code import make_object_code
 from cuda_graphs.compiler.types import SCALARS
 from cuda_graphs.kernels import seeds
 from cuda_graphs.kernels.ndarray import find_field
+from cuda_graphs.kernels.targets import CODE_TYPES
 
 ctypedef const void* Pointer
 
@@ -253,7 +254,7 @@ def load(str name, artifact, target, shape, dict leaves, guards) -> Specialisati
     """
     cdef Specialisation self = Specialisation.__new__(Specialisation)
     self.name, self.artifact, self.target, self.guards = name, artifact, target, guards
-    code = ObjectCode.from_ptx(artifact.code, name=name)
+    code = make_object_code(artifact.image, CODE_TYPES[artifact.target], name)
     self.kernels = tuple([code.get_kernel(task.entry) for task in artifact.tasks])
     self.writes = frozenset().union(*[task.writes for task in artifact.tasks])
     cdef size_t size

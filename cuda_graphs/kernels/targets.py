@@ -11,8 +11,12 @@ from typing import Any
 from cuda_graphs._driver.choice import driver_info
 from cuda_graphs._objects.device import Device
 from cuda_graphs.compiler.target_ptx import Ptx
+from cuda_graphs.compiler.target_x86 import X86
 
-__all__ = ["Shape", "target_of"]
+__all__ = ["CODE_TYPES", "Shape", "target_of"]
+
+# What ObjectCode calls the images of each target.
+CODE_TYPES = {"ptx": "ptx", "x86": "native"}
 
 
 @dataclass(frozen=True)
@@ -20,7 +24,8 @@ class Shape:
     """How a parallel task is launched.
 
     block  threads of a block, unless cg.loop_config says more
-    share  iterations that are worth another block
+    share  iterations that are worth another block; on the host driver a block is a part of the loop, however many
+           threads it has, and the driver gives several to one call
     """
 
     block: int
@@ -50,7 +55,7 @@ def isa_of(version: tuple[int, int]) -> int:
 # By the driver's kind.
 TARGETS: dict[str, tuple[Callable[[bool], Any], Shape]] = {
     "cuda": (ptx_of_device, Shape(block=128, share=128)),
-    "host": (ptx_of_device, Shape(block=128, share=128)),
+    "host": (X86, Shape(block=1, share=128)),
 }
 
 
