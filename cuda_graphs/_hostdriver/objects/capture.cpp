@@ -110,9 +110,9 @@ CUresult Capture::start(Stream& origin, CUstreamCaptureMode mode, Graph& graph, 
     std::lock_guard<std::mutex> lock(mutex());
     REQUIRE(origin.branch == nullptr && !graph.in_capture, CUDA_ERROR_ILLEGAL_STATE);
     std::unique_ptr<Capture> capture(new Capture(origin, mode, graph, owns_graph));
-    captures.push_back(nullptr);  // room, so that nothing fails later
+    captures.reserve(captures.size() + 1);  // so that nothing fails once the stream knows of it
     capture->add_branch(origin, std::move(next));
-    captures.back() = std::move(capture);
+    captures.push_back(std::move(capture));
     graph.in_capture = true;
     if (mode != CU_STREAM_CAPTURE_MODE_RELAXED) strict_captures_.fetch_add(1, std::memory_order_seq_cst);
     return CUDA_SUCCESS;
