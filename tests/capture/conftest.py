@@ -5,7 +5,7 @@
 import pytest
 
 import cuda_graphs as cg
-from tests.graph_rig import code, eventually, fresh_kernels, kernels, pinned, run
+from tests.graph_rig import ONE, code, eventually, fresh_kernels, kernels, pinned, run
 
 __all__ = ["code", "eventually", "fresh_kernels", "kernels", "pinned", "run"]
 
@@ -28,3 +28,17 @@ def spoiled(capturing, kernels):
     with pytest.raises(cg.CaptureError, match="UNSUPPORTED"):
         capturing.stream.sync()
     return capturing
+
+
+@pytest.fixture
+def works(kernels, pinned):
+    """works(stream): it does ordinary work."""
+    x = pinned([0])
+
+    def works(stream):
+        before = x[0]
+        cg.launch(stream, ONE, kernels.add, x.ctypes.data, 1, 1)
+        stream.sync()
+        return x[0] == before + 1
+
+    return works

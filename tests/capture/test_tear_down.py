@@ -42,20 +42,6 @@ def drop_cycle(held):
 WAYS = [close, close_twice, drop, drop_cycle]
 
 
-@pytest.fixture
-def works(kernels, pinned):
-    """works(stream): it does ordinary work."""
-    x = pinned([0])
-
-    def works(stream):
-        before = x[0]
-        cg.launch(stream, ONE, kernels.add, x.ctypes.data, 1, 1)
-        stream.sync()
-        return x[0] == before + 1
-
-    return works
-
-
 def names(calls):
     return [call.function for call in calls]
 

@@ -9,19 +9,6 @@ import cuda_graphs as cg
 from tests.graph_rig import ONE
 
 
-@pytest.fixture
-def works(kernels, pinned):
-    x = pinned([0])
-
-    def works(stream):
-        before = x[0]
-        cg.launch(stream, ONE, kernels.add, x.ctypes.data, 1, 1)
-        stream.sync()
-        return x[0] == before + 1
-
-    return works
-
-
 def test_it_begins_and_ends(builder, kernels):
     with builder as gb:
         assert gb is builder

@@ -33,3 +33,12 @@ def libraries(eventually):
     """libraries(n): soon there are n more live libraries than at the start."""
     start = boxes.live()["library"]
     return lambda more: eventually(lambda: boxes.live()["library"] == start + more)
+
+
+@pytest.fixture
+def latch(pinned, device):
+    """A number that kernels wait for; opened at the end, whatever happens."""
+    flag = pinned([0])
+    yield flag
+    flag[0] = 1
+    device.sync()

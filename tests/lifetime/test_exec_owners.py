@@ -15,15 +15,6 @@ from cuda_graphs._handles import boxes
 from tests.graph_rig import ONE
 
 
-@pytest.fixture
-def latch(pinned, device):
-    """A number that kernels wait for; opened at the end, whatever happens."""
-    flag = pinned([0])
-    yield flag
-    flag[0] = 1
-    device.sync()
-
-
 def open_while_it_ends(driver, flag):
     """libcuda may let the end of an executable wait for its launch, so there another thread opens the latch."""
     if driver.kind == "cuda":

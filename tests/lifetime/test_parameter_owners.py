@@ -14,15 +14,6 @@ from cuda_graphs._handles import boxes
 from tests.graph_rig import ONE
 
 
-@pytest.fixture
-def latch(pinned, device):
-    """A number that kernels wait for; opened at the end, whatever happens."""
-    flag = pinned([0])
-    yield flag
-    flag[0] = 1
-    device.sync()
-
-
 class Owner:
     """Of the memory of one Buffer."""
 

@@ -22,15 +22,6 @@ def x(pinned):
     return pinned([1], "u4")
 
 
-@pytest.fixture
-def latch(pinned, device):
-    """A number that kernels wait for; opened at the end, whatever happens."""
-    flag = pinned([0])
-    yield flag
-    flag[0] = 1
-    device.sync()
-
-
 class Callable:
     """Something to call, of which one can see whether it lives."""
 
