@@ -26,7 +26,7 @@ from ..signature import PYTHON, is_template, resolve
 from ..types import ScalarType, bool_, f32, f64, i32
 from .functions import Frame, kind_of
 from .linear import FUNCTIONS
-from .places import broadcast, extent, make_vector, python_value, read
+from .places import broadcast, extent, integer, make_vector, python_value, read
 from .static import static_assert, static_print, static_value
 from .values import Bound, Element, IndexRange, Static, TypeOf, Vector, VectorElement
 
@@ -294,7 +294,7 @@ def range_call(frame: Frame, *args: Any) -> IndexRange:
             "range takes 1 to 3 numbers",
             "range(n), range(begin, end), range(begin, end, step)",
         )
-    bounds = [integer(frame, each) for each in args[:2]]
+    bounds = [bound(frame, each) for each in args[:2]]
     begin, end = bounds if len(bounds) == 2 else (ir.Const(0, bounds[0].type), bounds[0])
     step = python_value(frame, args[2]) if len(args) == 3 else 1
     if not isinstance(step, int) or step == 0:
@@ -307,16 +307,8 @@ def range_call(frame: Frame, *args: Any) -> IndexRange:
     return IndexRange(((begin, end, step),))
 
 
-def integer(frame: Frame, found: Any) -> ir.Value:
-    value = frame.scalar(found, "a bound")
-    if value.type.kind not in ("int", "uint"):
-        raise fail(
-            CompileTypeError,
-            frame.builder.loc,
-            f"a bound must be an integer, not {value.type}",
-            "cg.cast(n, cg.i32)",
-        )
-    return value
+def bound(frame: Frame, found: Any) -> ir.Value:
+    return integer(frame, found, "a bound")
 
 
 def ndrange_call(frame: Frame, *args: Any) -> IndexRange:
@@ -330,7 +322,7 @@ def ndrange_call(frame: Frame, *args: Any) -> IndexRange:
                 "each dimension of ndrange is n or (begin, end)",
                 "cg.ndrange(n, (begin, end))",
             )
-        axes.append((integer(frame, pair[0]), integer(frame, pair[1]), 1))
+        axes.append((bound(frame, pair[0]), bound(frame, pair[1]), 1))
     return IndexRange(tuple(axes))
 
 

@@ -243,15 +243,20 @@ def components(array: ir.Array, index: tuple[ir.Value, ...], inner: tuple[int, .
     )
 
 
-def integer_index(frame: Frame, array: ir.Array, axis: int, index: Any) -> ir.Value:
-    value = frame.scalar(index, "an index")
+def integer(frame: Frame, found: Any, what: str) -> ir.Value:
+    value = frame.scalar(found, what)
     if value.type.kind not in ("int", "uint"):
         raise fail(
             CompileTypeError,
             frame.builder.loc,
-            f"an index must be an integer, not {value.type}",
-            "cg.cast(i, cg.i32)",
+            f"{what} must be an integer, not {value.type}",
+            "cg.cast(n, cg.i32)",
         )
+    return value
+
+
+def integer_index(frame: Frame, array: ir.Array, axis: int, index: Any) -> ir.Value:
+    value = integer(frame, index, "an index")
     if isinstance(value, ir.Const):
         limit = None if array.shape is None else array.shape[axis]
         if value.value < 0 or (limit is not None and value.value >= limit):
