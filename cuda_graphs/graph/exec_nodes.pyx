@@ -31,6 +31,8 @@ cdef class ExecutableGraphNode:
         raise RuntimeError("directly constructing an executable graph node is not supported; use graph[node]")
 
     cdef NodeRecord* _record(self) except NULL:
+        if self._node is None:
+            raise RuntimeError(f"this {type(self).__name__} was not made by cuda_graphs")
         cdef NodeRecord* record = self._node._record()
         if record.raw == NULL or record.graph.raw == NULL:
             raise ValueError("source graph node is no longer valid")
@@ -52,6 +54,8 @@ cdef class ExecutableGraphNode:
         return ""
 
     def __repr__(self):
+        if self._node is None:
+            return f"<{type(self).__name__} of nothing>"
         node = <uintptr_t>self._node._record().raw
         return f"<{type(self).__name__} graph={<uintptr_t>self._h.get()[0]:#x} node={node:#x}>"
 

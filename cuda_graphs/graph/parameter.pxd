@@ -4,7 +4,9 @@ from libc.stddef cimport size_t
 from libcpp.memory cimport unique_ptr
 
 from cuda_graphs._driver.cuda cimport CUdeviceptr
-from cuda_graphs._handles.graph_handles cimport Field, GraphBox, NodeParameters, NodeRecord, NodeSpec, ParameterRef
+from cuda_graphs._handles.graph_handles cimport (
+    Field, GraphBox, NamedParameter, NodeParameters, NodeRecord, NodeSpec, ParameterRef,
+)
 from cuda_graphs._handles.handles cimport Opaque
 from cuda_graphs._objects.arguments cimport StandIn
 
@@ -12,6 +14,9 @@ from cuda_graphs._objects.arguments cimport StandIn
 cdef class Parameter(StandIn):
     cdef ParameterRef _p
     cdef object __weakref__
+
+    # RuntimeError for an object that nothing was put into.
+    cdef NamedParameter* _named(self) except NULL
 
 # The parameter of a definition's hierarchy with that name: the one there is, or a new one.
 cdef Parameter declare(GraphBox* graph, object name, object type, object default)

@@ -31,15 +31,20 @@ cdef class Parameter(StandIn):
         if self._p and self._p.get().object == <void*><PyObject*>self:
             self._p.get().object = NULL
 
+    cdef NamedParameter* _named(self) except NULL:
+        if not self._p:
+            raise RuntimeError("this Parameter was not made by cuda_graphs")
+        return self._p.get()
+
     @property
     def name(self):
         """What it is called."""
-        return self._p.get().name.decode()
+        return self._named().name.decode()
 
     @property
     def type(self):
         """The name of its type: "i8" to "u64", "f16", "bf16", "f32", "f64", "bool" or "pointer"."""
-        return self._p.get().type.name.decode()
+        return self._named().type.name.decode()
 
     @property
     def default(self):
@@ -47,10 +52,12 @@ cdef class Parameter(StandIn):
 
         Of a pointer it is the address.
         """
-        cdef NamedParameter* p = self._p.get()
+        cdef NamedParameter* p = self._named()
         return from_bits(p.type, p.initial.bits) if p.initial.known else None
 
     def __repr__(self):
+        if not self._p:
+            return "<Parameter of nothing>"
         default = "" if self.default is None else f" default={self.default}"
         return f"<Parameter {self.name!r} {self.type}{default}>"
 
@@ -89,7 +96,7 @@ cdef Parameter declare(GraphBox* graph, object name, object type, object default
 
 cdef Parameter same(Parameter known, const ParameterRef& wanted):
     """The parameter that there is, if it is like the one asked for."""
-    cdef NamedParameter* have = known._p.get()
+    cdef NamedParameter* have = known._named()
     if have.type != wanted.get().type:
         raise ValueError(f"there is {known!r} already, and cannot be one that is {wanted.get().type.name.decode()}")
     if wanted.get().initial.known and not (have.initial.known and have.initial.bits == wanted.get().initial.bits):
@@ -131,7 +138,7 @@ cdef object use_of(NodeSpec& spec, Field field, object other):
 
 
 cdef CUdeviceptr use_pointer(NodeSpec& spec, Parameter value, str name, Field field, Opaque* owner) except? 0xBAD:
-    cdef NamedParameter* p = value._p.get()
+    cdef NamedParameter* p = value._named()
     if p.type.kind != ValueKind.kPointer:
         raise TypeError(f"{name} is an address, and {value!r} is no pointer")
     note_use(spec, value, field)
@@ -140,7 +147,7 @@ cdef CUdeviceptr use_pointer(NodeSpec& spec, Parameter value, str name, Field fi
 
 
 cdef size_t use_extent(NodeSpec& spec, Parameter value, str name) except? 0xBAD:
-    cdef NamedParameter* p = value._p.get()
+    cdef NamedParameter* p = value._named()
     if p.type.kind != ValueKind.kUint and p.type.kind != ValueKind.kInt:
         raise TypeError(f"{name} is a count, and {value!r} is not of an integer type")
     cdef size_t extent = as_extent(p.type[0], p.initial.bits)
@@ -151,7 +158,7 @@ cdef size_t use_extent(NodeSpec& spec, Parameter value, str name) except? 0xBAD:
 
 
 cdef int use_element(NodeSpec& spec, Parameter value, unsigned int* pattern) except -1:
-    cdef NamedParameter* p = value._p.get()
+    cdef NamedParameter* p = value._named()
     if p.type.size > 4:
         raise TypeError(f"value has 1, 2 or 4 bytes, and {value!r} has {p.type.size}")
     note_use(spec, value, Field.kValue)

@@ -128,7 +128,7 @@ cdef CUmemorytype type_of(object operand, CUdeviceptr address, str name) except 
     """What a copy shall take memory for. Behind a parameter any memory may come, which "unified" allows."""
     if not isinstance(operand, Parameter):
         return find_type(address, name)
-    if (<Parameter>operand)._p.get().initial.known:
+    if (<Parameter>operand)._named().initial.known:
         find_type(address, name)  # refuses what cannot be copied
     return CU_MEMORYTYPE_UNIFIED
 
