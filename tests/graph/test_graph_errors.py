@@ -193,10 +193,7 @@ def test_a_pageable_host_pointer_is_refused_by_memcpy(g, needs):
 def test_a_cycle_is_refused_with_the_reason(g):
     a = g.join()
     b = a.join()
-    try:
-        b.succ.add(a)
-    except cg.CUDAError:
-        return  # this driver sees it already here
+    b.succ.add(a)  # drivers look for cycles when they instantiate
     with pytest.raises(cg.GraphInstantiateError, match="cycles"):
         g.instantiate()
 
