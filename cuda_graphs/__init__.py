@@ -96,6 +96,7 @@ if TYPE_CHECKING:
         vec3,
         vec4,
     )
+    from cuda_graphs.compiler.cache import CompileCache, compile_cache
     from cuda_graphs.compiler.errors import (
         CompileError,
         CompileIndexError,
@@ -214,6 +215,7 @@ __all__ = [
     "ChildGraphNode",
     "ClosedBufferError",
     "ClosedBuilderError",
+    "CompileCache",
     "CompileError",
     "CompileIndexError",
     "CompileNameError",
@@ -310,6 +312,7 @@ __all__ = [
     "ceil",
     "clamp",
     "clz",
+    "compile_cache",
     "cos",
     "cosh",
     "cross",
@@ -397,6 +400,7 @@ __all__ = [
 _MODULES = {
     "cuda_graphs.compiler.types": "i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 bool_ pointer",
     "cuda_graphs.compiler.annotations": "mat mat2 mat3 mat4 template vec vec2 vec3 vec4",
+    "cuda_graphs.compiler.cache": "CompileCache compile_cache",
     "cuda_graphs.compiler.errors": "CompileError CompileIndexError CompileNameError CompileSyntaxError "
     "CompileTypeError CompileValueError UnsupportedSyntaxError",
     "cuda_graphs.compiler.intrinsics": "acos asin atan atan2 atomic_add atomic_and atomic_cas atomic_exchange "

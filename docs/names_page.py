@@ -99,6 +99,8 @@ GROUPS = {
         "KernelOccupancy",
         "LaunchConfig",
         "launch",
+        "CompileCache",
+        "compile_cache",
     ),
     "Drivers": ("use_driver", "driver_info", "DriverInfo"),
     "Types of named parameters": (

@@ -44,6 +44,10 @@ class Ptx:
         """PTX."""
         return machine.ptx(text, self.arch, self.version, self.libdevice).encode()
 
+    def depends_on(self) -> tuple[object, ...]:
+        """What code for it depends on."""
+        return self.name, self.fast_math, self.arch, self.version, self.libdevice
+
     def image(self, code: bytes, tasks: tuple[TaskInfo, ...]) -> bytes:
         """What the driver loads."""
         return code

@@ -38,6 +38,10 @@ class X86:
         """An object file."""
         return machine.object_code(text)
 
+    def depends_on(self) -> tuple[object, ...]:
+        """What code for it depends on."""
+        return self.name, self.fast_math, machine.cpu()
+
     def image(self, code: bytes, tasks: tuple[TaskInfo, ...]) -> bytes:
         """What the host driver loads."""
         return native_image(code, tasks, machine.cpu())

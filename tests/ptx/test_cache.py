@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from cuda_graphs._ptx import cache, native
+from cuda_graphs.compiler import disk
 from tests.ptx.rig import HEADER, load
 
 TEXT = (
@@ -100,17 +101,17 @@ def test_a_folder_that_others_can_write_is_not_used(folder, builds):
 def test_the_least_recently_used_entries_go_first(folder):
     folder.mkdir(mode=0o700)
     for number in range(5):
-        path = folder / f"{number}{cache.SUFFIX}"
+        path = folder / f"{number}.{cache.KIND}"
         path.write_bytes(bytes(100))
         os.utime(path, (number, number))
-    cache.trim(folder, 250)
-    assert sorted(path.name for path in folder.iterdir()) == [f"{n}{cache.SUFFIX}" for n in (3, 4)]
+    disk.trim(folder, 250)
+    assert sorted(path.name for path in folder.iterdir()) == [f"{n}.{cache.KIND}" for n in (3, 4)]
 
 
 def test_the_default_place_honours_xdg(monkeypatch, tmp_path):
     monkeypatch.delenv("CUDA_GRAPHS_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache.directory() == tmp_path / "cuda_graphs"
+    assert disk.directory() == tmp_path / "cuda_graphs"
 
 
 def test_the_key_depends_on_content_and_host():

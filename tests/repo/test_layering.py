@@ -15,7 +15,7 @@ MAY_USE = {
     "error_table": set(),
     "errors": {"error_table"},
     "compiler": set(),
-    "_ptx": set(),
+    "_ptx": {"compiler"},  # the folder on disk that both keep code in: compiler/disk.py
     "_hostdriver": {"_driver/functions.def"},
     # Two leaf headers of the shared library, one side each: gil.hpp is the only door to Python, through which the image
     # loader's callback comes in; error.hpp holds what a failed C++ call noted, of which the seam makes the exception.

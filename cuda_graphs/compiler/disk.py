@@ -1,0 +1,167 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled code on disk: entries in a folder that only this user can write, each a file with a checksum.
+
+A file is written beside its place and renamed, so that whoever reads sees all of an entry or none. What is damaged, or
+could have been written by others, is reported and not used. The least recently used entries go when there is no room.
+
+CUDA_GRAPHS_CACHE=0 turns it off; CUDA_GRAPHS_CACHE_DIR says where it is, CUDA_GRAPHS_CACHE_MIB how large it may become.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["KINDS", "directory", "entries", "is_enabled", "limit_bytes", "read", "remove", "trim", "write"]
+
+MAGIC = b"cuda_graphs entry 1\n"
+DIGEST = 32
+KINDS = (
+    "kernel",
+    "image",
+)  # compiled kernels, and images that were translated for the CPU: suffixes of files
+DEFAULT_MIB = 256
+UNFINISHED = ".unfinished-"
+ABANDONED_S = 3600.0  # an unfinished file that is older has no writer any more
+
+
+def is_enabled() -> bool:
+    """Whether anything is read or written."""
+    return os.environ.get("CUDA_GRAPHS_CACHE", "1") != "0"
+
+
+def directory() -> Path:
+    """Where entries are; it need not exist."""
+    chosen = os.environ.get("CUDA_GRAPHS_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "cuda_graphs"
+
+
+def limit_bytes() -> int:
+    """How much all entries together may take."""
+    text = os.environ.get("CUDA_GRAPHS_CACHE_MIB", "")
+    return (int(text) if text.isdigit() else DEFAULT_MIB) << 20
+
+
+def read(kind: str, name: str) -> bytes | None:
+    """What was written as an entry, or None where there is none that can be vouched for."""
+    folder = _folder()
+    if folder is None:
+        return None
+    path = folder / f"{name}.{kind}"
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+            found = os.fstat(file.fileno())
+            if not _is_private(found):
+                _warn(f"{path} is not used, because others could have written it (owner or mode)")
+                return None
+            data = file.read()
+            os.utime(file.fileno())  # the least recently used entries go first
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        _warn(f"cannot read {path}: {error}")
+        return None
+    start = len(MAGIC) + DIGEST
+    payload = data[start:]
+    if data[: len(MAGIC)] != MAGIC or _digest(name, payload) != data[len(MAGIC) : start]:
+        _warn(f"{path} is damaged; it is built again")
+        return None
+    return payload
+
+
+def write(kind: str, name: str, payload: bytes) -> bool:
+    """Keep an entry. False, with a warning if that is a surprise, where it cannot be kept."""
+    folder = _folder()
+    if folder is None:
+        return False
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=UNFINISHED, dir=folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(MAGIC + _digest(name, payload) + payload)
+            os.replace(temporary, folder / f"{name}.{kind}")
+        except BaseException:
+            os.unlink(temporary)
+            raise
+        trim(folder)
+    except OSError as error:
+        _warn(f"cannot write to {folder}: {error}")
+        return False
+    return True
+
+
+def entries(folder: Path | None = None) -> Iterator[tuple[float, int, Path]]:
+    """(when it was last used, bytes, file) of each."""
+    for path in (folder or directory()).glob("*.*"):
+        if path.suffix[1:] not in KINDS:
+            continue
+        try:
+            found = path.lstat()
+        except FileNotFoundError:  # another process trims too
+            continue
+        yield found.st_mtime, found.st_size, path
+
+
+def trim(folder: Path, limit: int | None = None) -> None:
+    """Remove the least recently used entries until the rest fits, and what was never finished."""
+    limit = limit_bytes() if limit is None else limit
+    total = 0
+    for _, size, path in sorted(entries(folder), reverse=True):
+        total += size
+        if total > limit:
+            path.unlink(missing_ok=True)
+    for path in folder.glob(f"{UNFINISHED}*"):
+        try:
+            abandoned = time.time() - path.lstat().st_mtime > ABANDONED_S
+        except FileNotFoundError:  # its writer was faster
+            continue
+        if abandoned:
+            path.unlink(missing_ok=True)
+
+
+def remove() -> int:
+    """Remove all entries. How many there were."""
+    found = [path for _, _, path in entries()]
+    for path in found:
+        path.unlink(missing_ok=True)
+    return len(found)
+
+
+def _digest(name: str, payload: bytes) -> bytes:
+    """The checksum covers the name, so that a file under another's name is noticed."""
+    return hashlib.sha256(name.encode() + b"\0" + payload).digest()
+
+
+def _folder() -> Path | None:
+    """The folder, made if need be; None where there is none that only this user can write."""
+    if not is_enabled():
+        return None
+    folder = directory()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.stat()
+    except OSError as error:
+        _warn(f"{folder} cannot be used: {error}")
+        return None
+    if not stat.S_ISDIR(found.st_mode) or not _is_private(found):
+        _warn(f"{folder} is not used, because others could write code into it (owner or mode)")
+        return None
+    return folder
+
+
+def _is_private(found: os.stat_result) -> bool:
+    return found.st_uid == os.getuid() and not found.st_mode & 0o022
+
+
+def _warn(text: str) -> None:
+    warnings.warn(f"cuda_graphs cache: {text}", RuntimeWarning, stacklevel=3)

@@ -1,0 +1,276 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the code of a kernel depends on, as a hash, without translating the kernel.
+
+That is the source of the function and of all functions that it names, at any depth, the values of all other names from
+outside, what its parameters are, the target, and the compiler itself. A name that the kernel has but would not use is
+part of it too: that costs a compilation at most. What has no lasting identity (an object of a class that is not known
+here) has no fingerprint.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import dataclasses
+import enum
+import hashlib
+import inspect
+import os
+import sysconfig
+import types
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .frontend.source import Source
+
+__all__ = ["Fingerprint", "NoFingerprint", "compiler_hash", "path_value"]
+
+PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), np.dtype)
+INSTALLED = tuple({os.path.realpath(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")})
+OURS, PACKAGE = __name__.partition(".")[0], os.path.dirname(os.path.dirname(__file__)) + os.sep
+
+
+class NoFingerprint(Exception):
+    """Something has no identity that lasts; the text says what."""
+
+
+@cache
+def compiler_hash() -> str:
+    """Of the compiler's own source, and of the version of LLVM: the same input gives the same code only with these."""
+    found = hashlib.sha256(version("llvmlite").encode())
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        found.update(path.read_bytes())
+    return found.hexdigest()
+
+
+def path_value(function: Callable[..., Any], path: str) -> Any:
+    """What a dotted path means in a function now, from its globals and closure. LookupError, or AttributeError."""
+    root, *rest = path.split(".")
+    cells = function.__code__.co_freevars
+    if root in cells:
+        try:
+            found = (function.__closure__ or ())[cells.index(root)].cell_contents
+        except ValueError:
+            raise LookupError(root) from None  # the cell is empty
+    elif root in function.__globals__:
+        found = function.__globals__[root]
+    elif hasattr(builtins, root):
+        found = getattr(builtins, root)
+    else:
+        raise LookupError(root)
+    for name in rest:
+        found = getattr(found, name)
+    return found
+
+
+class Fingerprint:
+    """A hash that grows by what it is told of. `functions`: those that it met, by qualified name."""
+
+    def __init__(self) -> None:
+        self.hash = hashlib.sha256()
+        self.functions: dict[str, list[Callable[..., Any]]] = {}
+        # By id: (number, what is being described or was, which is kept alive so that ids stay).
+        self.seen: dict[int, tuple[int, Any]] = {}
+
+    def digest(self) -> str:
+        return self.hash.hexdigest()
+
+    def add(self, *values: Any) -> None:
+        """Values, one after the other."""
+        for value in values:
+            self.value(value)
+
+    def text(self, *parts: str) -> None:
+        for part in parts:
+            data = part.encode()
+            self.hash.update(len(data).to_bytes(8, "little") + data)
+
+    def value(self, value: Any) -> None:
+        """One value of any kind. Raises NoFingerprint."""
+        if isinstance(value, PLAIN) and not isinstance(value, enum.Enum):
+            self.text(type(value).__name__, repr(value))
+            return
+        if id(value) in self.seen:
+            self.text("seen", str(self.seen[id(value)][0]))
+            return
+        self.seen[id(value)] = len(self.seen), value
+        for fits, describe in DESCRIBED:
+            if fits(value):
+                describe(self, value)
+                return
+        raise NoFingerprint(f"an object of {type(value).__module__}.{type(value).__qualname__}")
+
+    def members(self, value: Any) -> None:
+        """An object that is the class and the values of some attributes."""
+        self.named(type(value))
+        for each in dataclasses.fields(value):
+            self.text(each.name)
+            self.value(getattr(value, each.name))
+
+    def named(self, value: Any) -> None:
+        """What is the same wherever its name is."""
+        self.text("name", str(getattr(value, "__module__", "")), value.__qualname__)
+
+    def sequence(self, value: Any) -> None:
+        self.text(type(value).__name__, str(len(value)))
+        self.add(*value)
+
+    def mapping(self, value: Any) -> None:
+        self.text("dict", str(len(value)))
+        for key, each in value.items():
+            self.add(key, each)
+
+    def unordered(self, value: Any) -> None:
+        self.text(type(value).__name__, *sorted(repr(each) for each in value))
+
+    def array(self, value: Any) -> None:
+        if value.dtype.hasobject:
+            raise NoFingerprint("an array of objects")
+        self.text("array", value.dtype.str, str(value.shape))
+        self.hash.update(np.ascontiguousarray(value).tobytes())
+
+    def cls(self, value: type) -> None:
+        """A class; of a dataclass also what its members are, of another one that is not installed its source."""
+        self.named(value)
+        if dataclasses.is_dataclass(value):
+            for each in dataclasses.fields(value):
+                self.text(each.name, str(each.type))
+        elif not is_installed(value):
+            try:
+                self.text(inspect.getsource(value))
+            except (OSError, TypeError):
+                raise NoFingerprint(f"the class {value.__qualname__}, whose source cannot be found") from None
+
+    def member(self, value: enum.Enum) -> None:
+        self.named(type(value))
+        self.text(value.name)
+        self.value(value.value)
+
+    def function(self, value: Callable[..., Any]) -> None:
+        """By its source; of an installed function, which one of what file."""
+        code = value.__code__
+        self.named(value)
+        if is_installed(value):
+            self.file(code.co_filename)
+        else:
+            self.source(value)
+
+    def source(self, value: Callable[..., Any]) -> None:
+        """The source of a function, where it stands, and what its names mean."""
+        code = value.__code__
+        self.functions.setdefault(value.__qualname__, []).append(value)
+        self.text("function", code.co_filename, str(code.co_firstlineno))
+        source = Source(value)
+        try:
+            self.text(source.text)
+            tree = source.tree
+        except Exception as error:
+            raise NoFingerprint(f"the function {value.__qualname__}: {error}") from None
+        self.add(value.__defaults__, value.__kwdefaults__)
+        for path, found in outside(value, tree):
+            self.text(path)
+            self.value(found)
+
+    def file(self, path: str | None) -> None:
+        """A file as it is now, by its size and time."""
+        if path is not None:
+            try:
+                found = os.stat(path)
+            except OSError:
+                return
+            self.text(path, str(found.st_size), str(found.st_mtime_ns))
+
+
+def outside(function: Callable[..., Any], tree: ast.AST) -> Iterator[tuple[str, Any]]:
+    """(dotted path, value) of what a function names that is not its own, in the order of the text."""
+    own = set(function.__code__.co_varnames) | set(function.__code__.co_cellvars)
+    done: set[str] = set()
+    left: list[ast.AST] = [tree]
+    while left:
+        node = left.pop()
+        path = dotted(node)
+        if path is None:
+            left += reversed(list(ast.iter_child_nodes(node)))
+        elif path.partition(".")[0] not in own and path not in done:
+            done.add(path)
+            yield from resolved(function, path)
+
+
+def dotted(node: ast.AST) -> str | None:
+    """`a.b.c` of an attribute of a name."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        root = dotted(node.value)
+        return None if root is None else f"{root}.{node.attr}"
+    return None
+
+
+def resolved(function: Callable[..., Any], path: str) -> Iterator[tuple[str, Any]]:
+    """The value of a path, or of as much of it as there is: the rest then belongs to a value of the language."""
+    while path:
+        try:
+            yield path, path_value(function, path)
+            return
+        except (LookupError, AttributeError):
+            path = path.rpartition(".")[0]
+
+
+def is_installed(value: Any) -> bool:
+    """Whether it comes with Python or an installed package, and so changes with that."""
+    code = getattr(value, "__code__", None)
+    try:
+        file = code.co_filename if code is not None else inspect.getfile(value)
+    except (OSError, TypeError):
+        return True  # of C
+    return os.path.realpath(file).startswith(INSTALLED)
+
+
+def inlined(f: Fingerprint, value: Any) -> None:
+    """A function of the language: its source, ours too, as the names in it are captured."""
+    f.source(value.__cuda_graphs_func__)
+
+
+def is_ours(value: Any) -> bool:
+    """What the compiler's own hash covers."""
+    code = getattr(value, "__code__", None)
+    if isinstance(code, types.CodeType):
+        return code.co_filename.startswith(PACKAGE)
+    module = getattr(value, "__module__", None) if hasattr(value, "__qualname__") else None
+    return isinstance(module, str) and module.partition(".")[0] == OURS
+
+
+def has(name: str) -> Callable[[Any], bool]:
+    return lambda value: not isinstance(value, types.ModuleType) and getattr(value, name, None) is not None
+
+
+def of(*kinds: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, kinds)
+
+
+# What a value is -> how it is described. The first that fits.
+BUILT_IN = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, np.ufunc)
+DESCRIBED: tuple[tuple[Callable[[Any], bool], Callable[[Fingerprint, Any], None]], ...] = (
+    (has("__cuda_graphs_func__"), inlined),
+    (has("__cuda_graphs_field__"), lambda f, value: f.value(value.__cuda_graphs_field__)),
+    (is_ours, Fingerprint.named),
+    (of(enum.Enum), Fingerprint.member),
+    (of(types.FunctionType), Fingerprint.function),
+    (of(types.ModuleType), lambda f, value: f.text("module", value.__name__)),
+    (of(type), Fingerprint.cls),
+    (of(types.GenericAlias), lambda f, value: f.text("alias", repr(value))),
+    (of(np.ufunc), lambda f, value: f.text("ufunc", value.__name__)),
+    (of(*BUILT_IN), Fingerprint.named),
+    (of(tuple, list), Fingerprint.sequence),
+    (of(dict, types.MappingProxyType), Fingerprint.mapping),
+    (of(set, frozenset), Fingerprint.unordered),
+    (of(np.ndarray, np.generic), Fingerprint.array),
+    (of(types.SimpleNamespace), lambda f, value: f.mapping(vars(value))),
+    (dataclasses.is_dataclass, Fingerprint.members),
+)

@@ -1,0 +1,404 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: a kernel comes from disk as it was compiled, when and only when nothing that it depends on has changed; what
+cannot be vouched for is reported and never used, and no trouble with the disk is trouble for the caller."""
+
+import dataclasses
+import os
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cuda_graphs.compiler import cache, compile_kernel, disk, specialise
+from cuda_graphs.compiler.target_ptx import Ptx
+from cuda_graphs.compiler.target_x86 import X86
+from tests.compiler.rig import cg, function_of
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDA_GRAPHS_CACHE", "1")
+    monkeypatch.setenv("CUDA_GRAPHS_CACHE_DIR", str(tmp_path / "c"))
+    monkeypatch.delenv("CUDA_GRAPHS_CACHE_MIB", raising=False)
+    return tmp_path / "c"
+
+
+@pytest.fixture
+def counts(monkeypatch):
+    """(hits, misses, stored) since the test began."""
+    fresh = cache.CompileCache()
+    monkeypatch.setattr(cache, "compile_cache", fresh)
+    return lambda: (fresh.hits, fresh.misses, fresh.stored)
+
+
+@dataclasses.dataclass
+class Settings:
+    dt: cg.f32
+    data: cg.ndarray(cg.f32, 1)
+
+
+OFFSET = 3
+
+
+@cg.func
+def moved(v):
+    return v + OFFSET
+
+
+def kernel(s: Settings, n: cg.template):
+    total = 0.0
+    for i in range(s.data.shape[0]):
+        s.data[i] = cg.clamp(moved(s.data[i]) * s.dt, 0.0, 9.0)
+        total += s.data[i]
+    for i in cg.static(range(n)):
+        s.data[i] = cg.degrees(total)
+
+
+x = np.zeros(8, "f4")
+
+
+def signature(n=2):
+    return specialise(kernel, {"s": Settings(0.5, x), "n": n})
+
+
+def compiled(n=2, target=None, debug=False):
+    return cache.cached_compile(kernel, signature(n), target or X86(), debug=debug)
+
+
+@pytest.mark.parametrize("target", [X86(), Ptx()], ids=["x86", "ptx"])
+def test_what_comes_back_is_what_was_compiled(folder, counts, target):
+    first, second = compiled(target=target), compiled(target=target)
+    assert first == second == compile_kernel(kernel, signature(), target)
+    assert counts() == (1, 1, 1)
+    assert second.captured["moved"] == {"OFFSET": 3}
+
+
+def test_each_thing_that_code_depends_on_has_its_own_entry(folder, counts, monkeypatch):
+    compiled()
+    for other in (
+        lambda: compiled(n=3),
+        lambda: compiled(target=X86(fast_math=True)),
+        lambda: compiled(target=Ptx()),
+        lambda: compiled(target=Ptx(arch="sm_80")),
+        lambda: compiled(target=Ptx(version=83)),
+        lambda: compiled(debug=True),
+    ):
+        other()
+    assert counts() == (0, 7, 7)
+    monkeypatch.setattr("tests.compiler.test_cache.OFFSET", 4)
+    assert compiled().captured["moved"] == {"OFFSET": 4}
+    monkeypatch.setattr("tests.compiler.test_cache.OFFSET", 4.0)
+    compiled()
+    assert counts() == (0, 9, 9)
+    monkeypatch.setattr("tests.compiler.test_cache.OFFSET", 3)
+    compiled()
+    monkeypatch.setattr(cache, "compiler_hash", lambda: "another compiler")
+    compiled()
+    assert counts() == (1, 10, 10)
+
+
+BASE = """
+TABLE = [1, 2]
+class Space:
+    scale = 2
+def helper(n):
+    return n * 2
+@cg.func
+def inner(v):
+    return v * Space.scale + TABLE[0]
+def k(x: ndarray(cg.i32, 1)):
+    for i in x:
+        x[i] = inner(x[i]) + cg.static(helper(3))
+"""
+CHANGES = {
+    "nothing": ("", "", True),
+    "a value in a container": ("[1, 2]", "[7, 2]", False),
+    "an attribute": ("scale = 2", "scale = 3", False),
+    "a function that is inlined": ("v * Space", "v - Space", False),
+    "a function that runs when compiling": ("n * 2", "n * 5", False),
+    "the kernel": ("+ cg.static", "- cg.static", False),
+    "the type of a parameter": ("cg.i32", "cg.i64", False),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_change_anywhere_in_the_source_is_noticed(folder, counts, tmp_path, what):
+    """In processes of their own, as modules in one file."""
+    old, new, hit = CHANGES[what]
+    script = """
+        import numpy as np, mod
+        from cuda_graphs.compiler import cache, specialise
+        from cuda_graphs.compiler.target_x86 import X86
+        x = np.arange(4).astype("i8" if "i64" in str(mod.k.__annotations__) else "i4")
+        cache.cached_compile(mod.k, specialise(mod.k, {"x": x}), X86())
+        print(cache.compile_cache.hits)
+    """
+    head = "from tests.compiler.rig import cg\nndarray = cg.ndarray\n"
+    results = []
+    for text in (BASE, BASE.replace(old, new) if old else BASE):
+        (tmp_path / "mod.py").write_text(head + text)
+        results.append(python(script, tmp_path).stdout.strip())
+    assert results == ["0", "1" if hit else "0"]
+
+
+def python(script, *path):
+    """Runs a script in a process of its own, without warnings."""
+    where = os.pathsep.join([str(ROOT), *map(str, path)])
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", textwrap.dedent(script)],
+        env={**os.environ, "PYTHONPATH": where}, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+WARM = """
+    import sys
+    from tests.compiler import test_cache
+    mods = [name for name in sys.modules if name.startswith("llvmlite")]
+    for name in mods: del sys.modules[name]   # the test's own rig imports it
+    class Refuse:
+        def find_spec(self, name, *rest):
+            if name.startswith("llvmlite"): raise ImportError("llvmlite is asked for")
+    sys.meta_path.insert(0, Refuse())
+    from cuda_graphs.compiler import machine
+    machine._binding.cache_clear()
+    print(test_cache.compiled(target=test_cache.Ptx()).tasks[0].entry, test_cache.cache.compile_cache.hits)
+"""
+
+
+def test_a_warm_start_for_a_gpu_does_not_ask_for_llvm(folder):
+    entry = compiled(target=Ptx()).tasks[0].entry
+    assert python(WARM).stdout.split() == [entry, "1"]
+
+
+def test_a_warm_start_for_a_cpu_compiles_nothing(folder, counts, monkeypatch):
+    compiled()
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("something is compiled")
+
+    for name in ("cuda_graphs.compiler.pipeline.lower", "cuda_graphs.compiler.machine.object_code"):
+        monkeypatch.setattr(name, refuse)
+    compiled()
+    assert counts() == (1, 1, 1)
+
+
+def the_entry(folder):
+    (found,) = folder.iterdir()
+    return found
+
+
+DAMAGES = {
+    "cut": lambda data: data[:-1],
+    "empty": lambda data: b"",
+    "only a head": lambda data: data[:30],
+    "a bit": lambda data: data[:99] + bytes([data[99] ^ 1]) + data[100:],
+    "another program's": lambda data: b"#!/bin/sh\n" + data,
+    "another version's": lambda data: data.replace(b"entry 1", b"entry 9", 1),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_entry_is_reported_compiled_again_and_replaced(folder, counts, damage):
+    wanted = compiled()
+    path = the_entry(folder)
+    path.write_bytes(DAMAGES[damage](path.read_bytes()))
+    with pytest.warns(RuntimeWarning, match="damaged"):
+        assert compiled() == wanted
+    assert compiled() == wanted
+    assert counts() == (1, 2, 2)
+
+
+def test_an_entry_under_the_name_of_another_is_not_used(folder, counts):
+    compiled()
+    first = the_entry(folder)
+    data = first.read_bytes()
+    first.unlink()
+    wanted = compiled(n=3)
+    the_entry(folder).write_bytes(data)
+    with pytest.warns(RuntimeWarning, match="damaged"):
+        assert compiled(n=3) == wanted
+
+
+def test_an_entry_that_others_may_write_is_not_used(folder, counts):
+    compiled()
+    the_entry(folder).chmod(0o666)
+    with pytest.warns(RuntimeWarning, match="others could have written it"):
+        compiled()
+    assert counts()[0] == 0
+
+
+def test_an_entry_of_another_user_is_not_used(folder, counts, monkeypatch):
+    compiled()
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    with pytest.warns(RuntimeWarning, match="not used"):
+        compiled()
+    assert counts() == (0, 2, 1)
+
+
+def test_a_link_in_place_of_an_entry_is_not_followed(folder, counts, tmp_path):
+    compiled()
+    path = the_entry(folder)
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    with pytest.warns(RuntimeWarning, match="cannot read"):
+        compiled()
+    assert counts()[0] == 0
+
+
+def test_files_are_private(folder):
+    os.umask(os.umask(0))
+    compiled()
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert the_entry(folder).stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o720])
+def test_a_folder_that_others_may_write_is_not_used(folder, counts, mode):
+    folder.mkdir()
+    folder.chmod(mode)
+    with pytest.warns(RuntimeWarning, match="others could write code into it"):
+        compiled()
+    assert counts() == (0, 1, 0)
+    assert not list(folder.iterdir())
+
+
+def test_a_file_in_place_of_the_folder_is_no_trouble(folder, counts):
+    folder.write_text("mine")
+    with pytest.warns(RuntimeWarning, match="cannot be used"):
+        compiled()
+    assert folder.read_text() == "mine"
+
+
+def test_a_full_disk_is_no_trouble_and_leaves_nothing_behind(folder):
+    """The kernel refuses to let files grow past 2 KiB, which is less than an entry."""
+    script = """
+        import resource, signal, warnings
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        from tests.compiler import test_cache
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            assert test_cache.compiled().tasks
+        print([str(each.message) for each in caught])
+    """
+    assert "cannot write to" in python(script).stdout
+    assert list(folder.iterdir()) == []
+
+
+def test_many_processes_that_write_at_once_leave_whole_entries(folder, counts):
+    script = "from tests.compiler import test_cache\nfor n in range(3): test_cache.compiled(n)"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", script], env=environment, stderr=subprocess.PIPE
+        )
+        for _ in range(4)
+    ]
+    for process in running:
+        assert process.communicate(timeout=120) == (None, b"")
+        assert process.returncode == 0
+    assert len(list(folder.iterdir())) == 3
+    for n in range(3):
+        compiled(n)
+    assert counts() == (3, 0, 0)
+
+
+def test_there_is_never_more_than_fits_and_the_least_used_goes(folder, counts, monkeypatch):
+    compiled(1)
+    compiled(2)
+    old, new = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
+    os.utime(old, (1, 1))
+    limit = (
+        3 * new.stat().st_size - old.stat().st_size + 500
+    )  # the third is larger than the second as that is
+    monkeypatch.setattr(disk, "limit_bytes", lambda: limit)
+    compiled(3)
+    assert not old.exists()
+    assert new.exists()
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_a_use_makes_an_entry_the_last_that_goes(folder):
+    compiled()
+    os.utime(the_entry(folder), (1, 1))
+    compiled()
+    assert the_entry(folder).stat().st_mtime > 1
+
+
+def test_what_a_dead_writer_left_goes_after_a_while(folder):
+    folder.mkdir(mode=0o700)
+    old, new = folder / ".unfinished-a", folder / ".unfinished-b"
+    old.write_text("")
+    new.write_text("")
+    os.utime(old, (time.time() - 7200,) * 2)
+    compiled()
+    assert not old.exists()
+    assert new.exists()
+
+
+def test_the_environment_sets_the_limit(monkeypatch):
+    assert disk.limit_bytes() == 256 << 20
+    monkeypatch.setenv("CUDA_GRAPHS_CACHE_MIB", "7")
+    assert disk.limit_bytes() == 7 << 20
+
+
+def test_zero_turns_it_off(folder, counts, monkeypatch):
+    monkeypatch.setenv("CUDA_GRAPHS_CACHE", "0")
+    assert compiled() == compiled()
+    assert counts() == (0, 2, 0)
+    assert not folder.exists()
+
+
+def test_it_shows_and_clears_what_it_has(folder):
+    shown = cache.CompileCache()
+    assert shown.entries() == []
+    compiled(1)
+    compiled(2)
+    assert len(shown.entries()) == 2
+    assert {entry.kind for entry in shown.entries()} == {"kernel"}
+    assert shown.bytes == sum(entry.bytes for entry in shown.entries()) > 0
+    assert repr(shown).startswith(f"<compile_cache {folder}: 2 entries, ")
+    (folder / "notes.txt").write_text("not an entry")
+    assert shown.clear() == 2
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
+
+
+class Thing:
+    """Something that has no lasting identity."""
+
+    factor = 2
+
+
+thing = Thing()
+
+
+def test_what_has_no_lasting_identity_is_compiled_each_time(folder, counts):
+    k = function_of("""
+def k(t: cg.template, x: ndarray(i32, 1)):
+    for i in x:
+        x[i] = x[i] * t.factor
+""")
+    given = specialise(k, {"t": thing, "x": np.zeros(3, "i4")})
+    for _ in range(2):
+        cache.cached_compile(k, given, X86())
+    assert counts() == (0, 2, 0)
+    assert not folder.exists()
+
+
+def test_an_attribute_of_such_a_thing_that_is_outside_is_a_value_like_any_other(folder, counts):
+    k = function_of(
+        "def k(x: ndarray(i32, 1)):\n    for i in x:\n        x[i] = x[i] * thing.factor\n", thing=thing
+    )
+    given = specialise(k, {"x": np.zeros(3, "i4")})
+    for _ in range(2):
+        cache.cached_compile(k, given, X86())
+    assert counts() == (1, 1, 1)
