@@ -125,6 +125,7 @@ std::vector<CaptureHandle> list_active_captures() {
     std::vector<CaptureHandle> found;
     const Lock lock(active().mutex);
     if (!lock) return found;
+    found.reserve(active().captures.size());  // so that none is dropped, and ended, under the mutex
     for (CaptureBox* capture : active().captures)
         if (CaptureHandle handle = capture->self.lock()) found.push_back(std::move(handle));
     return found;

@@ -40,9 +40,11 @@ class Registry {
     Handle get_or_create(Raw raw, Make make) {
         const Lock lock(mutex_);
         if (!lock) return make();
-        if (Handle found = find_locked(raw)) return found;
+        // Room first: were there none for what was made, its box would look for the entry under the mutex.
+        std::weak_ptr<const Raw>& entry = entries_[raw];
+        if (Handle found = entry.lock()) return found;
         Handle made = make();
-        if (made) entries_[raw] = made;
+        entry = made;
         return made;
     }
 
