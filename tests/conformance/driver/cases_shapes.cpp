@@ -59,32 +59,30 @@ struct Pair {
     }
 };
 
+void record_and_run(Record& r, const Pair& pair, const CUDA_MEMCPY3D& params) {
+    const Graph graph = new_graph();
+    CUgraphNode node = nullptr;
+    r("add", add_copy(graph, params, &node));
+    record_copy(r, node, pair.to, pair.from);
+    run_graph(graph);
+    r("copied", pair.changed());
+}
+
 void add_copy_cases(Cases& cases) {
     cases.add("copy_shape/two_dimensions", [](Record& r) {
-        const Graph graph = new_graph();
         const Pair pair;
         CUDA_MEMCPY3D params = block_params(pair.to, pair.from, 8, 3, 1, 32, 0);
         params.dstPitch = 64;
-        CUgraphNode node = nullptr;
-        r("add", add_copy(graph, params, &node));
-        record_copy(r, node, pair.to, pair.from);
-        run_graph(graph);
-        r("copied", pair.changed());
+        record_and_run(r, pair, params);
     });
     cases.add("copy_shape/three_dimensions", [](Record& r) {
-        const Graph graph = new_graph();
         const Pair pair;
         CUDA_MEMCPY3D params = block_params(pair.to, pair.from, 8, 2, 2, 16, 4);
         params.dstPitch = 32;
         params.dstHeight = 3;
-        CUgraphNode node = nullptr;
-        r("add", add_copy(graph, params, &node));
-        record_copy(r, node, pair.to, pair.from);
-        run_graph(graph);
-        r("copied", pair.changed());
+        record_and_run(r, pair, params);
     });
     cases.add("copy_shape/offsets", [](Record& r) {
-        const Graph graph = new_graph();
         const Pair pair;
         CUDA_MEMCPY3D params = block_params(pair.to, pair.from, 8, 2, 2, 32, 4);
         params.srcXInBytes = 4;
@@ -92,20 +90,11 @@ void add_copy_cases(Cases& cases) {
         params.srcZ = 1;
         params.dstXInBytes = 8;
         params.dstY = 2;
-        CUgraphNode node = nullptr;
-        r("add", add_copy(graph, params, &node));
-        record_copy(r, node, pair.to, pair.from);
-        run_graph(graph);
-        r("copied", pair.changed());
+        record_and_run(r, pair, params);
     });
     cases.add("copy_shape/one_row_of_each_plane", [](Record& r) {
-        const Graph graph = new_graph();
         const Pair pair;
-        CUgraphNode node = nullptr;
-        r("add", add_copy(graph, block_params(pair.to, pair.from, 8, 1, 3, 32, 2), &node));
-        record_copy(r, node, pair.to, pair.from);
-        run_graph(graph);
-        r("copied", pair.changed());
+        record_and_run(r, pair, block_params(pair.to, pair.from, 8, 1, 3, 32, 2));
     });
     cases.add("copy_shape/one_byte_rows", [](Record& r) {
         const Graph graph = new_graph();
