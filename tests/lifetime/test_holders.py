@@ -233,6 +233,7 @@ def test_destroying_the_node_gives_it_back(use, rig, eventually):
     g = cg.GraphDef()
     alive = USES[use](g, rig)
     (node,) = g.nodes()
+    assert alive()
     node.destroy()
     eventually(lambda: not alive())
 

@@ -5,7 +5,6 @@
 import os
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -118,13 +117,6 @@ def test_the_key_depends_on_content_and_host():
     host = {"cpu": "a", "features": "b"}
     keys = {cache.key(b"x", host), cache.key(b"y", host), cache.key(b"x", host | {"cpu": "c"})}
     assert len(keys) == 3
-
-
-def test_a_hit_is_quick(folder):
-    run()
-    start = time.perf_counter()
-    load(TEXT)
-    assert time.perf_counter() - start < 0.5  # it takes about 3 ms; a build of this takes longer than linking
 
 
 def test_a_hit_in_a_new_process_parses_and_compiles_nothing(folder):
