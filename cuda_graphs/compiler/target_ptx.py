@@ -8,6 +8,7 @@ grid runs all of them, and neighbours in memory go to neighbouring threads.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -77,7 +78,7 @@ class Ptx:
         """The program as text of LLVM."""
         declarations: dict[str, str] = {}
         functions = [self.task(task, declarations) for task in program.tasks]
-        return "\n".join([HEADER, *functions, *declarations.values(), "!0 = !{}\n"])
+        return "\n".join([HEADER, *functions, *declarations.values(), "!0 = !{}\n", *SCOPES])
 
     def task(self, task: ir.Task, declarations: dict[str, str]) -> str:
         e = Emitter(self, declarations)
@@ -97,7 +98,49 @@ class Ptx:
         """The iterations of this thread."""
         begins, counts, total = e.trips(loop)
         thread, threads = self.position(e)
+        width = group_width(loop)
+        if width > 1:
+            thread = self.groups(e, loop, width, thread, threads, total)
         self.stride(e, loop, begins, counts, thread, threads, total)
+
+    def groups(self, e: Emitter, loop: ir.For, width: int, thread: str, threads: str, total: str) -> str:
+        """Where all arrays begin at a multiple of 16 bytes: groups of iterations, side by side, whose accesses become
+        16 bytes wide. The iteration at which this thread begins with what is left, which is all of it elsewhere.
+
+        Iterations of a group are told not to touch each other's memory, so that all their loads may come first.
+        """
+        arrays = dict.fromkeys(s.array for s in ir.walk(loop.body) if isinstance(s, (ir.Load, ir.Store)))
+        addresses = [
+            (e.pointer(array), e.addresses[array]) for array in arrays if isinstance(array, ir.Array)
+        ]
+        bits = "0"
+        for kind, address in addresses:
+            bits = e.let(f"or i64 {bits}, {e.let(f'ptrtoint {kind} {address} to i64')}")
+        aligned = e.let(f"icmp eq i64 {e.let(f'and i64 {bits}, 15')}, 0")
+        whole = e.let(f"udiv i64 {total}, {width}")
+        first, wide, rest = (e.label(stem) for stem in ("whole", "groups", "rest"))
+        e.line(f"br label %{first}")
+        e.start(first)
+        e.line(f"br i1 {aligned}, label %{wide}, label %{rest}")
+        e.start(wide)
+        e.declare("llvm.assume", "declare void @llvm.assume(i1)")
+        for kind, address in addresses:
+            e.line(f'call void @llvm.assume(i1 true) ["align"({kind} {address}, i64 16)]')
+
+        def group(at: str, following: str) -> None:
+            base = e.let(f"mul nuw nsw i64 {at}, {width}")
+            for lane in range(width):
+                e.wide[loop.axes[0].index] = e.let(f"or disjoint i64 {base}, {lane}")
+                e.metadata = f", !alias.scope !{LISTS + lane}, !noalias !{OTHERS + lane}"
+                e.block(loop.body)
+            e.metadata = ""
+
+        last = self.grid(e, thread, threads, whole, group)
+        done = e.let(f"mul nuw nsw i64 {whole}, {width}")
+        begin = e.let(f"add nsw i64 {done}, {thread}")
+        e.line(f"br label %{rest}")
+        e.start(rest)
+        return e.let(f"phi i64 [ {thread}, %{first} ], [ {begin}, %{last} ]")
 
     def position(self, e: Emitter) -> tuple[str, str]:
         """(number of this thread in the grid, number of threads), in 64 bits."""
@@ -118,29 +161,71 @@ class Ptx:
         threads: str,
         total: str,
     ) -> None:
-        head, inside, following, after = (e.label(stem) for stem in ("grid", "point", "next", "done"))
-        entry = e.label("start")
+        def point(at: str, following: str) -> None:
+            rest = at
+            for axis, begin, count in reversed(list(zip(loop.axes, begins, counts, strict=True))):
+                first = axis is loop.axes[0]
+                number = rest if first else e.let(f"urem i64 {rest}, {count}")
+                rest = rest if first else e.let(f"udiv i64 {rest}, {count}")
+                scaled = number if axis.step == 1 else e.let(f"mul nsw i64 {number}, {axis.step}")
+                e.wide[axis.index] = scaled if begin == "0" else e.let(f"add nsw i64 {begin}, {scaled}")
+            e.loops.append((following, following))
+            e.block(loop.body)
+            e.loops.pop()
+
+        self.grid(e, thread, threads, total, point)
+
+    def grid(self, e: Emitter, begin: str, step: str, end: str, body: Callable[[str, str], None]) -> str:
+        """A loop from `begin` by `step`; `body` gets the number and the label of what follows. The label after it."""
+        entry, head, inside, following, after = (
+            e.label(stem) for stem in ("start", "grid", "point", "next", "done")
+        )
         e.line(f"br label %{entry}")
         e.start(entry)
         e.line(f"br label %{head}")
         e.start(head)
         e.count += 2
         at, advanced = f"%v{e.count - 1}", f"%v{e.count}"
-        e.lines.append(f"  {at} = phi i64 [ {thread}, %{entry} ], [ {advanced}, %{following} ]")
-        e.line(f"br i1 {e.let(f'icmp slt i64 {at}, {total}')}, label %{inside}, label %{after}")
+        e.lines.append(f"  {at} = phi i64 [ {begin}, %{entry} ], [ {advanced}, %{following} ]")
+        e.line(f"br i1 {e.let(f'icmp slt i64 {at}, {end}')}, label %{inside}, label %{after}")
         e.start(inside)
-        rest = at
-        for axis, begin, count in reversed(list(zip(loop.axes, begins, counts, strict=True))):
-            first = axis is loop.axes[0]
-            number = rest if first else e.let(f"urem i64 {rest}, {count}")
-            rest = rest if first else e.let(f"udiv i64 {rest}, {count}")
-            scaled = number if axis.step == 1 else e.let(f"mul nsw i64 {number}, {axis.step}")
-            e.wide[axis.index] = scaled if begin == "0" else e.let(f"add nsw i64 {begin}, {scaled}")
-        e.loops.append((following, following))
-        e.block(loop.body)
-        e.loops.pop()
+        body(at, following)
         e.line(f"br label %{following}")
         e.start(following)
-        e.lines.append(f"  {advanced} = add nsw i64 {at}, {threads}")
+        e.lines.append(f"  {advanced} = add nsw i64 {at}, {step}")
         e.line(f"br label %{head}")
         e.start(after)
+        return after
+
+
+WIDE_BYTES = 16  # of the widest access of a thread
+MOST = 64  # statements of a body that is written out several times
+
+# For each lane of a group: its alias scope, the list of that scope, and that of all others.
+LANES, SCOPE, LISTS, OTHERS = 16, 10, 30, 50
+SCOPES = (
+    '!1 = distinct !{!1, !"iterations of a group"}',
+    *(f"!{SCOPE + lane} = distinct !{{!{SCOPE + lane}, !1}}" for lane in range(LANES)),
+    *(f"!{LISTS + lane} = !{{!{SCOPE + lane}}}" for lane in range(LANES)),
+    *(
+        f"!{OTHERS + lane} = !{{{', '.join(f'!{SCOPE + other}' for other in range(LANES) if other != lane)}}}"
+        for lane in range(LANES)
+    ),
+)
+
+
+def group_width(loop: ir.For) -> int:
+    """How many iterations side by side make accesses of 16 bytes; 1 where a loop is not of that kind: one axis from 0,
+    straight-line, with stores at its index only and something to gain."""
+    (axis, *more), body = loop.axes, list(ir.walk(loop.body))
+    index = (axis.index,)
+    if more or axis.step != 1 or not (isinstance(axis.begin, ir.Const) and axis.begin.value == 0):
+        return 1
+    if len(body) > MOST or not all(
+        isinstance(s, (ir.Op, ir.Load, ir.Store, ir.Get, ir.Set, ir.Extent)) for s in body
+    ):
+        return 1
+    if any(isinstance(s, ir.Store) and s.index != index for s in body):
+        return 1
+    sizes = [s.array.element.size for s in body if isinstance(s, (ir.Load, ir.Store)) and s.index == index]
+    return WIDE_BYTES // max(sizes) if sizes else 1

@@ -12,10 +12,11 @@ import pytest
 from cuda_graphs.compiler import compile_kernel
 from cuda_graphs.compiler import types as t
 from cuda_graphs.compiler.machine import assembly
+from cuda_graphs.compiler.pipeline import lower
 from cuda_graphs.compiler.signature import specialise
 from cuda_graphs.compiler.target_ptx import Ptx
 from cuda_graphs.compiler.target_x86 import X86
-from tests.compiler.rig import cg, ptx_target
+from tests.compiler.rig import cg, on_ptx, on_x86, ptx_target, run_all
 
 
 def saxpy(a: cg.f32, x: cg.ndarray(cg.f32, 1), y: cg.ndarray(cg.f32, 1)):
@@ -117,3 +118,128 @@ def test_results_are_temporaries():
 def test_compiling_twice_gives_the_same_code():
     for target in (X86(), ptx_target()):
         assert compiled("stencil", target).code == compiled("stencil", target).code
+
+
+def mixed(x: cg.ndarray(cg.f64, 1), y: cg.ndarray(cg.u8, 1), z: cg.ndarray(cg.f32, 1)):
+    for i in range(x.shape[0]):
+        y[i] = y[i] * 2 + cg.cast(x[i] + z[0], cg.u8)
+
+
+def gathered(x: cg.ndarray(cg.f32, 1), at: cg.ndarray(cg.i32, 1), y: cg.ndarray(cg.f32, 1)):
+    for i in range(at.shape[0]):
+        y[i] = x[at[i]] + 1.0
+
+
+def bytewise(x: cg.ndarray(cg.u8, 1)):
+    for i in x:
+        x[i] = x[i] + 3
+
+
+f, d, b, k = np.zeros(8, "f"), np.zeros(8), np.zeros(8, "u1"), np.zeros(8, "i4")
+WIDE = {
+    "saxpy": (saxpy, {"a": 1.0, "x": f, "y": f}, {"ld.global.v4.b32": 2, "st.global.v4.b32": 1}),
+    "mixed": (
+        mixed,
+        {"x": d, "y": b, "z": f},
+        {"ld.global.v2.b64": 1, "ld.global.v2.b8": 1, "st.global.v2.b8": 1},
+    ),
+    "gathered": (gathered, {"x": f, "at": k, "y": f}, {"ld.global.v4.b32": 1, "st.global.v4.b32": 1}),
+    "bytewise": (bytewise, {"x": b}, {"ld.global.v4.b32": 1, "st.global.v4.b32": 1}),
+}
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_accesses_of_a_gpu_are_16_bytes_wide(name):
+    function, arguments, wanted = WIDE[name]
+    text = compile_kernel(function, specialise(function, arguments), Ptx(), check_ir=True).code.decode()
+    assert {access: text.count(access) for access in wanted} == wanted
+
+
+def shifts(x: cg.ndarray(cg.f32, 1)):
+    for i in range(x.shape[0] - 1):
+        x[i + 1] = x[i]
+
+
+def branches(x: cg.ndarray(cg.f32, 1)):
+    for i in x:
+        if x[i] > 0.0:
+            x[i] = 0.0
+
+
+def counts(x: cg.ndarray(cg.i32, 1), y: cg.ndarray(cg.i32, 1)):
+    for i in x:
+        y[x[i]] += 1
+
+
+def columns(x: cg.ndarray(cg.f32, 2)):
+    for i, j in x:
+        x[i, j] = x[i, j] + 1.0
+
+
+def later(x: cg.ndarray(cg.f32, 1)):
+    for i in range(1, x.shape[0]):
+        x[i] = x[i] + 1.0
+
+
+@pytest.mark.parametrize("function", [shifts, branches, counts, columns, later], ids=lambda f: f.__name__)
+def test_loops_whose_groups_could_disturb_each_other_stay_narrow(function):
+    given = {"x": k if function is counts else np.zeros((2, 2), "f") if function is columns else f, "y": k}
+    text = compile_kernel(function, specialise(function, given), Ptx()).code.decode()
+    assert ".v4" not in text
+    assert ".v2" not in text
+
+
+@pytest.mark.parametrize("name", WIDE)
+@pytest.mark.parametrize("size", [0, 1, 3, 4, 5, 15, 16, 17, 63, 64, 65, 255, 1000])
+def test_groups_of_iterations_cover_every_size(name, size):
+    function, arguments, _ = WIDE[name]
+    values = np.random.default_rng(size)
+    given = {
+        path: (values.random(max(size, 1) if path == "z" else size) * 9).astype(value.dtype)
+        if isinstance(value, np.ndarray)
+        else value
+        for path, value in arguments.items()
+    }
+    if name == "gathered":
+        given["x"], given["at"] = values.random(10).astype("f"), values.integers(0, 10, size).astype("i4")
+    run_all(function, **given)
+
+
+@pytest.mark.parametrize("skip", [1, 2, 3, 4])
+@pytest.mark.parametrize("which", ["x", "y", "both"])
+def test_arrays_may_begin_anywhere(skip, which):
+    """The whole array is aligned, what is passed begins `skip` elements after it."""
+    memory = {name: aligned(100) for name in "xy"}
+    given = {name: at[skip:] if which in (name, "both") else at[: 100 - skip] for name, at in memory.items()}
+    program, _ = lower(saxpy, specialise(saxpy, {"a": 1.5, **given}))
+    wanted = given["y"] + np.float32(1.5) * given["x"]
+    for run in (on_x86, on_ptx):
+        fresh = {name: at[skip:] if which in (name, "both") else at[: 100 - skip] for name, at in
+                 {name: aligned(100) for name in "xy"}.items()}  # fmt: skip
+        run(program, fresh, {"a": 1.5})
+        np.testing.assert_array_equal(fresh["y"], wanted)
+
+
+def aligned(count):
+    """0, 1, 2, ... as f32 that begin at a multiple of 16 bytes."""
+    raw = np.zeros(4 * count + 16, np.uint8)
+    start = -raw.ctypes.data % 16
+    found = raw[start : start + 4 * count].view("f4")
+    found[:] = np.arange(count)
+    return found
+
+
+def reads_lengths(x: cg.ndarray(cg.f32, 1), n: cg.ndarray(cg.i32, 1)):
+    for i in range(n[0]):
+        x[i] = x[i] + cg.f32(x.shape[0])
+
+
+def test_bounds_are_read_before_the_loop_and_not_in_it():
+    """A body of the loop has the loads of its own elements, and no other."""
+    artifact = compile_kernel(
+        reads_lengths, specialise(reads_lengths, {"x": f, "n": k}), Ptx(), check_ir=True
+    )
+    assert [task.parallel for task in artifact.tasks] == [True]
+    text = artifact.code.decode()
+    loop = text[text.rindex("st.global") - 400 : text.rindex("st.global")]
+    assert loop.count("ld.global") == 1
