@@ -198,6 +198,7 @@ if TYPE_CHECKING:
         u32,
         u64,
     )
+    from cuda_graphs.kernels.faults import KernelAssertionError, KernelError, KernelIndexError
     from cuda_graphs.kernels.function import KernelFunction, kernel
     from cuda_graphs.kernels.ndarray import Field, NDArray, field, ndarray
     from cuda_graphs.kernels.seeds import random_seed
@@ -267,7 +268,10 @@ __all__ = [
     "ImageError",
     "Kernel",
     "KernelAttributes",
+    "KernelAssertionError",
+    "KernelError",
     "KernelFunction",
+    "KernelIndexError",
     "KernelNode",
     "KernelOccupancy",
     "LaunchConfig",
@@ -411,6 +415,7 @@ _MODULES = {
     "rsqrt select sign sin sinh sqrt static static_assert static_print tan tanh trace transpose trunc "
     "vector",
     "cuda_graphs.compiler.library": "clamp degrees fract mix radians smoothstep step",
+    "cuda_graphs.kernels.faults": "KernelAssertionError KernelError KernelIndexError",
     "cuda_graphs.kernels.function": "KernelFunction kernel",
     "cuda_graphs.kernels.ndarray": "Field NDArray field ndarray",
     "cuda_graphs.kernels.seeds": "random_seed",

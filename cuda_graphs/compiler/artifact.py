@@ -68,6 +68,7 @@ class Artifact:
     results   what the kernel returns, in order
     captured  {function: {name: value}} of globals and closure variables that were compiled in as constants
     llvm      what the code was made from, before optimisation
+    claims    asserts that tell by the array "debug.report" when they fail (passes/report.py): it must be zero at first
     """
 
     target: str
@@ -78,6 +79,7 @@ class Artifact:
     results: tuple[Result, ...]
     captured: Mapping[str, Mapping[str, Any]]
     llvm: str = field(repr=False)
+    claims: tuple[Any, ...] = ()
 
 
 def size_of(array: ir.Array) -> int:

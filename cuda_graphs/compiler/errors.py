@@ -16,6 +16,7 @@ __all__ = [
     "CompileTypeError",
     "CompileValueError",
     "UnsupportedSyntaxError",
+    "describe_place",
     "fail",
 ]
 
@@ -60,12 +61,18 @@ def fail(kind: type[CompileError], loc: Loc | None, cause: str, remedy: str) -> 
     return kind(cause, loc, remedy)
 
 
-def _text(cause: str, loc: Loc | None, remedy: str) -> str:
+def describe_place(loc: Loc | None) -> str:
+    """The line of the source with the calls that lead to it, each with its file."""
     frames = []
     while loc is not None:
         frames.append(_excerpt(loc))
         loc = loc.caller
-    return "\n".join([*reversed(frames), cause, *([f"Remedy: {remedy}"] if remedy else [])])
+    return "\n".join(reversed(frames))
+
+
+def _text(cause: str, loc: Loc | None, remedy: str) -> str:
+    parts = (describe_place(loc), cause, f"Remedy: {remedy}" if remedy else "")
+    return "\n".join(part for part in parts if part)
 
 
 def _excerpt(loc: Loc) -> str:

@@ -19,7 +19,7 @@ from enum import Enum
 from .types import ScalarType, bool_, i32
 
 __all__ = [
-    "Array", "Assert", "Atomic", "Axis", "Block", "Break", "Const", "Continue", "Extent", "For", "Get", "If", "Kernel",
+    "Array", "Assert", "Atomic", "Axis", "Block", "Break", "Const", "Continue", "Exit", "Extent", "For", "Get", "If", "Kernel",
     "Load", "Loc", "Local", "LoopIndex", "LoopSettings", "Op", "Param", "Print", "Program", "Random", "Return", "Set",
     "Space", "Statement", "Store", "Task", "Value", "While", "replace", "walk",
 ]  # fmt: skip
@@ -292,6 +292,14 @@ class Assert(Statement):
 
     condition: Value
     message: tuple[str | tuple[Value, str], ...]
+    loc: Loc | None = None
+    kind: str = "assert"  # or "index": of an array
+
+
+@dataclass(eq=False, slots=True)
+class Exit(Statement):
+    """Ends what the thread does in this task."""
+
     loc: Loc | None = None
 
 

@@ -293,6 +293,10 @@ class Emitter:
         self.line("unreachable")
         self.start(holds)
 
+    def exit(self, statement: ir.Exit) -> None:
+        self.line("ret void")
+        self.start(self.label("never"))
+
     # Control
 
     def block(self, block: ir.Block) -> None:
@@ -406,6 +410,7 @@ EMIT: dict[type, Callable[[Emitter, Any], None]] = {
     ir.For: Emitter.loop,
     ir.While: Emitter.while_loop,
     ir.Break: Emitter.leave,
+    ir.Exit: Emitter.exit,
     ir.Continue: Emitter.leave,
     ir.Print: Emitter.print,
     ir.Assert: Emitter.claim,

@@ -9,6 +9,7 @@ passes, in the order of the list. From `offload` on there are tasks. The emitter
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from . import ir, printer, trace
@@ -21,6 +22,7 @@ from .passes.demote_atomics import demote_atomics
 from .passes.lower_random import lower_random
 from .passes.offload import offload
 from .passes.propagate import propagate
+from .passes.report import Claim, report_asserts
 from .target_ptx import Ptx
 from .target_x86 import X86
 
@@ -92,15 +94,22 @@ def compile_kernel(
     *,
     debug: bool = False,
     check_ir: bool = False,
+    reports: bool = False,
 ) -> Artifact:
     """Code of one specialisation of a kernel for one target.
 
     `signature` says of each parameter, by name, what it is in this specialisation (signature.py makes it of arguments).
-    `debug` keeps asserts and compares each index with its extent. Raises a CompileError, with the place in the source
-    and a remedy, for what kernels cannot contain.
+    `debug` keeps asserts and compares each index with its extent; with `reports` one that fails is written down for the
+    caller (passes/report.py), else it ends the launch as the driver does that. Raises a CompileError, with the place in
+    the source and a remedy, for what kernels cannot contain.
     """
     program, captured = lower(function, signature, debug=debug, check_ir=check_ir)
-    return generate(program, target, captured)
+    claims: tuple[Claim, ...] = ()
+    if reports:
+        program, claims = report_asserts(program)
+        if check_ir or trace.level() >= trace.PASSES:
+            check(program)
+    return replace(generate(program, target, captured), claims=claims)
 
 
 def generate(program: ir.Program, target: X86 | Ptx, captured: Captured) -> Artifact:

@@ -128,6 +128,7 @@ LINES: dict[type, Callable[[_Printer, Any], str]] = {
     ir.Get: lambda p, s: f"get {s.local.name}",
     ir.Set: lambda p, s: f"set {s.local.name} = {p.value(s.value)}",
     ir.Break: lambda p, s: "break",
+    ir.Exit: lambda p, s: "exit",
     ir.Continue: lambda p, s: "continue",
     ir.Print: lambda p, s: f"print {p.parts(s.parts)}",
     ir.Assert: lambda p, s: f"assert {p.value(s.condition)}, {p.parts(s.message)}",

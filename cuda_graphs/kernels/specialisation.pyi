@@ -15,6 +15,7 @@ class Specialisation:
     fields: tuple[Field, ...]
     target: Any
     name: str
+    answers: bool
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def __repr__(self) -> str: ...
 

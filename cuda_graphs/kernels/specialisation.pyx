@@ -194,6 +194,8 @@ cdef class Specialisation:
         import numpy as np
 
         cdef Buffer memory = allocate(self.temp_bytes, stream)
+        if self.artifact.claims:
+            memory.fill(0, stream=stream)
         self.run(leaves, stream, memory._address)
         host = np.empty(self.temp_bytes, np.uint8)
         cdef uintptr_t to = host.ctypes.data
@@ -205,16 +207,34 @@ cdef class Specialisation:
             status = driver().cuMemcpyAsync(<CUdeviceptr>to, source, size, raw)
         check_attempt(status, f"read what kernel {self.name} returns")
         stream.sync()
+        if self.artifact.claims:
+            self._check(host)
         values = [self._result(host, result) for result in self.artifact.results]
+        if not values:
+            return None
         return values[0] if len(values) == 1 else tuple(values)
+
+    def _temp(self, host, name):
+        """The bytes of a temporary array."""
+        names = [each for each, _ in self.artifact.temps]
+        number = names.index(name)
+        begin = self.temps[number]
+        return host[begin : begin + self.artifact.temps[number][1]]
 
     def _result(self, host, result):
         from cuda_graphs.kernels.dtypes import device_dtype, from_device
 
-        names = [name for name, _ in self.artifact.temps]
-        begin = self.temps[names.index(result.temp)]
-        element = host[begin : begin + result.type.size].view(device_dtype(result.type))
+        element = self._temp(host, result.temp)[: result.type.size].view(device_dtype(result.type))
         return from_device(element, result.type)[0].item()
+
+    def _check(self, host):
+        """Raise what the report of a kernel with debug tells of."""
+        from cuda_graphs.compiler.passes.report import REPORT, what_failed
+        from cuda_graphs.kernels.faults import error_of
+
+        found = what_failed(self.artifact.claims, self._temp(host, REPORT).view("i8").tolist())
+        if found is not None:
+            raise error_of(self.name, *found)
 
 
 cdef Buffer allocate(size_t size, Stream stream):
@@ -265,6 +285,7 @@ def load(str name, artifact, target, shape, dict leaves, guards) -> Specialisati
     for info, kernel in zip(artifact.tasks, self.kernels):
         add_task(self, maker, info, kernel, shape)
     self.fields = tuple(maker.fields)
+    self.answers = bool(artifact.results or artifact.claims)
     return self
 
 

@@ -57,5 +57,5 @@ def checks(statement: ir.Load | ir.Store | ir.Atomic, array: ir.Array) -> list[i
             f" is outside of axis {axis} of {array.path!r}, which has ",
             (extent, "d"),
         )
-        builder.put(ir.Assert(inside, (*message, " elements"), statement.loc))
+        builder.put(ir.Assert(inside, (*message, " elements"), statement.loc, "index"))
     return builder.block.body

@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Asserts that tell the caller: the first that fails writes down which it is, with the values of its message.
+
+What `__assertfail` of a GPU does ends the whole context with it, and its text goes to stdout. Instead an array of the
+kernel holds a report: word 0 is the number of the assert that failed first, from 1 on, 0 of none; the values follow. A
+thread that finds an assert broken leaves its task.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from .. import ir
+from ..builder import Builder
+from ..printf import formatted
+from ..types import ScalarType, f64, i64
+from .copy import Copier
+
+__all__ = ["REPORT", "Claim", "report_asserts", "what_failed"]
+
+REPORT = "debug.report"  # the path of the array
+MOST_VALUES = 8
+WORDS = 1 + MOST_VALUES
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One assert. `message`: texts, and (type, format) of values."""
+
+    kind: str
+    message: tuple[str | tuple[ScalarType, str], ...]
+    loc: ir.Loc | None
+
+    def text(self, words: list[int]) -> str:
+        """The message with values, which are words of the report."""
+        import numpy as np
+
+        written, at = "", iter(words)
+        for part in self.message:
+            if isinstance(part, str):
+                written += part
+                continue
+            type, form = part
+            word = next(at, None)
+            if word is None:
+                written += "..."
+            elif type.kind == "float":
+                written += formatted(np.array(word, "i8").view("f8")[()], f64, form)
+            else:
+                written += formatted(word & (1 << 64) - 1 if type.kind == "uint" else word, type, form)
+        return written
+
+
+def report_asserts(program: ir.Program) -> tuple[ir.Program, tuple[Claim, ...]]:
+    """The program with a report in place of asserts, whose array must be zero before the first task; and the asserts."""
+    array = ir.Array(REPORT, i64, 1, ir.Space.TEMP, (WORDS,))
+    copier = _Reports(array)
+    tasks = []
+    for task in program.tasks:
+        body = copier.block(task.body)
+        loop = None if task.loop is None else next(s for s in reversed(body.body) if isinstance(s, ir.For))
+        tasks.append(replace(task, body=body, loop=loop))
+    if not copier.claims:
+        return program, ()
+    return replace(program, tasks=tuple(tasks), temps=(*program.temps, array)), tuple(copier.claims)
+
+
+class _Reports(Copier):
+    def __init__(self, array: ir.Array) -> None:
+        super().__init__()
+        self.array, self.claims = array, list[Claim]()
+
+    def Assert(self, statement: ir.Assert) -> list[ir.Statement]:  # noqa: N802
+        values = [part[0] for part in statement.message if isinstance(part, tuple)]
+        message = tuple(p if isinstance(p, str) else (p[0].type, p[1]) for p in statement.message)
+        self.claims.append(Claim(statement.kind, message, statement.loc))
+        broken, first = ir.Block(), ir.Block()
+        builder = Builder()
+        builder.loc = statement.loc
+        with builder.into(broken):
+            zero, number = ir.Const(0, i64), ir.Const(len(self.claims), i64)
+            before = builder.put(ir.Atomic("cas", self.array, (zero,), number, zero, statement.loc))
+            builder.put(ir.If(builder.op("equal", before, zero), first, ir.Block(), statement.loc))
+            builder.put(ir.Exit(statement.loc))
+        with builder.into(first):
+            for place, value in enumerate(values[:MOST_VALUES], 1):
+                word = builder.cast(value, f64 if value.type.kind == "float" else i64)
+                if word.type == f64:
+                    word = builder.op("bit_cast", word, type=i64)
+                builder.put(ir.Store(self.array, (ir.Const(place, i64),), word, statement.loc))
+        return [ir.If(statement.condition, ir.Block(), broken, statement.loc)]
+
+
+def what_failed(claims: tuple[Claim, ...], words: list[int]) -> tuple[Claim, str] | None:
+    """The assert that a report tells of, and its message with values; None when all held."""
+    if not words[0]:
+        return None
+    claim = claims[words[0] - 1]
+    return claim, claim.text(words[1:])

@@ -1,0 +1,32 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""What kernels with `debug=True` find wrong when they run, as exceptions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cuda_graphs.compiler.errors import describe_place
+
+__all__ = ["KernelAssertionError", "KernelError", "KernelIndexError", "error_of"]
+
+
+class KernelError(RuntimeError):
+    """A kernel found something wrong while it ran. Nothing is wrong with the device: the next call can be made."""
+
+
+class KernelAssertionError(KernelError, AssertionError):
+    """An assert of a kernel did not hold."""
+
+
+class KernelIndexError(KernelError, IndexError):
+    """An index of an array is out of range."""
+
+
+KINDS = {"assert": KernelAssertionError, "index": KernelIndexError}
+
+
+def error_of(kernel: str, claim: Any, text: str) -> KernelError:
+    """The exception for an assert that failed, with its place in the source and its message."""
+    said = text or "an assert does not hold"
+    return KINDS[claim.kind](f"kernel {kernel}: {said}\n{describe_place(claim.loc)}".rstrip())

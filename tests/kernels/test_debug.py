@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: with debug=True what goes wrong in a kernel is an exception of its call, and the device goes on."""
+
+import numpy as np
+import pytest
+
+import cuda_graphs as cg
+
+i32_1d = cg.types.ndarray(cg.i32, ndim=1)
+
+
+@cg.kernel(debug=True)
+def shift(x: i32_1d, y: i32_1d, n: cg.i32):
+    for i in range(n):
+        y[i] = x[i + 1]
+
+
+@cg.kernel(debug=True)
+def claim(x: i32_1d, scale: cg.f32, low: cg.u8):
+    for i in x:
+        assert x[i] < 5, f"x is {x[i]} at {i}, {scale:.2f}, {low}"
+
+
+def test_an_index_outside_is_named_with_its_array_and_line():
+    x, y = cg.ndarray(cg.i32, 10), cg.ndarray(cg.i32, 12)
+    shift(x, y, 9)
+    with pytest.raises(cg.KernelIndexError) as caught:
+        shift(x, y, 10)
+    text = str(caught.value)
+    line = shift.__wrapped__.__code__.co_firstlineno + 3
+    assert "index 10 is outside of axis 0 of 'x', which has 10 elements" in text
+    assert f'test_debug.py", line {line}, in shift' in text
+    assert "y[i] = x[i + 1]" in text
+    assert isinstance(caught.value, IndexError)
+    with pytest.raises(cg.KernelIndexError, match="index 12 is outside of axis 0 of 'y'"):
+        shift(cg.ndarray(cg.i32, 20), y, 13)
+    shift(x, y, 9)
+    assert y.to_numpy().sum() == 0
+
+
+def test_negative_indices_are_outside():
+    @cg.kernel(debug=True)
+    def back(x: cg.types.ndarray(cg.f32, ndim=2), k: cg.i32):
+        x[0, k] = 1.0
+
+    with pytest.raises(cg.KernelIndexError, match="index -1 is outside of axis 1 of 'x', which has 3 elements"):
+        back(np.zeros((2, 3), "f"), -1)
+
+
+def test_fields_are_checked_too():
+    field = cg.field(cg.i32, 4)
+
+    @cg.kernel(debug=True)
+    def write(k: cg.i32):
+        field[k] = 1
+
+    write(3)
+    with pytest.raises(cg.KernelIndexError, match="index 4 is outside of axis 0"):
+        write(4)
+
+
+def test_an_assert_that_fails_has_its_message_with_values():
+    x = cg.ndarray(cg.i32, 1000)
+    claim(x, 0.5, 200)
+    x[700] = 9
+    with pytest.raises(cg.KernelAssertionError, match="x is 9 at 700, 0.50, 200") as caught:
+        claim(x, 0.5, 200)
+    assert isinstance(caught.value, AssertionError)
+    assert "assert x[i] < 5" in str(caught.value)
+    x[700] = 0
+    claim(x, 0.5, 200)
+
+
+def test_without_debug_asserts_cost_nothing_and_say_nothing():
+    free = cg.kernel(claim.__wrapped__)
+    x = cg.ndarray(cg.i32, 3)
+    x.fill(9)
+    free(x, 0.5, 1)
+
+
+def test_calls_of_functions_are_in_the_message():
+    @cg.func
+    def inner(x, i):
+        return x[i]
+
+    @cg.kernel(debug=True)
+    def outer(x: i32_1d) -> cg.i32:
+        return inner(x, 7)
+
+    with pytest.raises(cg.KernelIndexError) as caught:
+        outer(np.zeros(7, "i4"))
+    assert "in outer" in str(caught.value)
+    assert "in inner" in str(caught.value)
+    assert outer(np.arange(8, dtype="i4")) == 7
+
+
+def test_debug_kernels_are_nodes_too(stream):
+    x, y = cg.ndarray(cg.i32, 10), cg.ndarray(cg.i32, 10)
+    x.fill(3)
+    g = cg.GraphDef()
+    g.call(shift, x, y, 9)
+    g.instantiate().launch(stream)
+    stream.sync()
+    assert y.to_numpy().tolist() == [3] * 9 + [0]
+    shift(x, y, 9)
+
+
+PRINTS = """
+import cuda_graphs as cg
+@cg.kernel
+def speak(n: cg.i32, x: cg.f32):
+    print("n is", n, f"and x {x:.2f}")
+for n in range(2):
+    speak(n, 0.5)
+cg.Device().sync()
+"""
+
+
+def test_kernels_print(run_child, tmp_path):
+    script = tmp_path / "prints.py"
+    script.write_text(PRINTS)
+    done = run_child(f"import runpy; runpy.run_path({str(script)!r})")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "n is 0 and x 0.50\nn is 1 and x 0.50\n"
