@@ -5,6 +5,7 @@ from typing import Any, overload
 
 from cuda_graphs._objects.kernel import Kernel
 from cuda_graphs._objects.launch_config import LaunchConfig
+from cuda_graphs.kernels.inspection import Inspection
 
 class KernelFunction:
     debug: bool
@@ -16,6 +17,7 @@ class KernelFunction:
     def __cuda_graph_kernel__(
         self, config: Any, args: Sequence[Any]
     ) -> tuple[LaunchConfig, Kernel, Sequence[Any]]: ...
+    def inspect(self, *args: Any, target: str | None = None, **keywords: Any) -> Inspection: ...
     def forget(self) -> None: ...
     def __repr__(self) -> str: ...
 

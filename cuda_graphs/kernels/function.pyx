@@ -145,14 +145,18 @@ cdef class KernelFunction:
             self.last = found
         return found
 
-    def _compile(self, args, alone):
+    def _signature(self, args):
+        """What each parameter is in the specialisation for these arguments."""
         cdef Reader reader
-        signature = {}
-        leaves = {}
+        specs = {}
         for name, value, each in zip(self.names, args, self.readers):
             reader = each
-            signature[name] = reader.spec(value)
-            leaves.update(leaf_paths(reader))
+            specs[name] = reader.spec(value)
+        return specs
+
+    def _compile(self, args, alone):
+        signature = self._signature(args)
+        leaves = {path: number for reader in self.readers for path, number in leaf_paths(reader)}
         target, shape = target_of(self.fast_math)
         artifact = self._artifact(signature, target, alone)
         guards = guards_of(self.function, artifact.captured)
@@ -223,6 +227,21 @@ cdef class KernelFunction:
         if staff is not None:
             staff.finish(stream, code.writes)
         return result
+
+    def inspect(self, *args, target=None, **keywords):
+        """An Inspection of the specialisation for these arguments: its IR, LLVM and assembly or PTX, as texts.
+
+        Args:
+            args, keywords: As in a call. Nothing runs.
+            target: "x86" or "ptx"; None for what the driver runs.
+
+        Raises:
+            ValueError: There is no such target.
+            CompileError: The function cannot be compiled for them.
+        """
+        from cuda_graphs.kernels.inspection import Inspection
+
+        return Inspection(self.function, self._signature(self._order(args, keywords)), target, self)
 
     def forget(self):
         """Forget what was compiled: the next call compiles again. Work that runs still does."""

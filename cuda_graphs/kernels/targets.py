@@ -13,7 +13,7 @@ from cuda_graphs._objects.device import Device
 from cuda_graphs.compiler.target_ptx import Ptx
 from cuda_graphs.compiler.target_x86 import X86
 
-__all__ = ["CODE_TYPES", "Shape", "target_of"]
+__all__ = ["CODE_TYPES", "Shape", "target_named", "target_of"]
 
 # What ObjectCode calls the images of each target.
 CODE_TYPES = {"ptx": "ptx", "x86": "native"}
@@ -63,3 +63,16 @@ def target_of(fast_math: bool) -> tuple[Any, Shape]:
     """The target of the compiler for the driver of this process, and how its tasks are launched."""
     make, shape = TARGETS[driver_info().kind]
     return make(fast_math), shape
+
+
+def target_named(name: str | None, fast_math: bool) -> Any:
+    """A target by its name, "x86" or "ptx"; None for that of the driver of this process.
+
+    Raises:
+        ValueError: There is no such target.
+    """
+    if name is None:
+        return target_of(fast_math)[0]
+    if name not in CODE_TYPES:
+        raise ValueError(f"target must be one of {', '.join(CODE_TYPES)}, got {name!r}")
+    return ptx_of_device(fast_math) if name == "ptx" else X86(fast_math)

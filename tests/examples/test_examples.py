@@ -174,3 +174,9 @@ def test_the_inference_of_pytorch_is_the_same_or_cannot_be_here(driver, tmp_path
         assert "the graph gives what PyTorch gives, to the last bit" in told
     else:
         assert told.startswith("This example needs")
+
+
+def test_the_wave_comes_back_after_a_period(tmp_path):
+    told = run("wave_equation.py", cwd=tmp_path)
+    assert "228 calls" in told
+    assert "76 launches of a graph" in told

@@ -123,3 +123,24 @@ def test_kernels_print(run_child, tmp_path):
     done = run_child(f"import runpy; runpy.run_path({str(script)!r})")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "n is 0 and x 0.50\nn is 1 and x 0.50\n"
+
+
+def test_a_kernel_shows_what_it_becomes():
+    @cg.kernel
+    def double(x: cg.types.ndarray(cg.f32, ndim=1)):
+        for i in x:
+            x[i] = x[i] * 2
+
+    x = np.zeros(3, "f")
+    found = double.inspect(x, target="x86")
+    assert "parallel for" in found.ir
+    assert "define void @double_0_loop" in found.llvm
+    assert "vmulps" in found.code or "vaddps" in found.code or "addps" in found.code
+    assert repr(found) == f"<Inspection of {double.__qualname__} for x86: 1 tasks; .ir, .llvm, .code>"
+    ptx = double.inspect(x=x, target="ptx")
+    assert ".entry double_0_loop" in ptx.code
+    assert all(text in str(ptx) for text in (ptx.ir, ptx.llvm, ptx.code))
+    assert double.inspect(x).target in ("x86", "ptx")
+    with pytest.raises(ValueError, match="target must be one of ptx, x86, got 'arm'"):
+        double.inspect(x, target="arm")
+    assert [task.writes for task in found.artifact.tasks] == [frozenset({"x"})]
