@@ -19,7 +19,8 @@ from enum import Enum
 from .types import ScalarType, bool_, i32
 
 __all__ = [
-    "Array", "Assert", "Atomic", "Axis", "Block", "Break", "Const", "Continue", "Exit", "Extent", "For", "Get", "If", "Kernel",
+    "Array", "Assert", "Atomic", "Axis", "Block", "Break", "Const", "Continue", "Exit", "Extent", "For", "Get", "If",
+    "Kernel",
     "Load", "Loc", "Local", "LoopIndex", "LoopSettings", "Op", "Param", "Print", "Program", "Random", "Return", "Set",
     "Space", "Statement", "Store", "Task", "Value", "While", "replace", "walk",
 ]  # fmt: skip

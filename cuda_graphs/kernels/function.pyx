@@ -167,9 +167,9 @@ cdef class KernelFunction:
             from cuda_graphs.compiler.pipeline import compile_kernel
 
             return compile_kernel(self.function, signature, target, debug=True, reports=not alone)
-        from cuda_graphs.compiler.pipeline import compile_kernel
+        from cuda_graphs.compiler.cache import cached_compile
 
-        return compile_kernel(self.function, signature, target)
+        return cached_compile(self.function, signature, target)
 
     cdef list _launches(self, tuple args):
         """What Specialisation.launches gives."""

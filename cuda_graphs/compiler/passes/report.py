@@ -53,7 +53,7 @@ class Claim:
 
 
 def report_asserts(program: ir.Program) -> tuple[ir.Program, tuple[Claim, ...]]:
-    """The program with a report in place of asserts, whose array must be zero before the first task; and the asserts."""
+    """The program with a report in place of asserts, and the asserts. The array must be zero before the first task."""
     array = ir.Array(REPORT, i64, 1, ir.Space.TEMP, (WORDS,))
     copier = _Reports(array)
     tasks = []
