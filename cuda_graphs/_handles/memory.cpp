@@ -126,45 +126,44 @@ CUresult allocate_in_graph(std::size_t size, const StreamHandle& stream, Pointer
     return CUDA_SUCCESS;
 }
 
-PointerHandle allocate_device(const ContextHandle& context, std::size_t size) {
+namespace {
+
+// Of memory that is there at once, whatever a stream holds: the call of a function of the driver gets it.
+template <class Call>
+PointerHandle allocate_now(const ContextHandle& context, std::size_t size, Free how, const char* function, Call call) {
     drain_deferred();
     auto box = make_box<PointerBox>();
     const RelaxedCapture relaxed;
     const ContextScope scope(context);
     CU_TRY(scope.status());
-    CU_TRY(driver().cuMemAlloc(&box->raw, size));
+    const CUresult status = call(&box->raw);
+    if (status != CUDA_SUCCESS) return note_error(status, function), PointerHandle();
     box->size = size;
-    box->how = Free::kDevice;
+    box->how = how;
     box->context = context;
     return handle_of(std::move(box));
+}
+
+}  // namespace
+
+PointerHandle allocate_device(const ContextHandle& context, std::size_t size) {
+    return allocate_now(context, size, Free::kDevice, "cuMemAlloc",
+                        [&](CUdeviceptr* address) { return driver().cuMemAlloc(address, size); });
 }
 
 PointerHandle allocate_pinned(const ContextHandle& context, std::size_t size) {
-    drain_deferred();
-    auto box = make_box<PointerBox>();
-    const RelaxedCapture relaxed;
-    const ContextScope scope(context);
-    CU_TRY(scope.status());
-    void* address = nullptr;
-    CU_TRY(driver().cuMemHostAlloc(&address, size, CU_MEMHOSTALLOC_PORTABLE));
-    box->raw = static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(address));
-    box->size = size;
-    box->how = Free::kHost;
-    box->context = context;
-    return handle_of(std::move(box));
+    return allocate_now(context, size, Free::kHost, "cuMemHostAlloc", [&](CUdeviceptr* address) {
+        void* memory = nullptr;
+        const CUresult status = driver().cuMemHostAlloc(&memory, size, CU_MEMHOSTALLOC_PORTABLE);
+        *address = static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(memory));
+        return status;
+    });
 }
 
 PointerHandle allocate_managed(const ContextHandle& context, std::size_t size) {
-    drain_deferred();
-    auto box = make_box<PointerBox>();
-    const RelaxedCapture relaxed;
-    const ContextScope scope(context);
-    CU_TRY(scope.status());
-    CU_TRY(driver().cuMemAllocManaged(&box->raw, size, CU_MEM_ATTACH_GLOBAL));
-    box->size = size;
-    box->how = Free::kDevice;
-    box->context = context;
-    return handle_of(std::move(box));
+    return allocate_now(context, size, Free::kDevice, "cuMemAllocManaged", [&](CUdeviceptr* address) {
+        return driver().cuMemAllocManaged(address, size, CU_MEM_ATTACH_GLOBAL);
+    });
 }
 
 PointerHandle create_pointer_ref(CUdeviceptr raw, std::size_t size, Opaque owner) {

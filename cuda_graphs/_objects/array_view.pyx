@@ -16,13 +16,9 @@ from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 
 from cuda_graphs._handles.handles cimport hold_python
+from cuda_graphs._objects.dlpack cimport kDLCPU, kDLCUDA, kDLCUDAHost, kDLCUDAManaged
 
 cdef extern from "_handles/dlpack.hpp" namespace "cg" nogil:
-    enum:
-        kDLCPU
-        kDLCUDA
-        kDLCUDAHost
-        kDLCUDAManaged
     struct DLDevice:
         int32_t device_type
     struct DLDataType:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Law: what was destroyed or closed says so in every method and wherever it is passed, and nothing is changed by it."""
 
-import threading
+from functools import partial
 
 import pytest
 
@@ -11,6 +11,7 @@ from cuda_graphs._handles import boxes
 from tests.graph.calls import BUILDERS, GOOD, call, needs
 from tests.graph.graph_specs import SPECS
 from tests.graph_rig import ONE
+from tests.thread_rig import side_by_side
 
 __all__ = ["needs"]
 
@@ -214,27 +215,6 @@ def test_a_closed_stream_is_refused_by_executables(method, device):
 # Threads.
 
 
-def parallelize(count, work):
-    """Runs work(i) on so many threads at once; the first failure is raised here."""
-    failures, barrier = [], threading.Barrier(count)
-
-    def guarded(i):
-        try:
-            cg.Device(0).set_current()
-            barrier.wait()
-            work(i)
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=guarded, args=(i,)) for i in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failures:
-        raise failures[0]
-
-
 def test_different_graphs_are_instantiated_and_launched_side_by_side(kernels, pinned):
     x = pinned(8, "u4")
     definitions = [cg.GraphDef() for _ in range(8)]
@@ -252,7 +232,7 @@ def test_different_graphs_are_instantiated_and_launched_side_by_side(kernels, pi
             graph.close()
         stream.sync()
 
-    parallelize(8, work)
+    side_by_side(*(partial(work, i) for i in range(8)))
     assert x.tolist() == [100 * (i + 1) for i in range(8)]
 
 
@@ -269,7 +249,7 @@ def test_one_executable_is_launched_by_many_threads_and_its_launches_do_not_over
             graph.launch(stream)
         stream.sync()
 
-    parallelize(8, work)
+    side_by_side(*(partial(work, i) for i in range(8)))
     assert x[0] == 400
 
 
@@ -293,6 +273,6 @@ def test_closing_while_others_launch_is_a_launch_or_a_clear_error(kernels, pinne
                 refusals.add(str(error))
             stream.sync()
 
-        parallelize(4, work)
+        side_by_side(*(partial(work, i) for i in range(4)))
     assert x[0] == len(launches)
     assert refusals <= {"Graph has been closed"}

@@ -5,7 +5,6 @@ also what the driver forgets; and no record of a node outlives its graph.
 """
 
 import gc
-import threading
 import weakref
 
 import pytest
@@ -14,6 +13,7 @@ import cuda_graphs as cg
 from cuda_graphs._handles import boxes
 from tests.graph.graph_specs import SPECS
 from tests.graph_rig import ONE
+from tests.thread_rig import side_by_side
 
 
 def ways(node):
@@ -311,24 +311,15 @@ def test_many_threads_may_look_at_one_definition(needs):
     for _ in range(30):
         nodes.append(nodes[-1].launch(ONE, needs.kernels.nothing))
     child = nodes[-1].embed(needs.child)
-    nodes, failures, barrier = set(g.nodes()), [], threading.Barrier(8)
+    nodes = set(g.nodes())
 
     def work():
-        try:
-            barrier.wait()
-            for _ in range(20):
-                assert g.nodes() == nodes
-                assert len(g.edges()) == 30
-                assert len(child.child_graph.nodes()) == 2
-                for node in nodes:
-                    assert len(node.pred) <= 1
-                    assert node.is_valid
-        except BaseException as error:
-            failures.append(error)
+        for _ in range(20):
+            assert g.nodes() == nodes
+            assert len(g.edges()) == 30
+            assert len(child.child_graph.nodes()) == 2
+            for node in nodes:
+                assert len(node.pred) <= 1
+                assert node.is_valid
 
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+    side_by_side(*[work] * 8)
