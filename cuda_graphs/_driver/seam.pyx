@@ -4,6 +4,7 @@
 
 import atexit
 
+from cpython.exc cimport PyErr_SetInterrupt
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from libc.stddef cimport size_t
@@ -158,6 +159,16 @@ cdef CUresult load_image(
 
 
 cdef CUresult load_image_python(bytes image, cgh_image* out, char* log, size_t log_size) noexcept:
+    try:
+        return load_image_or_raise(image, out, log, log_size)
+    except BaseException as error:  # a defect of the loader, or Ctrl-C: the load fails, and says so
+        write_log(f"{type(error).__name__}: {error}", log, log_size)
+        if isinstance(error, KeyboardInterrupt):
+            PyErr_SetInterrupt()  # nothing can pass through the driver: it is raised when that has returned
+        return CUDA_ERROR_UNKNOWN
+
+
+cdef CUresult load_image_or_raise(bytes image, cgh_image* out, char* log, size_t log_size) except *:
     cdef GetServices services = <GetServices>driver_symbol(b"cghGetServices")
     try:
         from cuda_graphs._ptx.errors import ImageError
@@ -170,9 +181,6 @@ cdef CUresult load_image_python(bytes image, cgh_image* out, char* log, size_t l
     except ImageError as error:
         write_log(str(error), log, log_size)
         return <CUresult><int>error.code
-    except Exception as error:  # a defect of the loader: the load fails, and says so
-        write_log(f"{type(error).__name__}: {error}", log, log_size)
-        return CUDA_ERROR_UNKNOWN
     out[0] = (<cgh_image*><uintptr_t>loaded.address)[0]
     Py_INCREF(loaded)
     out.owner = <PyObject*>loaded
@@ -182,7 +190,7 @@ cdef CUresult load_image_python(bytes image, cgh_image* out, char* log, size_t l
 cdef void write_log(str message, char* log, size_t log_size) noexcept:
     if log_size == 0:
         return
-    cdef bytes encoded = message.encode()
+    cdef bytes encoded = message.encode(errors="replace")
     strncpy(log, encoded, log_size - 1)
     log[log_size - 1] = 0
 

@@ -94,3 +94,35 @@ def test_two_codes_are_different_even_with_the_same_bytes(device):
     assert a != b
     assert a == a
     assert len({a, b}) == 2
+
+
+INTERRUPTED = """
+import cuda_graphs as cg
+from cuda_graphs._ptx import loader
+
+def stop(image, services):
+    raise {error}
+
+cg.Device().set_current()
+ptx = b".version 8.0\\n.target sm_80\\n.address_size 64\\n.visible .entry f() {{ ret; }}\\n"
+load, loader.load = loader.load, stop
+try:
+    cg.ObjectCode.from_ptx(ptx).get_kernel("f")
+except BaseException as error:
+    print(type(error).__name__, "Log:\\n{error}".replace("()", "") in str(error))
+loader.load = load
+print(cg.ObjectCode.from_ptx(ptx).get_kernel("f").name)
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        ("ZeroDivisionError()", "CUDAError True"),
+        ("SystemExit()", "CUDAError True"),
+        ("KeyboardInterrupt()", "KeyboardInterrupt False"),
+    ],
+)
+def test_what_stops_the_loader_of_the_host_driver_is_an_error_and_nothing_is_loaded(error, told, run_child):
+    child = run_child(INTERRUPTED.format(error=error), CUDA_GRAPHS_DRIVER="host")
+    assert (child.returncode, child.stdout, child.stderr) == (0, f"{told}\nf\n", "")
