@@ -15,6 +15,7 @@ class ComputeCapability(NamedTuple):
     minor: int
 
 class Device:
+    _context: Context | None
     def __new__(cls, device_id: int | Device | None = None) -> Device: ...
     @classmethod
     def get_all_devices(cls) -> tuple[Device, ...]: ...

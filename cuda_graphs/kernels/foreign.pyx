@@ -18,9 +18,9 @@ from cuda_graphs._objects.stream cimport Stream
 from cuda_graphs.kernels.ndarray cimport key_of
 from cuda_graphs.kernels.reading cimport Reading
 
-from cuda_graphs._objects.device import Device
 from cuda_graphs.compiler.signature import BY_DTYPE
 from cuda_graphs.compiler.types import SCALARS, bf16
+from cuda_graphs.kernels.targets import current_device
 
 
 cdef class ForeignArray:
@@ -129,7 +129,7 @@ cdef bint is_reached(CUdeviceptr address) except -1:
     """Whether kernels can use the memory there."""
     ensure_driver()
     # On the host driver all memory is the process's.
-    return bool(Device().properties.direct_managed_mem_access_from_host) or is_known(address)
+    return bool(current_device().properties.direct_managed_mem_access_from_host) or is_known(address)
 
 
 cdef bint is_known(CUdeviceptr address) except -1:
@@ -151,7 +151,7 @@ cdef int stage(ForeignArray array, Stream stream) except -1:
     array.host = np.ascontiguousarray(array.array)
     cdef CUdeviceptr address = <uintptr_t>array.host.ctypes.data
     if not is_reached(address):
-        array.staged = Device().memory_resource.allocate(array.host.nbytes, stream=stream)
+        array.staged = current_device().memory_resource.allocate(array.host.nbytes, stream=stream)
         copy(array.staged._address, address, array.host.nbytes, stream, array)
         address = array.staged._address
     array.address = address

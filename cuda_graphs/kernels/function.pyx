@@ -28,10 +28,11 @@ from cuda_graphs.kernels.specialisation cimport Specialisation
 from cuda_graphs._objects.launch import launch
 from cuda_graphs._objects.stream import default_stream
 from cuda_graphs.compiler.signature import declared
+from cuda_graphs.kernels import retained
 from cuda_graphs.kernels.arguments import leaf_paths
 from cuda_graphs.kernels.guards import guards_of
 from cuda_graphs.kernels.specialisation import load
-from cuda_graphs.kernels.targets import target_of
+from cuda_graphs.kernels.targets import current_device, target_of
 
 cdef enum:
     FEW = 32  # leaves and keys that need no memory from the heap
@@ -157,6 +158,7 @@ cdef class KernelFunction:
     def _compile(self, args, alone):
         signature = self._signature(args)
         leaves = {path: number for reader in self.readers for path, number in leaf_paths(reader)}
+        current_device()
         target, shape = target_of(self.fast_math)
         artifact = self._artifact(signature, target, alone)
         guards = guards_of(self.function, artifact.captured)
@@ -226,6 +228,8 @@ cdef class KernelFunction:
             code.launch(r.leaves, stream)
         if staff is not None:
             staff.finish(stream, code.writes)
+        if stream is not usual_stream and code.leaves_memory:
+            retained.keep(stream, args)
         return result
 
     def inspect(self, *args, target=None, **keywords):

@@ -23,6 +23,7 @@ from cuda_graphs._objects.dlpack cimport (
 from cuda_graphs._objects.numbers cimport as_int
 from cuda_graphs._objects.device import Device
 from cuda_graphs._objects.memory_resource import ManagedMemoryResource
+from cuda_graphs.kernels import retained
 
 # What a Field is called in code: names of variables do not look like this.
 cdef object field_numbers = itertools.count()
@@ -376,6 +377,7 @@ cdef NDArray make(cls, dtype, tuple shape, bint needs_grad, device):
         self.size *= extent
         self._extents.push_back(<int32_t>extent)
     self._key = key_of(dtype, len(shape), needs_grad)
+    retained.let_go()
     stream = device.default_stream
     self._buffer = resource_of(device).allocate(self.size * dtype.size, stream=stream)
     self._address = self._buffer.handle

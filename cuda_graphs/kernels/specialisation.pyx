@@ -21,14 +21,13 @@ from cuda_graphs._objects.kernel cimport Kernel
 from cuda_graphs._objects.stream cimport Stream
 from cuda_graphs.kernels.reading cimport Leaf
 
-from cuda_graphs._objects.device import Device
 from cuda_graphs._objects.launch_config import LaunchConfig
 from cuda_graphs._objects.memory_resource import SynchronousMemoryResource
 from cuda_graphs._objects.object_code import make_object_code
 from cuda_graphs.compiler.types import SCALARS
 from cuda_graphs.kernels import seeds
 from cuda_graphs.kernels.ndarray import find_field
-from cuda_graphs.kernels.targets import CODE_TYPES
+from cuda_graphs.kernels.targets import CODE_TYPES, current_device
 
 ctypedef const void* Pointer
 
@@ -101,7 +100,7 @@ cdef class Specialisation:
         with nogil:
             status = self.submit(leaves, raw, temps, seed, &failed)
         if status == CUDA_ERROR_INVALID_CONTEXT and failed == 0:
-            Device().set_current()  # a thread that has not used the device yet
+            current_device()  # of a thread that has not used it yet
             with nogil:
                 status = self.submit(leaves, raw, temps, seed, &failed)
         return check_attempt(status, f"launch of task {failed} of kernel {self.name} on {stream!r}") if status else 0
@@ -150,7 +149,7 @@ cdef class Specialisation:
             raise ValueError(
                 f"kernel {self.name} returns a value, which nobody would get from a graph: write it to an array of one element"
             )
-        resource = SynchronousMemoryResource(Device())
+        resource = SynchronousMemoryResource(current_device())
         temps = [resource.allocate(size) for _, size in self.artifact.temps]
         seed = seeds.draw() if self.draws else 0
         found = []
@@ -238,7 +237,7 @@ cdef class Specialisation:
 
 
 cdef Buffer allocate(size_t size, Stream stream):
-    return Device().memory_resource.allocate(size, stream=stream)
+    return current_device().memory_resource.allocate(size, stream=stream)
 
 
 cdef int64_t combined(Origin how, int64_t a, int64_t b) noexcept nogil:
@@ -285,6 +284,8 @@ def load(str name, artifact, target, shape, dict leaves, guards) -> Specialisati
     for info, kernel in zip(artifact.tasks, self.kernels):
         add_task(self, maker, info, kernel, shape)
     self.fields = tuple(maker.fields)
+    # Managed memory is given back after all work of the device, as the driver does that.
+    self.leaves_memory = not current_device().properties.direct_managed_mem_access_from_host
     self.answers = bool(artifact.results or artifact.claims)
     return self
 
@@ -320,7 +321,7 @@ cdef int add_source(vector[Source]& sources, tuple parts) except -1:
 cdef unsigned int most_blocks(Kernel kernel, int block) except 0:
     """As many blocks as run at a time, twice: the second half evens out what the first has left."""
     resident = kernel.occupancy.max_active_blocks_per_multiprocessor(block, 0)
-    return max(1, 2 * resident * Device().properties.multiprocessor_count)
+    return max(1, 2 * resident * current_device().properties.multiprocessor_count)
 
 
 class SourceMaker:

@@ -13,7 +13,7 @@ from cuda_graphs._objects.device import Device
 from cuda_graphs.compiler.target_ptx import Ptx
 from cuda_graphs.compiler.target_x86 import X86
 
-__all__ = ["CODE_TYPES", "Shape", "target_named", "target_of"]
+__all__ = ["CODE_TYPES", "Shape", "current_device", "target_named", "target_of"]
 
 # What ObjectCode calls the images of each target.
 CODE_TYPES = {"ptx": "ptx", "x86": "native"}
@@ -30,6 +30,14 @@ class Shape:
 
     block: int
     share: int
+
+
+def current_device() -> Device:
+    """The current device, which a thread that has not used it yet makes current."""
+    device = Device()
+    if device._context is None:
+        device.set_current()
+    return device
 
 
 def ptx_of_device(fast_math: bool) -> Ptx:

@@ -5,6 +5,7 @@
 import pytest
 
 import cuda_graphs as cg
+from cuda_graphs.kernels import retained
 from tests.graph_rig import code, kernels
 
 __all__ = ["code", "kernels"]
@@ -14,6 +15,8 @@ __all__ = ["code", "kernels"]
 def kernels_forget(request, device):
     """Kernels of the module keep no code after a test: what is counted then is what the test has left behind."""
     yield
+    device.sync()
+    retained.let_go()
     for value in vars(request.module).values():
         if isinstance(value, cg.KernelFunction):
             value.forget()
