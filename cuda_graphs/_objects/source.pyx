@@ -40,7 +40,7 @@ cdef extern from *:
 # How many threads have something pinned: that is quicker to look at than the thread's own.
 cdef int pinned_threads = 0
 
-cdef bytes package = os.fsencode(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep.encode()
+cdef str package = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 # Code objects that were looked at, and whether they are the user's. They are held, so that an address does not come to
 # mean another one; a new one takes the place of the old.
@@ -111,7 +111,7 @@ cdef bint is_users(PyObject* code) noexcept:
 
 
 cdef bint is_in_package(object code) noexcept:
-    return os.fsencode(code.co_filename).startswith(package)
+    return code.co_filename.startswith(package)
 
 
 cdef str source_text(PyObject* code, int instruction):

@@ -224,3 +224,12 @@ def test_the_words_of_one_node_may_hold_those_of_another(device, tmp_path):
         g.join(name='x" y="label="z')
     labels, _ = read_dot(write(g, tmp_path / "graph.dot"))
     assert [says(label, 'x" y="label="z') for label in labels.values()] == [True] * 3
+
+
+def test_names_and_lines_that_utf_8_does_not_have_are_written_as_escapes(device, tmp_path):
+    g = cg.GraphDef()
+    exec(compile("node = g.join(name='half of \\ud83d')", "/\ud800.py", "exec"), scope := {"g": g})
+    assert scope["node"].source == "/\ud800.py:1"
+    labels, _ = read_dot(write(g, tmp_path / "graph.dot"))
+    (label,) = labels.values()
+    assert says(label, "half of \\ud83d\n/\\ud800.py:1")
