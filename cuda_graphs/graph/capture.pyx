@@ -404,8 +404,9 @@ cdef class GraphBuilder(BuilderState):
         """
         self._check_open()
         check_driver_has("create_condition")
+        value = None if default_value is None else read_unsigned(default_value, "default_value", 32)
         self._check_capturing("Cannot create a condition when graph is not being built")
-        return create_captured_condition(self._capture.get()[0], self._context(), default_value, f"of {self!r}")
+        return create_captured_condition(self._capture, self._context(), value, f"of {self!r}")
 
     def if_then(self, condition, *, name=None):
         """Add an IfNode; what the returned builder captures runs if the condition is not 0.
@@ -465,10 +466,11 @@ cdef class GraphBuilder(BuilderState):
                 "condition must be a Condition object (from GraphBuilder.create_condition()), "
                 f"got {type(condition).__name__}"
             )
-        self._check_capturing("Cannot add conditional node when not actively capturing")
-        check_name(name)
         cdef NodeSpec spec
         cdef unsigned int size = <unsigned int>read_unsigned(count, "count", 32), i
+        # Behind what may run code of the user's, which may end the capture.
+        self._check_capturing("Cannot add conditional node when not actively capturing")
+        check_name(name)
         fill_conditional(spec, condition, kind, cond_type, size, self._context())
         # First what may fail without a trace.
         streams = [self._new_stream() for _ in range(size)]

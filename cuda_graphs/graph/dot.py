@@ -107,7 +107,7 @@ def extended_record(label: str, words: str) -> str:
 
 
 def escaped(words: str, special: str) -> str:
-    words = words.encode(errors="backslashreplace").decode()  # names and paths may hold what no file in UTF-8 can
+    words = words.encode(errors="backslashreplace").decode()  # a path may hold what UTF-8 does not have
     for sign in ("\\", '"', *special):
         words = words.replace(sign, f"\\{sign}")
     return words.replace("\n", "\\n")

@@ -251,3 +251,25 @@ def test_an_exception_in_a_body_spoils_the_graph_and_nothing_else(capturing, ker
     with pytest.raises(RuntimeError, match=r"a capture into the body .* was given up or spoiled"):
         capturing.complete()
     np.testing.assert_equal(len(capturing.graph_definition.nodes()), 2)
+
+
+class Ending:
+    """A number that ends the capture when it is looked at."""
+
+    def __init__(self, end):
+        self.end = end
+
+    def __index__(self):
+        self.end()
+        return 2
+
+
+@pytest.mark.parametrize("end", ["close", "end_building"])
+@pytest.mark.parametrize(
+    ("method", "before"), [("switch", True), ("create_condition", False), ("split", False)], ids=str
+)
+def test_an_argument_that_ends_the_capture_is_too_late_for_it(method, before, end, capturing):
+    arguments = [capturing.create_condition(0)] if before else []
+    with pytest.raises(RuntimeError, match=r"captur|being built|must be building|has been closed"):
+        getattr(capturing, method)(*arguments, Ending(getattr(capturing, end)))
+    assert capturing.state == {"close": "closed", "end_building": "ended"}[end]
