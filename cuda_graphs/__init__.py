@@ -200,6 +200,7 @@ if TYPE_CHECKING:
     )
     from cuda_graphs.kernels.faults import KernelAssertionError, KernelError, KernelIndexError
     from cuda_graphs.kernels.function import KernelFunction, kernel
+    from cuda_graphs.kernels.many import compile_all
     from cuda_graphs.kernels.ndarray import Field, NDArray, field, ndarray
     from cuda_graphs.kernels.seeds import random_seed
 
@@ -316,6 +317,7 @@ __all__ = [
     "ceil",
     "clamp",
     "clz",
+    "compile_all",
     "compile_cache",
     "cos",
     "cosh",
@@ -417,6 +419,7 @@ _MODULES = {
     "cuda_graphs.compiler.library": "clamp degrees fract mix radians smoothstep step",
     "cuda_graphs.kernels.faults": "KernelAssertionError KernelError KernelIndexError",
     "cuda_graphs.kernels.function": "KernelFunction kernel",
+    "cuda_graphs.kernels.many": "compile_all",
     "cuda_graphs.kernels.ndarray": "Field NDArray field ndarray",
     "cuda_graphs.kernels.seeds": "random_seed",
 }

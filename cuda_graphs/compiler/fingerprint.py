@@ -191,12 +191,14 @@ def outside(function: Callable[..., Any], tree: ast.AST) -> Iterator[tuple[str, 
     """(dotted path, value) of what a function names that is not its own, in the order of the text."""
     own = set(function.__code__.co_varnames) | set(function.__code__.co_cellvars)
     done: set[str] = set()
+    # Decorators make something of the function when it is defined, and say nothing of its code.
+    skipped = set(tree.decorator_list) if isinstance(tree, ast.FunctionDef) else set()
     left: list[ast.AST] = [tree]
     while left:
         node = left.pop()
         path = dotted(node)
         if path is None:
-            left += reversed(list(ast.iter_child_nodes(node)))
+            left += reversed([each for each in ast.iter_child_nodes(node) if each not in skipped])
         elif path.partition(".")[0] not in own and path not in done:
             done.add(path)
             yield from resolved(function, path)

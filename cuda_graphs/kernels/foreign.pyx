@@ -7,7 +7,7 @@ tasks and, if the kernel writes them, back after. Whoever has an array of the ho
 a call with one returns when the kernel is done.
 """
 
-from libc.stdint cimport int32_t, uintptr_t
+from libc.stdint cimport int32_t, uint64_t, uintptr_t
 
 from cuda_graphs._driver.cuda cimport CUDA_SUCCESS, CUdeviceptr, CUresult, CUstream, driver
 from cuda_graphs._driver.seam cimport check_attempt, ensure_driver
@@ -96,14 +96,7 @@ cdef ForeignArray describe(object array, str path, tuple inner):
         raise TypeError(f"parameter {path!r} takes an array, got {array!r} ({type(array).__name__})")
     cdef ForeignArray self = ForeignArray.__new__(ForeignArray)
     self.array, self.path = array, path
-    self.dtype = BY_DTYPE.get(view.dtype)
-    if str(getattr(array, "dtype", "")).endswith("bfloat16"):
-        self.dtype = bf16
-    if self.dtype is None:
-        raise TypeError(
-            f"parameter {path!r}: arrays of {getattr(array, 'dtype', view.dtype)} are not taken; convert it to one of "
-            f"{', '.join(SCALARS)}"
-        )
+    self.dtype, self.key = element_of(array, view.dtype, path)
     self.shape, self.address, self.is_read_only = view.shape, view.address, view.is_read_only
     self.is_of_host = not hasattr(array, "__cuda_array_interface__") and is_host(array)
     self.is_packed = True
@@ -117,19 +110,49 @@ cdef ForeignArray describe(object array, str path, tuple inner):
             raise ValueError(f"parameter {path!r} has the shape {view.shape}: extents of arrays in kernels are below 2**31")
         self.extents.push_back(<int32_t>extent)
     cdef Py_ssize_t outer = len(view.shape) - len(inner)
-    self.key = key_of(self.dtype, max(outer, 0), False, tuple(view.shape[outer:]) if inner and outer >= 0 else ())
+    if inner:
+        self.key = key_of(self.dtype, max(outer, 0), False, tuple(view.shape[outer:]) if outer >= 0 else ())
+    else:
+        self.key |= <uint64_t>outer << 8
     return self
+
+
+cdef dict elements = {}  # (type, its key) by what array interfaces call it
+
+
+cdef tuple element_of(object array, str typestr, str path):
+    """The type of elements, and the key of arrays of it without dimensions."""
+    found = elements.get(typestr)
+    if found is not None:
+        return found
+    dtype = BY_DTYPE.get(typestr)
+    if dtype is not None:
+        found = elements[typestr] = (dtype, key_of(dtype, 0, False))
+    elif str(getattr(array, "dtype", "")).endswith("bfloat16"):  # which array interfaces have no name for
+        found = (bf16, key_of(bf16, 0, False))
+    else:
+        raise TypeError(
+            f"parameter {path!r}: arrays of {getattr(array, 'dtype', typestr)} are not taken; convert it to one of "
+            f"{', '.join(SCALARS)}"
+        )
+    return found
 
 
 cdef bint is_host(object array) except -1:
     return not hasattr(array, "__dlpack_device__") or array.__dlpack_device__()[0] == 1  # kDLCPU
 
 
+# Whether the device uses any memory of the process, as the host driver does; -1: nobody has asked.
+cdef int all_is_reached = -1
+
+
 cdef bint is_reached(CUdeviceptr address) except -1:
     """Whether kernels can use the memory there."""
-    ensure_driver()
-    # On the host driver all memory is the process's.
-    return bool(current_device().properties.direct_managed_mem_access_from_host) or is_known(address)
+    global all_is_reached
+    if all_is_reached < 0:
+        ensure_driver()
+        all_is_reached = bool(current_device().properties.direct_managed_mem_access_from_host)
+    return all_is_reached or is_known(address)
 
 
 cdef bint is_known(CUdeviceptr address) except -1:

@@ -173,6 +173,28 @@ cdef class KernelFunction:
 
         return cached_compile(self.function, signature, target)
 
+    def compile(self, *args, **keywords):
+        """Compile for the types of these arguments, as a call does; nothing runs.
+
+        Raises:
+            TypeError: Arguments that it does not take.
+            CompileError: The function cannot be compiled for them.
+        """
+        cdef vector[Leaf] leaves
+        cdef vector[uint64_t] keys
+        cdef Reading r
+        args = self._order(args, keywords)
+        leaves.resize(self.leaves)
+        keys.resize(self.keys)
+        r.leaves, r.keys = leaves.data(), keys.data()
+        r.staff = NULL
+        r.in_graph = False
+        try:
+            self._read(&r, args)
+            self._find(&r, args)
+        finally:
+            Py_XDECREF(r.staff)
+
     cdef list _launches(self, tuple args):
         """What Specialisation.launches gives."""
         cdef vector[Leaf] leaves
