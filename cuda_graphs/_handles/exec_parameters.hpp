@@ -76,6 +76,7 @@ enum class ParameterFault {
     kLost,      // a node that uses it was destroyed in the definition
     kPageable,  // a memcpy node cannot copy the memory
     kExtent,    // no size or count
+    kEdited,    // the definition whose nodes name those of the executable has other edges by now
     kDriver,    // refused the new parameters of a node
 };
 

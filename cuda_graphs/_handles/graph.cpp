@@ -22,6 +22,7 @@ struct Hierarchy {
     std::list<GraphBox> graphs;  // addresses stay
     SourceTable sources;
     ParameterTable parameters;
+    std::size_t edits = 0;
     std::vector<CUuserObject> kept;  // references that the graphs should have and could not be given
     std::mutex making;
 
@@ -166,10 +167,26 @@ GraphBox* find_unfinished(GraphBox& graph) noexcept {
     return nullptr;
 }
 
-std::vector<GraphBox*> list_edited(const GraphBox& graph) {
+void note_edit(GraphBox& graph) noexcept {
+    graph.edited = true;
+    ++graph.hierarchy->edits;
+}
+
+std::size_t count_edits(const GraphBox& graph) noexcept {
+    return graph.hierarchy->edits;
+}
+
+std::vector<GraphBox*> list_living(const GraphBox& graph) {
     std::vector<GraphBox*> found;
     for (GraphBox& each : graph.hierarchy->graphs)
-        if (each.raw != nullptr && each.edited && each.capture == nullptr) found.push_back(&each);
+        if (each.raw != nullptr) found.push_back(&each);
+    return found;
+}
+
+std::vector<GraphBox*> list_edited(const GraphBox& graph) {
+    std::vector<GraphBox*> found;
+    for (GraphBox* each : list_living(graph))
+        if (each->edited && each->capture == nullptr) found.push_back(each);
     return found;
 }
 

@@ -106,7 +106,14 @@ void keep_owners(GraphBox& graph, CUuserObject object) noexcept;
 // done; null when there is none.
 GraphBox* find_unfinished(GraphBox& graph) noexcept;
 
-// The living graphs of the hierarchy that were edited, and that no capture adds to now.
+// An edge of the graph was added or removed, or a node destroyed; and how often that was done in its hierarchy.
+void note_edit(GraphBox& graph) noexcept;
+std::size_t count_edits(const GraphBox& graph) noexcept;
+
+// All graphs of the hierarchy that were not destroyed.
+std::vector<GraphBox*> list_living(const GraphBox& graph);
+
+// Those of them that were edited, and that no capture adds to now.
 std::vector<GraphBox*> list_edited(const GraphBox& graph);
 
 // What captures into bodies of this graph, at any depth.

@@ -73,6 +73,8 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
         *status = take_noted_error().status;
         return {};
     }
+    *status = note_shape(graph, exec->shape);
+    if (*status != CUDA_SUCCESS) return {};
     std::vector<CUuserObject> kept;
     seal_owners(graph);
     {
@@ -246,6 +248,11 @@ CUresult get_exec_enabled(const GraphExecHandle& exec, CUgraphNode node, bool* e
 
 namespace {
 
+CUresult refuse_shape(CUgraphExecUpdateResultInfo* info) {
+    info->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+    return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+}
+
 // The parameters of an executable that is about to be like `graph`. With the GIL, so without the lock: values that are
 // set meanwhile have to be caught up with.
 CUresult prepare_parameters(GraphExecBox& box, GraphBox& graph, std::unique_ptr<ExecParameters>& fresh,
@@ -258,10 +265,15 @@ CUresult prepare_parameters(GraphExecBox& box, GraphBox& graph, std::unique_ptr<
     }
     if (!now && parameters_of(graph).all().empty()) return CUDA_SUCCESS;
     const NodeHandle first = now ? now->definition() : box.definition.lock();
-    if (first) (void)settle_order(*box_of<NodeRecord>(first)->graph);
     if (!first) return problem->fault = ParameterFault::kLost, CUDA_ERROR_INVALID_HANDLE;
+    GraphBox& named = *box_of<NodeRecord>(first)->graph;
+    bool as_it_was = false;
+    CUresult status = settle_order(named);
+    if (status == CUDA_SUCCESS) status = has_shape(named, box.shape, &as_it_was);
+    if (status != CUDA_SUCCESS) return status;
+    if (!as_it_was) return problem->fault = ParameterFault::kEdited, refuse_shape(info);
     fresh = ExecParameters::create(first, graph, now.get());
-    const CUresult status = fresh ? CUDA_SUCCESS : take_noted_error().status;
+    status = fresh ? CUDA_SUCCESS : take_noted_error().status;
     // It does not get as far as the driver.
     if (status == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE) info->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
     return status;
@@ -280,14 +292,12 @@ bool prepare_memsets(GraphExecBox& box, GraphBox& graph, NotedMemsets& memsets) 
     if (!has_memsets(box)) return true;
     const NodeHandle first = box.definition.lock();
     if (!first) return false;
-    if (note_memsets(*box_of<NodeRecord>(first)->graph, graph, memsets)) return true;
+    GraphBox& named = *box_of<NodeRecord>(first)->graph;
+    bool as_it_was = false;
+    if (has_shape(named, box.shape, &as_it_was) != CUDA_SUCCESS || !as_it_was) return false;
+    if (note_memsets(named, graph, memsets)) return true;
     (void)take_noted_error();
     return false;
-}
-
-CUresult refuse_shape(CUgraphExecUpdateResultInfo* info) {
-    info->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
-    return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 }
 
 }  // namespace

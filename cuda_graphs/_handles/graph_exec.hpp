@@ -18,6 +18,7 @@
 #include "exec_owners.hpp"
 #include "exec_parameters.hpp"
 #include "graph.hpp"
+#include "graph_pairs.hpp"
 #include "node_spec.hpp"
 #include "stream.hpp"
 
@@ -28,6 +29,7 @@ struct GraphExecBox {
     std::mutex mutex;  // round every call of the driver, taken without the GIL. Guards what follows too
     ExecOwners owners;
     std::weak_ptr<const CUgraphNode> definition;  // whose nodes name those of the executable
+    NotedShape shape;                             // that it had when it was instantiated. With the GIL
     std::unique_ptr<ExecParameters> parameters;   // null without any
     ExecMemsets memsets;
     NodeHandle kept;  // that definition, once a memset was off: a whole update has to find it again

@@ -236,6 +236,7 @@ cdef extern from "_handles/graph.hpp" namespace "cg" nogil:
         vector[ConditionRecord] conditions
         cpp_bool half_done
     NodeHandle create_graph() except +
+    void note_edit(GraphBox& graph) noexcept
     NodeHandle node_handle(const NodeHandle& any, NodeRecord& node) noexcept
     GraphBox* find_unfinished(GraphBox& graph) noexcept
     GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw) except +
@@ -259,6 +260,7 @@ cdef extern from "_handles/exec_parameters.hpp" namespace "cg" nogil:
         kLost
         kPageable
         kExtent
+        kEdited
         kDriver
     cppclass ParameterProblem:
         ParameterProblem()

@@ -228,7 +228,7 @@ CUresult destroy_node(NodeRecord& record) {
         const CUresult status = driver().cuGraphDestroyNode(record.raw);
         if (status != CUDA_SUCCESS) return status;
     }
-    graph.edited = true;
+    note_edit(graph);
     forget_inner(record);
     graph.owners.release(graph.raw, record.owners);
     graph.nodes.forget(record);

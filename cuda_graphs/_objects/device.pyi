@@ -9,6 +9,7 @@ from cuda_graphs._objects.event import Event, EventOptions
 from cuda_graphs._objects.memory_resource import MemoryResource
 from cuda_graphs._objects.protocols import SupportsCudaStream
 from cuda_graphs._objects.stream import Stream, StreamOptions
+from cuda_graphs.graph.capture import GraphBuilder
 
 class ComputeCapability(NamedTuple):
     major: int
@@ -48,7 +49,7 @@ class Device:
     def create_stream(
         self, obj: SupportsCudaStream | None = None, options: StreamOptions | dict[str, Any] | None = None
     ) -> Stream: ...
-    def create_graph_builder(self) -> Any: ...  # GraphBuilder, of a layer above
+    def create_graph_builder(self) -> GraphBuilder: ...
     def create_event(self, options: EventOptions | dict[str, Any] | None = None) -> Event: ...
     def allocate(self, size: int, *, stream: Stream | SupportsCudaStream | None = None) -> Buffer: ...
     def sync(self) -> None: ...

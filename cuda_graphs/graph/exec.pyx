@@ -129,6 +129,9 @@ cdef class Graph:
 
         GraphUpdateError, a CUDAError, says which node cannot be changed, and how; then nothing has changed. RuntimeError
         for a closed Graph and a definition that is no longer valid.
+
+        A Graph with named parameters is not updated, which is a GraphUpdateError too, while the definition that it was made
+        of has other edges or nodes than then: by these it is told which node takes which parameter.
         """
         self._check_open()
         cdef Place definition = accept_source(source)
@@ -141,6 +144,8 @@ cdef class Graph:
         cdef CUresult status = update(h, graph[0], &info, &problem)
         if status and problem.fault == ParameterFault.kNone:
             raise refused(self, definition, status, &info)
+        if problem.fault == ParameterFault.kEdited:
+            raise refused(self, definition, status, &info, EDITED)
         if problem.fault == ParameterFault.kLost:
             raise RuntimeError(
                 f"{self!r} cannot take over the parameters of {definition._identify()}: the definition that it was made "
@@ -198,10 +203,17 @@ cdef Place accept_source(object source):
     return <Place?>definition(source)
 
 
-cdef object refused(Graph self, Place after, CUresult status, CUgraphExecUpdateResultInfo* info):
+# tests/graph/test_pairing.py
+cdef str EDITED = (
+    "the definition that the Graph was made of has other edges or nodes by now, so nothing tells which node of the "
+    "Graph takes which named parameter: undo the edits, or instantiate the definition again"
+)
+
+
+cdef object refused(Graph self, Place after, CUresult status, CUgraphExecUpdateResultInfo* info, str why=None):
     name, text = status_words(status)
-    difference = ""
-    if status == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE:
+    difference = why or ""
+    if why is None and status == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE:
         difference = describe_difference(source_of(self), after, <int>info.result, <uintptr_t>info.errorNode)
     return update_error(
         <int>info.result, <int>status, name, text, f"update {self!r} from {after._identify(True)}", difference,

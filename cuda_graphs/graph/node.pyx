@@ -14,7 +14,7 @@ from cuda_graphs._driver.cuda_graph cimport CUgraphEdgeData, CUgraphNodeType, gr
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport (
     Direction, Edges, GraphBox, NodeKind, NodeParameters, NodeRecord, NodeSpec, OwnerSlot, add_edges, destroy_node,
-    list_edges_of, load_node, owners_of, remove_edges, set_node,
+    list_edges_of, load_node, note_edit, owners_of, remove_edges, set_node,
 )
 from cuda_graphs._handles.handles cimport hold_python
 from cuda_graphs._objects.source cimport text_of
@@ -278,7 +278,7 @@ cdef class GraphNode(Place):
                 status = remove_edges(graph, gone)
             if status:
                 check_attempt(status, f"remove edges between {self._identify(True)} and {listed(remove)}")
-        self._record().graph.edited = True
+        note_edit(self._record().graph[0])
         if new.size() != 0:
             with nogil:
                 status = add_edges(graph, new)

@@ -143,3 +143,73 @@ def test_a_graph_that_allocates_keeps_its_edges_as_they_are(device, kernels, pin
     g.instantiate().launch(stream)
     stream.sync()
     assert words.tolist() == [1, 0]
+
+
+@pytest.fixture
+def turned(device, kernels, pinned):
+    """turned(): a definition `first -> second`, edited into `second -> first` after it was instantiated."""
+
+    def turned():
+        words = pinned(2)
+        g = cg.GraphDef()
+        p = g.param("n", cg.i32, default=1)
+        first = g.launch(ONE, kernels.add, words.ctypes.data, 1, p)
+        second = first.launch(ONE, kernels.add, words.ctypes.data + 4, 1, 10)
+        graph = g.instantiate()
+        first.succ.clear()
+        second.succ.add(first)
+        return g, graph, first, second, words
+
+    return turned
+
+
+def test_a_definition_of_another_shape_tells_no_parameter_where_it_goes(turned, stream):
+    g, graph, first, second, words = turned()
+    with pytest.raises(cg.GraphUpdateError, match="instantiate the definition again"):
+        graph.update(g)
+    graph.launch(stream, n=5)
+    stream.sync()
+    assert words.tolist() == [5, 10]
+
+
+def test_nor_do_other_definitions_while_it_is_edited(turned, kernels, stream):
+    g, graph, first, second, words = turned()
+    other = cg.GraphDef()
+    p = other.param("n", cg.i32)
+    other.launch(ONE, kernels.add, words.ctypes.data, 1, p).launch(ONE, kernels.add, words.ctypes.data + 4, 1, 20)
+    with pytest.raises(cg.GraphUpdateError, match="instantiate the definition again"):
+        graph.update(other)
+    second.succ.clear()
+    first.succ.add(second)
+    graph.update(other)
+    graph.launch(stream, n=5)
+    stream.sync()
+    assert words.tolist() == [5, 20]
+
+
+def test_a_node_destroyed_and_made_again_is_another_shape(device, kernels, pinned, stream):
+    words = pinned(2)
+    g = cg.GraphDef()
+    p = g.param("n", cg.i32, default=1)
+    first = g.launch(ONE, kernels.add, words.ctypes.data, 1, 10)
+    g.launch(ONE, kernels.add, words.ctypes.data + 4, 1, p)
+    graph = g.instantiate()
+    first.destroy()
+    g.launch(ONE, kernels.add, words.ctypes.data, 1, 10)
+    with pytest.raises(cg.GraphUpdateError, match="instantiate the definition again"):
+        graph.update(g)
+    graph.launch(stream, n=5)
+    stream.sync()
+    assert words.tolist() == [10, 5]
+
+
+def test_without_parameters_a_turned_definition_is_one_like_any_other(make, stream):
+    g, (first, second), words = make(2, [(0, 1)])
+    graph = g.instantiate()
+    first.succ.clear()
+    second.succ.add(first)
+    graph.update(g)
+    words[:] = 0
+    graph.launch(stream)
+    stream.sync()
+    assert words.tolist()[:2] == [1, 1]
