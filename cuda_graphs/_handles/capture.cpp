@@ -84,6 +84,7 @@ CUresult begin_capture(CaptureBox& capture, CUstreamCaptureMode mode) {
     GraphBox& box = capture.box();
     CaptureState state;
     CUresult status = CUDA_SUCCESS;
+    if (capture.into_body) about_to_change(box);
     detail::enter(capture);
     capture.mode = mode;
     capture.thread = std::this_thread::get_id();

@@ -22,7 +22,7 @@ struct Hierarchy {
     std::list<GraphBox> graphs;  // addresses stay
     SourceTable sources;
     ParameterTable parameters;
-    std::size_t edits = 0;
+    std::weak_ptr<ShapeNote> shape;
     std::vector<CUuserObject> kept;  // references that the graphs should have and could not be given
     std::mutex making;
 
@@ -106,6 +106,10 @@ ParameterTable& parameters_of(GraphBox& graph) noexcept {
     return graph.hierarchy->parameters;
 }
 
+std::weak_ptr<ShapeNote>& shape_of(GraphBox& graph) noexcept {
+    return graph.hierarchy->shape;
+}
+
 NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot owners) {
     NodeRecord& node = graph.nodes.add(graph, raw, kind);
     graph.owners.commit(graph.raw, owners, node);
@@ -167,15 +171,6 @@ GraphBox* find_unfinished(GraphBox& graph) noexcept {
     return nullptr;
 }
 
-void note_edit(GraphBox& graph) noexcept {
-    graph.edited = true;
-    ++graph.hierarchy->edits;
-}
-
-std::size_t count_edits(const GraphBox& graph) noexcept {
-    return graph.hierarchy->edits;
-}
-
 std::vector<GraphBox*> list_living(const GraphBox& graph) {
     std::vector<GraphBox*> found;
     for (GraphBox& each : graph.hierarchy->graphs)
@@ -185,8 +180,8 @@ std::vector<GraphBox*> list_living(const GraphBox& graph) {
 
 std::vector<GraphBox*> list_edited(const GraphBox& graph) {
     std::vector<GraphBox*> found;
-    for (GraphBox* each : list_living(graph))
-        if (each->edited && each->capture == nullptr) found.push_back(each);
+    for (GraphBox& each : graph.hierarchy->graphs)
+        if (each.raw != nullptr && each.edited && each.capture == nullptr) found.push_back(&each);
     return found;
 }
 

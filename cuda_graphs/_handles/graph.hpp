@@ -16,6 +16,7 @@
 
 #include "box.hpp"
 #include "graph_node.hpp"
+#include "graph_shape.hpp"
 #include "node_spec.hpp"
 #include "user_object.hpp"
 
@@ -44,6 +45,7 @@ struct GraphBox {
     bool half_done = false;         // a capture into it was given up
     std::size_t looked_at = 0;      // how many nodes it had when those that are not on record were last looked at
     bool edited = false;            // its edges were, or a node destroyed: see graph_order.hpp
+    bool changed = false;           // something came or went since it is known: see graph_shape.hpp
     Counted<Kind::kGraph> counted;
 };
 
@@ -67,6 +69,9 @@ GraphBox* child_box(NodeRecord& holder);
 
 // The named parameters of the hierarchy that the graph is in.
 ParameterTable& parameters_of(GraphBox& graph) noexcept;
+
+// The shape of the hierarchy, if an executable goes by it.
+std::weak_ptr<ShapeNote>& shape_of(GraphBox& graph) noexcept;
 
 // The handle of a node (so, with an entry node, of a graph) from any handle of its hierarchy.
 template <class AnyHandle>
@@ -105,10 +110,6 @@ void keep_owners(GraphBox& graph, CUuserObject object) noexcept;
 // This graph or a body in it that cannot be made into an executable now, since it is being captured or was left half
 // done; null when there is none.
 GraphBox* find_unfinished(GraphBox& graph) noexcept;
-
-// An edge of the graph was added or removed, or a node destroyed; and how often that was done in its hierarchy.
-void note_edit(GraphBox& graph) noexcept;
-std::size_t count_edits(const GraphBox& graph) noexcept;
 
 // All graphs of the hierarchy that were not destroyed.
 std::vector<GraphBox*> list_living(const GraphBox& graph);

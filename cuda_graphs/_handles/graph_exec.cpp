@@ -73,8 +73,7 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
         *status = take_noted_error().status;
         return {};
     }
-    *status = note_shape(graph, exec->shape);
-    if (*status != CUDA_SUCCESS) return {};
+    exec->shape = note_shape(graph);
     std::vector<CUuserObject> kept;
     seal_owners(graph);
     {
@@ -178,6 +177,16 @@ CUresult set_exec_node(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& 
     return status == CUDA_SUCCESS && box.parameters ? box.parameters->replace(node, spec.params, spec.uses) : status;
 }
 
+namespace {
+
+// Whether the executable is about to be like its own definition in another shape.
+bool renames(GraphExecBox& box, GraphBox& graph) {
+    const NodeHandle first = box.definition.lock();
+    return first && box_of<NodeRecord>(first)->graph->hierarchy == graph.hierarchy && !has_shape(graph, box.shape);
+}
+
+}  // namespace
+
 CUresult set_exec_child(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec, GraphBox& child) {
     GraphExecBox& box = *box_of<GraphExecBox>(exec);
     ExecOwners fresh;
@@ -185,14 +194,21 @@ CUresult set_exec_child(const GraphExecHandle& exec, NodeRecord& node, NodeSpec&
     GraphBox* const inner = child_box(node);
     const bool noted = inner != nullptr && note_memsets(*inner, child, memsets);
     if (!noted) return take_noted_error().status;
+    const bool is_renamed = renames(box, child);
     std::vector<CUuserObject> kept;
     const DetachedOwners detached(child, kept);
-    const GilRelease released;
-    const std::lock_guard lock(box.mutex);
-    const CUresult status = box.target().set(node.raw, spec.params);
-    (status == CUDA_SUCCESS ? box.owners : fresh).add(std::move(kept));
-    fresh.release();
-    return status == CUDA_SUCCESS ? box.memsets.take_over(box.raw, memsets) : status;
+    CUresult status = CUDA_SUCCESS;
+    {
+        const GilRelease released;
+        const std::lock_guard lock(box.mutex);
+        status = box.target().set(node.raw, spec.params);
+        (status == CUDA_SUCCESS ? box.owners : fresh).add(std::move(kept));
+        fresh.release();
+        if (status != CUDA_SUCCESS) return status;
+        status = box.memsets.take_over(box.raw, memsets);
+    }
+    box.is_renamed |= is_renamed;
+    return status;
 }
 
 namespace {
@@ -205,6 +221,13 @@ CUresult keep_scratch(GraphExecBox& box) {
     const CUresult status = box.owners.prepare({bundle(all), {}}, &slot);
     if (status == CUDA_SUCCESS) box.owners.commit(slot);
     return status;
+}
+
+// A driver's answer, or `known` if it has the node.
+CUresult find_enabled(CUgraphExec exec, CUgraphNode node, CUresult known) {
+    unsigned int answer = 0;
+    const CUresult status = driver().cuGraphNodeGetEnabled(exec, node, &answer);
+    return status == CUDA_SUCCESS ? known : status;
 }
 
 // Memory for a memset that is about to be off. Without the lock: the allocation may wait for the device.
@@ -220,7 +243,7 @@ CUresult give_scratch(GraphExecBox& box, CUgraphNode node) {
     const PointerHandle memory = allocate_device(context, size);
     if (!memory) return take_noted_error().status;
     const std::lock_guard lock(box.mutex);
-    if (!box.memsets.knows(node)) return CUDA_SUCCESS;
+    if (!box.memsets.knows(node) || box.memsets.scratch(node)) return CUDA_SUCCESS;  // another thread was faster
     box.kept = box.definition.lock();
     box.memsets.give_scratch(node, memory, *context);
     return keep_scratch(box);
@@ -228,12 +251,15 @@ CUresult give_scratch(GraphExecBox& box, CUgraphNode node) {
 
 }  // namespace
 
-CUresult set_exec_enabled(const GraphExecHandle& exec, CUgraphNode node, bool enabled) {
+CUresult set_exec_enabled(const GraphExecHandle& exec, const NodeRecord& record, bool enabled) {
     GraphExecBox& box = *box_of<GraphExecBox>(exec);
+    const CUgraphNode node = record.raw;
     const CUresult ready = enabled ? CUDA_SUCCESS : give_scratch(box, node);
     if (ready != CUDA_SUCCESS) return ready;
     const std::lock_guard lock(box.mutex);
     if (box.memsets.knows(node)) return box.memsets.turn(box.raw, node, enabled);
+    // Of a node that is not the executable's the driver says so.
+    if (record.kind == NodeKind::kMemset && !enabled) return find_enabled(box.raw, node, CUDA_ERROR_NOT_SUPPORTED);
     return driver().cuGraphNodeSetEnabled(box.raw, node, enabled ? 1 : 0);
 }
 
@@ -267,11 +293,9 @@ CUresult prepare_parameters(GraphExecBox& box, GraphBox& graph, std::unique_ptr<
     const NodeHandle first = now ? now->definition() : box.definition.lock();
     if (!first) return problem->fault = ParameterFault::kLost, CUDA_ERROR_INVALID_HANDLE;
     GraphBox& named = *box_of<NodeRecord>(first)->graph;
-    bool as_it_was = false;
     CUresult status = settle_order(named);
-    if (status == CUDA_SUCCESS) status = has_shape(named, box.shape, &as_it_was);
     if (status != CUDA_SUCCESS) return status;
-    if (!as_it_was) return problem->fault = ParameterFault::kEdited, refuse_shape(info);
+    if (!has_shape(named, box.shape)) return problem->fault = ParameterFault::kEdited, refuse_shape(info);
     fresh = ExecParameters::create(first, graph, now.get());
     status = fresh ? CUDA_SUCCESS : take_noted_error().status;
     // It does not get as far as the driver.
@@ -293,14 +317,17 @@ bool prepare_memsets(GraphExecBox& box, GraphBox& graph, NotedMemsets& memsets) 
     const NodeHandle first = box.definition.lock();
     if (!first) return false;
     GraphBox& named = *box_of<NodeRecord>(first)->graph;
-    bool as_it_was = false;
-    if (has_shape(named, box.shape, &as_it_was) != CUDA_SUCCESS || !as_it_was) return false;
+    if (!has_shape(named, box.shape)) return false;
     if (note_memsets(named, graph, memsets)) return true;
     (void)take_noted_error();
     return false;
 }
 
 }  // namespace
+
+bool names_nodes(const GraphExecHandle& exec) noexcept {
+    return !box_of<GraphExecBox>(exec)->is_renamed;
+}
 
 CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateResultInfo* info,
                 ParameterProblem* problem) {
@@ -314,6 +341,8 @@ CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateR
     if (status != CUDA_SUCCESS) return status;
     NotedMemsets memsets;
     const bool are_known = prepare_memsets(box, graph, memsets);
+    const bool is_renamed = renames(box, graph);
+    bool is_done = false;
     seal_owners(graph);
     {
         const DetachedOwners detached(graph, kept);
@@ -322,7 +351,8 @@ CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateR
         const std::lock_guard lock(box.mutex);
         status = are_known || !box.memsets.has_off() ? driver().cuGraphExecUpdate(box.raw, graph.raw, info)
                                                      : refuse_shape(info);
-        if (status == CUDA_SUCCESS) {
+        is_done = status == CUDA_SUCCESS;
+        if (is_done) {
             box.owners.exchange(other);
             if (!are_known) box.memsets.forget();
             status = box.memsets.take_over(box.raw, memsets);
@@ -334,6 +364,7 @@ CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateR
             if (box.parameters && !box.parameters->settle(box.target(), problem)) status = problem->status;
         }
     }
+    if (is_done) box.is_renamed = is_renamed;
     let_go(std::move(other));
     return status;
 }

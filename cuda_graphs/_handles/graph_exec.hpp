@@ -18,7 +18,7 @@
 #include "exec_owners.hpp"
 #include "exec_parameters.hpp"
 #include "graph.hpp"
-#include "graph_pairs.hpp"
+#include "graph_shape.hpp"
 #include "node_spec.hpp"
 #include "stream.hpp"
 
@@ -29,7 +29,8 @@ struct GraphExecBox {
     std::mutex mutex;  // round every call of the driver, taken without the GIL. Guards what follows too
     ExecOwners owners;
     std::weak_ptr<const CUgraphNode> definition;  // whose nodes name those of the executable
-    NotedShape shape;                             // that it had when it was instantiated. With the GIL
+    ShapeHandle shape;                            // that it had when it was instantiated. With the GIL
+    bool is_renamed = false;                      // its nodes went by another shape in the last update. With the GIL
     std::unique_ptr<ExecParameters> parameters;   // null without any
     ExecMemsets memsets;
     NodeHandle kept;  // that definition, once a memset was off: a whole update has to find it again
@@ -58,6 +59,10 @@ bool set_parameters(const GraphExecHandle& exec, ParameterChanges& changes, Para
 // The present values, in the order of the indices. Without the GIL.
 void list_parameters(const GraphExecHandle& exec, std::vector<PresentParameter>& values);
 
+// Whether the nodes of the definition that was instantiated still name those of the executable: not after an update from
+// that definition in another shape. With the GIL.
+bool names_nodes(const GraphExecHandle& exec) noexcept;
+
 // Sets the node that `node`, of the definition that was instantiated, became. Launches in flight keep what they were
 // launched with. Nothing changes on failure. Without the GIL.
 CUresult set_exec_node(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec);
@@ -65,8 +70,8 @@ CUresult set_exec_node(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& 
 CUresult set_exec_child(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec, GraphBox& child);
 
 // A node that is disabled does nothing, in its place in the order. Kernel, memset and memcpy nodes only. Without the
-// GIL.
-CUresult set_exec_enabled(const GraphExecHandle& exec, CUgraphNode node, bool enabled);
+// GIL. CUDA_ERROR_NOT_SUPPORTED for a memset that is not known (exec_memsets.hpp).
+CUresult set_exec_enabled(const GraphExecHandle& exec, const NodeRecord& node, bool enabled);
 CUresult get_exec_enabled(const GraphExecHandle& exec, CUgraphNode node, bool* enabled);
 
 // Takes over what all nodes of a definition of the same structure do, and its owners instead of those that it had,

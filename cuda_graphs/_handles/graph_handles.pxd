@@ -236,7 +236,7 @@ cdef extern from "_handles/graph.hpp" namespace "cg" nogil:
         vector[ConditionRecord] conditions
         cpp_bool half_done
     NodeHandle create_graph() except +
-    void note_edit(GraphBox& graph) noexcept
+    void about_to_change(GraphBox& graph) noexcept
     NodeHandle node_handle(const NodeHandle& any, NodeRecord& node) noexcept
     GraphBox* find_unfinished(GraphBox& graph) noexcept
     GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw) except +
@@ -287,9 +287,10 @@ cdef extern from "_handles/graph_exec.hpp" namespace "cg" nogil:
         const GraphExecHandle& graph, ParameterChanges& changes, ParameterProblem* problem) except +
     void list_parameters(const GraphExecHandle& graph, vector[PresentParameter]& values) except +
     CUresult upload(const GraphExecHandle& graph, const StreamHandle& stream) except +
+    cpp_bool names_nodes(const GraphExecHandle& graph) noexcept
     CUresult set_exec_node(const GraphExecHandle& graph, NodeRecord& node, NodeSpec& spec) except +
     CUresult set_exec_child(const GraphExecHandle& graph, NodeRecord& node, NodeSpec& spec, GraphBox& child) except +
-    CUresult set_exec_enabled(const GraphExecHandle& graph, CUgraphNode node, cpp_bool enabled) except +
+    CUresult set_exec_enabled(const GraphExecHandle& graph, const NodeRecord& node, cpp_bool enabled) except +
     CUresult get_exec_enabled(const GraphExecHandle& graph, CUgraphNode node, cpp_bool* enabled) except +
     CUresult update(
         const GraphExecHandle& graph, GraphBox& source, CUgraphExecUpdateResultInfo* info,

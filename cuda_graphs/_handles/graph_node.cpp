@@ -223,12 +223,13 @@ CUresult find_kind(CUgraphNode node, NodeKind* kind) {
 
 CUresult destroy_node(NodeRecord& record) {
     GraphBox& graph = *record.graph;
+    about_to_change(graph);
     {
         const GilRelease released;
         const CUresult status = driver().cuGraphDestroyNode(record.raw);
         if (status != CUDA_SUCCESS) return status;
     }
-    note_edit(graph);
+    graph.edited = true;
     forget_inner(record);
     graph.owners.release(graph.raw, record.owners);
     graph.nodes.forget(record);

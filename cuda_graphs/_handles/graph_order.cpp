@@ -33,7 +33,10 @@ bool sort_edges(const Edges& edges, const Positions& positions, Edges& sorted) {
 
 CUresult replace_edges(CUgraph graph, const Edges& before, const Edges& after) {
     const CUresult status = before.size() == 0 ? CUDA_SUCCESS : remove_edges(graph, before);
-    return status == CUDA_SUCCESS && after.size() != 0 ? add_edges(graph, after) : status;
+    if (status != CUDA_SUCCESS || after.size() == 0) return status;
+    const CUresult added = add_edges(graph, after);
+    if (added != CUDA_SUCCESS) add_edges(graph, before);
+    return added;
 }
 
 // Edges of every node in the order of `nodes`; `inner` gets the nodes that others depend on.

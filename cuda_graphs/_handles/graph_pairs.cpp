@@ -4,7 +4,6 @@
 
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "error.hpp"
 #include "gil.hpp"
@@ -98,55 +97,6 @@ bool pair_graphs(GraphBox& first, GraphBox& other, std::vector<NodePair>& pairs)
 }
 
 }  // namespace
-
-namespace {
-
-std::uint64_t mix(std::uint64_t sum, std::uint64_t value) noexcept {
-    constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
-    sum = (sum ^ value) * kOdd;
-    return sum ^ (sum >> 32);
-}
-
-std::uint64_t number_of(const void* handle) noexcept {
-    return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(handle));
-}
-
-// Of nodes in their order and edges in any.
-CUresult sign(CUgraph graph, std::uint64_t& sum) {
-    std::vector<CUgraphNode> nodes;
-    Edges edges;
-    CUresult status = list_nodes(graph, nodes);
-    if (status == CUDA_SUCCESS) status = list_edges(graph, edges);
-    sum = mix(sum, number_of(graph));
-    for (const CUgraphNode node : nodes) sum = mix(sum, number_of(node));
-    std::uint64_t all = 0;
-    for (std::size_t i = 0; i < edges.size(); ++i) all += mix(mix(1, number_of(edges.from[i])), number_of(edges.to[i]));
-    sum = mix(sum, all);
-    return status;
-}
-
-}  // namespace
-
-CUresult note_shape(const GraphBox& graph, NotedShape& shape) {
-    const std::vector<GraphBox*> all = list_living(graph);
-    shape = {count_edits(graph), 0};
-    const GilRelease released;
-    for (const GraphBox* each : all) {
-        const CUresult status = sign(each->raw, shape.sum);
-        if (status != CUDA_SUCCESS) return status;
-    }
-    return CUDA_SUCCESS;
-}
-
-CUresult has_shape(const GraphBox& graph, NotedShape& shape, bool* same) {
-    *same = count_edits(graph) == shape.edits;
-    if (*same) return CUDA_SUCCESS;
-    NotedShape now;
-    const CUresult status = note_shape(graph, now);
-    *same = status == CUDA_SUCCESS && now.sum == shape.sum;
-    if (*same) shape = now;
-    return status;
-}
 
 bool pair_parameter_nodes(GraphBox& first, GraphBox& other, std::vector<NodePair>& pairs) {
     return pair_graphs(first, other, pairs);

@@ -7,8 +7,6 @@
 #ifndef CUDA_GRAPHS_HANDLES_GRAPH_PAIRS_HPP
 #define CUDA_GRAPHS_HANDLES_GRAPH_PAIRS_HPP
 
-#include <cstddef>
-#include <cstdint>
 #include <unordered_map>
 #include <vector>
 
@@ -24,18 +22,6 @@ bool find_partners(CUgraph first, CUgraph other, Partners& partners);
 
 // Notes that error; false.
 bool shapes_differ();
-
-// Nodes and edges of a hierarchy, summed up. The nodes of an executable have the names and the shape that those of its
-// definition had when it was instantiated: once that one is edited into another shape, it does not tell any more which
-// node of a third definition is which, nor do its own nodes name those that the driver pairs them with.
-struct NotedShape {
-    std::size_t edits = 0;
-    std::uint64_t sum = 0;
-};
-// Of one whose order is settled (graph_order.hpp). With the GIL.
-CUresult note_shape(const GraphBox& graph, NotedShape& shape);
-// Asks the driver if it was edited since.
-CUresult has_shape(const GraphBox& graph, NotedShape& shape, bool* same);
 
 struct NodePair {
     NodeRecord* first;

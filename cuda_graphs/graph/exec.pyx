@@ -130,8 +130,9 @@ cdef class Graph:
         GraphUpdateError, a CUDAError, says which node cannot be changed, and how; then nothing has changed. RuntimeError
         for a closed Graph and a definition that is no longer valid.
 
-        A Graph with named parameters is not updated, which is a GraphUpdateError too, while the definition that it was made
-        of has other edges or nodes than then: by these it is told which node takes which parameter.
+        If the definition that the Graph was made of has other edges or nodes by now, nothing tells which node is which: a
+        Graph with named parameters is not updated then (GraphUpdateError), and one that is updated from that definition
+        gives no views of its nodes (`graph[node]`).
         """
         self._check_open()
         cdef Place definition = accept_source(source)
@@ -162,7 +163,8 @@ cdef class Graph:
               Whole updates do not change which nodes these are. Of a node of any other graph the driver says so when
               the view is used (CUDAError).
 
-        ValueError when the Graph is closed or the node destroyed; TypeError for kinds that cannot be changed.
+        ValueError when the Graph is closed, the node destroyed, or the Graph updated from this definition after that was
+        edited into another shape; TypeError for kinds that cannot be changed.
         """
         if not self._h:
             raise ValueError("executable graph has been closed")

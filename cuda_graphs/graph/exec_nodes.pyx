@@ -5,11 +5,11 @@
 from libc.stdint cimport uintptr_t
 from libcpp cimport bool as cpp_bool
 
-from cuda_graphs._driver.cuda cimport CUgraphNode, CUresult
+from cuda_graphs._driver.cuda cimport CUDA_ERROR_NOT_SUPPORTED, CUgraphNode, CUresult
 from cuda_graphs._driver.seam cimport check_attempt, ensure_driver, raise_noted
 from cuda_graphs._handles.graph_handles cimport (
     GraphBox, GraphExecHandle, KernelShape, NodeKind, NodeRecord, NodeSpec, child_box, get_exec_enabled, get_shape,
-    parameters_of, set_exec_child, set_exec_enabled, set_exec_node, uses_parameters,
+    names_nodes, parameters_of, set_exec_child, set_exec_enabled, set_exec_node, uses_parameters,
 )
 from cuda_graphs.graph.node cimport GraphNode
 from cuda_graphs.graph.place cimport accept_graph
@@ -37,6 +37,11 @@ cdef class ExecutableGraphNode:
         if record.raw == NULL or record.graph.raw == NULL:
             raise ValueError("source graph node is no longer valid")
         ensure_driver()  # in a forked child the executable's lock may be taken for ever
+        if not names_nodes(self._h):
+            raise ValueError(
+                f"nothing tells which node of the Graph {self._node._identify()} is: the definition was edited into "
+                "another shape after the Graph was made, which was then updated from it; instantiate the definition again"
+            )
         return record
 
     cdef int _set(self, NodeSpec& spec) except -1:
@@ -99,11 +104,18 @@ cdef class SwitchableNode(ExecutableGraphNode):
 
 
 cdef int switch(SwitchableNode self, bint enabled) except -1:
-    cdef CUgraphNode raw = self._record().raw
+    cdef NodeRecord* record = self._record()
     cdef CUresult status
     with nogil:
-        status = set_exec_enabled(self._h, raw, enabled)
-    return check_attempt(status, f"{'enable' if enabled else 'disable'} {identify(self)}") if status else 0
+        status = set_exec_enabled(self._h, record[0], enabled)
+    if not status:
+        return 0
+    unknown = record.kind == NodeKind.kMemset and status == CUDA_ERROR_NOT_SUPPORTED
+    why = (
+        "; nothing tells what it fills, since the definition was edited into another shape after the Graph was made, "
+        "and the Graph then updated: update() the node first"
+    )
+    return check_attempt(status, f"{'enable' if enabled else 'disable'} {identify(self)}{why if unknown else ''}")
 
 
 cdef class ExecutableKernelNode(SwitchableNode):

@@ -13,8 +13,8 @@ from cuda_graphs._driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS, CU
 from cuda_graphs._driver.cuda_graph cimport CUgraphEdgeData, CUgraphNodeType, graph_driver
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport (
-    Direction, Edges, GraphBox, NodeKind, NodeParameters, NodeRecord, NodeSpec, OwnerSlot, add_edges, destroy_node,
-    list_edges_of, load_node, note_edit, owners_of, remove_edges, set_node,
+    Direction, Edges, GraphBox, NodeKind, NodeParameters, NodeRecord, NodeSpec, OwnerSlot, about_to_change, add_edges, destroy_node,
+    list_edges_of, load_node, owners_of, remove_edges, set_node,
 )
 from cuda_graphs._handles.handles cimport hold_python
 from cuda_graphs._objects.source cimport text_of
@@ -272,13 +272,14 @@ cdef class GraphNode(Place):
         collect_new(self, add, forward, accept_edge(data), new)
         if remove:
             collect_present(self, remove, forward, gone)
+        about_to_change(self._record().graph[0])
         # Removing comes first: that is what a driver refuses for a graph as a whole.
         if gone.size() != 0:
             with nogil:
                 status = remove_edges(graph, gone)
             if status:
                 check_attempt(status, f"remove edges between {self._identify(True)} and {listed(remove)}")
-        note_edit(self._record().graph[0])
+        self._record().graph.edited = True
         if new.size() != 0:
             with nogil:
                 status = add_edges(graph, new)

@@ -22,7 +22,8 @@ from cuda_graphs._driver.cuda_graph cimport (
 from cuda_graphs._driver.seam cimport check_attempt, raise_noted
 from cuda_graphs._handles.graph_handles cimport (
     AllocKind, GraphBox, GraphLabels, GraphMemory, NodeHandle, NodeKind, NodeParameters, NodePlace, NodeRecord, NodeSpec,
-    Owners, OwnerSlot, add_inner_graph, add_node, alloc_kind, as_owner, create_graph_memory, find_kind, make_node,
+    Owners, OwnerSlot, about_to_change, add_inner_graph, add_node, alloc_kind, as_owner, create_graph_memory, find_kind,
+    make_node,
     place_after, point_to,
 )
 from cuda_graphs._handles.handles cimport box_of
@@ -202,6 +203,7 @@ cdef class Place:
             parameters = prepare_uses(graph, spec)
         if spec.owners:
             slot = self._attach(spec.owners)
+        about_to_change(graph[0])
         with nogil:
             status = make_node(place, spec, &raw)
         if status:
@@ -231,6 +233,7 @@ cdef class Place:
         for node in nodes:
             read_dependency(self, node, &after)
         place.graph, place.after, place.count = graph.raw, after.data(), after.size()
+        about_to_change(graph[0])
         with nogil:
             status = make_node(place, spec, &raw)
         if status:

@@ -176,7 +176,9 @@ def test_nor_do_other_definitions_while_it_is_edited(turned, kernels, stream):
     g, graph, first, second, words = turned()
     other = cg.GraphDef()
     p = other.param("n", cg.i32)
-    other.launch(ONE, kernels.add, words.ctypes.data, 1, p).launch(ONE, kernels.add, words.ctypes.data + 4, 1, 20)
+    other.launch(ONE, kernels.add, words.ctypes.data, 1, p).launch(
+        ONE, kernels.add, words.ctypes.data + 4, 1, 20
+    )
     with pytest.raises(cg.GraphUpdateError, match="instantiate the definition again"):
         graph.update(other)
     second.succ.clear()
@@ -203,13 +205,116 @@ def test_a_node_destroyed_and_made_again_is_another_shape(device, kernels, pinne
     assert words.tolist() == [10, 5]
 
 
-def test_without_parameters_a_turned_definition_is_one_like_any_other(make, stream):
-    g, (first, second), words = make(2, [(0, 1)])
-    graph = g.instantiate()
-    first.succ.clear()
-    second.succ.add(first)
+@pytest.fixture
+def turn(make):
+    """turn(): a definition `first -> second` without parameters, turned round after it was instantiated."""
+
+    def turn():
+        g, (first, second), words = make(2, [(0, 1)])
+        graph = g.instantiate()
+        first.succ.clear()
+        second.succ.add(first)
+        return g, graph, first, second, words
+
+    return turn
+
+
+def test_without_parameters_a_turned_definition_is_one_like_any_other(turn, stream):
+    g, graph, first, second, words = turn()
     graph.update(g)
-    words[:] = 0
     graph.launch(stream)
     stream.sync()
     assert words.tolist()[:2] == [1, 1]
+
+
+def test_but_then_its_nodes_name_none_of_the_executable(turn, pairs):
+    g, graph, first, second, words = turn()
+    view = graph[first]
+    assert pairs(graph, (first, second), words) == [[0], [1]]  # as they were made
+    graph.update(g)
+    for use in (lambda: graph[second], view.disable, lambda: view.is_enabled):
+        with pytest.raises(ValueError, match="instantiate the definition again"):
+            use()
+    second.succ.clear()
+    first.succ.add(second)
+    graph.update(g)
+    assert pairs(graph, (first, second), words) == [[0], [1]]
+
+
+def test_they_do_when_it_is_updated_from_another(turn, make, pairs):
+    g, graph, first, second, words = turn()
+    graph.update(make(2, [(0, 1)])[0])
+    assert pairs(graph, (first, second), words) == [[0], [1]]
+
+
+def test_a_node_that_came_and_went_changes_no_names(make, pairs):
+    g, nodes, words = make(3, [(0, 1)])
+    graph = g.instantiate()
+    nodes[1].join(nodes[2]).destroy()
+    g.join().destroy()
+    graph.update(g)
+    assert pairs(graph, nodes, words) == [[0], [1], [2]]
+
+
+def test_nodes_in_bodies_and_embedded_graphs_are_of_the_shape_too(device, kernels, pinned):
+    words = pinned(2)
+    g = cg.GraphDef()
+    inner = cg.GraphDef()
+    inner.launch(ONE, kernels.add, words.ctypes.data, 1, 1).launch(ONE, kernels.add, words.ctypes.data, 1, 1)
+    embedded = g.embed(inner).child_graph
+    body = g.if_then(g.create_condition(default_value=1)).then
+    body.launch(ONE, kernels.add, words.ctypes.data, 1, 1).launch(ONE, kernels.add, words.ctypes.data, 1, 1)
+    for place in (embedded, body):
+        graph = g.instantiate()
+        ((first, second),) = place.edges()
+        assert graph[first].is_enabled
+        first.succ.clear()
+        second.succ.add(first)
+        graph.update(g)
+        with pytest.raises(ValueError, match="instantiate the definition again"):
+            graph[first]
+        graph.close()
+
+
+def test_a_child_that_takes_its_own_turned_graph_has_no_names_either(device, kernels, pinned):
+    words = pinned(2)
+    inner, g = cg.GraphDef(), cg.GraphDef()
+    inner.launch(ONE, kernels.add, words.ctypes.data, 1, 1).launch(ONE, kernels.add, words.ctypes.data, 1, 1)
+    child = g.embed(inner)
+    graph = g.instantiate()
+    ((first, second),) = child.child_graph.edges()
+    graph[child].update(child.child_graph)
+    assert graph[first].is_enabled
+    first.succ.clear()
+    second.succ.add(first)
+    graph[child].update(child.child_graph)
+    with pytest.raises(ValueError, match="instantiate the definition again"):
+        graph[first]
+
+
+def test_a_memset_of_which_nothing_is_known_is_not_switched_off(device, pinned, stream):
+    words = pinned(4)
+
+    def chain(value):
+        g = cg.GraphDef()
+        return g, g.memset(words.ctypes.data, value, 4), g.memset(words.ctypes.data + 4, value, 4)
+
+    g, first, second = chain(1)
+    first.succ.add(second)
+    graph = g.instantiate()
+    first.succ.clear()
+    second.succ.add(first)
+    other, before, after = chain(2)
+    before.succ.add(after)
+    graph.update(other)
+    with pytest.raises(cg.CUDAError, match="update.. the node first"):
+        graph[first].disable()
+    graph[first].update(dst=words.ctypes.data, value=3, width=4)
+    graph[first].disable()
+    graph.launch(stream)
+    stream.sync()
+    assert words.view("u1")[:8].tolist() == [0] * 4 + [2] * 4
+    graph[first].enable()
+    graph.launch(stream)
+    stream.sync()
+    assert words.view("u1")[:8].tolist() == [3] * 4 + [2] * 4
