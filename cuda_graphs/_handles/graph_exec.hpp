@@ -59,8 +59,8 @@ bool set_parameters(const GraphExecHandle& exec, ParameterChanges& changes, Para
 // The present values, in the order of the indices. Without the GIL.
 void list_parameters(const GraphExecHandle& exec, std::vector<PresentParameter>& values);
 
-// Whether the nodes of the definition that was instantiated still name those of the executable: not after an update from
-// that definition in another shape. With the GIL.
+// Whether the nodes of the definition that was instantiated still name those of the executable: not after an update
+// from that definition in another shape. With the GIL.
 bool names_nodes(const GraphExecHandle& exec) noexcept;
 
 // Sets the node that `node`, of the definition that was instantiated, became. Launches in flight keep what they were

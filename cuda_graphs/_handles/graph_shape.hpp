@@ -3,7 +3,8 @@
 //
 // Whether a definition still has the shape that it had when an executable was made of it. The nodes of an executable go
 // by the names and the shape of that day: once the definition is edited into another shape, an isomorphic one even, it
-// tells no more which node of a third definition is which, nor do its own nodes name those that a driver pairs them with.
+// tells no more which node of a third definition is which, nor do its own nodes name those that a driver pairs them
+// with.
 //
 // Instantiating costs nothing: an executable shares a note with the definition, which is filled in before the first
 // change that comes after, and only if an executable is still there. Changes through raw handles are not seen.
