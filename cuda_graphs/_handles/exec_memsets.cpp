@@ -191,6 +191,7 @@ CUresult ExecMemsets::set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams&
     if (status != CUDA_SUCCESS) return status;
     Entry& entry = entries_[node];
     entry.params = params.memset;
+    source_ = {};
     if (!entry.off) return CUDA_SUCCESS;
     const CUresult again = apply(exec, node, entry, false);
     entry.off = again == CUDA_SUCCESS;

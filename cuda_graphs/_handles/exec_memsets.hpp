@@ -12,6 +12,7 @@
 #include <cuda.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <unordered_map>
 #include <vector>
 
@@ -38,10 +39,15 @@ class ExecMemsets {
 
     bool knows(CUgraphNode node) const { return entries_.count(node) != 0; }
     bool is_empty() const noexcept { return entries_.empty(); }
+    // They do what those of `graph` did when its hierarchy had that number (memsets_of), all of them.
+    void set_source(const GraphBox& graph, std::uint64_t number) noexcept { source_ = {&graph, number}; }
+    bool are_as_in(const GraphBox& graph, std::uint64_t number) const noexcept {
+        return source_.graph == &graph && source_.number == number && !has_off();
+    }
     bool is_off(CUgraphNode node) const;
     bool has_off() const noexcept;
     // When the definition that names them is gone.
-    void forget() noexcept { entries_.clear(); }
+    void forget() noexcept { entries_.clear(), source_ = {}; }
 
     // The memory that the node fills while it is off, if it was given some; and how many bytes it takes.
     PointerHandle scratch(CUgraphNode node) const;
@@ -64,7 +70,13 @@ class ExecMemsets {
 
     static CUresult apply(CUgraphExec exec, CUgraphNode node, const Entry& entry, bool on);
 
+    struct Source {
+        const GraphBox* graph = nullptr;  // only to be compared
+        std::uint64_t number = 0;
+    };
+
     std::unordered_map<CUgraphNode, Entry> entries_;
+    Source source_;
 };
 
 // An executable whose nodes are about to be set.

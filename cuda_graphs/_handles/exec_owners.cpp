@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec_owners.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <memory>
@@ -75,6 +77,11 @@ bool is_passing(CUresult status) noexcept {
 void ExecOwners::add(Objects&& objects) {
     objects_.insert(objects_.end(), objects.begin(), objects.end());
     open_ = nullptr;
+}
+
+bool ExecOwners::are(const std::vector<HeldObject>& held) const noexcept {
+    const auto same = [](CUuserObject mine, const HeldObject& theirs) { return mine == theirs.object; };
+    return std::equal(objects_.begin(), objects_.end(), held.begin(), held.end(), same);
 }
 
 void ExecOwners::exchange(ExecOwners& fresh) {
@@ -221,14 +228,15 @@ Lock lock_without_gil(std::mutex& mutex) {
 
 }  // namespace
 
-DetachedOwners::DetachedOwners(GraphBox& graph, Objects& kept)
-    : graph_(graph), alone_(lock_without_gil(making_mutex(graph))), attached_(list_owners(graph)) {
-    kept.reserve(attached_.size());
+DetachedOwners::DetachedOwners(GraphBox& graph)
+    : graph_(graph), alone_(lock_without_gil(making_mutex(graph))), all_(list_owners(graph)) {
+    for (const HeldObject& each : all_)
+        if (each.graph != nullptr) detached_.push_back(each);
+    if (detached_.empty()) return;
     const GilRelease released;
-    for (AttachedObject& each : attached_) {
-        // One to keep, one to give back. Where that fails the executable gets its own from the graph.
-        const bool retained = driver().cuUserObjectRetain(each.object, 2) == CUDA_SUCCESS;
-        if (retained) kept.push_back(each.object);
+    for (HeldObject& each : detached_) {
+        // One to give back. Where that fails the executable gets its own from the graph.
+        const bool retained = driver().cuUserObjectRetain(each.object, 1) == CUDA_SUCCESS;
         if (retained && driver().cuGraphReleaseUserObject(each.graph, each.object, 1) == CUDA_SUCCESS) continue;
         if (retained) driver().cuUserObjectRelease(each.object, 1);
         each.object = nullptr;
@@ -236,15 +244,31 @@ DetachedOwners::DetachedOwners(GraphBox& graph, Objects& kept)
 }
 
 DetachedOwners::~DetachedOwners() {
+    if (detached_.empty()) return;
     {
         const GilRelease released;
-        for (AttachedObject& each : attached_)
+        for (HeldObject& each : detached_)
             if (each.object != nullptr &&
                 driver().cuGraphRetainUserObject(each.graph, each.object, 1, CU_GRAPH_USER_OBJECT_MOVE) == CUDA_SUCCESS)
                 each.object = nullptr;
     }
-    for (const AttachedObject& each : attached_)
+    for (const HeldObject& each : detached_)
         if (each.object != nullptr) keep_owners(graph_, each.object);  // the definition needs the owners
+}
+
+CUresult DetachedOwners::keep(Objects& kept) const {
+    const std::size_t before = kept.size();
+    kept.reserve(before + all_.size());
+    for (const HeldObject& each : all_) {
+        const CUresult status = driver().cuUserObjectRetain(each.object, 1);
+        if (status == CUDA_SUCCESS) {
+            kept.push_back(each.object);
+            continue;
+        }
+        for (; kept.size() > before; kept.pop_back()) driver().cuUserObjectRelease(kept.back(), 1);
+        return status;
+    }
+    return CUDA_SUCCESS;
 }
 
 CUresult prepare_use(const LastUse& last, const StreamHandle& stream, LastUse* next) {

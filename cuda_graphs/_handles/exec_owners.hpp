@@ -56,6 +56,8 @@ class ExecOwners {
 
     // A reference to each of these is the executable's from now on.
     void add(std::vector<CUuserObject>&& objects);
+    // Whether it has these and nothing else: those of a definition that has not changed what it keeps.
+    bool are(const std::vector<HeldObject>& held) const noexcept;
     // Takes over what `fresh` has, and gives it what was, with the notes of the uses that it has to outlive.
     void exchange(ExecOwners& fresh);
     // What a single node needs from now on is only added, since launches in flight may use what was before. In steps,
@@ -95,16 +97,20 @@ void let_go(ExecOwners&& owners);
 // One thread at a time makes something of a definition.
 class DetachedOwners {
   public:
-    // `kept` gets a reference to each.
-    DetachedOwners(GraphBox& graph, std::vector<CUuserObject>& kept);
+    explicit DetachedOwners(GraphBox& graph);
     ~DetachedOwners();
     DetachedOwners(const DetachedOwners&) = delete;
     DetachedOwners& operator=(const DetachedOwners&) = delete;
 
+    const std::vector<HeldObject>& all() const noexcept { return all_; }
+    // Another reference to each, or none on failure.
+    CUresult keep(std::vector<CUuserObject>& kept) const;
+
   private:
     GraphBox& graph_;
     Lock alone_;
-    std::vector<AttachedObject> attached_;
+    std::vector<HeldObject> all_;
+    std::vector<HeldObject> detached_;
 };
 
 // May go well another time: inside a host function, or during a capture.

@@ -16,6 +16,15 @@
 
 namespace cg {
 
+namespace {
+
+std::uint64_t next_number() noexcept {
+    static std::uint64_t last = 0;
+    return ++last;
+}
+
+}  // namespace
+
 struct Hierarchy {
     CUgraph root = nullptr;
     bool poisoned = false;
@@ -23,6 +32,8 @@ struct Hierarchy {
     SourceTable sources;
     ParameterTable parameters;
     std::weak_ptr<ShapeNote> shape;
+    std::uint64_t memsets = next_number();
+    bool is_shared = false;          // see OwnerPages::share
     std::vector<CUuserObject> kept;  // references that the graphs should have and could not be given
     std::mutex making;
 
@@ -34,6 +45,7 @@ bool Hierarchy::finish() noexcept {
     if (root != nullptr) {
         const GilRelease released;
         if (is_refused_here(driver().cuGraphDestroy(root))) return false;
+        for (GraphBox& graph : graphs) graph.owners.forget_all();
         for (CUuserObject object : kept) driver().cuUserObjectRelease(object, 1);
     }
     drain_deferred();
@@ -48,6 +60,7 @@ GraphBox& Hierarchy::add(CUgraph raw, NodeRecord* holder) {
     graph.holder = holder;
     graph.entry.graph = &graph;
     graph.entry.kind = NodeKind::kEntry;
+    if (is_shared) graph.owners.share(raw);  // it has none yet
     return graph;
 }
 
@@ -110,6 +123,14 @@ std::weak_ptr<ShapeNote>& shape_of(GraphBox& graph) noexcept {
     return graph.hierarchy->shape;
 }
 
+std::uint64_t memsets_of(const GraphBox& graph) noexcept {
+    return graph.hierarchy->memsets;
+}
+
+void note_memset_change(GraphBox& graph) noexcept {
+    graph.hierarchy->memsets = next_number();
+}
+
 NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot owners) {
     NodeRecord& node = graph.nodes.add(graph, raw, kind);
     graph.owners.commit(graph.raw, owners, node);
@@ -146,12 +167,24 @@ std::mutex& making_mutex(GraphBox& graph) noexcept {
     return graph.hierarchy->making;
 }
 
-std::vector<AttachedObject> list_owners(const GraphBox& graph) {
-    std::vector<AttachedObject> found;
+CUresult share_owners(GraphBox& graph) noexcept {
+    Hierarchy& all = *graph.hierarchy;
+    if (all.is_shared || driver_is_lost()) return CUDA_SUCCESS;  // a forked child copies nothing
+    for (GraphBox& each : all.graphs) {
+        const CUresult status = each.owners.share(each.raw);
+        if (status != CUDA_SUCCESS) return status;
+    }
+    all.is_shared = true;
+    return CUDA_SUCCESS;
+}
+
+std::vector<HeldObject> list_owners(const GraphBox& graph) {
+    std::vector<HeldObject> found;
     for (const GraphBox& each : graph.hierarchy->graphs) {
         // First: a dead graph has no holder any more.
         if (each.raw == nullptr || !is_body_in(&each, graph)) continue;
-        each.owners.for_each([&](CUuserObject object) { found.push_back({each.raw, object}); });
+        each.owners.for_each(
+            [&](const OwnerPage& page) { found.push_back({page.is_loose() ? nullptr : each.raw, page.object()}); });
     }
     return found;
 }

@@ -11,6 +11,8 @@
 #include <cuda.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -73,6 +75,10 @@ ParameterTable& parameters_of(GraphBox& graph) noexcept;
 // The shape of the hierarchy, if an executable goes by it.
 std::weak_ptr<ShapeNote>& shape_of(GraphBox& graph) noexcept;
 
+// A number that no other state of what memsets there are and what they do has, in any hierarchy. With the GIL.
+std::uint64_t memsets_of(const GraphBox& graph) noexcept;
+void note_memset_change(GraphBox& graph) noexcept;
+
 // The handle of a node (so, with an entry node, of a graph) from any handle of its hierarchy.
 template <class AnyHandle>
 NodeHandle node_handle(const AnyHandle& any, NodeRecord& node) noexcept {
@@ -95,14 +101,17 @@ void seal_owners(GraphBox& graph) noexcept;
 // Held, and waited for without the GIL, while something is made of a graph of the hierarchy: see DetachedOwners.
 std::mutex& making_mutex(GraphBox& graph) noexcept;
 
-// A user object that a graph has a reference to.
-struct AttachedObject {
+// From now on somebody else may copy the hierarchy: its graphs take what their nodes need. Again on failure.
+CUresult share_owners(GraphBox& graph) noexcept;
+
+// A user object that a graph has a reference to, or, where that is null, our records.
+struct HeldObject {
     CUgraph graph;
     CUuserObject object;
 };
 
 // Those of this graph and of all bodies in it. What an embedded graph has is left out: it got it from its source.
-std::vector<AttachedObject> list_owners(const GraphBox& graph);
+std::vector<HeldObject> list_owners(const GraphBox& graph);
 
 // Keeps a reference to owners as long as the whole hierarchy lives.
 void keep_owners(GraphBox& graph, CUuserObject object) noexcept;

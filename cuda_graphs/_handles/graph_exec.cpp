@@ -35,6 +35,14 @@ bool hold_values(GraphExecBox& box) noexcept {
     }
 }
 
+// All of a definition, or none.
+CUresult keep(const DetachedOwners& owners, ExecOwners& to) {
+    std::vector<CUuserObject> kept;
+    const CUresult status = owners.keep(kept);
+    to.add(std::move(kept));
+    return status;
+}
+
 // As the driver answers (580, on an H200), but the capture is not spoiled by that.
 CUresult refuse_capturing(CUstream stream) noexcept {
     CUstreamCaptureStatus capture{};
@@ -69,17 +77,18 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
         if (*status != CUDA_SUCCESS) return {};
     }
     NotedMemsets memsets;
+    const std::uint64_t number = memsets_of(graph);
     if (!note_memsets(graph, graph, memsets)) {
         *status = take_noted_error().status;
         return {};
     }
     exec->shape = note_shape(graph);
-    std::vector<CUuserObject> kept;
     seal_owners(graph);
     {
-        const DetachedOwners detached(graph, kept);
-        exec->owners.add(std::move(kept));
+        const DetachedOwners owners(graph);
         const GilRelease released;
+        *status = keep(owners, exec->owners);
+        if (*status != CUDA_SUCCESS) return {};
         const RelaxedCapture relaxed;
         params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;  // where the driver is not even asked
         if (upload_stream && (*status = refuse_capturing(*upload_stream)) != CUDA_SUCCESS) return {};
@@ -93,6 +102,7 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
         if (*status != CUDA_SUCCESS || params->result_out != CUDA_GRAPH_INSTANTIATE_SUCCESS)
             return exec->raw = nullptr, GraphExecHandle();
         *status = exec->memsets.take_over(exec->raw, memsets);
+        exec->memsets.set_source(graph, number);
         ParameterProblem problem;
         if (exec->parameters && !exec->parameters->settle(exec->target(), &problem)) *status = problem.status;
     }
@@ -189,23 +199,26 @@ bool renames(GraphExecBox& box, GraphBox& graph) {
 
 CUresult set_exec_child(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec, GraphBox& child) {
     GraphExecBox& box = *box_of<GraphExecBox>(exec);
-    ExecOwners fresh;
     NotedMemsets memsets;
     GraphBox* const inner = child_box(node);
     const bool noted = inner != nullptr && note_memsets(*inner, child, memsets);
     if (!noted) return take_noted_error().status;
     const bool is_renamed = renames(box, child);
-    std::vector<CUuserObject> kept;
-    const DetachedOwners detached(child, kept);
+    const DetachedOwners owners(child);
     CUresult status = CUDA_SUCCESS;
     {
         const GilRelease released;
+        ExecOwners fresh;
+        std::vector<CUuserObject> kept;
+        status = owners.keep(kept);
+        if (status != CUDA_SUCCESS) return status;
         const std::lock_guard lock(box.mutex);
         status = box.target().set(node.raw, spec.params);
         (status == CUDA_SUCCESS ? box.owners : fresh).add(std::move(kept));
         fresh.release();
         if (status != CUDA_SUCCESS) return status;
         status = box.memsets.take_over(box.raw, memsets);
+        box.memsets.set_source(child, 0);
     }
     box.is_renamed |= is_renamed;
     return status;
@@ -303,17 +316,18 @@ CUresult prepare_parameters(GraphExecBox& box, GraphBox& graph, std::unique_ptr<
     return status;
 }
 
-bool has_memsets(GraphExecBox& box) {
+bool has_other_memsets(GraphExecBox& box, const GraphBox& graph) {
+    const std::uint64_t number = memsets_of(graph);
     const GilRelease released;
     const std::lock_guard lock(box.mutex);
-    return !box.memsets.is_empty();
+    return !box.memsets.is_empty() && !box.memsets.are_as_in(graph, number);
 }
 
 // What the memsets of the executable will do. False when no node names them any more, or the definition whose nodes do
 // has another shape by now. With the GIL. An update gives no executable a memset that it has not, so what has none need
-// not ask for those of `graph`.
+// not ask for those of `graph`; nor one whose memsets do that already.
 bool prepare_memsets(GraphExecBox& box, GraphBox& graph, NotedMemsets& memsets) {
-    if (!has_memsets(box)) return true;
+    if (!has_other_memsets(box, graph)) return true;
     const NodeHandle first = box.definition.lock();
     if (!first) return false;
     GraphBox& named = *box_of<NodeRecord>(first)->graph;
@@ -321,6 +335,14 @@ bool prepare_memsets(GraphExecBox& box, GraphBox& graph, NotedMemsets& memsets) 
     if (note_memsets(named, graph, memsets)) return true;
     (void)take_noted_error();
     return false;
+}
+
+CUresult take_over(GraphExecBox& box, bool are_known, const NotedMemsets& memsets, const GraphBox& graph,
+                   std::uint64_t number) {
+    const bool are_noted = !memsets.empty() || box.memsets.is_empty() || box.memsets.are_as_in(graph, number);
+    if (!are_known || !are_noted) return box.memsets.forget(), CUDA_SUCCESS;  // not noted: set by another thread since
+    box.memsets.set_source(graph, number);
+    return box.memsets.take_over(box.raw, memsets);
 }
 
 }  // namespace
@@ -335,27 +357,28 @@ CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateR
     ExecOwners other;                          // first the definition's, then those that went out of use
     std::unique_ptr<ExecParameters> replaced;  // the same of the parameters
     std::vector<Opaque> values, gone;
-    std::vector<CUuserObject> kept;
     CUresult status = settle_order(graph);
     if (status == CUDA_SUCCESS) status = prepare_parameters(box, graph, replaced, info, problem);
     if (status != CUDA_SUCCESS) return status;
     NotedMemsets memsets;
+    const std::uint64_t number = memsets_of(graph);
     const bool are_known = prepare_memsets(box, graph, memsets);
     const bool is_renamed = renames(box, graph);
     bool is_done = false;
     seal_owners(graph);
     {
-        const DetachedOwners detached(graph, kept);
-        other.add(std::move(kept));
+        const DetachedOwners owners(graph);
         const GilRelease released;
         const std::lock_guard lock(box.mutex);
-        status = are_known || !box.memsets.has_off() ? driver().cuGraphExecUpdate(box.raw, graph.raw, info)
-                                                     : refuse_shape(info);
+        const bool has_them = box.owners.are(owners.all());
+        if (!has_them) status = keep(owners, other);
+        if (status == CUDA_SUCCESS)
+            status = are_known || !box.memsets.has_off() ? driver().cuGraphExecUpdate(box.raw, graph.raw, info)
+                                                         : refuse_shape(info);
         is_done = status == CUDA_SUCCESS;
         if (is_done) {
-            box.owners.exchange(other);
-            if (!are_known) box.memsets.forget();
-            status = box.memsets.take_over(box.raw, memsets);
+            if (!has_them) box.owners.exchange(other);
+            status = take_over(box, are_known, memsets, graph, number);
             if (status == CUDA_SUCCESS) status = keep_scratch(box);
             if (replaced && box.parameters) replaced->catch_up(*box.parameters);
             box.parameters.swap(replaced);

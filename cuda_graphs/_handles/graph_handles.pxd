@@ -36,6 +36,7 @@ cdef extern from "_handles/user_object.hpp" namespace "cg" nogil:
         void rollback(OwnerSlot slot) noexcept
         void commit(CUgraph graph, OwnerSlot slot, NodeRecord& node) noexcept
     Owners owners_of(OwnerSlot slot) noexcept
+    cpp_bool holds(OwnerSlot slot, const Owners& owners) noexcept
 
 cdef extern from "_handles/node_labels.hpp" namespace "cg" nogil:
     cppclass SourcePlace:
@@ -247,6 +248,8 @@ cdef extern from "_handles/graph.hpp" namespace "cg" nogil:
     void forget_inner(NodeRecord& node) noexcept
     NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot slot) except +
     void seal_owners(GraphBox& graph) noexcept
+    void note_memset_change(GraphBox& graph) noexcept
+    CUresult share_owners(GraphBox& graph) noexcept
 
 cdef extern from "_handles/exec_parameters.hpp" namespace "cg" nogil:
     cppclass ParameterChange:

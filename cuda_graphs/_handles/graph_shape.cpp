@@ -73,6 +73,7 @@ ShapeHandle note_shape(GraphBox& graph) {
 
 void about_to_change(GraphBox& graph) noexcept {
     graph.changed = true;
+    note_memset_change(graph);
     std::weak_ptr<ShapeNote>& noted = shape_of(graph);
     if (noted.expired()) return;
     if (const ShapeHandle shape = noted.lock()) shape->is_lost = !sum_up(graph, shape->sums);

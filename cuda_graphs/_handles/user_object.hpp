@@ -8,8 +8,10 @@
 // instead. The pages of a graph grow, so that large graphs have few; those that others are moved to are small, so that
 // the next release is cheap. docs/design/2026-11-node-owners.md says why.
 //
-// A graph that is being captured belongs to the driver, which destroys it when the capture is spoiled. So pages that
-// are made meanwhile are loose: ours, until the capture has ended well and the graph takes them.
+// Nobody can copy a graph whose handle nobody has. So pages are loose at first: ours, which spares the calls that give
+// them to the graph and those that take them away while an executable is made or updated. The graph takes them once its
+// handle was given away or it is embedded; not while it is being captured, since then it belongs to the driver, which
+// destroys it when the capture is spoiled.
 //
 // Not locked: the GIL is held, except where a driver call is made.
 #ifndef CUDA_GRAPHS_HANDLES_USER_OBJECT_HPP
@@ -55,6 +57,9 @@ struct OwnerSlot {
     OwnerPage* page = nullptr;
     std::uint32_t index = 0;
 };
+
+// Whether these are there: the very same, so that nothing has to be done.
+bool holds(OwnerSlot slot, const Owners& owners) noexcept;
 
 // The payload of one user object.
 class OwnerPage final : public Deferred {
@@ -134,18 +139,21 @@ class OwnerPages {
     // Something is about to share the pages with the graph: it shall not keep the owners of later nodes.
     void seal() noexcept { open_ = nullptr; }
 
-    // From here on the graph is the driver's: no page is attached to it.
+    // The graph takes all pages, from now on. On failure those that are left are ours still.
+    CUresult share(CUgraph graph) noexcept;
+
+    // From here on the graph is the driver's: no page is attached to it; until it is ours (again).
     void begin_capture() noexcept;
-    // It is ours (again), and takes the loose pages. On failure those that are left are ours still.
     CUresult end_capture(CUgraph graph) noexcept;
 
     // The graph is gone, and with it its references.
     void forget_all() noexcept;
 
-    // The user objects that the graph has a reference to.
+    // All pages.
     template <class Visit>
     void for_each(Visit visit) const {
-        for (const OwnerPage* page = first_; page != nullptr; page = page->next_page_) visit(page->object());
+        for (const OwnerPage* page : {first_, loose_})
+            for (; page != nullptr; page = page->next_page_) visit(*page);
     }
 
   private:
@@ -156,8 +164,11 @@ class OwnerPages {
     void drop_loose() noexcept;
     OwnerPage*& list_of(const OwnerPage& page) noexcept { return page.is_loose() ? loose_ : first_; }
 
-    OwnerPage* first_ = nullptr;  // all pages, full or sealed or not; the graph's references keep them
+    CUresult attach_loose(CUgraph graph) noexcept;
+
+    OwnerPage* first_ = nullptr;  // full or sealed or not; the graph's references keep them
     OwnerPage* loose_ = nullptr;  // those that are not the graph's
+    bool is_shared_ = false;
     bool is_captured_ = false;
     OwnerPage* open_ = nullptr;  // where new owners go
 };

@@ -23,7 +23,7 @@ from cuda_graphs._objects.source cimport find_source, keep_source, text_of
 from cuda_graphs.graph.labels cimport place_in_holder
 from cuda_graphs.graph.operands cimport accept_context
 from cuda_graphs.graph.parameter cimport declare
-from cuda_graphs.graph.place cimport Place, class_of, register_class, wrap_node, wrap_raw
+from cuda_graphs.graph.place cimport Place, class_of, hand_out, register_class, wrap_node, wrap_raw
 from cuda_graphs.graph.check import check as check_definition
 from cuda_graphs.graph.dot import write_labelled
 from cuda_graphs.graph.options import GraphCompleteOptions, GraphDebugPrintOptions, accept
@@ -46,8 +46,11 @@ cdef class GraphDef(Place):
 
     @property
     def handle(self):
-        """The CUgraph as an int; 0 once the graph was destroyed with the node that held it."""
-        return <uintptr_t>self._record().graph.raw
+        """The CUgraph as an int; 0 once the graph was destroyed with the node that held it.
+
+        From now on the driver's graph itself keeps what its nodes need, for whoever copies or instantiates it.
+        """
+        return <uintptr_t>hand_out(self._record().graph)
 
     @property
     def is_valid(self):

@@ -97,7 +97,7 @@ def find(
     listing = Listing.of(after)
     partners = {} if before is None else pair(Listing.of(before), listing)
     for node in listing.nodes:
-        if node.handle == handle:
+        if node._raw() == handle:
             yield node, partners.get(node)
         for inner, partner in inner_pairs(node, partners.get(node)):
             yield from find(partner, inner, handle)

@@ -13,15 +13,15 @@ from cuda_graphs._driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS, CU
 from cuda_graphs._driver.cuda_graph cimport CUgraphEdgeData, CUgraphNodeType, graph_driver
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport (
-    Direction, Edges, GraphBox, NodeKind, NodeParameters, NodeRecord, NodeSpec, OwnerSlot, about_to_change, add_edges, destroy_node,
-    list_edges_of, load_node, owners_of, remove_edges, set_node,
+    Direction, Edges, GraphBox, NodeKind, NodeParameters, NodeRecord, NodeSpec, OwnerSlot, about_to_change, add_edges,
+    destroy_node, holds, list_edges_of, load_node, note_memset_change, owners_of, remove_edges, set_node,
 )
 from cuda_graphs._handles.handles cimport hold_python
 from cuda_graphs._objects.source cimport text_of
 from cuda_graphs.graph.labels cimport given_name, place_in_holder, set_name
 from cuda_graphs.graph.operands cimport accept_edge
 from cuda_graphs.graph.parameter cimport prepare_uses
-from cuda_graphs.graph.place cimport Place, register_class, wrap_graph, wrap_node, wrap_raw
+from cuda_graphs.graph.place cimport Place, hand_out, register_class, wrap_graph, wrap_node, wrap_raw
 from cuda_graphs.graph.spec cimport describe
 from cuda_graphs.errors import CUDAError
 from cuda_graphs.graph.adjacency import AdjacencySet
@@ -61,6 +61,12 @@ cdef class GraphNode(Place):
     @property
     def handle(self):
         """The CUgraphNode as an int; None for the entry node and a destroyed node."""
+        if self._record().raw != NULL:
+            hand_out(self._record().graph)  # a driver tells which graph a node is in
+        return self._raw()
+
+    def _raw(self):
+        """The handle, for what gives it to nobody."""
         return <uintptr_t>self._record().raw or None
 
     @property
@@ -206,18 +212,23 @@ cdef class GraphNode(Place):
         cdef GraphBox* graph = self._open()
         cdef NodeRecord* record = self._record()
         cdef unique_ptr[NodeParameters] parameters
-        cdef OwnerSlot slot
+        cdef OwnerSlot slot = record.owners
         cdef CUresult status
+        cdef bint keeps = holds(slot, spec.owners)
         if not spec.uses.empty():
             parameters = prepare_uses(graph, spec)
-        if spec.owners:
-            slot = self._attach(spec.owners)
+        if not keeps:
+            slot = self._attach(spec.owners) if spec.owners else OwnerSlot()
         with nogil:
             status = set_node(record.raw, spec)
         if status:
-            graph.owners.rollback(slot)
+            if not keeps:
+                graph.owners.rollback(slot)
             check_attempt(status, f"change {self._identify(True)} to {describe(spec)}")
-        graph.owners.commit(graph.raw, slot, record[0])
+        if not keeps:
+            graph.owners.commit(graph.raw, slot, record[0])
+        if record.kind == NodeKind.kMemset or record.kind == NodeKind.kChild:
+            note_memset_change(graph[0])
         if parameters or record.facts:
             record.make_facts().parameters.swap(parameters)
         return 0

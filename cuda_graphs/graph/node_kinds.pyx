@@ -387,7 +387,7 @@ cdef class ChildGraphNode(GraphNode):
         return self._value("child_graph")
 
     def _describe(self):
-        return f" child={self.child_graph.handle:#x}"
+        return f" child={<uintptr_t>child_of(self).raw:#x}"
 
 
 cdef GraphBox* child_of(ChildGraphNode self) except NULL:

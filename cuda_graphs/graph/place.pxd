@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from cuda_graphs._driver.cuda cimport CUgraphNode
+from cuda_graphs._driver.cuda cimport CUgraph, CUgraphNode
 from cuda_graphs._driver.cuda_graph cimport CUgraphConditionalNodeType
 from cuda_graphs._handles.graph_handles cimport GraphBox, NodeHandle, NodeKind, NodeRecord, NodeSpec, Owners, OwnerSlot
 
@@ -31,6 +31,9 @@ cdef Place wrap_node(const NodeHandle& any, NodeRecord* record)
 
 # The same for what the driver lists: a node that is not on record is put there.
 cdef Place wrap_raw(const NodeHandle& any, GraphBox* graph, CUgraphNode raw)
+
+# The driver's graph, for others: it takes what its nodes need, since they may copy it. Null once destroyed.
+cdef CUgraph hand_out(GraphBox* graph) except? NULL
 
 # Its argument as a GraphDef, or a TypeError.
 cdef Place accept_graph(object child)

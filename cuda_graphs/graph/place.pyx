@@ -14,7 +14,7 @@ from libc.stddef cimport size_t
 from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.vector cimport vector
 
-from cuda_graphs._driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUgraphNode, CUresult
+from cuda_graphs._driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUgraph, CUgraphNode, CUresult
 from cuda_graphs._driver.cuda_graph cimport (
     CU_GRAPH_COND_TYPE_IF, CU_GRAPH_COND_TYPE_SWITCH, CU_GRAPH_COND_TYPE_WHILE, CUgraphConditionalNodeType,
     CUgraphEdgeData,
@@ -23,8 +23,7 @@ from cuda_graphs._driver.seam cimport check_attempt, raise_noted
 from cuda_graphs._handles.graph_handles cimport (
     AllocKind, GraphBox, GraphLabels, GraphMemory, NodeHandle, NodeKind, NodeParameters, NodePlace, NodeRecord, NodeSpec,
     Owners, OwnerSlot, about_to_change, add_inner_graph, add_node, alloc_kind, as_owner, create_graph_memory, find_kind,
-    make_node,
-    place_after, point_to,
+    make_node, place_after, point_to, share_owners,
 )
 from cuda_graphs._handles.handles cimport box_of
 from cuda_graphs._objects.kernel cimport Kernel, as_launch
@@ -121,6 +120,16 @@ cdef Place wrap_raw(const NodeHandle& any, GraphBox* graph, CUgraphNode raw):
 
 cdef Place wrap_graph(const NodeHandle& any, GraphBox* graph):
     return new_place(classes[<int>NodeKind.kEntry], any, &graph.entry)
+
+
+cdef CUgraph hand_out(GraphBox* graph) except? NULL:
+    cdef CUresult status
+    if graph.raw == NULL:
+        return NULL
+    status = share_owners(graph[0])
+    if status:
+        check_attempt(status, "give a graph what its nodes need, before its handle is known")
+    return graph.raw
 
 
 cdef str freed_by(Place self, NodeSpec& spec):

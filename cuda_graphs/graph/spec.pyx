@@ -16,7 +16,7 @@ from cuda_graphs._driver.cuda_graph cimport (
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport (
     AllocKind, Field, GraphBox, NodeKind, NodeSpec, alloc_kind, as_owner, destination_of, seal_owners, set_allocation,
-    settle_order, source_of,
+    settle_order, share_owners, source_of,
 )
 from cuda_graphs._handles.handles cimport EventHandle, LibraryHandle, create_kernel_ref
 from cuda_graphs._objects.arguments cimport own_arguments, pack_arguments
@@ -146,7 +146,10 @@ cdef int read_child(NodeSpec& spec, GraphBox* source) except -1:
     spec.begin(NodeKind.kChild)
     spec.params.graph.graph = source.raw
     seal_owners(source[0])  # what is embedded is a copy, which shares them
-    cdef CUresult status = settle_order(source[0])
+    cdef CUresult status = share_owners(source[0])
+    if status:
+        check_attempt(status, "give a definition what its nodes need before it is embedded")
+    status = settle_order(source[0])
     if status:
         check_attempt(status, "put the edges of a definition in order before it is embedded")
     return 0

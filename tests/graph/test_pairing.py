@@ -164,7 +164,7 @@ def turned(device, kernels, pinned):
 
 
 def test_a_definition_of_another_shape_tells_no_parameter_where_it_goes(turned, stream):
-    g, graph, first, second, words = turned()
+    g, graph, _first, _second, words = turned()
     with pytest.raises(cg.GraphUpdateError, match="instantiate the definition again"):
         graph.update(g)
     graph.launch(stream, n=5)
@@ -173,7 +173,7 @@ def test_a_definition_of_another_shape_tells_no_parameter_where_it_goes(turned, 
 
 
 def test_nor_do_other_definitions_while_it_is_edited(turned, kernels, stream):
-    g, graph, first, second, words = turned()
+    _g, graph, first, second, words = turned()
     other = cg.GraphDef()
     p = other.param("n", cg.i32)
     other.launch(ONE, kernels.add, words.ctypes.data, 1, p).launch(
@@ -220,7 +220,7 @@ def turn(make):
 
 
 def test_without_parameters_a_turned_definition_is_one_like_any_other(turn, stream):
-    g, graph, first, second, words = turn()
+    g, graph, _first, _second, words = turn()
     graph.update(g)
     graph.launch(stream)
     stream.sync()
@@ -242,7 +242,7 @@ def test_but_then_its_nodes_name_none_of_the_executable(turn, pairs):
 
 
 def test_they_do_when_it_is_updated_from_another(turn, make, pairs):
-    g, graph, first, second, words = turn()
+    _g, graph, first, second, words = turn()
     graph.update(make(2, [(0, 1)])[0])
     assert pairs(graph, (first, second), words) == [[0], [1]]
 
@@ -307,7 +307,7 @@ def test_a_memset_of_which_nothing_is_known_is_not_switched_off(device, pinned, 
     other, before, after = chain(2)
     before.succ.add(after)
     graph.update(other)
-    with pytest.raises(cg.CUDAError, match="update.. the node first"):
+    with pytest.raises(cg.CUDAError, match=r"update\(\) the node first"):
         graph[first].disable()
     graph[first].update(dst=words.ctypes.data, value=3, width=4)
     graph[first].disable()

@@ -14,7 +14,12 @@ from tests.graph_rig import ONE
 CASES = {
     "launch": ("cuGraphAddNode", lambda g, n: g.launch(ONE, n.kernels.nothing)),
     "launch_without_user_object": ("cuUserObjectCreate", lambda g, n: g.launch(ONE, n.kernels.nothing)),
-    "launch_not_retained": ("cuGraphRetainUserObject", lambda g, n: g.launch(ONE, n.kernels.nothing)),
+    "launch_not_retained": (
+        "cuGraphRetainUserObject",
+        lambda g, n: (g.handle, g.launch(ONE, n.kernels.nothing)),
+    ),
+    "handle": ("cuGraphRetainUserObject", lambda g, n: n.child.handle),
+    "embed_not_retained": ("cuGraphRetainUserObject", lambda g, n: g.embed(n.child)),
     "launch_shape": (
         "cuGraphKernelNodeSetAttribute",
         lambda g, n: g.launch(cg.LaunchConfig(grid=2, cluster=2, block=32), n.kernels.nothing),

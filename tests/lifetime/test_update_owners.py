@@ -376,3 +376,24 @@ def test_graphs_inside_others_are_no_source_of_updates(kernels, fresh_kernels, x
     assert x[0] == 4
     graph.close()
     libraries(0)
+
+
+def test_an_executable_lives_on_with_what_it_got_from_its_definition_last(
+    fresh_kernels, x, libraries, stream
+):
+    g, node = definition(fresh_kernels().affine, x.ctypes.data, 3, 1)
+    graph = g.instantiate()
+    graph.update(g)
+    libraries(1)
+    node.update(kernel=fresh_kernels().affine, args=(x.ctypes.data, 5, 2))
+    libraries(2)
+    for _ in range(2):
+        graph.update(g)
+        libraries(1)
+    del g, node
+    gc.collect()
+    libraries(1)
+    launch(graph, stream)
+    assert x[0] == 7
+    graph.close()
+    libraries(0)
