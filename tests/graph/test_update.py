@@ -373,8 +373,8 @@ UPDATES = {
     ),
     "child": (lambda g, n: g.embed(n.child), lambda node, n: node.update(n.child)),
     "callback": (lambda g, n: g.callback(print), lambda node, n: node.update(repr)),
-    "record": (lambda g, n: g.record_event(n.event), lambda node, n: node.update(n.event)),
-    "wait": (lambda g, n: g.wait_event(n.event), lambda node, n: node.update(n.event)),
+    "record": (lambda g, n: g.record_event(n.event), lambda node, n: node.update(cg.Device().create_event())),
+    "wait": (lambda g, n: g.wait_event(n.event), lambda node, n: node.update(cg.Device().create_event())),
 }
 
 
@@ -402,7 +402,7 @@ def test_nor_may_it_be_of_a_destroyed_node(kind, needs):
         node.update()
 
 
-OWNING = ("kernel", "callback", "record", "wait")
+OWNING = ("callback", "record", "wait")  # what these are changed to, nothing keeps yet
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,32 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""What messages say of a definition that is embedded. A driver refuses some nodes in it (cuda.h,
+cuGraphAddChildGraphNode), and does not say which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cuda_graphs.graph.definition import GraphDef
+    from cuda_graphs.graph.node import GraphNode
+
+__all__ = ["describe_copy"]
+
+
+def unfit_nodes(child: GraphDef) -> Iterator[GraphNode]:
+    from cuda_graphs.graph.node_kinds import AllocNode, ChildGraphNode, ConditionalNode, FreeNode
+
+    for node in child._listed()[0]:
+        if isinstance(node, (AllocNode, FreeNode, ConditionalNode)):
+            yield node
+        elif isinstance(node, ChildGraphNode):
+            yield from unfit_nodes(node.child_graph)
+
+
+def describe_copy(child: GraphDef) -> str:
+    """What an embedding makes, for the message of its refusal: with the first node that no embedded graph may have."""
+    words = f"a copy of {child._identify(True)}"
+    node = next(unfit_nodes(child), None)
+    return words if node is None else f"{words}, which holds {node._identify(True)}: no embedded graph may,"
