@@ -197,6 +197,7 @@ cdef extern from "_handles/node_spec.hpp" namespace "cg" nogil:
         Owners owners
         vector[ParameterUse] uses
         ArgumentPack arguments
+        void* child
         void begin(NodeKind kind) noexcept
 
     CUresult make_node(const NodePlace& place, NodeSpec& spec, CUgraphNode* node) noexcept

@@ -49,6 +49,7 @@ struct NodeSpec {
     std::vector<ParameterUse> uses;       // which fields are values of named parameters
     ArgumentPack arguments;               // of a kernel node: what params.kernel.kernelParams points into
     std::vector<CUmemAccessDesc> access;  // of an alloc node: what params.alloc.accessDescs points to
+    void* child = nullptr;                // of a child graph node: whom messages name, borrowed
 
     // To be called first.
     void begin(NodeKind what) noexcept;

@@ -365,7 +365,7 @@ cdef class GraphBuilder(BuilderState):
                 "graph_definition of the one in that of the other"
             )
         cdef shared_ptr[const GraphLabels] labels = labels_of(source, child)
-        read_child(spec, source)
+        read_child(spec, child, source)
         cdef NodeRecord* node = add_captured(self._h, spec, b"embed", f"embed {child!r} in {self!r}")
         node.make_facts().inner_labels = labels
         label(node, name)

@@ -368,7 +368,7 @@ cdef class Place:
         cdef GraphBox* source = accept_graph(child)._open()
         cdef shared_ptr[const GraphLabels] labels = labels_of(source, child)
         check_clash(source, self._open())
-        read_child(spec, source)
+        read_child(spec, child, source)
         cdef Place node = self._add(spec, name)
         node._record().make_facts().inner_labels = labels
         try:

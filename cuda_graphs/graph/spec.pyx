@@ -29,6 +29,7 @@ from cuda_graphs.graph.operands cimport (
     accept_condition, accept_context, accept_event, accept_kernel,
 )
 from cuda_graphs.graph.parameter cimport note_use
+from cuda_graphs.graph.embedding import describe_copy
 from cuda_graphs.graph.options import MEMORY_TYPES, device_ordinal, memory_kind, peer_ordinals
 
 
@@ -142,16 +143,17 @@ cdef int read_free(NodeSpec& spec, object dptr) except -1:
     return 0
 
 
-cdef int read_child(NodeSpec& spec, GraphBox* source) except -1:
+cdef int read_child(NodeSpec& spec, object child, GraphBox* source) except -1:
     spec.begin(NodeKind.kChild)
+    spec.child = <void*>child
     spec.params.graph.graph = source.raw
     seal_owners(source[0])  # what is embedded is a copy, which shares them
     cdef CUresult status = share_owners(source[0])
     if status:
-        check_attempt(status, "give a definition what its nodes need before it is embedded")
+        check_attempt(status, f"give {child!r} what its nodes need before it is embedded")
     status = settle_order(source[0])
     if status:
-        check_attempt(status, "put the edges of a definition in order before it is embedded")
+        check_attempt(status, f"put the edges of {child!r} in order before it is embedded")
     return 0
 
 
@@ -231,7 +233,7 @@ cdef str describe_memcpy(NodeSpec& spec):
 
 
 cdef str describe_child(NodeSpec& spec):
-    return f"a copy of the graph {<uintptr_t>spec.params.graph.graph:#x}"
+    return describe_copy(<object>spec.child)
 
 
 cdef str describe_host(NodeSpec& spec):

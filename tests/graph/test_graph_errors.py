@@ -149,12 +149,14 @@ def test_a_double_free_is_a_cuda_error(g):
 
 def test_embedding_what_allocates_or_decides_is_a_cuda_error(g):
     child = cg.GraphDef()
-    child.alloc(64)
-    with pytest.raises(cg.CUDAError):
+    child.join().alloc(64, name="scratch")
+    with pytest.raises(
+        cg.CUDAError, match=r"a copy of GraphDef .*AllocNode 'scratch' .*test_graph_errors\.py"
+    ):
         g.embed(child)
     child = cg.GraphDef()
-    child.if_then(child.create_condition(0))
-    with pytest.raises(cg.CUDAError):
+    child.if_then(child.create_condition(0), name="maybe")
+    with pytest.raises(cg.CUDAError, match=r"a copy of GraphDef .*IfNode 'maybe' .*test_graph_errors\.py"):
         g.embed(child)
 
 
