@@ -180,3 +180,11 @@ def test_the_wave_comes_back_after_a_period(tmp_path):
     told = run("wave_equation.py", cwd=tmp_path)
     assert "228 calls" in told
     assert "76 launches of a graph" in told
+
+
+def test_the_plate_comes_to_rest_on_the_device(tmp_path):
+    assert "sweeps in one launch" in run("jacobi.py", cwd=tmp_path)
+
+
+def test_the_bodies_keep_their_energy(tmp_path):
+    assert "after 100 steps" in run("n_body.py", cwd=tmp_path)

@@ -353,3 +353,19 @@ def test_what_is_wrong_with_a_body_is_said_by_each_call():
     for _ in range(2):
         with pytest.raises(cg.CompileNameError, match="undefined_name"):
             bad(np.zeros(1, "f"))
+
+
+class OnlyDLPack:
+    """An array of a library that offers nothing but DLPack, as tensors of the host do."""
+
+    def __init__(self, array):
+        self.__dlpack__, self.__dlpack_device__ = array.__dlpack__, array.__dlpack_device__
+
+
+def test_what_offers_dlpack_is_an_array():
+    x, y = np.arange(5, dtype="f"), np.ones(5, "f")
+    saxpy(2, OnlyDLPack(x), OnlyDLPack(y))
+    assert y.tolist() == [1, 3, 5, 7, 9]
+    own = arrays(5)[0]
+    saxpy(1, OnlyDLPack(own), y)
+    assert y.tolist() == [1, 4, 7, 10, 13]
