@@ -64,8 +64,8 @@ def labels_of(graph: GraphDef) -> Iterator[tuple[int, str]]:
     """(handle, what to add to the label) of the nodes of a graph and of all graphs in it."""
     for node in graph.nodes():
         lines = [line for line in (node._given_name(), node.source) if line]
-        if lines and node._raw():
-            yield node._raw(), "\n".join(lines)
+        if lines and (raw := node._raw()):
+            yield raw, "\n".join(lines)
         for inner in node._inner_graphs():
             yield from labels_of(inner)
 

@@ -460,3 +460,36 @@ def test_other_failures_are_what_the_driver_says(adding, driver_table):
     assert caught.value.code == 46
     assert type(caught.value) is cg.CUDAError
     assert "update <Graph" in caught.value.attempt
+
+
+def test_a_kernel_of_another_context_is_no_other_kernel_of_the_same(run_child):
+    """With devices as many as we like, which only the host driver has. (That the kernel is another one, result 4, was
+    refused by drivers before CUDA 11.2 only: cuda.h, CUgraphExecUpdateResult.)"""
+    done = run_child(
+        """
+import cuda_graphs as cg
+first, second = cg.Device.get_all_devices()
+first.set_current()
+module = cg.Program('extern "C" __global__ void work() {} extern "C" __global__ void other() {}').compile("cubin")
+work, other = module.get_kernel("work"), module.get_kernel("other")
+
+def chain(device, kernel):
+    device.set_current()
+    g = cg.GraphDef()
+    g.launch(cg.LaunchConfig(grid=1, block=1), kernel, name="step")
+    return g
+
+graph = chain(first, work).instantiate()
+graph.update(chain(first, other))
+try:
+    graph.update(chain(second, work))
+except cg.GraphUpdateError as error:
+    assert "CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE" in str(error), error
+    assert "KernelNode 'step'" in str(error), error
+else:
+    raise AssertionError("the update went well")
+""",
+        CUDA_GRAPHS_DRIVER="host",
+        CUDA_GRAPHS_HOST_DEVICES="2",
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
