@@ -16,8 +16,8 @@
 8.  A parallel loop has no control flow around it.
 9.  A Return is the last statement of a kernel, and returns what the kernel says.
 10. The arrays are the kernel's, the program's temporaries, or threads' own.
-11. Of a program: a task has at most one parallel loop, which is its last statement; no local is shared between tasks,
-    nor changed atomically; no task returns.
+11. Of a program: a task has at most one parallel loop, which is one of its statements; each thread executes those
+    before and after it. No local is shared between tasks, nor changed atomically; no task returns.
 """
 
 from __future__ import annotations
@@ -86,7 +86,10 @@ class _Checker:
         parallel = [s for s in ir.walk(task.body) if isinstance(s, ir.For) and s.parallel]
         self.law(11, parallel == ([] if task.loop is None else [task.loop]), task.loop, "not the task's loop")
         self.law(
-            11, task.loop is None or task.body.body[-1] is task.loop, task.loop, "something follows the loop"
+            11,
+            task.loop is None or task.loop in task.body.body,
+            task.loop,
+            "is not one of the task's statements",
         )
         for statement in ir.walk(task.body):
             own = isinstance(statement, ir.Atomic) and isinstance(statement.array, ir.Local)

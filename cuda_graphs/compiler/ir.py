@@ -102,12 +102,16 @@ class Array:
 
 @dataclass(eq=False, slots=True)
 class Op(Value):
-    """A pure operation of the op table on values; `name` is the row."""
+    """A pure operation of the op table on values; `name` is the row.
+
+    loose  of a sum or product of many floats: they may be taken in any order
+    """
 
     name: str
     args: tuple[Value, ...]
     type: ScalarType
     loc: Loc | None = None
+    loose: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -326,12 +330,12 @@ class Kernel:
 
 @dataclass(eq=False, slots=True)
 class Task:
-    """What runs as one launch: a parallel For with the pure statements before it that its bounds need, or statements
-    that one thread executes."""
+    """What runs as one launch: statements that one thread executes, or a parallel For, whose iterations are shared out
+    among threads, with what each of them executes before and after it."""
 
     name: str
     body: Block
-    loop: For | None  # the last statement of the body, in a parallel task
+    loop: For | None  # in a parallel task; one of the statements of the body
     loc: Loc | None = None
 
 

@@ -176,7 +176,9 @@ class Emitter:
 
     def op(self, op: ir.Op) -> None:
         kinds = tuple(arg.type for arg in op.args)
+        flags, self.fast = self.fast, self.fast or ("reassoc " if op.loose else "")
         self.names[op] = self.computed(op.name, op.type, [self.value(arg) for arg in op.args], kinds)
+        self.fast = flags
 
     def computed(
         self, name: str, type: ScalarType, args: list[str], kinds: tuple[ScalarType, ...] = ()

@@ -19,6 +19,7 @@ from .check import check
 from .frontend import translate
 from .passes.debug import check_bounds, without_asserts
 from .passes.demote_atomics import demote_atomics
+from .passes.gather_atomics import gather_atomics
 from .passes.lower_random import lower_random
 from .passes.offload import offload
 from .passes.propagate import propagate
@@ -52,6 +53,7 @@ PASSES: tuple[Pass, ...] = (
         offload,
         "parallel loops and what is between them become tasks, which read the bounds of their loops themselves",
     ),
+    (gather_atomics, "what all iterations add to one element, each thread adds up by itself first"),
 )
 
 

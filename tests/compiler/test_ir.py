@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Laws of the IR: the checker finds what breaks one, the printer says what there is, passes keep the meaning."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -89,7 +91,7 @@ def test_the_checker_finds_what_breaks_a_law(law, body):
 def test_laws_of_programs_are_checked():
     par = loop(parallel=True)
     tasks = {
-        "loop": ir.Task("a", ir.Block([par, ir.Set(LOCAL, ONE)]), par),
+        "loop": ir.Task("a", ir.Block([ir.Set(LOCAL, ONE)]), par),
         "none": ir.Task("a", ir.Block([par]), None),
         "local": ir.Task("a", ir.Block([ir.Set(LOCAL, ONE), ir.Atomic("add", LOCAL, (), ONE)]), None),
         "return": ir.Task("a", ir.Block([ir.Return(())]), None),
@@ -159,7 +161,7 @@ def test_the_printer_shows_tasks_and_temporaries():
     assert lines[0] == "temporary s.0: i32[]"
     assert "task plain_0_serial" in lines
     assert "task plain_1_loop" in lines
-    assert "    %1 = atomic add s.0[], i : i32" in [line.replace("%3", "%1") for line in lines]
+    assert any(re.fullmatch(r"    %\d+ = atomic add s.0\[\], %\d+ : i32", line) for line in lines)
 
 
 # Tasks

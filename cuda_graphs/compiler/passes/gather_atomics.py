@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""`total[0] += x[i]` in a parallel loop: each thread adds up what is its own, and adds that to the element once.
+
+The element must be the same in all iterations, nobody may look at the old value, and nothing that may be the same
+memory may be touched in any other way, but for loads of other arrays that come first: they see of other iterations what
+they would see anyway, which is nothing defined. The order in which atomics are done has no meaning, so numbers may be
+added in any: sums of floats are marked as loose, which lets loops vectorise. An element that no iteration changes is
+not touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from .. import ir
+from ..ops import OPS
+from ..scalars import is_small
+from ..types import ScalarType, bool_
+from .copy import Copier
+from .demote_atomics import ROWS
+from .offload import may_alias
+
+__all__ = ["gather_atomics"]
+
+Place = tuple[ir.Array, tuple[Hashable, ...]]
+
+
+def gather_atomics(program: ir.Program) -> ir.Program:
+    """The program with such atomics after the loops."""
+    return ir.replace(program, tasks=tuple(gathered(task) for task in program.tasks))
+
+
+def gathered(task: ir.Task) -> ir.Task:
+    """The task with a local for each element that its loop gathers."""
+    found = {} if task.loop is None else gatherable(task, task.loop)
+    if not found:
+        return task
+    gatherer = _Gatherer({place: Sum(atomic) for place, atomic in found.items()})
+    body: list[ir.Statement] = []
+    loop = None
+    for statement in task.body.body:
+        if statement is not task.loop:
+            body += gatherer.statement(statement)
+            continue
+        body += [made for each in gatherer.sums.values() for made in each.begin()]
+        (loop,) = gatherer.statement(statement)
+        body += [loop, *(made for each in gatherer.sums.values() for made in each.end(gatherer))]
+    assert isinstance(loop, ir.For)
+    return ir.replace(task, body=ir.Block(body), loop=loop)
+
+
+def gatherable(task: ir.Task, loop: ir.For) -> dict[Place, ir.Atomic]:
+    """An atomic of each element that may be gathered."""
+    inside = list(ir.walk(loop.body))
+    changing = {s for s in inside if isinstance(s, ir.Value)} | indices(loop)
+    used = {value for s in ir.walk(task.body) for value in ir.operands_of(s)}
+    touched = [
+        s for s in inside if isinstance(s, (ir.Load, ir.Store, ir.Atomic)) and isinstance(s.array, ir.Array)
+    ]
+    fits = [
+        s for s in touched
+        if isinstance(s, ir.Atomic) and s not in used and not changing.intersection(s.index) and is_exact(s)
+    ]  # fmt: skip
+    looped = any(isinstance(s, (ir.For, ir.While)) for s in inside)
+    alone = []
+    for number, atomic in enumerate(touched):
+        before = [] if looped else touched[:number]
+        if atomic in fits and not any(disturbs(s, atomic, s in fits, s in before) for s in touched):
+            alone.append(atomic)
+    return {place_of(s): s for s in reversed(alone)}
+
+
+def disturbs(other: ir.Load | ir.Store | ir.Atomic, atomic: ir.Atomic, fits: bool, before: bool) -> bool:
+    """Whether another access could tell that the atomic is done later."""
+    assert isinstance(other.array, ir.Array)
+    assert isinstance(atomic.array, ir.Array)
+    if isinstance(other, ir.Load) and before and other.array is not atomic.array:
+        return False
+    alike = fits and isinstance(other, ir.Atomic) and other.kind == atomic.kind
+    return may_alias(other.array, atomic.array) and not alike
+
+
+def indices(loop: ir.For) -> set[ir.Value]:
+    """The loop's, and those of loops in it."""
+    loops = [loop, *(s for s in ir.walk(loop.body) if isinstance(s, ir.For))]
+    return {axis.index for each in loops for axis in each.axes}
+
+
+def is_exact(atomic: ir.Atomic) -> bool:
+    """Whether gathering gives what some order of the atomics gives, but for the rounding of sums of floats."""
+    kinds = (
+        ("add", "mul") if atomic.type.kind == "float" else ("add", "mul", "min", "max", "and", "or", "xor")
+    )
+    return atomic.type.kind != "bool" and not is_small(atomic.type) and atomic.kind in kinds
+
+
+def place_of(atomic: ir.Atomic) -> Place:
+    """The element, so that two atomics on it have the same place."""
+    assert isinstance(atomic.array, ir.Array)
+    return atomic.array, tuple(each.value if isinstance(each, ir.Const) else each for each in atomic.index)
+
+
+def neutral(kind: str, type: ScalarType) -> ir.Const:
+    """What changes nothing. Of sums of floats that is -0.0, which leaves both zeros as they are."""
+    zero: int | float = -0.0 if type.kind == "float" else 0
+    ones = -1 if type.kind == "int" else type.maximum
+    values = {"add": zero, "mul": 1, "min": type.maximum, "max": type.minimum, "and": ones, "or": 0, "xor": 0}
+    return ir.Const(float(values[kind]) if type.kind == "float" else values[kind], type)
+
+
+class Sum:
+    """What a thread has gathered for one element, and whether there was anything."""
+
+    def __init__(self, atomic: ir.Atomic) -> None:
+        assert isinstance(atomic.array, ir.Array)
+        self.atomic = atomic
+        self.sum = ir.Local(f"{atomic.array.path}.{atomic.kind}", atomic.type)
+        self.any = ir.Local(f"{atomic.array.path}.any", bool_)
+
+    def begin(self) -> list[ir.Statement]:
+        """Before the loop."""
+        return [ir.Set(self.sum, neutral(self.atomic.kind, self.atomic.type)), ir.Set(self.any, ir.FALSE)]
+
+    def add(self, value: ir.Value, loc: ir.Loc | None) -> list[ir.Statement]:
+        """In place of an atomic."""
+        row = ROWS.get(self.atomic.kind, self.atomic.kind)
+        assert row in OPS
+        before = ir.Get(self.sum, loc)
+        after = ir.Op(row, (before, value), self.atomic.type, loc, loose=self.atomic.type.kind == "float")
+        return [ir.Set(self.any, ir.TRUE, loc), before, after, ir.Set(self.sum, after, loc)]
+
+    def end(self, copier: Copier) -> list[ir.Statement]:
+        """After the loop."""
+        atomic, found, there = self.atomic, ir.Get(self.sum), ir.Get(self.any)
+        index = copier.part(atomic.index)
+        last = ir.Atomic(atomic.kind, atomic.array, index, found, None, atomic.loc)
+        return [there, ir.If(there, ir.Block([found, last]), ir.Block(), atomic.loc)]
+
+
+class _Gatherer(Copier):
+    def __init__(self, sums: dict[Place, Sum]) -> None:
+        super().__init__()
+        self.sums = sums
+
+    def statement(self, statement: ir.Statement) -> list[ir.Statement]:
+        if isinstance(statement, ir.Atomic) and isinstance(statement.array, ir.Array):
+            found = self.sums.get(place_of(statement))
+            if found is not None:
+                return found.add(self.part(statement.value), statement.loc)
+        return super().statement(statement)

@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: what all iterations add to one element is added up by each thread first, where nobody could tell; the result is
+that of the atomics, on every target."""
+
+import re
+
+import numpy as np
+import pytest
+
+from cuda_graphs.compiler import compile_kernel, ir, specialise
+from cuda_graphs.compiler.machine import assembly
+from cuda_graphs.compiler.pipeline import lower
+from cuda_graphs.compiler.target_x86 import X86
+from tests.compiler.rig import cg, function_of, run_all
+
+INTS, FLOATS = np.arange(-40, 60, dtype="i4"), np.arange(100, dtype="f4")
+
+
+def atomics_inside(function, **arguments):
+    """How many atomics the loops of a kernel still have."""
+    program, _ = lower(function, specialise(function, arguments), check_ir=True)
+    return sum(
+        isinstance(s, ir.Atomic) for task in program.tasks if task.loop for s in ir.walk(task.loop.body)
+    )
+
+
+@pytest.mark.parametrize("kind", ["add", "sub", "mul", "min", "max", "and", "or", "xor"])
+@pytest.mark.parametrize("type", ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"])
+def test_every_kind_and_type_gives_what_the_atomics_give(kind, type):
+    k = function_of(f"""
+def k(x: ndarray({type}, 1), out: ndarray({type}, 1)):
+    for i in x:
+        cg.atomic_{kind}(out[1], x[i])
+""")
+    dtype = np.dtype(type.replace("u", "uint").replace("i", "int").replace("uintnt", "uint"))
+    x = np.random.default_rng(3).integers(1, 100, 37).astype(dtype)
+    given = {"x": x, "out": np.array([5, 77, 6], dtype)}
+    assert atomics_inside(k, **given) == 0
+    run_all(k, **given)
+
+
+def sums(x: cg.ndarray(cg.f32, 1), out: cg.ndarray(cg.f64, 1), n: cg.i32):
+    total = 0.0
+    for i in range(n):
+        total += x[i]
+        out[0] += cg.f64(x[i])
+        if x[i] > 50.0:
+            out[1] += 1.0
+    out[2] = total
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 31, 100])
+def test_sums_of_locals_of_elements_and_under_conditions(n):
+    """Whole numbers, so that any order of the sums has the same bits."""
+    given = {"x": FLOATS, "out": np.zeros(3), "n": n}
+    assert atomics_inside(sums, **given) == 0
+    found = run_all(sums, **given)["out"]
+    np.testing.assert_array_equal(found, [FLOATS[:n].sum(), (FLOATS[:n] > 50).sum(), FLOATS[:n].sum()])
+
+
+def test_sums_of_the_cpu_are_vector_loops():
+    k = function_of("def k(x: ndarray(f32, 1), s: ndarray(f32, 1)):\n    for i in x:\n        s[0] += x[i]\n")
+    text = assembly(compile_kernel(k, specialise(k, {"x": FLOATS, "s": FLOATS}), X86()).llvm)
+    assert re.search(r"v?addps", text)
+
+
+def guarded(x: cg.ndarray(cg.i32, 1), out: cg.ndarray(cg.i32, 1), at: cg.i32):
+    for i in x:
+        if x[i] > 1000:
+            out[at] += 1
+
+
+def test_an_element_that_no_iteration_changes_is_not_touched():
+    """There is none: the index is far outside."""
+    given = {"x": INTS, "out": np.zeros(1, "i4"), "at": 1 << 30}
+    assert atomics_inside(guarded, **given) == 0
+    run_all(guarded, **given)
+
+
+def test_the_sign_of_zero_stays():
+    k = function_of("def k(x: ndarray(f32, 1), s: ndarray(f32, 1)):\n    for i in x:\n        s[0] += x[i]\n")
+    found = run_all(k, x=np.full(9, -0.0, "f4"), s=np.full(1, -0.0, "f4"))
+    assert np.signbit(found["s"][0])
+
+
+STAY = {
+    "who looks at the old value": "old = cg.atomic_add(y[0], 1)\n        x[i] = old",
+    "another element each time": "y[x[i] & 7] += 1",
+    "a load of the array": "y[0] += y[1]",
+    "a load afterwards of what may be the same": "y[0] += 1\n        z[i] = x[1]",
+    "a store to what may be the same": "y[0] += 1\n        x[i] = 1",
+    "two kinds": "y[0] += 1\n        y[0] |= x[i]",
+    "exchange": "cg.atomic_exchange(y[0], x[i])",
+    "cas": "cg.atomic_cas(y[0], 1, x[i])",
+    "floats whose minimum knows NaN": "cg.atomic_min(f[0], 1.0)",
+}
+
+
+@pytest.mark.parametrize("what", STAY)
+def test_what_could_be_told_apart_stays_atomic(what):
+    k = function_of(f"""
+def k(x: ndarray(i32, 1), y: ndarray(i32, 1), z: ndarray(i64, 1), f: ndarray(f32, 1)):
+    for i in range(z.shape[0]):
+        {STAY[what]}
+""")
+    given = {"x": INTS, "y": INTS.copy(), "z": np.zeros(9, "i8"), "f": FLOATS}
+    assert atomics_inside(k, **given) >= 1
+
+
+def test_arrays_that_overlap_may_be_read_first():
+    k = function_of("def k(x: ndarray(i32, 1), y: ndarray(i32, 1)):\n    for i in x:\n        y[0] += x[i]\n")
+    assert atomics_inside(k, x=INTS, y=INTS) == 0
+    assert run_all(k, x=INTS, y=np.zeros(1, "i4"))["y"][0] == INTS.sum()
