@@ -139,9 +139,10 @@ cdef class Buffer:
 
         Views of the memory (`__dlpack__`) and graphs that use it keep it until they go.
         """
-        if stream is not None and self._h:
-            self._free_on(Stream_accept(stream))
-        if self._h:
+        cdef Stream on = Stream_accept(stream) if stream is not None and self._h else None
+        if self._h:  # still: a stream of others may have code of its own
+            if on is not None:
+                self._free_on(on)
             self._free_captured()
         self._h.reset()
         self._memory_resource = None
@@ -151,8 +152,9 @@ cdef class Buffer:
 
     def set_deallocation_stream(self, stream):
         """Have the memory given back in the order of `stream`, whenever the last reference goes."""
+        cdef Stream on = Stream_accept(stream)
         self._check_open()
-        self._free_on(Stream_accept(stream))
+        self._free_on(on)
 
     cdef int _free_on(self, Stream stream) except -1:
         """Has the memory go in the order of another stream."""
@@ -203,6 +205,7 @@ cdef class Buffer:
             The Buffer copied to.
 
         Raises:
+            TypeError: The memory resource made something else than a Buffer.
             ValueError: The sizes differ.
         """
         self._check_open()
@@ -210,7 +213,12 @@ cdef class Buffer:
         if dst is None:
             if self._memory_resource is None:
                 raise ValueError("a destination is needed: this Buffer has no memory resource to allocate one from")
-            dst = self._memory_resource.allocate(self._size, stream=on)
+            allocated = self._memory_resource.allocate(self._size, stream=on)
+            if not isinstance(allocated, Buffer):
+                raise TypeError(
+                    f"{type(self._memory_resource).__name__}.allocate must return a Buffer, got {type(allocated).__name__}"
+                )
+            dst = <Buffer>allocated
         copy(dst, self, on)
         return dst
 
@@ -233,10 +241,10 @@ cdef class Buffer:
             OverflowError: An int out of range.
             ValueError: Bytes of another length, or of one that does not divide the size.
         """
-        self._check_open()
         cdef Stream on = Stream_accept(stream)
         cdef unsigned int pattern = 0
         cdef int width = parse_fill_value(value, &pattern)
+        self._check_open()
         if self._size % <size_t>width:
             raise ValueError(f"a value of {width} bytes does not fill {self._size} bytes evenly")
         cdef CUdeviceptr address = address_of(self._h)

@@ -153,6 +153,7 @@ cdef class Stream:
             ValueError: `event_or_stream` is neither an Event, a Stream, nor an object with ``__cuda_stream__``.
         """
         self._check_open()
+        cdef StreamHandle h = self._h  # a copy: another stream may have code of its own, which closes this one
         cdef EventHandle e
         if isinstance(event_or_stream, Event):
             (<Event>event_or_stream)._check_open()
@@ -164,7 +165,6 @@ cdef class Stream:
                 "only an Event, Stream, or object supporting __cuda_stream__ can be waited, "
                 f"got {type(event_or_stream).__name__}"
             )
-        cdef StreamHandle h = self._h
         cdef CUresult status
         cdef CapturedCall call
         if may_be_captured(h):

@@ -11,5 +11,5 @@ cdef class GraphDef(Place):
 
 
 # Creates a condition for a graph and puts it on record, with the line that the program is at; None where the driver
-# refuses.
+# refuses. The default is None or an int of 32 bits.
 cdef Condition make_condition(GraphBox* graph, CUcontext context, object default_value, CUresult* status)

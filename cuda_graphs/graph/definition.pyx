@@ -99,7 +99,8 @@ cdef class GraphDef(Place):
         The context that is current must be that of the node and of the kernels that set it.
         """
         cdef CUresult status
-        condition = make_condition(self._open(), accept_context("condition"), default_value, &status)
+        value = None if default_value is None else read_unsigned(default_value, "default_value", 32)
+        condition = make_condition(self._open(), accept_context("condition"), value, &status)
         if status:
             check_attempt(status, f"create a condition of {self._identify(True)} with default {default_value}")
         return condition
@@ -213,8 +214,7 @@ cdef Condition make_condition(GraphBox* graph, CUcontext context, object default
     cdef unsigned int value = 0, flags = 0
     record.handle, record.has_default = 0, default_value is not None
     if record.has_default:
-        value = <unsigned int>read_unsigned(default_value, "default_value", 32)
-        flags = CU_GRAPH_COND_ASSIGN_DEFAULT
+        value, flags = default_value, CU_GRAPH_COND_ASSIGN_DEFAULT
     with nogil:
         status[0] = graph_driver().cuGraphConditionalHandleCreate(&record.handle, graph.raw, context, value, flags)
     if status[0]:

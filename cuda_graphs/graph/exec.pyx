@@ -180,11 +180,11 @@ cdef class Graph:
 
 
 cdef Graph instantiate_graph(Place definition, object options):
-    cdef GraphBox* graph = definition._open()
-    check_finished(definition, graph)
     cdef CUDA_GRAPH_INSTANTIATE_PARAMS params
     cdef CUresult status
     cdef Stream upload_stream = fill_params(&params, options)
+    cdef GraphBox* graph = definition._open()
+    check_finished(definition, graph)
     cdef StreamHandle upload_to
     if upload_stream is not None:
         upload_to = upload_stream._h
