@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: looking at an argument may run code of the user, which closes what the call is about. Then the call is refused, or
-does its work; the process goes on."""
+"""Law: looking at an argument may run code of the user, which closes what the call is about. Then the call is refused,
+or does its work; the process goes on."""
 
 import pytest
 
