@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies that attract each other: vectors, functions, a dataclass in kernels. Energy and momentum stay what they are."""
+"""Bodies that attract each other: vectors, functions, a dataclass in kernels. Energy and momentum stay as they are."""
 
 import dataclasses
 

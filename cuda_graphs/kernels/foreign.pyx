@@ -89,6 +89,8 @@ cdef class Foreign:
 
 
 cdef ForeignArray describe(object array, str path, tuple inner):
+    if type(array).__name__ == "MaskedArray":  # its interface says nothing of the mask
+        raise ValueError(f"parameter {path!r} is a masked array: fill it, or pass its data and its mask as two arrays")
     cdef ArrayView view = None
     if not isinstance(array, (int, float, complex, str, bytes, list, tuple)):
         view = view_array(array, f"parameter {path!r}")

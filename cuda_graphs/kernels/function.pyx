@@ -219,7 +219,10 @@ cdef class KernelFunction:
 
     def __cuda_graph_emit__(self, node, args):
         """Add a KernelNode for each task after `node`; `node.call(function, *args)` calls it. The last one."""
-        for config, code, values, reads, writes in self._launches(tuple(args)):
+        launches = self._launches(tuple(args))
+        if not launches:
+            return node.join()
+        for config, code, values, reads, writes in launches:
             node = node.launch(config, code, *values, reads=reads, writes=writes)
         return node
 

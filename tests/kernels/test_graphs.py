@@ -53,6 +53,16 @@ def test_a_call_in_a_definition_is_a_kernel_node_for_each_task(stream):
     np.testing.assert_allclose(y.to_numpy(), wanted / wanted.sum(), rtol=1e-6)
 
 
+def test_a_function_that_does_nothing_is_an_empty_node():
+    @cg.kernel
+    def nothing(x: f32_1d):
+        """Nothing."""
+
+    x, _ = arrays()
+    nothing(x)
+    assert isinstance(cg.GraphDef().call(nothing, x), cg.EmptyNode)
+
+
 def test_a_function_of_one_task_stands_where_a_kernel_does(stream):
     x, y = arrays()
     g = cg.GraphDef()
