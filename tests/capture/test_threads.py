@@ -185,10 +185,10 @@ def test_each_branch_may_be_captured_by_a_thread_of_its_own(mode, builder, strea
 
 
 def test_a_relaxed_builder_goes_from_thread_to_thread(builder, stream, kernels, pinned):
-    x, held = pinned([0]), {}
+    x, held = pinned([0] * 3), {}
 
-    def launch(where, amount):
-        cg.launch(where, ONE, kernels.add, x.ctypes.data, 1, amount)
+    def launch(where, amount, cell=0):
+        cg.launch(where, ONE, kernels.add, x[cell:].ctypes.data, 1, amount)
 
     def body():
         with builder.if_then(builder.create_condition(1)) as inner:
@@ -198,8 +198,8 @@ def test_a_relaxed_builder_goes_from_thread_to_thread(builder, stream, kernels, 
         builder.begin_building,
         lambda: launch(builder, 1),
         lambda: held.update(forks=builder.split(3)),
-        lambda: launch(held["forks"][1], 10),
-        lambda: launch(held["forks"][2], 100),
+        lambda: launch(held["forks"][1], 10, 1),
+        lambda: launch(held["forks"][2], 100, 2),
         lambda: cg.GraphBuilder.join(*held["forks"]),
         body,
         builder.end_building,
@@ -212,7 +212,7 @@ def test_a_relaxed_builder_goes_from_thread_to_thread(builder, stream, kernels, 
 
     for step in steps:
         side_by_side(step)
-    assert x[0] == 1111
+    assert x.tolist() == [1001, 10, 100]
 
 
 # Garbage, collected by another thread.
