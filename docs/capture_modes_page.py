@@ -35,32 +35,44 @@ ROWS = {
     "Work for other streams: kernels, host functions, copies, fills, events": (
         "cuLaunchKernel/elsewhere cuLaunchKernel/legacy cuLaunchKernel/per thread cuLaunchHostFunc/elsewhere "
         "cuMemcpyAsync/legacy cuMemcpyHtoDAsync/pageable, elsewhere cuMemcpyDtoHAsync/pageable, elsewhere "
-        "cuMemsetD32Async/elsewhere cuMemsetD32Async/legacy cuEventRecord/elsewhere cuStreamWaitEvent/elsewhere"
+        "cuMemsetD32Async/elsewhere cuMemsetD32Async/legacy cuEventRecord/elsewhere cuStreamWaitEvent/elsewhere "
+        "cuLaunchKernelEx/elsewhere cuLaunchCooperativeKernel/elsewhere cuMemcpyDtoDAsync/elsewhere "
+        "cuMemcpyPeerAsync/elsewhere cuEventRecordWithFlags/elsewhere"
     ),
     "Copies and fills that the host waits for": (
         "cuMemcpy cuMemcpy/0 bytes cuMemcpy2D cuMemcpyDtoD cuMemcpyDtoH cuMemcpyDtoH/pinned cuMemcpyHtoD "
-        "cuMemsetD32 cuMemsetD32/pinned cuMemsetD8"
+        "cuMemcpyPeer cuMemsetD32 cuMemsetD32/pinned cuMemsetD8"
     ),
     "Make and destroy streams and events; time between two events that are done": (
         "cuStreamCreate cuStreamCreate/blocking cuStreamDestroy/elsewhere cuStreamGetFlags/elsewhere "
+        "cuStreamCreateWithPriority cuStreamGetCtx/elsewhere cuStreamGetPriority/elsewhere cuStreamGetId/elsewhere "
         "cuEventCreate cuEventDestroy cuEventElapsedTime"
     ),
-    "Begin and end another capture": "cuStreamBeginCapture/elsewhere",
-    "Build, copy and drop definitions": (
-        "cuGraphCreate cuGraphAddNode cuGraphClone cuGraphDestroy cuUserObjectCreate cuUserObjectRelease"
+    "Begin and end another capture": "cuStreamBeginCapture/elsewhere cuStreamBeginCaptureToGraph/elsewhere",
+    "Ask whether a stream is captured; the context and priority of the captured one": (
+        "cuStreamIsCapturing/capturing cuStreamGetCtx/capturing cuStreamGetPriority/capturing"
     ),
-    "Launch, upload and update other executables": (
-        "cuGraphLaunch/elsewhere cuGraphUpload/elsewhere cuGraphExecUpdate"
+    "Build, change, copy and drop definitions": (
+        "cuGraphCreate cuGraphAddNode cuGraphAddMemAllocNode cuGraphKernelNodeSetParams cuGraphDestroyNode "
+        "cuGraphGetNodes cuGraphDebugDotPrint cuGraphConditionalHandleCreate cuGraphClone cuGraphDestroy "
+        "cuUserObjectCreate cuUserObjectRetain cuUserObjectRelease cuGraphRetainUserObject"
+    ),
+    "Launch, upload and update executables elsewhere, also node by node": (
+        "cuGraphLaunch/elsewhere cuGraphUpload/elsewhere cuGraphExecUpdate cuGraphExecKernelNodeSetParams "
+        "cuGraphNodeSetEnabled cuGraphExecGetFlags"
     ),
     "Load code, find kernels": (
         "cuLibraryLoadData cuLibraryGetKernel cuLibraryGetModule cuModuleLoadData cuKernelGetFunction "
-        "cuKernelSetAttribute cuFuncGetAttribute cuOccupancyMaxActiveBlocksPerMultiprocessor"
+        "cuKernelSetAttribute cuFuncGetAttribute cuOccupancyMaxActiveBlocksPerMultiprocessor cuModuleLoadDataEx "
+        "cuModuleGetGlobal cuModuleGetFunction cuLibraryGetGlobal cuLibraryGetKernelCount cuKernelGetAttribute "
+        "cuKernelGetParamInfo cuFuncSetAttribute"
     ),
     "Ask for properties of devices, pointers, contexts; graph memory, and trim it": (
         "cuCtxGetDevice cuCtxGetStreamPriorityRange cuCtxSetCurrent cuDeviceGetAttribute cuDeviceTotalMem "
         "cuDeviceGetDefaultMemPool cuDeviceGetMemPool cuDeviceGetGraphMemAttribute cuDeviceSetGraphMemAttribute "
         "cuDeviceGraphMemTrim cuDevicePrimaryCtxRetain cuMemGetAddressRange cuMemGetInfo cuMemHostGetDevicePointer "
-        "cuMemHostGetFlags cuPointerGetAttribute"
+        "cuMemHostGetFlags cuPointerGetAttribute cuPointerGetAttributes cuCtxPushCurrent cuCtxGetFlags "
+        "cuDevicePrimaryCtxGetState cuDevicePrimaryCtxSetFlags"
     ),
     "Allocate and free memory of the device, pinned and managed memory": (
         "cuMemAlloc cuMemAllocHost cuMemAllocManaged cuMemHostAlloc cuMemFree cuMemFree/null cuMemFree/pooled "
@@ -84,6 +96,9 @@ ROWS = {
     ),
     "Wait for the captured stream or the whole device, or ask whether it is done": (
         "cuStreamSynchronize/capturing cuStreamQuery/capturing cuCtxSynchronize"
+    ),
+    "Launch or upload an executable on the captured stream; ask for the number of that stream": (
+        "cuGraphLaunch/capturing cuGraphUpload/capturing cuStreamGetId/capturing"
     ),
     "Ask for an event that was recorded in the capture": "cuEventQuery/captured",
 }

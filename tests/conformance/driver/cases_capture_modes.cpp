@@ -80,6 +80,13 @@ CUresult of_stream(CUresult made, CUstream stream) {
     return made;
 }
 
+CUgraphNode node_of(CUgraph graph) {
+    CUgraphNode node = nullptr;
+    size_t one = 1;
+    must(drv.cuGraphGetNodes(graph, &node, &one), "nodes");
+    return node;
+}
+
 // clang-format off
 const Question kQuestions[] = {
     {"cuMemAlloc", [](Things&, CUstream) { CUdeviceptr p = 0; return drv.cuMemAlloc(&p, 64); }},
@@ -211,6 +218,61 @@ const Question kQuestions[] = {
         if (made == CUDA_SUCCESS) drv.cuUserObjectRelease(o, 1);
         return made; }},
     {"cuUserObjectRelease", [](Things& t, CUstream) { return drv.cuUserObjectRelease(t.user_object, 1); }},
+    {"cuGraphAddMemAllocNode", [](Things& t, CUstream) { CUgraphNode n; CUDA_MEM_ALLOC_NODE_PARAMS p = alloc_params(64); return drv.cuGraphAddMemAllocNode(&n, t.copied, nullptr, 0, &p); }},
+    {"cuGraphDestroyNode", [](Things& t, CUstream) { return drv.cuGraphDestroyNode(node_of(t.graph)); }},
+    {"cuGraphKernelNodeSetParams", [](Things& t, CUstream) { CUDA_KERNEL_NODE_PARAMS p = kernel_params(kernel("empty")); return drv.cuGraphKernelNodeSetParams(node_of(t.graph), &p); }},
+    {"cuGraphGetNodes", [](Things& t, CUstream) { size_t n = 0; return drv.cuGraphGetNodes(t.graph, nullptr, &n); }},
+    {"cuGraphDebugDotPrint", [](Things& t, CUstream) { return drv.cuGraphDebugDotPrint(t.graph, "/dev/null", 0); }},
+    {"cuGraphConditionalHandleCreate", [](Things& t, CUstream) { CUgraphConditionalHandle h; return drv.cuGraphConditionalHandleCreate(&h, t.copied, context(), 0, 0); }},
+    {"cuGraphRetainUserObject", [](Things& t, CUstream) { return drv.cuGraphRetainUserObject(t.copied, t.user_object, 1, CU_GRAPH_USER_OBJECT_MOVE); }},
+    {"cuGraphExecKernelNodeSetParams", [](Things& t, CUstream) { CUDA_KERNEL_NODE_PARAMS p = kernel_params(kernel("empty")); return drv.cuGraphExecKernelNodeSetParams(t.exec, node_of(t.graph), &p); }},
+    {"cuGraphNodeSetEnabled", [](Things& t, CUstream) { return drv.cuGraphNodeSetEnabled(t.exec, node_of(t.graph), 0); }},
+    {"cuGraphExecGetFlags", [](Things& t, CUstream) { cuuint64_t f; return drv.cuGraphExecGetFlags(t.exec, &f); }},
+    {"cuGraphUpload/capturing", [](Things& t, CUstream capturing) { return drv.cuGraphUpload(t.exec, capturing); }},
+    {"cuGraphLaunch/capturing", [](Things& t, CUstream capturing) { return drv.cuGraphLaunch(t.exec, capturing); }},
+    {"cuUserObjectRetain", [](Things& t, CUstream) { const CUresult kept = drv.cuUserObjectRetain(t.user_object, 1); if (kept == CUDA_SUCCESS) drv.cuUserObjectRelease(t.user_object, 1); return kept; }},
+    {"cuStreamCreateWithPriority", [](Things&, CUstream) { CUstream s = nullptr; const CUresult made = drv.cuStreamCreateWithPriority(&s, CU_STREAM_NON_BLOCKING, 0); return of_stream(made, s); }},
+    {"cuStreamGetCtx/elsewhere", [](Things& t, CUstream) { CUcontext c; return drv.cuStreamGetCtx(t.other, &c); }},
+    {"cuStreamGetPriority/elsewhere", [](Things& t, CUstream) { int p; return drv.cuStreamGetPriority(t.other, &p); }},
+    {"cuStreamGetId/elsewhere", [](Things& t, CUstream) { unsigned long long i; return drv.cuStreamGetId(t.other, &i); }},
+    {"cuStreamGetCtx/capturing", [](Things&, CUstream capturing) { CUcontext c; return drv.cuStreamGetCtx(capturing, &c); }},
+    {"cuStreamGetPriority/capturing", [](Things&, CUstream capturing) { int p; return drv.cuStreamGetPriority(capturing, &p); }},
+    {"cuStreamGetId/capturing", [](Things&, CUstream capturing) { unsigned long long i; return drv.cuStreamGetId(capturing, &i); }},
+    {"cuStreamIsCapturing/capturing", [](Things&, CUstream capturing) { CUstreamCaptureStatus s; return drv.cuStreamIsCapturing(capturing, &s); }},
+    {"cuStreamBeginCaptureToGraph/elsewhere", [](Things& t, CUstream) {
+        const CUresult begun = drv.cuStreamBeginCaptureToGraph(t.other, t.copied, nullptr, nullptr, 0, CU_STREAM_CAPTURE_MODE_RELAXED); CUgraph g = nullptr;
+        if (begun == CUDA_SUCCESS) drv.cuStreamEndCapture(t.other, &g);
+        return begun; }},
+    {"cuEventRecordWithFlags/elsewhere", [](Things& t, CUstream) { return drv.cuEventRecordWithFlags(t.spare, t.other, 0); }},
+    {"cuLaunchKernelEx/elsewhere", [](Things& t, CUstream) {
+        CUlaunchConfig c{}; c.gridDimX = c.gridDimY = c.gridDimZ = c.blockDimX = c.blockDimY = c.blockDimZ = 1; c.hStream = t.other;
+        return drv.cuLaunchKernelEx(&c, kernel("empty"), nullptr, nullptr); }},
+    {"cuLaunchCooperativeKernel/elsewhere", [](Things& t, CUstream) { return drv.cuLaunchCooperativeKernel(kernel("empty"), 1, 1, 1, 1, 1, 1, 0, t.other, nullptr); }},
+    {"cuMemcpyDtoDAsync/elsewhere", [](Things& t, CUstream) { return drv.cuMemcpyDtoDAsync(t.words, t.device, 64, t.other); }},
+    {"cuMemcpyPeer", [](Things& t, CUstream) { return drv.cuMemcpyPeer(t.words, context(), t.device, context(), 64); }},
+    {"cuMemcpyPeerAsync/elsewhere", [](Things& t, CUstream) { return drv.cuMemcpyPeerAsync(t.words, context(), t.device, context(), 64, t.other); }},
+    {"cuPointerGetAttributes", [](Things& t, CUstream) {
+        CUmemorytype k; CUpointer_attribute what = CU_POINTER_ATTRIBUTE_MEMORY_TYPE; void* at = &k;
+        return drv.cuPointerGetAttributes(1, &what, &at, t.device); }},
+    {"cuCtxPushCurrent", [](Things&, CUstream) { CUcontext c; const CUresult pushed = drv.cuCtxPushCurrent(context()); if (pushed == CUDA_SUCCESS) drv.cuCtxPopCurrent(&c); return pushed; }},
+    {"cuCtxGetFlags", [](Things&, CUstream) { unsigned f; return drv.cuCtxGetFlags(&f); }},
+    {"cuDevicePrimaryCtxGetState", [](Things&, CUstream) { unsigned f; int a; return drv.cuDevicePrimaryCtxGetState(device(), &f, &a); }},
+    {"cuDevicePrimaryCtxSetFlags", [](Things&, CUstream) {
+        unsigned f = 0; int a; drv.cuDevicePrimaryCtxGetState(device(), &f, &a); return drv.cuDevicePrimaryCtxSetFlags(device(), f); }},
+    {"cuModuleLoadDataEx", [](Things&, CUstream) { CUmodule m = nullptr; return drv.cuModuleLoadDataEx(&m, kPtx, 0, nullptr, nullptr); }},
+    {"cuModuleGetGlobal", [](Things& t, CUstream) {
+        CUmodule m = nullptr; CUdeviceptr p; size_t n;
+        const CUresult got = drv.cuLibraryGetModule(&m, t.code); return got != CUDA_SUCCESS ? got : drv.cuModuleGetGlobal(&p, &n, m, "counter_global"); }},
+    {"cuModuleGetFunction", [](Things& t, CUstream) {
+        CUmodule m = nullptr; CUfunction f;
+        const CUresult got = drv.cuLibraryGetModule(&m, t.code); return got != CUDA_SUCCESS ? got : drv.cuModuleGetFunction(&f, m, "empty"); }},
+    {"cuLibraryGetGlobal", [](Things& t, CUstream) { CUdeviceptr p; size_t n; return drv.cuLibraryGetGlobal(&p, &n, t.code, "counter_global"); }},
+    {"cuLibraryGetKernelCount", [](Things& t, CUstream) { unsigned n; return drv.cuLibraryGetKernelCount(&n, t.code); }},
+    {"cuKernelGetAttribute", [](Things&, CUstream) { int v; return drv.cuKernelGetAttribute(&v, CU_FUNC_ATTRIBUTE_NUM_REGS, reinterpret_cast<CUkernel>(kernel("empty")), device()); }},
+    {"cuKernelGetParamInfo", [](Things&, CUstream) { size_t o, n; return drv.cuKernelGetParamInfo(reinterpret_cast<CUkernel>(kernel("set_int")), 0, &o, &n); }},
+    {"cuFuncSetAttribute", [](Things&, CUstream) {
+        CUfunction f = nullptr; const CUresult got = drv.cuKernelGetFunction(&f, reinterpret_cast<CUkernel>(kernel("empty")));
+        return got != CUDA_SUCCESS ? got : drv.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1024); }},
     {"cuLaunchKernel/capturing", [](Things&, CUstream capturing) { return launch_empty(capturing); }},
     {"cuMemAllocAsync/capturing", [](Things&, CUstream capturing) { CUdeviceptr p = 0; return drv.cuMemAllocAsync(&p, 64, capturing); }},
     {"cuStreamSynchronize/capturing", [](Things&, CUstream capturing) { return drv.cuStreamSynchronize(capturing); }},
@@ -221,7 +283,8 @@ const Question kQuestions[] = {
 void ask(Record& r, const std::string& label, const Question& question, CUstreamCaptureMode mode, bool other_thread,
          CUstreamCaptureMode thread_mode) {
     const std::string name = question.name;
-    Things things(name.rfind("cuLibrary", 0) == 0 || name == "cuKernelGetFunction");
+    Things things(name.rfind("cuLibrary", 0) == 0 || name.rfind("cuModuleGet", 0) == 0 ||
+                  name == "cuKernelGetFunction");
     const Capturing capturing(mode);
     CUresult answer = CUDA_SUCCESS;
     const auto call = [&] {
