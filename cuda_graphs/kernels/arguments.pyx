@@ -24,6 +24,7 @@ from cuda_graphs.kernels.reading cimport Leaf, Reading
 from cuda_graphs.compiler import annotations
 from cuda_graphs.compiler.signature import array_spec, is_template, member_type
 from cuda_graphs.compiler.types import ScalarType
+from cuda_graphs.errors import ClosedBufferError
 from cuda_graphs.kernels.constants import Interned
 
 cdef extern from "Python.h":
@@ -182,6 +183,8 @@ cdef class Array(Reader):
         cdef uint64_t found
         if isinstance(value, NDArray):
             own = <NDArray>value
+            if not own._buffer._h:
+                raise ClosedBufferError(f"parameter {self.path!r}: the Buffer of {value!r} is closed")
             found = own._key
             r.leaves[self.leaf].bits = own._address
             r.leaves[self.leaf].extents = own._extents.data()

@@ -239,6 +239,7 @@ cdef class KernelFunction:
 
     cdef object _run(self, Reading* r, tuple args, Stream stream):
         cdef Specialisation code = self._find(r, args)
+        stream._check_open()  # an argument that was read may have closed it
         cdef Foreign staff = <Foreign>r.staff if r.staff != NULL else None
         result = None
         if may_be_captured(stream._h) and is_captured(stream):

@@ -108,3 +108,23 @@ def test_a_kernel_that_is_gone_leaves_nothing(device):
         boxes.drain()
     assert boxes.live()["library"] == before["library"]
     assert boxes.live()["kernel"] == before["kernel"]
+
+
+def test_what_is_closed_is_refused(device):
+    x, out = cg.ndarray(cg.f32, 10), cg.ndarray(cg.f32, 10)
+    stream = device.create_stream()
+
+    class Closes:
+        """A number that closes the stream when it is read."""
+
+        def __index__(self):
+            stream.close()
+            return 1
+
+    with pytest.raises(RuntimeError, match="closed"):
+        work(x, out, Closes(), stream=stream)
+    with pytest.raises(RuntimeError, match="closed"):
+        work(x, out, 1, stream=stream)
+    x.buffer.close()
+    with pytest.raises(cg.ClosedBufferError, match="parameter 'x': the Buffer of <NDArray f32"):
+        work(x, out, 1)
