@@ -183,10 +183,11 @@ void CapturedCall::look(CUresult status) noexcept {
     if (!is_captured()) return;
     status_ = status;
     asked_ = ask_capture(stream_, &state_);
-    // The array is only good until the next call for the stream.
-    node_ = asked_ == CUDA_SUCCESS && state_.status == CU_STREAM_CAPTURE_STATUS_ACTIVE && state_.count == 1
-                ? state_.tail[0]
-                : nullptr;
+    // The array is only good until the next call for the stream. Of another capture it is not ours to look at: ours was
+    // ended, and that begun, since this call found its capture.
+    const bool is_ours =
+        asked_ == CUDA_SUCCESS && state_.status == CU_STREAM_CAPTURE_STATUS_ACTIVE && state_.id == capture_->id;
+    node_ = is_ours && state_.count == 1 ? state_.tail[0] : nullptr;
     alone_.reset();
 }
 
@@ -199,7 +200,8 @@ NodeRecord* CapturedCall::settle(NodeKind kind) {
     const bool has_node = status_ == CUDA_SUCCESS && node_ != nullptr && capture_->active;
     if (has_node) return &add_node(graph, node_, kind, std::exchange(owners_, {}));
     // A node that was made and cannot be found needs its owners all the same: they stay with the graph.
-    if (status_ != CUDA_SUCCESS) graph.owners.rollback(owners_);
+    // Once another thread has ended the capture, the page may be gone with the graph; else it lives as long as that.
+    if (status_ != CUDA_SUCCESS && capture_->active) graph.owners.rollback(owners_);
     owners_ = {};
     return nullptr;
 }

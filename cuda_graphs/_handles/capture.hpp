@@ -57,9 +57,9 @@ struct CaptureBox {
     StreamHandle origin;
     NodeHandle graph;  // the entry node of what is captured into
     bool into_body = false;
-    bool active = false;  // the driver was asked to begin it, and has not ended it
-    bool ending = false;  // some thread is asking it to
-    cuuint64_t id = 0;
+    bool active = false;            // the driver was asked to begin it, and has not ended it
+    bool ending = false;            // some thread is asking it to
+    std::atomic<cuuint64_t> id{0};  // looked for without the GIL
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     std::thread::id thread;  // that began it
     std::weak_ptr<CaptureBox> self;
@@ -67,7 +67,8 @@ struct CaptureBox {
     std::vector<Fork> forks;
     std::vector<CUgraphNode> strays;  // of calls that failed half way: destroyed when the capture has ended
     Spoiler spoiler;
-    std::mutex calls;  // from a call of the driver until it is seen what it made; taken without the GIL
+    std::mutex calls;  // from a call of the driver until it is seen what it made, and while it is asked to end; without
+                       // the GIL
     Counted<Kind::kCapture> counted;
 
     GraphBox& box() const noexcept { return *box_of<NodeRecord>(graph)->graph; }

@@ -107,6 +107,7 @@ CUresult ask_to_end(CaptureBox& capture) noexcept {
     bool goes_on = false;
     {
         const GilRelease released;
+        const Lock alone(capture.calls);  // what a call has just made may be looked at
         status = driver().cuStreamEndCapture(*capture.origin, &ended);
         goes_on = status != CUDA_SUCCESS && status_of(*capture.origin) != CU_STREAM_CAPTURE_STATUS_NONE;
     }

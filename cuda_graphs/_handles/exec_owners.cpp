@@ -219,17 +219,7 @@ void let_go(ExecOwners&& owners) {
     if (!owners.empty()) make_box<FormerOwners>()->owners = std::move(owners);
 }
 
-namespace {
-
-Lock lock_without_gil(std::mutex& mutex) {
-    const GilRelease released;
-    return Lock(mutex);
-}
-
-}  // namespace
-
-DetachedOwners::DetachedOwners(GraphBox& graph)
-    : graph_(graph), alone_(lock_without_gil(making_mutex(graph))), all_(list_owners(graph)) {
+DetachedOwners::DetachedOwners(GraphBox& graph) : graph_(graph), all_(list_owners(graph)) {
     for (const HeldObject& each : all_)
         if (each.graph != nullptr) detached_.push_back(each);
     if (detached_.empty()) return;

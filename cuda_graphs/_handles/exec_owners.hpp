@@ -16,7 +16,6 @@
 #include "context.hpp"
 #include "event.hpp"
 #include "graph.hpp"
-#include "lock.hpp"
 #include "stream.hpp"
 #include "user_object.hpp"
 
@@ -94,7 +93,7 @@ class ExecOwners {
 void let_go(ExecOwners&& owners);
 
 // Takes the references of a graph, and of the bodies in it, away for a scope: what is made of it meanwhile gets none.
-// One thread at a time makes something of a definition.
+// During a Making.
 class DetachedOwners {
   public:
     explicit DetachedOwners(GraphBox& graph);
@@ -108,7 +107,6 @@ class DetachedOwners {
 
   private:
     GraphBox& graph_;
-    Lock alone_;
     std::vector<HeldObject> all_;
     std::vector<HeldObject> detached_;
 };

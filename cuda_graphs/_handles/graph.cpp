@@ -35,7 +35,7 @@ struct Hierarchy {
     std::uint64_t memsets = next_number();
     bool is_shared = false;          // see OwnerPages::share
     std::vector<CUuserObject> kept;  // references that the graphs should have and could not be given
-    std::mutex making;
+    std::recursive_mutex making;
 
     bool finish() noexcept;
     GraphBox& add(CUgraph raw, NodeRecord* holder);
@@ -163,8 +163,16 @@ void seal_owners(GraphBox& graph) noexcept {
     for (GraphBox& each : graph.hierarchy->graphs) each.owners.seal();
 }
 
-std::mutex& making_mutex(GraphBox& graph) noexcept {
-    return graph.hierarchy->making;
+Making::Making(GraphBox& graph, GraphBox* other) {
+    if (driver_is_lost()) return;  // a forked child may wait for ever, and its driver refuses everything
+    const GilRelease released;
+    first_ = std::unique_lock(graph.hierarchy->making, std::defer_lock);
+    if (other == nullptr || other->hierarchy == graph.hierarchy) {
+        first_.lock();
+        return;
+    }
+    second_ = std::unique_lock(other->hierarchy->making, std::defer_lock);
+    std::lock(first_, second_);
 }
 
 CUresult share_owners(GraphBox& graph) noexcept {

@@ -98,8 +98,18 @@ NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot 
 // A clone, an executable or an embedding of this graph is about to be made: see OwnerPages::seal.
 void seal_owners(GraphBox& graph) noexcept;
 
-// Held, and waited for without the GIL, while something is made of a graph of the hierarchy: see DetachedOwners.
-std::mutex& making_mutex(GraphBox& graph) noexcept;
+// A scope in which something is made of a graph, or of two: one thread at a time, since that changes the graph for a
+// while (graph_order.hpp, DetachedOwners), and a graph is for one thread at a time (a rule of CUDA). Python may run in
+// it, and come here again. Waits without the GIL.
+class Making {
+  public:
+    explicit Making(GraphBox& graph, GraphBox* other = nullptr);
+    Making(const Making&) = delete;
+    Making& operator=(const Making&) = delete;
+
+  private:
+    std::unique_lock<std::recursive_mutex> first_, second_;
+};
 
 // From now on somebody else may copy the hierarchy: its graphs take what their nodes need. Again on failure.
 CUresult share_owners(GraphBox& graph) noexcept;

@@ -69,6 +69,7 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
     auto exec = make_box<GraphExecBox>();
     GraphBox& graph = *box_of<NodeRecord>(definition)->graph;
     exec->definition = definition;
+    const Making making(graph);
     *status = settle_order(graph);
     if (*status != CUDA_SUCCESS) return {};
     if (!parameters_of(graph).all().empty()) {
@@ -200,6 +201,7 @@ bool renames(GraphExecBox& box, GraphBox& graph) {
 CUresult set_exec_child(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec, GraphBox& child) {
     GraphExecBox& box = *box_of<GraphExecBox>(exec);
     NotedMemsets memsets;
+    const Making making(child, node.graph);
     GraphBox* const inner = child_box(node);
     const bool noted = inner != nullptr && note_memsets(*inner, child, memsets);
     if (!noted) return take_noted_error().status;
@@ -357,6 +359,8 @@ CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateR
     ExecOwners other;                          // first the definition's, then those that went out of use
     std::unique_ptr<ExecParameters> replaced;  // the same of the parameters
     std::vector<Opaque> values, gone;
+    const NodeHandle first = box.definition.lock();
+    const Making making(graph, first ? box_of<NodeRecord>(first)->graph : nullptr);
     CUresult status = settle_order(graph);
     if (status == CUDA_SUCCESS) status = prepare_parameters(box, graph, replaced, info, problem);
     if (status != CUDA_SUCCESS) return status;

@@ -6,6 +6,8 @@
 #ifndef CUDA_GRAPHS_HANDLES_STREAM_HPP
 #define CUDA_GRAPHS_HANDLES_STREAM_HPP
 
+#include <atomic>
+
 #include "context.hpp"
 
 namespace cg {
@@ -15,9 +17,9 @@ struct CaptureBox;
 struct StreamBox {
     CUstream raw = nullptr;
     bool owned = false;
-    ContextHandle context;          // empty for the default streams, which mean the context that is current
-    Opaque owner;                   // whoever else destroys the stream
-    CaptureBox* capture = nullptr;  // that a builder has it take part in (capture.hpp); touched with the GIL
+    ContextHandle context;                      // empty for the default streams, which mean the context that is current
+    Opaque owner;                               // whoever else destroys the stream
+    std::atomic<CaptureBox*> capture{nullptr};  // that a builder has it take part in (capture.hpp); set with the GIL
     Counted<Kind::kStream> counted;
     bool finish() noexcept;
 };

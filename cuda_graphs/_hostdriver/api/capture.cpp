@@ -74,13 +74,12 @@ CGH_API CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStat
         *captureStatus_out = info.status;
         if (info.status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return CUDA_SUCCESS;
         REQUIRE(edgeData_out == nullptr || dependencies_out != nullptr, CUDA_ERROR_INVALID_VALUE);
-        REQUIRE(dependencies_out == nullptr || edgeData_out != nullptr || !info.next->has_edge_data(),
-                CUDA_ERROR_LOSSY_QUERY);
+        REQUIRE(dependencies_out == nullptr || edgeData_out != nullptr || !info.has_edge_data, CUDA_ERROR_LOSSY_QUERY);
         if (id_out != nullptr) *id_out = info.id;
         if (graph_out != nullptr) *graph_out = info.graph;
-        if (dependencies_out != nullptr) *dependencies_out = info.next->nodes.data();
-        if (edgeData_out != nullptr) *edgeData_out = info.next->edges.data();
-        if (numDependencies_out != nullptr) *numDependencies_out = info.next->nodes.size();
+        if (dependencies_out != nullptr) *dependencies_out = info.nodes;
+        if (edgeData_out != nullptr) *edgeData_out = info.edges;
+        if (numDependencies_out != nullptr) *numDependencies_out = info.count;
         return CUDA_SUCCESS;
     });
 }

@@ -157,8 +157,11 @@ void Capture::drop_dead(DependencySet& set) {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < set.nodes.size(); ++i) {
         if (ours == nullptr || !is_node_of(set.nodes[i], *ours)) continue;
-        set.nodes[kept] = set.nodes[i];
-        set.edges[kept++] = set.edges[i];
+        if (kept != i) {  // a set without dead nodes may be read meanwhile (CaptureInfo)
+            set.nodes[kept] = set.nodes[i];
+            set.edges[kept] = set.edges[i];
+        }
+        ++kept;
     }
     set.nodes.resize(kept);
     set.edges.resize(kept);
@@ -205,7 +208,11 @@ CUresult Capture::info(Stream& stream, CaptureInfo* out) {
     out->status = capture.invalidated_ ? CU_STREAM_CAPTURE_STATUS_INVALIDATED : CU_STREAM_CAPTURE_STATUS_ACTIVE;
     out->id = capture.id_;
     out->graph = capture.graph_;
-    out->next = &stream.branch->next;
+    const DependencySet& next = stream.branch->next;
+    out->nodes = next.nodes.data();
+    out->edges = next.edges.data();
+    out->count = next.nodes.size();
+    out->has_edge_data = next.has_edge_data();
     return CUDA_SUCCESS;
 }
 

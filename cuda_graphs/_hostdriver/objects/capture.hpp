@@ -51,12 +51,16 @@ struct Branch {
     DependencySet next;  // what the stream's next node depends on
 };
 
-// What cuStreamGetCaptureInfo tells of a stream. The dependencies are the branch's own.
+// What cuStreamGetCaptureInfo tells of a stream. The arrays are the branch's own: good until it captures more or ends,
+// and untouched by questions, of other threads as well.
 struct CaptureInfo {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     std::uint64_t id = 0;
     CUgraph graph = nullptr;
-    const DependencySet* next = nullptr;
+    const CUgraphNode* nodes = nullptr;
+    const CUgraphEdgeData* edges = nullptr;
+    std::size_t count = 0;
+    bool has_edge_data = false;
 };
 
 class Capture {

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// In the place of gil.cpp: no Python, and a main thread that runs pending calls when the tests say so.
+// In the place of gil.cpp: no Python, but a lock of it, and a main thread that runs pending calls when the tests say
+// so. A thread of a test holds the lock while it has a GilAcquire.
 #include <atomic>
+#include <mutex>
 
 #include "_handles/gil.hpp"
 #include "fake_driver.hpp"
@@ -13,6 +15,18 @@ std::atomic<bool> is_open{true};
 std::atomic<int> queue_space{32};
 std::atomic<int> queued{0};
 int (*pending)(void*) = nullptr;
+std::mutex interpreter;
+thread_local bool holds_interpreter = false;
+
+void take() {
+    interpreter.lock();
+    holds_interpreter = true;
+}
+
+void give() {
+    holds_interpreter = false;
+    interpreter.unlock();
+}
 
 }  // namespace
 
@@ -33,18 +47,28 @@ int pending_calls() {
 
 void run_pending_calls() {
     const int count = queued.exchange(0);
-    for (int i = 0; i < count; ++i) pending(nullptr);
+    for (int i = 0; i < count; ++i) __atomic_load_n(&pending, __ATOMIC_SEQ_CST)(nullptr);
 }
 
 }  // namespace fake
 
 namespace cg {
 
-GilAcquire::GilAcquire() noexcept : acquired_(true), state_(0) {}
-GilAcquire::~GilAcquire() {}
-GilRelease::GilRelease() noexcept : state_(nullptr) {}
+GilAcquire::GilAcquire() noexcept : acquired_(is_open), state_(0) {
+    if (!acquired_ || holds_interpreter) return;
+    take();
+    state_ = 1;
+}
+GilAcquire::~GilAcquire() {
+    if (state_ == 1) give();
+}
+GilRelease::GilRelease() noexcept : state_(nullptr) {
+    if (!holds_interpreter) return;
+    give();
+    state_ = &interpreter;
+}
 GilRelease::~GilRelease() {
-    static_cast<void>(state_);
+    if (state_ != nullptr) take();
 }
 
 bool python_is_open() noexcept {

@@ -1,0 +1,480 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The hammer: threads that build, capture, instantiate, launch, set, update and drop at random what they share, through
+// the handle layer, on the host driver. No Python, but its lock (fake_python.cpp), which is held and given up where
+// Cython code does. Run under the sanitizers: `make hammer MODE=tsan`.
+//
+// Laws: what a launch uses lives, for its host functions look at what their owners keep; no two threads are at one
+// executable, nor at one definition that is changed; at the end every owner has gone once, no box is left, and of the
+// driver's objects only what is there from the beginning.
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <shared_mutex>
+#include <string>
+
+#include "_driver/table.hpp"
+#include "_handles/capture.hpp"
+#include "_handles/context.hpp"
+#include "_handles/error.hpp"
+#include "_handles/event.hpp"
+#include "_handles/graph_exec.hpp"
+#include "_handles/memory.hpp"
+#include "check.hpp"
+#include "fake_driver.hpp"
+
+using namespace cg;
+
+namespace {
+
+constexpr int kThreads = 8;
+constexpr int kSteps = 1500;        // of each thread
+constexpr std::size_t kShared = 4;  // definitions, executables, streams, captures
+constexpr std::size_t kMostNodes = 12;
+
+// ---- owners, and host functions that look at them -------------------------------------------------------------------
+
+std::atomic<long> made{0}, gone{0}, runs{0};
+
+struct Payload {
+    static constexpr std::uint64_t kAlive = 0x5AFE5AFE5AFE5AFE;
+    std::uint64_t sign = kAlive;
+    Payload() { ++made; }
+    ~Payload() {
+        CHECK(sign == kAlive);
+        sign = 0;
+        ++gone;
+    }
+};
+
+void CUDA_CB look(void* payload) {
+    CHECK(static_cast<const Payload*>(payload)->sign == Payload::kAlive);
+    ++runs;
+}
+
+void fill(NodeSpec& spec) {
+    auto payload = std::make_shared<Payload>();
+    spec.begin(NodeKind::kHost);
+    spec.params.host.fn = look;
+    spec.params.host.userData = payload.get();
+    spec.owners.first = std::move(payload);
+}
+
+// ---- who is at what: a rule of CUDA that the layer keeps for its callers
+// ----------------------------------------------
+
+// Wraps entries of the driver table: two calls for one executable at a time end the program.
+std::mutex busy_mutex;
+std::vector<const void*> busy;  // guarded by busy_mutex
+
+class Alone {
+  public:
+    explicit Alone(const void* thing) : thing_(thing) {
+        const std::lock_guard lock(busy_mutex);
+        for (const void* other : busy) CHECK(other != thing);
+        busy.push_back(thing);
+    }
+    ~Alone() {
+        const std::lock_guard lock(busy_mutex);
+        for (auto& other : busy)
+            if (other == thing_) {
+                other = busy.back();
+                busy.pop_back();
+                return;
+            }
+    }
+    Alone(const Alone&) = delete;
+
+  private:
+    const void* thing_;
+};
+
+DriverTable real;
+
+void watch_executables() {
+    real = cg::detail::table;
+    DriverTable& table = cg::detail::table;
+    table.cuGraphLaunch = [](CUgraphExec exec, CUstream stream) {
+        const Alone alone(exec);
+        return real.cuGraphLaunch(exec, stream);
+    };
+    table.cuGraphUpload = [](CUgraphExec exec, CUstream stream) {
+        const Alone alone(exec);
+        return real.cuGraphUpload(exec, stream);
+    };
+    table.cuGraphExecUpdate = [](CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo* info) {
+        const Alone alone(exec), at_graph(graph);
+        return real.cuGraphExecUpdate(exec, graph, info);
+    };
+    table.cuGraphExecNodeSetParams = [](CUgraphExec exec, CUgraphNode node, CUgraphNodeParams* params) {
+        const Alone alone(exec);
+        return real.cuGraphExecNodeSetParams(exec, node, params);
+    };
+    table.cuGraphInstantiateWithParams = [](CUgraphExec* exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS* params) {
+        const Alone alone(graph);
+        return real.cuGraphInstantiateWithParams(exec, graph, params);
+    };
+    table.cuGraphReleaseUserObject = [](CUgraph graph, CUuserObject object, unsigned int count) {
+        const Alone alone(graph);
+        return real.cuGraphReleaseUserObject(graph, object, count);
+    };
+    table.cuGraphRetainUserObject = [](CUgraph graph, CUuserObject object, unsigned int count, unsigned int flags) {
+        const Alone alone(graph);
+        return real.cuGraphRetainUserObject(graph, object, count, flags);
+    };
+}
+
+// ---- what the threads share: the handles under the lock of Python, as attributes of Python objects are
+// -----------------
+
+struct Definition {
+    std::shared_mutex edits;  // its user's: a definition is changed by one thread at a time; waited for without the GIL
+    NodeHandle entry;
+    std::vector<NodeHandle> nodes;
+};
+
+struct Executable {
+    GraphExecHandle exec;
+    std::shared_ptr<Definition> of;
+    NodeHandle node;  // of that
+};
+
+struct Shared {
+    std::vector<std::shared_ptr<Definition>> definitions{kShared};
+    std::vector<Executable> executables{kShared};
+    std::vector<StreamHandle> streams{kShared};  // captured now and then
+    std::vector<CaptureHandle> captures{kShared};
+} shared;
+
+PointerHandle memory;  // what memset nodes fill
+
+template <class Mutex>
+Mutex lock_without_gil(std::shared_mutex& mutex) {
+    const GilRelease released;
+    return Mutex(mutex);
+}
+using Editing = std::unique_lock<std::shared_mutex>;
+using Reading = std::shared_lock<std::shared_mutex>;
+
+bool add_host_node(Definition& definition) {
+    GraphBox& graph = *box_of<NodeRecord>(definition.entry)->graph;
+    NodeSpec spec;
+    fill(spec);
+    const NodePlace place = place_after(definition.nodes.empty() ? definition.entry : definition.nodes.back());
+    const OwnerSlot slot = graph.owners.prepare(graph.raw, spec.owners.first, spec.owners.second);
+    CHECK(slot.page != nullptr);
+    CUgraphNode raw = nullptr;
+    CUresult status = CUDA_SUCCESS;
+    {
+        const GilRelease released;
+        status = make_node(place, spec, &raw);
+    }
+    if (status != CUDA_SUCCESS) return graph.owners.rollback(slot), false;
+    definition.nodes.push_back(node_handle(definition.entry, add_node(graph, raw, spec.kind, slot)));
+    return true;
+}
+
+// A memset of a named parameter.
+void add_memset(Definition& definition) {
+    GraphBox& graph = *box_of<NodeRecord>(definition.entry)->graph;
+    const auto parameter = std::make_shared<NamedParameter>();
+    parameter->name = "value";
+    parameter->type = find_value_type("u32");
+    parameter->initial = {1, true, {}};
+    parameters_of(graph).add(parameter);
+    NodeSpec spec;
+    spec.begin(NodeKind::kMemset);
+    spec.params.memset = {*memory, 0, 1, 4, 1, 1, *primary_context(0)};
+    spec.uses.push_back({parameter, Field::kValue, 0});
+    auto uses = std::make_unique<NodeParameters>();
+    uses->uses = spec.uses;
+    CUgraphNode raw = nullptr;
+    {
+        const GilRelease released;
+        CHECK(hold_places(spec, *uses) == CUDA_SUCCESS);
+        CHECK(make_node(place_after(definition.entry), spec, &raw) == CUDA_SUCCESS);
+    }
+    add_node(graph, raw, spec.kind, {}).make_facts().parameters = std::move(uses);
+}
+
+std::shared_ptr<Definition> make_definition() {
+    auto definition = std::make_shared<Definition>();
+    definition->entry = create_graph();
+    CHECK(definition->entry);
+    add_memset(*definition);
+    for (int i = 0; i < 2; ++i) CHECK(add_host_node(*definition));
+    return definition;
+}
+
+// ---- what a thread does: one step each, with the GIL
+// --------------------------------------------------------------------
+
+struct Actor {
+    std::mt19937 random;
+
+    std::size_t any(std::size_t count) { return random() % count; }
+    template <class T>
+    T& any_of(std::vector<T>& all) {
+        return all[any(all.size())];
+    }
+
+    void replace_definition() {
+        auto fresh = make_definition();
+        any_of(shared.definitions).swap(fresh);
+    }
+
+    void edit() {
+        const auto definition = any_of(shared.definitions);
+        if (!definition) return;
+        const auto editing = lock_without_gil<Editing>(definition->edits);
+        if (definition->nodes.size() < kMostNodes && any(2) == 0) {
+            add_host_node(*definition);
+        } else if (definition->nodes.size() > 1) {
+            CHECK(destroy_node(*box_of<NodeRecord>(definition->nodes.back())) == CUDA_SUCCESS);
+            definition->nodes.pop_back();
+        }
+    }
+
+    void instantiate_one() {
+        const auto definition = any_of(shared.definitions);
+        if (!definition) return;
+        const auto reading = lock_without_gil<Reading>(definition->edits);
+        CUDA_GRAPH_INSTANTIATE_PARAMS params{};
+        CUresult status = CUDA_SUCCESS;
+        Executable fresh{instantiate(definition->entry, &params, {}, &status), definition, definition->nodes.front()};
+        CHECK(status == CUDA_SUCCESS && fresh.exec);
+        std::swap(any_of(shared.executables), fresh);
+    }
+
+    void launch_one() {
+        const GraphExecHandle exec = any_of(shared.executables).exec;
+        const StreamHandle stream = any_of(shared.streams);
+        if (!exec) return;
+        ParameterChanges changes;
+        ParameterProblem problem;
+        if (any(2) == 0) changes.push_back({0, {random(), true, std::make_shared<Payload>()}, true});
+        const GilRelease released;
+        const CUresult status = launch(exec, stream, changes, &problem);
+        CHECK(status == CUDA_SUCCESS || status == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    }
+
+    void upload_one() {
+        const GraphExecHandle exec = any_of(shared.executables).exec;
+        const StreamHandle stream = any_of(shared.streams);
+        const GilRelease released;
+        if (exec) upload(exec, stream);
+    }
+
+    void set_one() {
+        const GraphExecHandle exec = any_of(shared.executables).exec;
+        if (!exec) return;
+        ParameterChanges changes;
+        ParameterProblem problem;
+        changes.push_back({0, {random(), true, std::make_shared<Payload>()}, true});
+        std::vector<PresentParameter> values;
+        const GilRelease released;
+        CHECK(set_parameters(exec, changes, &problem));
+        list_parameters(exec, values);
+        CHECK(values.size() == 1 && values[0].is_known);
+    }
+
+    void set_node() {
+        const Executable target = any_of(shared.executables);
+        if (!target.exec) return;
+        const auto reading = lock_without_gil<Reading>(target.of->edits);
+        NodeRecord& node = *box_of<NodeRecord>(target.node);
+        NodeSpec spec;
+        fill(spec);
+        const GilRelease released;
+        if (node.is_alive()) CHECK(set_exec_node(target.exec, node, spec) == CUDA_SUCCESS);
+    }
+
+    void update_one() {
+        const Executable target = any_of(shared.executables);
+        const auto source = any_of(shared.definitions);
+        if (!target.exec || !source) return;
+        // With named parameters the definition of the executable is read too.
+        const auto reading = lock_without_gil<Reading>(source->edits);
+        const Reading reading_first(target.of->edits, std::try_to_lock);
+        if (!reading_first) return;
+        CUgraphExecUpdateResultInfo info{};
+        ParameterProblem problem;
+        const CUresult status = update(target.exec, *box_of<NodeRecord>(source->entry)->graph, &info, &problem);
+        CHECK(status == CUDA_SUCCESS || status == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE ||
+              problem.fault == ParameterFault::kLost);
+        take_noted_error();
+    }
+
+    void drop_executable() { Executable().exec.swap(any_of(shared.executables).exec); }
+
+    void begin_one() {
+        const StreamHandle stream = any_of(shared.streams);
+        const auto mode = static_cast<CUstreamCaptureMode>(any(3));
+        CaptureHandle fresh = create_capture(stream, {});
+        if (begin_capture(*fresh, mode) != CUDA_SUCCESS) return;
+        any_of(shared.captures).swap(fresh);  // and what was there is given up
+    }
+
+    void capture_into_one() {
+        const StreamHandle stream = any_of(shared.streams);
+        CapturedCall call;
+        if (!may_be_captured(stream) || !call.find(stream)) return;
+        NodeSpec spec;
+        fill(spec);
+        CHECK(call.keep(spec.owners.first, spec.owners.second));
+        CUresult status = CUDA_SUCCESS;
+        {
+            const GilRelease released;
+            call.start();
+            status = driver().cuLaunchHostFunc(*stream, spec.params.host.fn, spec.params.host.userData);
+            call.look(status);
+        }
+        const NodeRecord* const node = call.settle(NodeKind::kHost);
+        // The capture ended meanwhile, in another thread: then it is about to run by itself.
+        if (status == CUDA_SUCCESS && node == nullptr) late.push_back(spec.owners.first);
+    }
+
+    void end_one() {
+        CaptureHandle capture;
+        capture.swap(any_of(shared.captures));
+        if (!capture || end_capture(*capture) != CUDA_SUCCESS || capture->box().raw == nullptr) return;
+        CUDA_GRAPH_INSTANTIATE_PARAMS params{};
+        CUresult status = CUDA_SUCCESS;
+        const GraphExecHandle exec = instantiate(capture->graph, &params, {}, &status);
+        if (!exec) return;
+        ParameterChanges changes;
+        ParameterProblem problem;
+        const StreamHandle stream = any_of(shared.streams);
+        const GilRelease released;
+        launch(exec, stream, changes, &problem);
+    }
+
+    void tidy() {
+        drain_deferred();
+        fake::run_pending_calls();
+    }
+
+    void step() {
+        struct Choice {
+            int weight;
+            void (Actor::*act)();
+        };
+        static constexpr Choice kChoices[] = {
+            {2, &Actor::replace_definition},
+            {4, &Actor::edit},
+            {5, &Actor::instantiate_one},
+            {9, &Actor::launch_one},
+            {2, &Actor::upload_one},
+            {4, &Actor::set_one},
+            {4, &Actor::set_node},
+            {5, &Actor::update_one},
+            {2, &Actor::drop_executable},
+            {3, &Actor::begin_one},
+            {8, &Actor::capture_into_one},
+            {3, &Actor::end_one},
+            {1, &Actor::tidy},
+        };
+        int total = 0;
+        for (const Choice& choice : kChoices) total += choice.weight;
+        int at = static_cast<int>(any(static_cast<std::size_t>(total)));
+        for (const Choice& choice : kChoices)
+            if ((at -= choice.weight) < 0) return (this->*choice.act)();
+    }
+
+    std::vector<Opaque> late;
+};
+
+}  // namespace
+
+// Executables that fill the same word at the same time race for what is in it, as their user wants it here.
+extern "C" const char* __tsan_default_suppressions();
+extern "C" const char* __tsan_default_suppressions() {
+    return "race:cgh::Fill::run";
+}
+
+namespace {
+
+long boxes_left() {
+    long sum = 0;
+    for (int kind = 0; kind < static_cast<int>(Kind::kCount); ++kind)
+        if (kind != static_cast<int>(Kind::kContext)) sum += live_boxes(static_cast<Kind>(kind));
+    return sum;
+}
+
+using LiveObjects = CUresult (*)(std::uint32_t, const char**, std::uint64_t*);
+
+std::vector<std::uint64_t> driver_objects() {
+    const auto ask = reinterpret_cast<LiveObjects>(driver_symbol("cghLiveObjects"));
+    std::vector<std::uint64_t> counts;
+    const char* kind = nullptr;
+    std::uint64_t count = 0;
+    for (std::uint32_t i = 0; ask(i, &kind, &count) == CUDA_SUCCESS; ++i) counts.push_back(count);
+    return counts;
+}
+
+void wait_for_the_device() {
+    const GilRelease released;
+    CHECK(driver().cuCtxSynchronize() == CUDA_SUCCESS);
+}
+
+void hammer(unsigned seed) {
+    {
+        const GilAcquire python;
+        memory = allocate_pinned(primary_context(0), 64);
+        for (auto& stream : shared.streams) stream = create_stream(primary_context(0), CU_STREAM_NON_BLOCKING, 0);
+        for (auto& definition : shared.definitions) definition = make_definition();
+    }
+    std::vector<std::vector<Opaque>> late(kThreads);
+    parallelize(kThreads, [&](int thread) {
+        CHECK(driver().cuCtxSetCurrent(*primary_context(0)) == CUDA_SUCCESS);
+        Actor actor{std::mt19937(seed * 1000 + static_cast<unsigned>(thread)), {}};
+        for (int i = 0; i < kSteps; ++i) {
+            const GilAcquire python;
+            actor.step();
+        }
+        late[static_cast<std::size_t>(thread)] = std::move(actor.late);
+        // A capture that is not relaxed is ended by its own thread.
+        const GilAcquire python;
+        for (auto& capture : shared.captures)
+            if (capture && capture->thread == std::this_thread::get_id()) CaptureHandle().swap(capture);
+    });
+    const GilAcquire python;
+    for (auto& capture : shared.captures) capture.reset();
+    wait_for_the_device();
+    late.clear();
+    for (auto& executable : shared.executables) executable = {};
+    for (auto& definition : shared.definitions) definition.reset();
+    for (auto& stream : shared.streams) stream.reset();
+    memory.reset();
+    for (int i = 0; i < 1000 && (boxes_left() != 0 || made != gone); ++i) {
+        wait_for_the_device();
+        drain_deferred();
+        fake::run_pending_calls();
+    }
+    CHECK(boxes_left() == 0);
+    CHECK(made == gone);
+    CHECK(runs > 0);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+    CHECK(count > 1);
+    const std::string problem = load_driver(words[1]);
+    if (!problem.empty()) std::fprintf(stderr, "%s: %s\n", words[1], problem.c_str());
+    CHECK(problem.empty());
+    CHECK(driver().cuCtxSetCurrent(*primary_context(0)) == CUDA_SUCCESS);
+    watch_executables();
+    const std::vector<std::uint64_t> before = driver_objects();
+    for (unsigned seed = 1; seed <= 4; ++seed) {
+        hammer(seed);
+        CHECK(driver_objects() == before);
+        std::printf("seed %u: %d threads of %d steps, %ld owners made and gone, %ld host functions run\n", seed,
+                    kThreads, kSteps, made.load(), runs.load());
+        std::fflush(stdout);
+    }
+    return 0;
+}
