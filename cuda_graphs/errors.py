@@ -9,6 +9,7 @@ Imports nothing but the table of explanations, so that every layer may import it
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -18,6 +19,7 @@ __all__ = [
     "CUDAError",
     "CUDANotSupportedError",
     "CUDAOutOfMemoryError",
+    "CUDAWarning",
     "CaptureError",
     "ClosedBufferError",
     "ClosedBuilderError",
@@ -183,6 +185,19 @@ def error_from_code(
     if code == 0:
         raise ValueError("code 0 is CUDA_SUCCESS: there is no error to report")
     return CLASSES.get(code, CUDAError)(code, name, text, attempt, log)
+
+
+class CUDAWarning(RuntimeWarning):
+    """Something could not be given back to the driver when its last handle went, from where no exception can leave: it
+    stays until the process ends, with what it keeps."""
+
+
+def warn_of_loss(code: int, call: str) -> None:
+    """What the handle layer does where a destructor fails. Not where the context is lost: then every call fails, and
+    exceptions have said so."""
+    if code not in STICKY:
+        error = error_from_code(code, attempt=f"{call}, when its last handle went: what it was to end stays")
+        warnings.warn(str(error), CUDAWarning, stacklevel=2)
 
 
 # CUgraphInstantiateResult -> (name, explanation, remedy). Reported instead of the CUresult, because they say more.

@@ -28,6 +28,7 @@ a `TypeError`, `ValueError`, `OverflowError` or `RuntimeError` that names the ar
 | `GraphInstantiateError` | a definition cannot be made into an executable graph; also a `RuntimeError` |
 | `GraphUpdateError` | an executable graph could not take a changed definition; it is unchanged |
 | `NVRTCError` | CUDA C++ did not compile; `log` is what the compiler wrote |
+| `CUDAWarning` | a warning: something could not be given back when its last handle went, and stays |
 | `DriverNotFoundError` | no driver could be loaded; a `RuntimeError`, since nothing of CUDA has answered |
 """
 

@@ -132,6 +132,12 @@ def _load_host(reason: str) -> DriverInfo:
     from cuda_graphs._driver import seam
 
     problem = seam.load(str(HOST_LIBRARY))
+    failures = os.environ.get("CUDA_GRAPHS_HOST_FAIL")
+    if problem and failures:
+        raise DriverNotFoundError(
+            f"The host driver does not start: {problem}. CUDA_GRAPHS_HOST_FAIL is {failures!r}; expected <driver "
+            "function>:<nth call, from 1>[:<CUresult as name or number>], several separated by commas."
+        )
     if problem:
         raise DriverNotFoundError(
             f"The host driver {HOST_LIBRARY} cannot be loaded: {problem}. Reinstall cuda_graphs."

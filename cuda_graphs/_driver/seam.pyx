@@ -4,7 +4,7 @@
 
 import atexit
 
-from cpython.exc cimport PyErr_SetInterrupt
+from cpython.exc cimport PyErr_Fetch, PyErr_Restore, PyErr_SetInterrupt
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from libc.stddef cimport size_t
@@ -24,7 +24,7 @@ from cuda_graphs._driver.cuda cimport (
     driver_symbol,
 )
 from cuda_graphs._driver import choice
-from cuda_graphs.errors import error_from_code
+from cuda_graphs.errors import error_from_code, warn_of_loss
 
 
 cdef extern from "_driver/table.hpp" namespace "cg":
@@ -129,6 +129,28 @@ cdef list listeners = []
 def on_error(listener) -> None:
     """Have `listener(error)` called with every CUDAError before it is raised; it may add to what the error knows."""
     listeners.append(listener)
+
+
+cdef extern from "_handles/lost.hpp" namespace "cg":
+    void report_losses_to(void (*report)(CUresult status, const char* call) noexcept) noexcept
+
+
+cdef void tell_loss(CUresult status, const char* call) noexcept:
+    """Where a filter makes an error of the warning, it goes to sys.unraisablehook."""
+    warn_of_loss(<int>status, call.decode())
+
+
+cdef void tell_loss_aside(CUresult status, const char* call) noexcept:
+    """A destructor may run while an exception is on its way."""
+    cdef PyObject* kind = NULL
+    cdef PyObject* value = NULL
+    cdef PyObject* traceback = NULL
+    PyErr_Fetch(&kind, &value, &traceback)
+    tell_loss(status, call)
+    PyErr_Restore(kind, value, traceback)
+
+
+report_losses_to(tell_loss_aside)
 
 
 # The host driver's plug. llvmlite is imported at the first module that is loaded, not before.

@@ -83,6 +83,17 @@ inline bool is_refused_here(CUresult status) noexcept {
     return status == CUDA_ERROR_NOT_PERMITTED;
 }
 
+// Whatever was going on is over: the driver is shut down, or the context was destroyed with all that was its.
+inline bool is_over(CUresult status) noexcept {
+    return status == CUDA_ERROR_DEINITIALIZED || status == CUDA_ERROR_CONTEXT_IS_DESTROYED ||
+           status == CUDA_ERROR_INVALID_CONTEXT;
+}
+
+// A `finish` that failed before it ended anything, at a question or a preparation, is tried again.
+inline bool must_wait(CUresult status) noexcept {
+    return status != CUDA_SUCCESS && !is_over(status);
+}
+
 template <class Box>
 using HandleTo = std::shared_ptr<const decltype(Box::raw)>;
 

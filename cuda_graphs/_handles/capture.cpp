@@ -165,12 +165,15 @@ bool CapturedCall::find(const StreamHandle& stream) {
     return is_captured();
 }
 
-// A stream that joined a capture by waiting for an event of it.
-CaptureHandle CapturedCall::find_joined() const {
+// A stream that joined a capture by waiting for an event of it. The legacy stream beside a capture is in none, and
+// inside a host function nothing can be asked: the call itself is refused there.
+CaptureHandle CapturedCall::find_joined() {
+    if (driver_is_lost()) return nullptr;  // a forked child has no captures
     const GilRelease released;
     CaptureState state;
-    if (ask_capture(stream_, &state) != CUDA_SUCCESS || state.status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return nullptr;
-    return find_active(state.id);
+    asked_ = ask_capture(stream_, &state);
+    if (asked_ == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT || is_refused_here(asked_)) asked_ = CUDA_SUCCESS;
+    return state.status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? find_active(state.id) : nullptr;
 }
 
 bool CapturedCall::keep(Opaque first, Opaque second) noexcept {

@@ -141,7 +141,7 @@ class CapturedCall {
     CapturedCall(const CapturedCall&) = delete;
     CapturedCall& operator=(const CapturedCall&) = delete;
 
-    // False: the stream is in no capture of ours, and there is nothing more to do.
+    // False: the stream is in no capture of ours, and there is nothing more to do; or `asked` says why nobody knows.
     bool find(const StreamHandle& stream);
     bool is_captured() const noexcept { return capture_ != nullptr; }
     CaptureBox& capture() const noexcept { return *capture_; }
@@ -162,13 +162,13 @@ class CapturedCall {
     // For a test: as if the node could not be told.
     void lose_node() noexcept { node_ = nullptr; }
 
-    // After look: why there is no node though the call went well.
+    // After find: why nobody knows. After look: why there is no node though the call went well.
     CUresult asked() const noexcept { return asked_; }
     std::size_t tail_count() const noexcept { return state_.count; }
     bool has_spoiled() const noexcept;
 
   private:
-    CaptureHandle find_joined() const;
+    CaptureHandle find_joined();
 
     CaptureHandle capture_;
     std::optional<Lock> alone_;  // of the capture, so it goes before it

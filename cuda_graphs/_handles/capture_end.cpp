@@ -21,15 +21,23 @@ namespace cg {
 
 namespace {
 
-CUstreamCaptureStatus status_of(CUstream stream) noexcept {
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    const CUresult asked = driver().cuStreamIsCapturing(stream, &status);
-    return asked == CUDA_SUCCESS ? status : CU_STREAM_CAPTURE_STATUS_NONE;
+// Whether it goes on and has not been spoiled.
+CUresult ask_sound(const CaptureBox& capture, bool* sound) noexcept {
+    const GilRelease released;
+    CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE;
+    const CUresult status = driver().cuStreamIsCapturing(*capture.origin, &now);
+    *sound = status == CUDA_SUCCESS && now == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    return status;
 }
 
-bool is_sound(const CaptureBox& capture) noexcept {
-    const GilRelease released;
-    return status_of(*capture.origin) == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+// After cuStreamEndCapture failed. Where that cannot be asked it shows in why: of a capture that was spoiled, or misses
+// forks, nothing is left.
+bool goes_on_after(CUresult failure, CUstream stream) noexcept {
+    CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE;
+    const CUresult status = driver().cuStreamIsCapturing(stream, &now);
+    if (status == CUDA_SUCCESS) return now != CU_STREAM_CAPTURE_STATUS_NONE;
+    return failure != CUDA_ERROR_STREAM_CAPTURE_INVALIDATED && failure != CUDA_ERROR_STREAM_CAPTURE_UNJOINED &&
+           !is_over(status);
 }
 
 void retire(CaptureBox& capture) noexcept {
@@ -39,10 +47,24 @@ void retire(CaptureBox& capture) noexcept {
     if (capture.box().capture == &capture) capture.box().capture = nullptr;
 }
 
-void join_forks(CaptureBox& capture) noexcept {
+CUresult join_forks(CaptureBox& capture) noexcept {
     const GilRelease released;
-    for (Fork& fork : capture.forks)
-        if (!fork.joined && fork.stream) fork.joined = order_after(capture.origin, fork.stream) == CUDA_SUCCESS;
+    for (Fork& fork : capture.forks) {
+        if (fork.joined || !fork.stream) continue;
+        const CUresult status = order_after(capture.origin, fork.stream);
+        if (status != CUDA_SUCCESS) return status;
+        fork.joined = true;
+    }
+    return CUDA_SUCCESS;
+}
+
+// Without that the end would fail. On failure the capture is still sound, and it may go well another time.
+CUresult make_joined(CaptureBox& capture, bool* sound) noexcept {
+    const CUresult status = *sound ? join_forks(capture) : CUDA_SUCCESS;
+    if (status == CUDA_SUCCESS) return status;
+    const CUresult asked = ask_sound(capture, sound);
+    if (must_wait(asked)) return asked;
+    return *sound ? status : CUDA_SUCCESS;
 }
 
 void end_bodies(CaptureBox& capture) {
@@ -109,7 +131,7 @@ CUresult ask_to_end(CaptureBox& capture) noexcept {
         const GilRelease released;
         const Lock alone(capture.calls);  // what a call has just made may be looked at
         status = driver().cuStreamEndCapture(*capture.origin, &ended);
-        goes_on = status != CUDA_SUCCESS && status_of(*capture.origin) != CU_STREAM_CAPTURE_STATUS_NONE;
+        goes_on = status != CUDA_SUCCESS && goes_on_after(status, *capture.origin);
     }
     if (goes_on) return status;
     retire(capture);
@@ -118,30 +140,26 @@ CUresult ask_to_end(CaptureBox& capture) noexcept {
     return status;
 }
 
-CUresult end_safely(CaptureBox& capture) {
-    const bool sound = is_sound(capture);
+CUresult end_safely(CaptureBox& capture, bool sound) {
     if (!sound || capture.has_unjoined()) end_bodies(capture);
     if (is_poisoned(capture.box())) {
         if (!sound && !capture.into_body) return leave_alone(capture);
-        join_forks(capture);
+        const CUresult status = make_joined(capture, &sound);
+        if (status != CUDA_SUCCESS) return status;
     }
     return ask_to_end(capture);
 }
 
-// Inside a host function no capture can be ended: not even its state can be asked.
-bool is_refused_now(const CaptureBox& capture) noexcept {
-    if (in_host_function()) return true;
-    const GilRelease released;
-    CUstreamCaptureStatus status{};
-    return is_refused_here(driver().cuStreamIsCapturing(*capture.origin, &status));
-}
-
+// Not where its state cannot be asked, as inside a host function: what is to be done depends on it.
 template <class End>
 CUresult once(CaptureBox& capture, End end) {
     if (!capture.active) return CUDA_SUCCESS;
-    if (is_refused_now(capture)) return CUDA_ERROR_NOT_PERMITTED;
+    if (in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
+    bool sound = false;
+    const CUresult asked = ask_sound(capture, &sound);
+    if (must_wait(asked)) return asked;
     if (std::exchange(capture.ending, true)) return CUDA_ERROR_ILLEGAL_STATE;  // another thread is at it
-    const CUresult status = end();
+    const CUresult status = end(sound);
     capture.ending = false;
     return status;
 }
@@ -149,21 +167,20 @@ CUresult once(CaptureBox& capture, End end) {
 }  // namespace
 
 CUresult end_capture(CaptureBox& capture) noexcept {
-    return once(capture, [&] {
+    return once(capture, [&](bool sound) {
         if (capture.is_foreign_thread()) return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
-        if (capture.into_body && capture.has_unjoined() && is_sound(capture)) return CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
-        return end_safely(capture);
+        if (capture.into_body && capture.has_unjoined() && sound) return CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
+        return end_safely(capture, sound);
     });
 }
 
 CUresult abandon_capture(CaptureBox& capture) noexcept {
     if (driver_is_lost()) return CUDA_SUCCESS;  // a forked child has no captures
-    return once(capture, [&] {
+    return once(capture, [&](bool sound) {
         // Another thread's capture of a body: that thread ends it when it next makes or closes something.
-        if (capture.into_body && capture.is_foreign_thread() && is_sound(capture))
-            return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
-        if (capture.into_body) join_forks(capture);
-        return end_safely(capture);
+        if (capture.into_body && capture.is_foreign_thread() && sound) return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+        const CUresult status = capture.into_body ? make_joined(capture, &sound) : CUDA_SUCCESS;
+        return status == CUDA_SUCCESS ? end_safely(capture, sound) : status;
     });
 }
 
@@ -172,7 +189,7 @@ bool CaptureBox::finish() noexcept {
     const GilAcquire python;
     if (!python) return true;  // at the interpreter's end the stream and its capture end with the process
     const CUresult status = abandon_capture(*this);
-    return !active || !(is_refused_here(status) || status == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+    return !active || !must_wait(status);
 }
 
 }  // namespace cg

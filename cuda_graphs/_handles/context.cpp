@@ -38,14 +38,19 @@ ContextHandle make_context(CUcontext raw, CUdevice device) {
     });
 }
 
-// The device of a context that need not be current.
-CUdevice ask_device(CUcontext raw) {
-    CUdevice device = -1;
-    if (driver().cuCtxPushCurrent(raw) != CUDA_SUCCESS) return device;
-    if (driver().cuCtxGetDevice(&device) != CUDA_SUCCESS) device = -1;
+// Where it fails nobody can be told, and the next call would be made in the wrong context: so it is tried twice.
+void pop_context() noexcept {
     CUcontext popped = nullptr;
-    driver().cuCtxPopCurrent(&popped);
-    return device;
+    if (driver().cuCtxPopCurrent(&popped) != CUDA_SUCCESS) driver().cuCtxPopCurrent(&popped);
+}
+
+// The device of a context that need not be current.
+CUresult ask_device(CUcontext raw, CUdevice* device) {
+    CUresult status = driver().cuCtxPushCurrent(raw);
+    if (status != CUDA_SUCCESS) return status;
+    status = driver().cuCtxGetDevice(device);
+    pop_context();
+    return status;
 }
 
 }  // namespace
@@ -74,13 +79,15 @@ ContextHandle primary_context(CUdevice device) {
 
 ContextHandle create_context_ref(CUcontext raw) {
     if (ContextHandle known = contexts().find(raw)) return known;
-    return make_context(raw, ask_device(raw));
+    CUdevice device = -1;
+    CU_TRY(ask_device(raw, &device));
+    return make_context(raw, device);
 }
 
 ContextHandle current_context() {
     CUcontext raw = nullptr;
     CU_TRY(driver().cuCtxGetCurrent(&raw));
-    return raw == nullptr ? ContextHandle{} : create_context_ref(raw);
+    return raw == nullptr ? (note_error(CUDA_SUCCESS, ""), ContextHandle{}) : create_context_ref(raw);
 }
 
 CUresult why_no_context() noexcept {
@@ -98,15 +105,15 @@ ContextScope::ContextScope(const ContextHandle& context) noexcept {
 }
 
 ContextScope::~ContextScope() {
-    CUcontext popped = nullptr;
-    if (pushed_) driver().cuCtxPopCurrent(&popped);
+    if (pushed_) pop_context();
 }
 
-RelaxedCapture::RelaxedCapture() noexcept
-    : changed_(driver().cuThreadExchangeStreamCaptureMode(&mode_) == CUDA_SUCCESS) {}
+RelaxedCapture::RelaxedCapture() noexcept : status_(driver().cuThreadExchangeStreamCaptureMode(&mode_)) {}
 
+// Tried twice, as above: the thread's captures would go without the protection that they asked for.
 RelaxedCapture::~RelaxedCapture() {
-    if (changed_) driver().cuThreadExchangeStreamCaptureMode(&mode_);
+    if (status_ == CUDA_SUCCESS && driver().cuThreadExchangeStreamCaptureMode(&mode_) != CUDA_SUCCESS)
+        driver().cuThreadExchangeStreamCaptureMode(&mode_);
 }
 
 }  // namespace cg

@@ -47,17 +47,19 @@ class ContextScope {
 
 // Lets a scope make calls that a stream capture of this thread would otherwise refuse and be spoiled by ("potentially
 // unsafe API calls", cuStreamBeginCapture). For calls that have nothing to do with what is being captured: allocations
-// and the destructors of boxes, which may run at any time.
+// and the destructors of boxes, which may run at any time. Check status() before use: where it failed, the calls would
+// spoil the capture.
 class RelaxedCapture {
   public:
     RelaxedCapture() noexcept;
     ~RelaxedCapture();
     RelaxedCapture(const RelaxedCapture&) = delete;
     RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+    CUresult status() const noexcept { return status_; }
 
   private:
     CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;  // then that of before
-    bool changed_;
+    CUresult status_;
 };
 
 }  // namespace cg

@@ -6,6 +6,7 @@
 #include "deferred.hpp"
 #include "error.hpp"
 #include "gil.hpp"
+#include "lost.hpp"
 #include "registry.hpp"
 
 namespace cg {
@@ -24,7 +25,7 @@ bool EventBox::finish() noexcept {
     if (!owned) return true;
     const GilRelease no_gil;
     const RelaxedCapture relaxed;
-    return !is_refused_here(driver().cuEventDestroy(raw));
+    return !must_wait(relaxed.status()) && has_ended(driver().cuEventDestroy(raw), "cuEventDestroy");
 }
 
 EventHandle create_event(const ContextHandle& context, bool timing, bool blocking) {

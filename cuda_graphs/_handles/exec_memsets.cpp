@@ -140,7 +140,8 @@ CUresult ExecMemsets::take_over(CUgraphExec exec, const NotedMemsets& noted) {
         Entry& entry = entries_[each.node];
         entry.params = each.params;
         if (!entry.off) continue;
-        const CUresult again = apply(exec, each.node, entry, false);
+        CUresult again = apply(exec, each.node, entry, false);
+        if (again != CUDA_SUCCESS) again = apply(exec, each.node, entry, false);  // there is no way back
         entry.off = again == CUDA_SUCCESS;
         if (status == CUDA_SUCCESS) status = again;
     }
@@ -190,11 +191,12 @@ CUresult ExecMemsets::set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams&
     const CUresult status = driver().cuGraphExecNodeSetParams(exec, node, &params);
     if (status != CUDA_SUCCESS) return status;
     Entry& entry = entries_[node];
-    entry.params = params.memset;
+    const CUDA_MEMSET_NODE_PARAMS_v2 before = std::exchange(entry.params, params.memset);
     source_ = {};
-    if (!entry.off) return CUDA_SUCCESS;
-    const CUresult again = apply(exec, node, entry, false);
-    entry.off = again == CUDA_SUCCESS;
+    const CUresult again = entry.off ? apply(exec, node, entry, false) : CUDA_SUCCESS;
+    if (again == CUDA_SUCCESS) return again;
+    entry.params = before;
+    entry.off = apply(exec, node, entry, false) == CUDA_SUCCESS;
     return again;
 }
 

@@ -15,6 +15,7 @@
 #include "deferred.hpp"
 #include "error.hpp"
 #include "gil.hpp"
+#include "lost.hpp"
 
 namespace cg {
 
@@ -36,8 +37,8 @@ CUresult launch_carrier(const StreamHandle& stream, const Objects& kept) {
     if (status == CUDA_SUCCESS) status = driver().cuGraphInstantiateWithParams(&exec, graph, &params);
     if (status == CUDA_SUCCESS && params.result_out != CUDA_GRAPH_INSTANTIATE_SUCCESS) status = CUDA_ERROR_UNKNOWN;
     if (status == CUDA_SUCCESS) status = driver().cuGraphLaunch(exec, *stream);
-    if (exec != nullptr) driver().cuGraphExecDestroy(exec);
-    driver().cuGraphDestroy(graph);
+    if (exec != nullptr) tell_if_lost(driver().cuGraphExecDestroy(exec), "cuGraphExecDestroy");
+    tell_if_lost(driver().cuGraphDestroy(graph), "cuGraphDestroy");
     return status;
 }
 
@@ -53,7 +54,6 @@ CUresult query(const LastUse& use) {
 
 // Success: the use is over, or the driver keeps the owners until it is.
 CUresult outlive_use(const LastUse& use, const Objects& kept) {
-    if (use.lost) return CUDA_ERROR_UNKNOWN;
     if (!use.stream && !use.event) return CUDA_SUCCESS;
     const ContextScope scope(use.context);
     if (scope.status() != CUDA_SUCCESS) return scope.status();
@@ -124,6 +124,7 @@ LastUse mark_now(const LastUse& last) {
 
 CUresult find_end(const LastUse& use) {
     if (use.lost) return CUDA_ERROR_UNKNOWN;
+    if (!use.stream && !use.event) return CUDA_SUCCESS;
     const ContextScope scope(use.context);
     return scope.status() == CUDA_SUCCESS ? query(use) : scope.status();
 }
@@ -148,7 +149,7 @@ void ExecOwners::park(std::vector<Opaque> owners, std::vector<Opaque>& gone) {
         drop(parked_.front().owners);
     LastUse& use = last(Use::kLaunch);
     if (owners.empty()) return;
-    const CUresult end = use.stream || use.event ? find_end(use) : CUDA_SUCCESS;
+    const CUresult end = find_end(use);
     if (end == CUDA_SUCCESS) return drop(owners);
     const ContextScope scope(use.context);
     parked_.push_back({end == CUDA_ERROR_NOT_READY ? mark_now(use) : use, std::move(owners)});
@@ -165,7 +166,7 @@ CUresult ExecOwners::hold_values(std::vector<Opaque> present) {
         CUuserObject object = nullptr;
         const CUresult status =
             driver().cuUserObjectCreate(&object, bundle.get(), defer_bundle, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
-        if (is_passing(status)) return status;
+        if (must_wait(status)) return status;
         static_cast<void>(bundle.release());  // the user object's, or leaked on purpose
         if (status == CUDA_SUCCESS) objects_.push_back(object);
     }
@@ -185,16 +186,16 @@ CUresult ExecOwners::outlive_uses() const noexcept {
 
 bool ExecOwners::outlive() noexcept {
     if (is_outlived_ || objects_.empty()) return true;
-    // At the interpreter's end the owners stay: they could not be destroyed any more.
-    const CUresult status = python_is_open() ? outlive_uses() : CUDA_ERROR_DEINITIALIZED;
-    if (is_passing(status)) return false;
-    if (status != CUDA_SUCCESS) objects_.clear();
+    const bool is_seen = python_is_open() && !uses_[0].lost && !uses_[1].lost;
+    const CUresult status = is_seen ? outlive_uses() : CUDA_SUCCESS;
+    if (must_wait(status)) return false;
+    if (!is_seen) objects_.clear();
     return is_outlived_ = true;
 }
 
 void ExecOwners::release() noexcept {
     if (!python_is_open()) return;
-    for (CUuserObject object : objects_) driver().cuUserObjectRelease(object, 1);
+    for (CUuserObject object : objects_) release_object(object);
     objects_.clear();
 }
 
@@ -206,7 +207,7 @@ struct FormerOwners {
     bool finish() noexcept {
         const GilRelease released;
         const RelaxedCapture relaxed;
-        if (!owners.outlive()) return false;
+        if (must_wait(relaxed.status()) || !owners.outlive()) return false;
         owners.release();
         drain_deferred();
         return true;
@@ -228,7 +229,7 @@ DetachedOwners::DetachedOwners(GraphBox& graph) : graph_(graph), all_(list_owner
         // One to give back. Where that fails the executable gets its own from the graph.
         const bool retained = driver().cuUserObjectRetain(each.object, 1) == CUDA_SUCCESS;
         if (retained && driver().cuGraphReleaseUserObject(each.graph, each.object, 1) == CUDA_SUCCESS) continue;
-        if (retained) driver().cuUserObjectRelease(each.object, 1);
+        if (retained) release_object(each.object);
         each.object = nullptr;
     }
 }
@@ -255,7 +256,7 @@ CUresult DetachedOwners::keep(Objects& kept) const {
             kept.push_back(each.object);
             continue;
         }
-        for (; kept.size() > before; kept.pop_back()) driver().cuUserObjectRelease(kept.back(), 1);
+        for (; kept.size() > before; kept.pop_back()) release_object(kept.back());
         return status;
     }
     return CUDA_SUCCESS;
@@ -278,7 +279,9 @@ CUresult prepare_use(const LastUse& last, const StreamHandle& stream, LastUse* n
 }
 
 void mark_end(LastUse& use, const StreamHandle& stream) {
-    if (use.event) use.lost = driver().cuEventRecord(*use.event, *stream) != CUDA_SUCCESS;
+    if (!use.event || driver().cuEventRecord(*use.event, *stream) == CUDA_SUCCESS) return;
+    use.event.reset();  // nothing marks the end, so it is waited for
+    use.lost = driver().cuStreamSynchronize(*stream) != CUDA_SUCCESS;
 }
 
 }  // namespace cg

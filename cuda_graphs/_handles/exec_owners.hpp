@@ -27,7 +27,7 @@ struct LastUse {
     StreamHandle stream;  // a stream that lives as long as this, or
     EventHandle event;    // recorded behind the launch, where a stream may go or mean another one elsewhere
     ContextHandle context;
-    bool lost = false;       // the event could not be recorded: the end cannot be seen
+    bool lost = false;       // the event could not be recorded, nor the end waited for: nothing shows it any more
     bool is_shared = false;  // with parked owners: the event is not recorded again
 
     bool is_of(CUstream raw) const noexcept { return stream && *stream == raw; }
@@ -69,12 +69,13 @@ class ExecOwners {
     // Keeps owners of values (exec_parameters.hpp) until the launches that there were so far are over. `gone` gets
     // those that may go, to be dropped without the lock, since Python may run.
     void park(std::vector<Opaque> owners, std::vector<Opaque>& gone);
-    // Has a user object keep the owners of values, those that are parked and `present`. A passing failure: nothing was
-    // done. At any other they are leaked on purpose.
+    // Has a user object keep the owners of values, those that are parked and `present`. On failure nothing was done;
+    // only where all is over they are leaked on purpose.
     CUresult hold_values(std::vector<Opaque> present);
 
-    // The uses are over, or take the owners along. False: not now, try again elsewhere; so CUDA says inside host
-    // functions and during captures. Where the end of a use cannot be seen, the owners are leaked on purpose.
+    // The uses are over, or take the owners along. False: a question failed, try again later and elsewhere; CUDA
+    // refuses them inside host functions and during captures. Where nothing shows the end of a use, and at the
+    // interpreter's end, when they could not be destroyed any more, the owners are leaked on purpose.
     bool outlive() noexcept;
     // To be called after that.
     void release() noexcept;

@@ -274,6 +274,11 @@ void ExecParameters::take_back(const ExecTarget& exec, std::size_t done) {
     touched_.clear();
 }
 
+void ExecParameters::undo(const ExecTarget& exec, ParameterChange* changes, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) exchange(changes[i]);
+    take_back(exec, touched_.size());
+}
+
 bool ExecParameters::settle(const ExecTarget& exec, ParameterProblem* problem) {
     std::size_t done = 0;
     if (apply_touched(exec, problem, &done)) return true;
@@ -305,22 +310,21 @@ void ExecParameters::fill(CUgraphNodeParams& params, const std::vector<Parameter
     }
 }
 
-CUresult ExecParameters::replace(NodeRecord& node, const CUgraphNodeParams& params,
-                                 const std::vector<ParameterUse>& uses) {
-    const auto names_it = [&](const Recipe& recipe) { return recipe.node() == &node && !recipe.is_lost(); };
+void ExecParameters::replace(Recipe&& fresh, const std::vector<ParameterUse>& uses) {
+    const auto names_it = [&](const Recipe& recipe) { return recipe.node() == fresh.node() && !recipe.is_lost(); };
     auto recipe = std::find_if(recipes_.begin(), recipes_.end(), names_it);
-    if (recipe == recipes_.end() && uses.empty()) return CUDA_SUCCESS;
-    if (recipe == recipes_.end()) recipe = recipes_.emplace(recipes_.end(), node);
+    if (recipe == recipes_.end() && uses.empty()) return;
+    if (recipe == recipes_.end())
+        recipe = recipes_.insert(recipes_.end(), std::move(fresh));
+    else
+        *recipe = std::move(fresh);
     const auto index = static_cast<std::uint32_t>(recipe - recipes_.begin());
     for (ExecParameter& entry : all_) {
         const auto is_of_it = [&](const ParameterSlot& slot) { return slot.recipe == index; };
         entry.slots.erase(std::remove_if(entry.slots.begin(), entry.slots.end(), is_of_it), entry.slots.end());
     }
-    recipe->unknown = 0;
-    const CUresult status = recipe->load(params);
-    if (status == CUDA_SUCCESS) add_uses(index, uses);
+    add_uses(index, uses);
     count_missing();
-    return status;
 }
 
 }  // namespace cg

@@ -129,13 +129,15 @@ class ExecParameters {
     bool is_complete(const ParameterChange* changes, std::size_t count, ParameterProblem* problem) const noexcept;
     // New values, all or none.
     bool set(const ExecTarget& exec, ParameterChange* changes, std::size_t count, ParameterProblem* problem);
+    // The values that `set` put into `changes` again.
+    void undo(const ExecTarget& exec, ParameterChange* changes, std::size_t count);
     // Brings to the executable what is not as in the definition it is like.
     bool settle(const ExecTarget& exec, ParameterProblem* problem);
 
     // Present values into what a node of the executable is about to get.
     void fill(CUgraphNodeParams& params, const std::vector<ParameterUse>& uses);
-    // It got that; `uses` may be empty.
-    CUresult replace(NodeRecord& node, const CUgraphNodeParams& params, const std::vector<ParameterUse>& uses);
+    // It got what is loaded in `fresh`; `uses` may be empty.
+    void replace(Recipe&& fresh, const std::vector<ParameterUse>& uses);
 
   private:
     explicit ExecParameters(const NodeHandle& definition) : definition_(definition) {}

@@ -13,6 +13,7 @@
 #include "deferred.hpp"
 #include "error.hpp"
 #include "gil.hpp"
+#include "lost.hpp"
 
 namespace cg {
 
@@ -44,9 +45,9 @@ struct Hierarchy {
 bool Hierarchy::finish() noexcept {
     if (root != nullptr) {
         const GilRelease released;
-        if (is_refused_here(driver().cuGraphDestroy(root))) return false;
+        if (!has_ended(driver().cuGraphDestroy(root), "cuGraphDestroy")) return false;
         for (GraphBox& graph : graphs) graph.owners.forget_all();
-        for (CUuserObject object : kept) driver().cuUserObjectRelease(object, 1);
+        for (CUuserObject object : kept) release_object(object);
     }
     drain_deferred();
     return true;

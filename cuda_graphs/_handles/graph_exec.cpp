@@ -13,6 +13,7 @@
 #include "error.hpp"
 #include "gil.hpp"
 #include "graph_order.hpp"
+#include "lost.hpp"
 
 namespace cg {
 
@@ -56,9 +57,11 @@ CUresult refuse_capturing(CUstream stream) noexcept {
 bool GraphExecBox::finish() noexcept {
     const GilRelease released;
     const RelaxedCapture relaxed;
+    if (must_wait(relaxed.status())) return false;
     if (python_is_open() && !hold_values(*this)) return false;
     if (!owners.outlive()) return false;
-    if (raw != nullptr && is_passing(driver().cuGraphExecDestroy(raw))) return false;
+    const CUresult status = raw != nullptr ? driver().cuGraphExecDestroy(raw) : CUDA_SUCCESS;
+    if (is_passing(status) || !has_ended(status, "cuGraphExecDestroy")) return false;
     owners.release();
     drain_deferred();
     return true;
@@ -92,6 +95,7 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
         if (*status != CUDA_SUCCESS) return {};
         const RelaxedCapture relaxed;
         params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;  // where the driver is not even asked
+        if ((*status = relaxed.status()) != CUDA_SUCCESS) return {};
         if (upload_stream && (*status = refuse_capturing(*upload_stream)) != CUDA_SUCCESS) return {};
         if (upload_stream && has_owners(*exec)) {
             *status = prepare_use({}, upload_stream, &exec->owners.last(Use::kUpload));
@@ -112,9 +116,10 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
 
 namespace {
 
-// Makes `call`, if `allow` says so, and notes where its end can be seen.
-template <class Allow, class Call>
-CUresult make_use(const GraphExecHandle& exec, const StreamHandle& stream, Use which, Allow allow, Call call) {
+// Makes `call`, if `allow` says so, and notes where its end can be seen. `undo` is for what `allow` did.
+template <class Allow, class Call, class Undo>
+CUresult make_use(const GraphExecHandle& exec, const StreamHandle& stream, Use which, Allow allow, Call call,
+                  Undo undo) {
     GraphExecBox& box = *box_of<GraphExecBox>(exec);
     LastUse next;  // and later what was before: to be dropped without the lock, since Python may run
     const std::lock_guard lock(box.mutex);
@@ -125,10 +130,11 @@ CUresult make_use(const GraphExecHandle& exec, const StreamHandle& stream, Use w
 
     if (!allow(box)) return CUDA_ERROR_UNKNOWN;
     LastUse& last = box.owners.last(which);
-    if (last.is_of(*stream)) return call(box.raw, *stream);
-    status = prepare_use(last, stream, &next);
+    const bool is_followed = last.is_of(*stream);
+    if (!is_followed) status = prepare_use(last, stream, &next);
     if (status == CUDA_SUCCESS) status = call(box.raw, *stream);
-    if (status != CUDA_SUCCESS) return status;
+    if (status != CUDA_SUCCESS) undo(box);
+    if (status != CUDA_SUCCESS || is_followed) return status;
     mark_end(next, stream);
     std::swap(last, next);
     return CUDA_SUCCESS;
@@ -137,8 +143,8 @@ CUresult make_use(const GraphExecHandle& exec, const StreamHandle& stream, Use w
 bool set_values(GraphExecBox& box, ParameterChanges& changes, std::vector<Opaque>& gone, ParameterProblem* problem) {
     if (!changes.empty() && !box.parameters->set(box.target(), changes.data(), changes.size(), problem)) return false;
     std::vector<Opaque> replaced;
-    for (ParameterChange& change : changes)
-        if (change.value.owner) replaced.push_back(std::move(change.value.owner));
+    for (const ParameterChange& change : changes)
+        if (change.value.owner) replaced.push_back(change.value.owner);
     if (!replaced.empty() || box.owners.has_parked()) box.owners.park(std::move(replaced), gone);
     return true;
 }
@@ -152,12 +158,16 @@ CUresult launch(const GraphExecHandle& exec, const StreamHandle& stream, Paramet
         return !box.parameters || (box.parameters->is_complete(changes.data(), changes.size(), problem) &&
                                    set_values(box, changes, gone, problem));
     };
-    return make_use(exec, stream, Use::kLaunch, set, driver().cuGraphLaunch);
+    const auto undo = [&](GraphExecBox& box) {
+        if (box.parameters) box.parameters->undo(box.target(), changes.data(), changes.size());
+    };
+    return make_use(exec, stream, Use::kLaunch, set, driver().cuGraphLaunch, undo);
 }
 
 CUresult upload(const GraphExecHandle& exec, const StreamHandle& stream) {
     const auto always = [](GraphExecBox&) { return true; };
-    return make_use(exec, stream, Use::kUpload, always, driver().cuGraphUpload);
+    const auto nothing = [](GraphExecBox&) {};
+    return make_use(exec, stream, Use::kUpload, always, driver().cuGraphUpload, nothing);
 }
 
 bool set_parameters(const GraphExecHandle& exec, ParameterChanges& changes, ParameterProblem* problem) {
@@ -179,13 +189,16 @@ CUresult set_exec_node(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& 
     OwnerSlot slot;
     const std::lock_guard lock(box.mutex);
     CUresult status = box.owners.prepare(spec.owners, &slot);
+    Recipe recipe(node);
     if (box.parameters) box.parameters->fill(spec.params, spec.uses);
+    if (box.parameters && status == CUDA_SUCCESS) status = recipe.load(spec.params);
     if (status == CUDA_SUCCESS) status = box.target().set(node.raw, spec.params);
     if (status == CUDA_SUCCESS)
         box.owners.commit(slot);
     else
         dropped = box.owners.rollback(slot);
-    return status == CUDA_SUCCESS && box.parameters ? box.parameters->replace(node, spec.params, spec.uses) : status;
+    if (status == CUDA_SUCCESS && box.parameters) box.parameters->replace(std::move(recipe), spec.uses);
+    return status;
 }
 
 namespace {
@@ -214,27 +227,29 @@ CUresult set_exec_child(const GraphExecHandle& exec, NodeRecord& node, NodeSpec&
         std::vector<CUuserObject> kept;
         status = owners.keep(kept);
         if (status != CUDA_SUCCESS) return status;
-        const std::lock_guard lock(box.mutex);
-        status = box.target().set(node.raw, spec.params);
-        (status == CUDA_SUCCESS ? box.owners : fresh).add(std::move(kept));
+        {
+            const std::lock_guard lock(box.mutex);
+            status = box.target().set(node.raw, spec.params);
+            (status == CUDA_SUCCESS ? box.owners : fresh).add(std::move(kept));
+            if (status == CUDA_SUCCESS) {
+                status = box.memsets.take_over(box.raw, memsets);
+                box.memsets.set_source(child, 0);
+                box.is_renamed |= is_renamed;
+            }
+        }
         fresh.release();
-        if (status != CUDA_SUCCESS) return status;
-        status = box.memsets.take_over(box.raw, memsets);
-        box.memsets.set_source(child, 0);
     }
-    box.is_renamed |= is_renamed;
     return status;
 }
 
 namespace {
 
-// Has the executable keep what memsets fill while they are off.
-CUresult keep_scratch(GraphExecBox& box) {
-    const std::vector<Opaque> all = box.memsets.all_scratch();
+// What memsets fill while they are off.
+CUresult keep_scratch(ExecOwners& owners, std::vector<Opaque> all) {
     if (all.empty()) return CUDA_SUCCESS;
     OwnerSlot slot;
-    const CUresult status = box.owners.prepare({bundle(all), {}}, &slot);
-    if (status == CUDA_SUCCESS) box.owners.commit(slot);
+    const CUresult status = owners.prepare({bundle(std::move(all)), {}}, &slot);
+    if (status == CUDA_SUCCESS) owners.commit(slot);
     return status;
 }
 
@@ -259,9 +274,13 @@ CUresult give_scratch(GraphExecBox& box, CUgraphNode node) {
     if (!memory) return take_noted_error().status;
     const std::lock_guard lock(box.mutex);
     if (!box.memsets.knows(node) || box.memsets.scratch(node)) return CUDA_SUCCESS;  // another thread was faster
+    std::vector<Opaque> all = box.memsets.all_scratch();
+    all.push_back(memory);
+    const CUresult status = keep_scratch(box.owners, std::move(all));
+    if (status != CUDA_SUCCESS) return status;
     box.kept = box.definition.lock();
     box.memsets.give_scratch(node, memory, *context);
-    return keep_scratch(box);
+    return CUDA_SUCCESS;
 }
 
 }  // namespace
@@ -325,18 +344,21 @@ bool has_other_memsets(GraphExecBox& box, const GraphBox& graph) {
     return !box.memsets.is_empty() && !box.memsets.are_as_in(graph, number);
 }
 
-// What the memsets of the executable will do. False when no node names them any more, or the definition whose nodes do
-// has another shape by now. With the GIL. An update gives no executable a memset that it has not, so what has none need
-// not ask for those of `graph`; nor one whose memsets do that already.
-bool prepare_memsets(GraphExecBox& box, GraphBox& graph, NotedMemsets& memsets) {
-    if (!has_other_memsets(box, graph)) return true;
+// What the memsets of the executable will do. Not `known` when no node names them any more, or the definition whose
+// nodes do has another shape by now. With the GIL. An update gives no executable a memset that it has not, so what has
+// none need not ask for those of `graph`; nor one whose memsets do that already.
+CUresult prepare_memsets(GraphExecBox& box, GraphBox& graph, NotedMemsets& memsets, bool* known) {
+    if (!has_other_memsets(box, graph)) return CUDA_SUCCESS;
     const NodeHandle first = box.definition.lock();
-    if (!first) return false;
+    *known = false;
+    if (!first) return CUDA_SUCCESS;
     GraphBox& named = *box_of<NodeRecord>(first)->graph;
-    if (!has_shape(named, box.shape)) return false;
-    if (note_memsets(named, graph, memsets)) return true;
-    (void)take_noted_error();
-    return false;
+    if (!has_shape(named, box.shape)) return CUDA_SUCCESS;
+    *known = note_memsets(named, graph, memsets);
+    if (*known) return CUDA_SUCCESS;
+    memsets.clear();
+    const CUresult status = take_noted_error().status;
+    return status == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE ? CUDA_SUCCESS : status;  // of shapes_differ()
 }
 
 CUresult take_over(GraphExecBox& box, bool are_known, const NotedMemsets& memsets, const GraphBox& graph,
@@ -366,7 +388,9 @@ CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateR
     if (status != CUDA_SUCCESS) return status;
     NotedMemsets memsets;
     const std::uint64_t number = memsets_of(graph);
-    const bool are_known = prepare_memsets(box, graph, memsets);
+    bool are_known = true;
+    status = prepare_memsets(box, graph, memsets, &are_known);
+    if (status != CUDA_SUCCESS) return status;
     const bool is_renamed = renames(box, graph);
     bool is_done = false;
     seal_owners(graph);
@@ -376,6 +400,7 @@ CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateR
         const std::lock_guard lock(box.mutex);
         const bool has_them = box.owners.are(owners.all());
         if (!has_them) status = keep(owners, other);
+        if (status == CUDA_SUCCESS && !has_them) status = keep_scratch(other, box.memsets.all_scratch());
         if (status == CUDA_SUCCESS)
             status = are_known || !box.memsets.has_off() ? driver().cuGraphExecUpdate(box.raw, graph.raw, info)
                                                          : refuse_shape(info);
@@ -383,7 +408,6 @@ CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateR
         if (is_done) {
             if (!has_them) box.owners.exchange(other);
             status = take_over(box, are_known, memsets, graph, number);
-            if (status == CUDA_SUCCESS) status = keep_scratch(box);
             if (replaced && box.parameters) replaced->catch_up(*box.parameters);
             box.parameters.swap(replaced);
             if (replaced) replaced->list_owners(values);

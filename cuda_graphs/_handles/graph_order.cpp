@@ -62,7 +62,8 @@ CUresult renew_exits(CUgraph graph, const CUgraphNode* exits, std::size_t count)
     Edges edges;
     for (std::size_t i = 0; i < count; ++i) edges.add(exits[i], passing, edge_data(0, 0, 0));
     status = remove_edges(graph, edges);
-    const CUresult destroyed = driver().cuGraphDestroyNode(passing);
+    CUresult destroyed = driver().cuGraphDestroyNode(passing);
+    if (destroyed != CUDA_SUCCESS) destroyed = driver().cuGraphDestroyNode(passing);  // else the graph has one too many
     return status == CUDA_SUCCESS ? destroyed : status;
 }
 

@@ -61,6 +61,7 @@ cdef extern from "_handles/context.hpp" namespace "cg" nogil:
     ContextHandle primary_context(CUdevice device) except +
     ContextHandle create_context_ref(CUcontext raw) except +
     ContextHandle current_context() except +
+    CUresult why_no_context() noexcept
 
 cdef extern from "_handles/stream.hpp" namespace "cg" nogil:
     cppclass StreamBox:

@@ -8,6 +8,7 @@
 #include "deferred.hpp"
 #include "error.hpp"
 #include "gil.hpp"
+#include "lost.hpp"
 
 namespace cg {
 
@@ -25,14 +26,16 @@ CUresult free_now(const PointerBox& box) {
 }
 
 CUresult free_memory(const PointerBox& box) {
-    const RelaxedCapture relaxed;
-    const ContextScope scope(box.context);
-    if (is_refused_here(scope.status())) return scope.status();
     if (box.how == Free::kAsync || box.how == Free::kGraph) return driver().cuMemFreeAsync(box.raw, raw_of(box.stream));
     return free_now(box);
 }
 
-// Whether the free would become a node of a graph that has nothing to do with the memory.
+const char* name_of_free(Free how) noexcept {
+    if (how == Free::kAsync) return "cuMemFreeAsync";
+    return how == Free::kDevice ? "cuMemFree" : "cuMemFreeHost";
+}
+
+// Whether the free would become a node of a graph that has nothing to do with the memory. Where nobody knows, it might.
 bool would_be_captured(const PointerBox& box) {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     cuuint64_t id = 0;
@@ -40,9 +43,9 @@ bool would_be_captured(const PointerBox& box) {
         driver().cuStreamGetCaptureInfo == nullptr
             ? driver().cuStreamIsCapturing(raw_of(box.stream), &status)
             : driver().cuStreamGetCaptureInfo(raw_of(box.stream), &status, &id, nullptr, nullptr, nullptr, nullptr);
-    // The legacy stream, while an ordinary one captures: using it would spoil that.
-    if (asked == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) return true;
-    if (asked != CUDA_SUCCESS || status == CU_STREAM_CAPTURE_STATUS_NONE) return false;
+    // CUDA_ERROR_STREAM_CAPTURE_IMPLICIT: the legacy stream, while an ordinary one captures. Using it would spoil that.
+    if (asked != CUDA_SUCCESS) return !is_over(asked);
+    if (status == CU_STREAM_CAPTURE_STATUS_NONE) return false;
     return box.how == Free::kAsync || status != CU_STREAM_CAPTURE_STATUS_ACTIVE || id != box.capture;
 }
 
@@ -52,7 +55,7 @@ bool PoolBox::finish() noexcept {
     if (raw == nullptr || !owned) return true;
     const GilRelease no_gil;
     const RelaxedCapture relaxed;
-    return !is_refused_here(driver().cuMemPoolDestroy(raw));
+    return !must_wait(relaxed.status()) && has_ended(driver().cuMemPoolDestroy(raw), "cuMemPoolDestroy");
 }
 
 PoolHandle create_device_pool(CUdevice device, std::size_t max_size, cuuint64_t release_threshold) {
@@ -64,6 +67,7 @@ PoolHandle create_device_pool(CUdevice device, std::size_t max_size, cuuint64_t 
     props.location.id = device;
     props.maxSize = max_size;
     const RelaxedCapture relaxed;
+    CU_TRY(relaxed.status());
     CU_TRY(driver().cuMemPoolCreate(&box->raw, &props));
     box->owned = true;
     box->device = device;
@@ -74,6 +78,7 @@ PoolHandle create_device_pool(CUdevice device, std::size_t max_size, cuuint64_t 
 PoolHandle current_device_pool(CUdevice device) {
     auto box = make_box<PoolBox>();
     const RelaxedCapture relaxed;
+    CU_TRY(relaxed.status());
     CU_TRY(driver().cuDeviceGetMemPool(&box->raw, device));
     box->device = device;
     cuuint64_t threshold = 0;
@@ -88,11 +93,15 @@ PoolHandle current_device_pool(CUdevice device) {
 bool PointerBox::finish() noexcept {
     if (how == Free::kNever) return true;
     const GilRelease no_gil;
-    if ((how == Free::kAsync || how == Free::kGraph) && would_be_captured(*this)) return false;
-    if (how != Free::kCallback) return !is_refused_here(free_memory(*this));
     const ContextScope scope(context);
-    callback(resource, raw, size, stream);
-    return true;
+    if (must_wait(scope.status())) return false;
+    if (how == Free::kCallback) return callback(resource, raw, size, stream), true;
+    if ((how == Free::kAsync || how == Free::kGraph) && would_be_captured(*this)) return false;
+    const RelaxedCapture relaxed;
+    if (must_wait(relaxed.status())) return false;
+    const CUresult status = free_memory(*this);
+    // Memory of a graph is there between a launch and a free of it: that there is none is no loss.
+    return how == Free::kGraph ? !is_refused_here(status) : has_ended(status, name_of_free(how));
 }
 
 PointerHandle allocate_from_pool(const PoolHandle& pool, std::size_t size, const StreamHandle& stream) {
@@ -100,7 +109,9 @@ PointerHandle allocate_from_pool(const PoolHandle& pool, std::size_t size, const
     auto box = make_box<PointerBox>();
     box->context = box_of<StreamBox>(stream)->context;
     if (!box->context) box->context = current_context();
+    if (!box->context) CU_TRY(why_no_context());
     const RelaxedCapture relaxed;
+    CU_TRY(relaxed.status());
     CU_TRY(driver().cuMemAllocFromPoolAsync(&box->raw, size, raw_of(pool), raw_of(stream)));
     box->size = size;
     box->how = Free::kAsync;
@@ -115,6 +126,7 @@ CUresult allocate_in_graph(std::size_t size, const StreamHandle& stream, Pointer
     CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE;
     box->context = box_of<StreamBox>(stream)->context;
     if (!box->context) box->context = current_context();
+    if (!box->context) return why_no_context();
     CUresult status =
         driver().cuStreamGetCaptureInfo(raw_of(stream), &now, &box->capture, nullptr, nullptr, nullptr, nullptr);
     if (status == CUDA_SUCCESS) status = driver().cuMemAllocAsync(&box->raw, size, raw_of(stream));
@@ -134,6 +146,7 @@ PointerHandle allocate_now(const ContextHandle& context, std::size_t size, Free 
     drain_deferred();
     auto box = make_box<PointerBox>();
     const RelaxedCapture relaxed;
+    CU_TRY(relaxed.status());
     const ContextScope scope(context);
     CU_TRY(scope.status());
     const CUresult status = call(&box->raw);

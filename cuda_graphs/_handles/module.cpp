@@ -11,6 +11,7 @@
 #include "deferred.hpp"
 #include "error.hpp"
 #include "gil.hpp"
+#include "lost.hpp"
 #include "registry.hpp"
 
 namespace cg {
@@ -48,13 +49,14 @@ bool LibraryBox::finish() noexcept {
     if (raw == nullptr) return true;
     const GilRelease no_gil;
     const RelaxedCapture relaxed;
-    return !is_refused_here(driver().cuLibraryUnload(raw));
+    return !must_wait(relaxed.status()) && has_ended(driver().cuLibraryUnload(raw), "cuLibraryUnload");
 }
 
 LibraryHandle load_library(const void* image) {
     drain_deferred();
     auto box = make_box<LibraryBox>();
     const RelaxedCapture relaxed;
+    CU_TRY(relaxed.status());
     CU_TRY(driver().cuLibraryLoadData(&box->raw, image, nullptr, nullptr, 0, nullptr, nullptr, 0));
     return handle_of(std::move(box));
 }

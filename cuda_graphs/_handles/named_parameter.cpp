@@ -94,16 +94,17 @@ void shrink(CUgraphNodeParams& params) noexcept {
 namespace {
 
 // Whether the other side of a copy is memory of the host that is known.
-bool faces_host(const CUgraphNodeParams& wanted, const ParameterUse& use) {
-    if (wanted.type != CU_GRAPH_NODE_TYPE_MEMCPY) return false;
+CUresult faces_host(const CUgraphNodeParams& wanted, const ParameterUse& use, bool* host) {
+    if (wanted.type != CU_GRAPH_NODE_TYPE_MEMCPY) return CUDA_SUCCESS;
     const CUDA_MEMCPY3D& copy = wanted.memcpy.copyParams;
     const CUdeviceptr other = use.field == Field::kSource ? destination_of(copy) : source_of(copy);
     int type = kUnknownMemory;
-    return other != 0 && find_memory_type(other, &type) == CUDA_SUCCESS && type == CU_MEMORYTYPE_HOST;
+    const CUresult status = other != 0 ? find_memory_type(other, &type) : CUDA_SUCCESS;
+    *host = type == CU_MEMORYTYPE_HOST;
+    return status;
 }
 
-PointerHandle allocate_pooled(std::size_t size) {
-    const ContextHandle context = current_context();
+PointerHandle allocate_pooled(const ContextHandle& context, std::size_t size) {
     const PoolHandle pool = current_device_pool(box_of<ContextBox>(context)->device);
     return pool ? allocate_from_pool(pool, size, create_stream_ref(CU_STREAM_LEGACY)) : PointerHandle();
 }
@@ -112,7 +113,11 @@ PointerHandle allocate_pooled(std::size_t size) {
 // patch/kinds_of_memory_beside_host). What faces the host is most likely of a pool, as Device.allocate gives it.
 PointerHandle allocate_place(const CUgraphNodeParams& wanted, const ParameterUse& use) {
     const std::size_t size = place_size(wanted);
-    return faces_host(wanted, use) ? allocate_pooled(size) : allocate_device(current_context(), size);
+    bool host = false;
+    CU_TRY(faces_host(wanted, use, &host));
+    const ContextHandle context = current_context();
+    if (!context) CU_TRY(why_no_context());
+    return host ? allocate_pooled(context, size) : allocate_device(context, size);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "node_spec.hpp"
 
 #include "_driver/table.hpp"
+#include "lost.hpp"
 
 namespace cg {
 
@@ -95,7 +96,7 @@ class Scratch {
   public:
     Scratch() { status_ = driver().cuGraphCreate(&graph_, 0); }
     ~Scratch() {
-        if (graph_ != nullptr) driver().cuGraphDestroy(graph_);
+        if (graph_ != nullptr) tell_if_lost(driver().cuGraphDestroy(graph_), "cuGraphDestroy");
     }
     Scratch(const Scratch&) = delete;
     Scratch& operator=(const Scratch&) = delete;
@@ -123,7 +124,12 @@ CUresult make_node(const NodePlace& place, NodeSpec& spec, CUgraphNode* node) {
     CUgraphNode tried = nullptr;
     CUresult status = Scratch().add_shaped(spec, &tried);
     if (status == CUDA_SUCCESS) status = add(place, spec, node);
-    return status == CUDA_SUCCESS ? set_shape(*node, {}, spec.shape) : status;
+    if (status != CUDA_SUCCESS) return status;
+    status = set_shape(*node, {}, spec.shape);
+    // Where the graph keeps the node it is better to have it whole.
+    if (status != CUDA_SUCCESS && driver().cuGraphDestroyNode(*node) != CUDA_SUCCESS)
+        status = set_shape(*node, {}, spec.shape);
+    return status;
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include "deferred.hpp"
 #include "error.hpp"
 #include "gil.hpp"
+#include "lost.hpp"
 #include "registry.hpp"
 
 namespace cg {
@@ -34,7 +35,7 @@ bool StreamBox::finish() noexcept {
     streams().remove(raw);
     if (!owned) return true;
     const GilRelease no_gil;
-    return !is_refused_here(driver().cuStreamDestroy(raw));
+    return has_ended(driver().cuStreamDestroy(raw), "cuStreamDestroy");
 }
 
 StreamHandle create_stream(const ContextHandle& context, unsigned flags, int priority) {

@@ -12,6 +12,7 @@
 #include "error.hpp"
 #include "gil.hpp"
 #include "graph_node.hpp"
+#include "lost.hpp"
 
 namespace cg {
 
@@ -30,6 +31,10 @@ void CUDA_CB defer_page(void* page) {
 }
 
 }  // namespace
+
+void release_object(CUuserObject object) noexcept {
+    tell_if_lost(driver().cuUserObjectRelease(object, 1), "cuUserObjectRelease");
+}
 
 Opaque bundle(std::vector<Opaque> owners) {
     return std::make_shared<const std::vector<Opaque>>(std::move(owners));
@@ -65,9 +70,9 @@ CUresult OwnerPage::attach(CUgraph graph) noexcept {
 void OwnerPage::drop(CUgraph graph) noexcept {
     const GilRelease released;
     if (loose_)
-        driver().cuUserObjectRelease(object_, 1);  // its destructor callback defers the page
+        release_object(object_);  // its destructor callback defers the page
     else
-        driver().cuGraphReleaseUserObject(graph, object_, 1);
+        tell_if_lost(driver().cuGraphReleaseUserObject(graph, object_, 1), "cuGraphReleaseUserObject");
 }
 
 std::uint32_t OwnerPage::add_pending(Opaque first, Opaque second) noexcept {
@@ -192,7 +197,8 @@ CUresult OwnerPages::attach_loose(CUgraph graph) noexcept {
     while (loose_ != nullptr) {
         OwnerPage& page = *loose_;
         remove_page(page);
-        const CUresult status = page.attach(graph);
+        CUresult status = page.attach(graph);
+        if (status != CUDA_SUCCESS) status = page.attach(graph);  // again: a graph without its owners cannot be used
         link(page);
         if (status != CUDA_SUCCESS) return status;
     }

@@ -44,6 +44,9 @@ Opaque as_owner(const std::shared_ptr<T>& handle) noexcept {
     return handle;
 }
 
+// Gives one reference back. Without locks: it may warn.
+void release_object(CUuserObject object) noexcept;
+
 // Several owners as one.
 Opaque bundle(std::vector<Opaque> owners);
 

@@ -6,7 +6,7 @@
 // is not watched.
 //
 // The environment variable CUDA_GRAPHS_HOST_FAIL does the same from outside: <function>:<nth>[:<code>], several of them
-// separated by commas. What is wrong there is said on standard error, and no call fails.
+// separated by commas. What is wrong there is said on standard error, and cuInit answers CUDA_ERROR_INVALID_VALUE.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_CALL_WATCH_H
 #define CUDA_GRAPHS_HOSTDRIVER_CALL_WATCH_H
 

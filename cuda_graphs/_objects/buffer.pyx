@@ -40,7 +40,7 @@ from cuda_graphs._handles.handles cimport (
     hold_python,
     raw_of,
 )
-from cuda_graphs._objects.captured cimport fail, keep, settle
+from cuda_graphs._objects.captured cimport fail, find, keep, settle
 from cuda_graphs._objects.dlpack cimport ArrayForm, export_capsule, kDLCPU, kDLCUDA, kDLCUDAHost, kDLCUDAManaged
 from cuda_graphs._objects.numbers cimport read_size, read_unsigned
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
@@ -160,7 +160,7 @@ cdef class Buffer:
         """Has the memory go in the order of another stream."""
         cdef PointerBox* box = <PointerBox*>box_of[PointerBox](self._h)
         cdef CapturedCall call
-        if box.how == Free.kAsync and may_be_captured(stream._h) and call.find(stream._h):
+        if box.how == Free.kAsync and may_be_captured(stream._h) and find(call, stream._h):
             raise RuntimeError(
                 f"{self!r} cannot be given back in the order of a stream that is being captured: that would become a "
                 "node of the graph, which did not allocate it"
@@ -176,16 +176,17 @@ cdef class Buffer:
         cdef StreamHandle h = box.stream
         cdef CapturedCall call
         cdef CUresult status
-        if box.how != Free.kGraph or not may_be_captured(h) or not call.find(h):
+        if box.how != Free.kGraph or not may_be_captured(h) or not find(call, h):
             return 0
         with nogil:
             call.start()
             status = driver().cuMemFreeAsync(address, raw_of(h))
             call.look(status)
+        if status == CUDA_SUCCESS:
+            box.how = Free.kNever  # also where the node cannot be told
         settle(call, status, NodeKind.kFree, "free")
         if status != CUDA_SUCCESS:
             fail(call, status, f"free of {self!r}")
-        box.how = Free.kNever
         return 0
 
     def __enter__(self):
@@ -255,7 +256,7 @@ cdef class Buffer:
         cdef CapturedCall call
         if count == 0:
             return
-        if may_be_captured(h) and call.find(h):
+        if may_be_captured(h) and find(call, h):
             keep(call, own_memory(self), Opaque())
         with nogil:
             call.start()
@@ -377,7 +378,7 @@ cdef int copy(Buffer dst, Buffer src, Stream on) except -1:
     cdef CapturedCall call
     if size == 0:
         return 0
-    if may_be_captured(h) and call.find(h):
+    if may_be_captured(h) and find(call, h):
         keep(call, own_memory(dst), own_memory(src))
     with nogil:
         call.start()

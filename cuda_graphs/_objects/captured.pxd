@@ -3,12 +3,12 @@
 from cuda_graphs._driver.cuda cimport CUresult
 from cuda_graphs._handles.capture_handles cimport CaptureBox, CapturedCall
 from cuda_graphs._handles.graph_handles cimport NodeKind, NodeRecord
-from cuda_graphs._handles.handles cimport Opaque
+from cuda_graphs._handles.handles cimport Opaque, StreamHandle
 
 # A call on a stream that may be captured goes so:
 #
 #     cdef CapturedCall call
-#     if may_be_captured(h) and call.find(h):
+#     if may_be_captured(h) and find(call, h):
 #         keep(call, owner, owner)
 #     with nogil:
 #         call.start()
@@ -18,6 +18,10 @@ from cuda_graphs._handles.handles cimport Opaque
 #         settle(call, status, NodeKind.kXxx, "what")
 #     if status != CUDA_SUCCESS:
 #         fail(call, status, f"what was being attempted")
+
+# Whether the stream is in a capture of ours. CUDAError when the driver does not say: work that is captured unnoticed
+# would lose what it needs.
+cdef bint find(CapturedCall& call, const StreamHandle& h) except -1
 
 # Who must live as long as the node that the call makes.
 cdef int keep(CapturedCall& call, Opaque first, Opaque second) except -1

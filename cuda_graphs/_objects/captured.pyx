@@ -20,11 +20,17 @@ from cuda_graphs._handles.capture_handles cimport (
     CaptureBox, CapturedCall, CaptureHandle, Operation, active_captures, list_active_captures,
 )
 from cuda_graphs._handles.graph_handles cimport NodeKind, NodeRecord, SourcePlace
-from cuda_graphs._handles.handles cimport Opaque, raw_of
+from cuda_graphs._handles.handles cimport Opaque, StreamHandle, raw_of
 from cuda_graphs._objects.source cimport find_source, keep_source, text_of
 from cuda_graphs._driver import seam
 from cuda_graphs._objects.capture_ledger import Entry, describe
 from cuda_graphs.errors import CUDAError
+
+
+cdef bint find(CapturedCall& call, const StreamHandle& h) except -1:
+    cdef bint found = call.find(h)
+    check_attempt(call.asked(), "find out whether a stream is being captured")
+    return found
 
 
 cdef int keep(CapturedCall& call, Opaque first, Opaque second) except -1:
@@ -121,21 +127,24 @@ cdef int protect_bodies(str attempt) except -1:
     return 0
 
 
-cdef bint is_spoiled(CaptureBox& capture) except -1:
-    return capture_status(capture) == CU_STREAM_CAPTURE_STATUS_INVALIDATED
+cdef bint is_spoiled(CaptureBox& capture) noexcept:
+    """For the ledger: what cannot be asked now is found later, or the error says less."""
+    cdef CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE
+    return ask_status(capture, &now) == CUDA_SUCCESS and now == CU_STREAM_CAPTURE_STATUS_INVALIDATED
 
 
 cdef bint is_sound(CaptureBox& capture) except -1:
-    return capture_status(capture) == CU_STREAM_CAPTURE_STATUS_ACTIVE
-
-
-cdef CUstreamCaptureStatus capture_status(CaptureBox& capture) noexcept:
     cdef CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE
+    check_attempt(ask_status(capture, &now), "find out whether the body of a conditional node is being captured")
+    return now == CU_STREAM_CAPTURE_STATUS_ACTIVE
+
+
+cdef CUresult ask_status(CaptureBox& capture, CUstreamCaptureStatus* now) noexcept:
     cdef CUstream stream = raw_of(capture.origin)
     cdef CUresult status
     with nogil:
-        status = driver().cuStreamIsCapturing(stream, &now)
-    return now if status == CUDA_SUCCESS else CU_STREAM_CAPTURE_STATUS_NONE
+        status = driver().cuStreamIsCapturing(stream, now)
+    return status
 
 
 cdef int note_found(CaptureBox& capture, const char* what) except -1:

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 from cuda_graphs._handles.handles cimport ContextBox, ContextHandle
 
+# The context that is current on this thread; empty when there is none.
+cdef ContextHandle find_current() except *
+
 
 cdef class Context:
     cdef ContextHandle _h

@@ -4,7 +4,21 @@
 
 from libc.stdint cimport uintptr_t
 
-from cuda_graphs._handles.handles cimport ContextBox, ContextHandle, box_of, raw_of
+from cuda_graphs._driver.cuda cimport CUDA_ERROR_INVALID_CONTEXT, CUresult
+from cuda_graphs._driver.seam cimport check_attempt
+from cuda_graphs._handles.handles cimport ContextBox, ContextHandle, box_of, current_context, raw_of, why_no_context
+
+
+cdef ContextHandle find_current() except *:
+    cdef ContextHandle h
+    cdef CUresult status
+    with nogil:
+        h = current_context()
+    if not h:
+        status = why_no_context()
+        if status != CUDA_ERROR_INVALID_CONTEXT:
+            check_attempt(status, "find the context that is current")
+    return h
 
 
 cdef class Context:

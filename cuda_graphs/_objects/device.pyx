@@ -15,9 +15,9 @@ from cuda_graphs._driver.cuda cimport (
     driver,
 )
 from cuda_graphs._driver.seam cimport check_attempt, ensure_driver, raise_noted
-from cuda_graphs._handles.handles cimport ContextBox, ContextHandle, box_of, current_context, primary_context, raw_of
+from cuda_graphs._handles.handles cimport ContextBox, ContextHandle, box_of, primary_context, raw_of
 from cuda_graphs._objects.captured cimport protect_bodies
-from cuda_graphs._objects.context cimport Context
+from cuda_graphs._objects.context cimport Context, find_current
 from cuda_graphs._objects.device_properties import DeviceProperties
 from cuda_graphs._objects.event import make_event
 from cuda_graphs._objects.stream import default_stream, from_protocol, make_stream
@@ -319,9 +319,7 @@ cdef int check_device_id(device_id) except -1:
 
 
 cdef int current_device_id() except -1:
-    cdef ContextHandle h
-    with nogil:
-        h = current_context()
+    cdef ContextHandle h = find_current()
     return (<ContextBox*>box_of[ContextBox](h)).device if h else 0
 
 
@@ -335,9 +333,7 @@ cdef Context primary(int device_id):
 
 
 cdef Context get_current():
-    cdef ContextHandle h
-    with nogil:
-        h = current_context()
+    cdef ContextHandle h = find_current()
     return Context._from_handle(h) if h else None
 
 

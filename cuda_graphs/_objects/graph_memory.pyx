@@ -18,7 +18,7 @@ from cuda_graphs._handles.handles cimport (
     Opaque, PointerHandle, StreamHandle, address_of, allocate_in_graph, create_pointer_ref, raw_of,
 )
 from cuda_graphs._objects.buffer cimport Buffer
-from cuda_graphs._objects.captured cimport fail, keep, settle
+from cuda_graphs._objects.captured cimport fail, find, keep, settle
 from cuda_graphs._objects.numbers cimport as_int, read_size
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 from cuda_graphs._objects.device import Device
@@ -110,7 +110,7 @@ cdef Buffer allocate(resource, size_t size, Stream stream):
         raise RuntimeError("GraphMemoryResource cannot perform memory operations on a non-capturing stream.")
     if size == 0:
         return Buffer._from_handle(create_pointer_ref(0, 0, Opaque()), resource)
-    if may_be_captured(on) and call.find(on):
+    if may_be_captured(on) and find(call, on):
         range_ = create_graph_memory()
         keep(call, as_owner(range_), Opaque())
     with nogil:

@@ -15,7 +15,7 @@ from cuda_graphs._handles.capture_handles cimport CapturedCall, may_be_captured
 from cuda_graphs._handles.graph_handles cimport NodeKind, as_owner
 from cuda_graphs._handles.handles cimport ArgumentPack, StreamHandle, raw_of
 from cuda_graphs._objects.arguments cimport own_arguments, pack_arguments
-from cuda_graphs._objects.captured cimport fail, keep, settle
+from cuda_graphs._objects.captured cimport fail, find, keep, settle
 from cuda_graphs._objects.kernel cimport Kernel, as_launch
 from cuda_graphs._objects.launch_config cimport LaunchConfig, LaunchConfig_accept
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
@@ -51,7 +51,7 @@ def launch(stream, config, kernel, *args):
     cdef CUfunction function = <CUfunction><void*>raw_of(code._h)  # cuda.h allows a CUkernel here
     cdef CUresult status
     cdef CapturedCall call
-    if may_be_captured(h) and call.find(h):
+    if may_be_captured(h) and find(call, h):
         keep(call, as_owner(code._h), own_arguments(args))
     if shape._cluster[0] or shape._is_cooperative or shape._is_programmatic:
         status = launch_with_attributes(raw_stream, shape, function, code, pack, call)

@@ -32,13 +32,12 @@ from cuda_graphs._handles.handles cimport (
     create_stream,
     create_stream_ref,
     create_stream_with_owner,
-    current_context,
     drain_deferred,
     hold_python,
     raw_of,
 )
-from cuda_graphs._objects.captured cimport fail, note, protect_bodies
-from cuda_graphs._objects.context cimport Context
+from cuda_graphs._objects.captured cimport fail, find, note, protect_bodies
+from cuda_graphs._objects.context cimport Context, find_current
 from cuda_graphs._objects.event cimport Event
 from cuda_graphs._objects.event import make_event
 from cuda_graphs._objects.numbers cimport as_int, read_flag, read_int, read_unsigned
@@ -117,7 +116,7 @@ cdef class Stream:
         self._check_open()
         cdef StreamHandle h = self._h
         cdef CapturedCall call
-        if may_be_captured(h) and call.find(h) and call.capture().into_body:
+        if may_be_captured(h) and find(call, h) and call.capture().into_body:
             protect_bodies(f"synchronize {self!r}")
         cdef CUresult status
         with nogil:
@@ -168,7 +167,7 @@ cdef class Stream:
         cdef CUresult status
         cdef CapturedCall call
         if may_be_captured(h):
-            call.find(h)
+            find(call, h)
         with nogil:
             call.start()
             status = driver().cuStreamWaitEvent(raw_of(h), raw_of(e), 0)
@@ -195,8 +194,7 @@ cdef class Stream:
         cdef ContextHandle h = (<StreamBox*>box_of[StreamBox](self._h)).context
         if not h:
             ensure_driver()
-            with nogil:
-                h = current_context()
+            h = find_current()
         if not h:
             raise RuntimeError("No current CUDA context. Call Device().set_current() before using a default stream.")
         return Context._from_handle(h)
@@ -270,7 +268,7 @@ cdef int record_on(const StreamHandle& h, const EventHandle& e) except -1:
     cdef CUresult status
     cdef CapturedCall call
     if may_be_captured(h):
-        call.find(h)
+        find(call, h)
     with nogil:
         call.start()
         status = driver().cuEventRecord(raw_of(e), raw_of(h))

@@ -8,7 +8,7 @@ from cuda_graphs._driver.seam cimport ensure_driver
 from cuda_graphs._handles.capture_handles cimport CapturedCall, CaptureHandle, capture_node
 from cuda_graphs._handles.graph_handles cimport NodeKind, NodeRecord, NodeSpec
 from cuda_graphs._handles.handles cimport StreamHandle, raw_of
-from cuda_graphs._objects.captured cimport fail, fail_capture, keep, settle
+from cuda_graphs._objects.captured cimport fail, fail_capture, find, keep, settle
 from cuda_graphs.graph.condition cimport Condition
 from cuda_graphs.graph.definition cimport make_condition
 from cuda_graphs.graph.spec cimport read_host
@@ -34,7 +34,7 @@ cdef int check_driver_has(str what) except -1:
 
 cdef int find_call(CapturedCall& call, const StreamHandle& h) except -1:
     """A call that only makes sense while the stream is being captured."""
-    if not call.find(h):
+    if not find(call, h):
         ensure_driver()  # a forked child has no captures
         raise RuntimeError("the capture has ended meanwhile, in another thread or without its builder")
     return 0

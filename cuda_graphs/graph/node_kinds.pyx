@@ -35,6 +35,7 @@ from cuda_graphs.graph.transfer cimport (
 )
 from cuda_graphs.graph.touches cimport change_touches, operand_parameters, set_touches, touches_of
 from cuda_graphs.graph.options import MEMORY_TYPES, GraphAllocOptions
+from cuda_graphs.errors import CUDAError
 
 
 cdef class EmptyNode(GraphNode):
@@ -379,7 +380,10 @@ cdef class ChildGraphNode(GraphNode):
         self._set(spec)
         forget_inner(self._record()[0])
         self._record().make_facts().inner_labels = labels
-        take_uses(source, self._record())
+        try:
+            take_uses(source, self._record())
+        except CUDAError:  # again: the node has no way back
+            take_uses(source, self._record())
 
     @property
     def child_graph(self):

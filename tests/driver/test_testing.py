@@ -211,9 +211,18 @@ def test_the_variable_can_fail_the_first_call_of_all(run_child):
 
 
 @pytest.mark.parametrize(
-    "value", ["cuEventCreate", "cuNo:1", "cuEventCreate:0", "cuEventCreate:x", "cuEventCreate:1:no"]
-)
-def test_what_is_wrong_in_the_variable_is_said_and_fails_nothing(run_child, value):
+    "value",
+    [
+        "cuEventCreate", "cuNo:1", "cuEventCreate:0", "cuEventCreate:x", "cuEventCreate:-1", "cuEventCreate: 1",
+        "cuEventCreate:1x", f"cuEventCreate:{2**64 + 1}", "cuEventCreate:1:no", "cuEventCreate:1:",
+        "cuEventCreate:1:-2", "cuEventCreate:1:12345", "cuEventCreate:1:2:3", "cuEventCreate:1,,cuEventDestroy:1", " ",
+    ],
+)  # fmt: skip
+def test_what_is_wrong_in_the_variable_is_said_and_no_program_starts(run_child, value):
     child = run_child(CREATE, CUDA_GRAPHS_DRIVER="host", CUDA_GRAPHS_HOST_FAIL=value)
+    assert child.returncode != 0
     assert child.stdout == ""
-    assert f"CUDA_GRAPHS_HOST_FAIL: no call is {value}; expected <driver function>:<nth call" in child.stderr
+    assert "DriverNotFoundError: The host driver does not start" in child.stderr
+    assert f"CUDA_GRAPHS_HOST_FAIL is {value!r}; expected <driver function>:<nth call" in child.stderr
+    wrong = "" if ",," in value else value
+    assert f"CUDA_GRAPHS_HOST_FAIL: no call is {wrong}; expected <driver function>:<nth call" in child.stderr

@@ -9,6 +9,7 @@ sides see.
 
 import contextlib
 import gc
+import warnings
 
 import numpy as np
 
@@ -19,6 +20,22 @@ from tests.conftest import levels, wait_until
 
 SCENARIOS = {}
 COUNT = 64
+# What calls fail with. The last is one of those after which, on a GPU, the context is lost.
+CODES = {
+    "CUDA_ERROR_OUT_OF_MEMORY": 2,
+    "CUDA_ERROR_INVALID_VALUE": 1,
+    "CUDA_ERROR_NOT_PERMITTED": 800,
+    "CUDA_ERROR_ILLEGAL_ADDRESS": 700,
+}
+# Codes that are answers of a function and no failures.
+ANSWERS = {
+    ("cuPointerGetAttribute", "CUDA_ERROR_INVALID_VALUE"): "memory that CUDA does not know",
+    ("cuKernelGetParamInfo", "CUDA_ERROR_INVALID_VALUE"): "there is no such parameter: it was the last",
+    (
+        "cuStreamGetCaptureInfo",
+        "CUDA_ERROR_NOT_PERMITTED",
+    ): "inside a host function, where the call itself is refused",
+}
 
 
 def scenario(function):
@@ -84,9 +101,9 @@ def calls_of(world, name):
 
 
 def play_and_fail(world, name, function, nth, code):
-    """The scenario with one call that fails: (whether that call was made, the error or None)."""
+    """The scenario with one call that fails: (whether that call was made, the error or None, whether Python warned)."""
     error = None
-    with testing.fail(function, nth, code) as failure:
+    with losses() as lost, testing.fail(function, nth, code) as failure:
         try:
             world.play(name)
         except cg.CUDAError as caught:
@@ -94,7 +111,19 @@ def play_and_fail(world, name, function, nth, code):
             error.__context__ = error.__cause__ = None
         gc.collect()
         boxes.drain()
-        return failure.happened, error
+        happened = failure.happened
+    return happened, error, any(f"{function}, when its last" in text and code in text for text in lost)
+
+
+@contextlib.contextmanager
+def losses():
+    """The texts of CUDAWarning in the block; other warnings are errors."""
+    texts = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("error")
+        warnings.simplefilter("always", cg.CUDAWarning)
+        yield texts
+        texts += [str(warning.message) for warning in caught]
 
 
 @contextlib.contextmanager

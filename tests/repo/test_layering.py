@@ -19,7 +19,14 @@ MAY_USE = {
     "_hostdriver": {"_driver/functions.def"},
     # Two leaf headers of the shared library, one side each: gil.hpp is the only door to Python, through which the image
     # loader's callback comes in; error.hpp holds what a failed C++ call noted, of which the seam makes the exception.
-    "_driver": {"errors", "_ptx", "_hostdriver/image_loader.h", "_handles/gil.hpp", "_handles/error.hpp"},
+    "_driver": {
+        "errors",
+        "_ptx",
+        "_hostdriver/image_loader.h",
+        "_handles/gil.hpp",
+        "_handles/error.hpp",
+        "_handles/lost.hpp",
+    },
     "_handles": {"errors", "_driver"},
     "_objects": {"errors", "_driver", "_handles"},
     "graph": {"errors", "_driver", "_handles", "_objects"},

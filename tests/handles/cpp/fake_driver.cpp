@@ -127,6 +127,11 @@ void reset() {
     };
     table.cuDevicePrimaryCtxRelease = [](CUdevice) { return note("cuDevicePrimaryCtxRelease"); };
     table.cuThreadExchangeStreamCaptureMode = [](CUstreamCaptureMode*) { return CUDA_SUCCESS; };
+    table.cuStreamGetCaptureInfo = nullptr;  // as before CUDA 12.3
+    table.cuStreamIsCapturing = [](CUstream, CUstreamCaptureStatus* status) {
+        *status = CU_STREAM_CAPTURE_STATUS_NONE;
+        return CUDA_SUCCESS;
+    };
     table.cuStreamCreateWithPriority = [](CUstream* s, unsigned, int) { return make("cuStreamCreateWithPriority", s); };
     table.cuStreamDestroy = [](CUstream s) { return end("cuStreamDestroy", "stream", s); };
     table.cuEventCreate = [](CUevent* e, unsigned) { return make("cuEventCreate", e); };
