@@ -151,7 +151,7 @@ cdef ArrayView from_tensor(DLTensor* tensor, str name):
     letter = LETTERS.get(tensor.dtype.code) if tensor.dtype.lanes == 1 else None
     view.address = <uintptr_t>tensor.data + tensor.byte_offset
     view.itemsize = bits // 8
-    view.dtype = f"<{letter}{view.itemsize}" if letter else ""
+    view.dtype = f"{'<' if view.itemsize > 1 else '|'}{letter}{view.itemsize}" if letter else ""
     view.shape = tuple([tensor.shape[i] for i in range(tensor.ndim)])
     if tensor.strides == NULL:
         view.strides = packed_strides(view.shape, view.itemsize)

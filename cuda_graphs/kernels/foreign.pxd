@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t, uint64_t
 from libcpp.vector cimport vector
 
 from cuda_graphs._driver.cuda cimport CUdeviceptr
+from cuda_graphs._objects.array_view cimport ArrayView
 from cuda_graphs._objects.buffer cimport Buffer
 from cuda_graphs._objects.stream cimport Stream
 from cuda_graphs.kernels.reading cimport Reading
@@ -21,8 +22,11 @@ cdef class ForeignArray:
     cdef bint is_of_host          # whoever has it looks at it without asking a stream
     cdef bint is_read_only
     cdef bint is_packed           # in C order without gaps
-    cdef object host              # a packed copy that the kernel gets, or is copied from
-    cdef Buffer staged            # memory of the device with a copy; None where the kernel uses the array itself
+    cdef bint is_written          # by the kernel, through this parameter or another that was given the same array
+    cdef ArrayView view           # what the array showed, and what keeps that
+    cdef object memory            # that as an array of NumPy; None where the kernel uses it where it is
+    cdef object packed            # itself, or a copy without gaps
+    cdef Buffer staged            # memory of the device with a copy of `packed`; None where the device reaches that
 
 
 # All of one call.
@@ -35,7 +39,7 @@ cdef class Foreign:
     cdef int bring(self, Stream stream, object writes, Reading* r) except -1
 
     # Brings back what the kernel wrote, and waits for it, where that is needed.
-    cdef int finish(self, Stream stream, object writes) except -1
+    cdef int finish(self, Stream stream) except -1
 
     # ValueError if something had to be copied: work that comes later, and again, cannot.
     cdef int check_stays(self, object writes) except -1

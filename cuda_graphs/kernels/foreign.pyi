@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 from typing import Any
 
+from cuda_graphs._objects.array_view import ArrayView
 from cuda_graphs.compiler.types import ScalarType
+
+all_is_reached: bool | None
 
 class ForeignArray:
     array: Any
@@ -11,3 +14,8 @@ class ForeignArray:
     path: str
 
 class Foreign: ...
+
+class Memory:
+    view: ArrayView
+    __array_interface__: dict[str, Any]
+    def __init__(self, view: ArrayView) -> None: ...

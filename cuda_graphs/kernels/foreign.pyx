@@ -5,6 +5,9 @@
 An array that the device reaches and that has no gaps is used where it is. Others are copied to the device before the
 tasks and, if the kernel writes them, back after. Whoever has an array of the host looks at it without asking a stream, so
 a call with one returns when the kernel is done.
+
+What is copied is the memory that the array showed, never what NumPy or the array's own assignment make of the object: an
+array that only offers DLPack is to NumPy one object, and a tensor takes no array of NumPy.
 """
 
 from libc.stdint cimport int32_t, uint64_t, uintptr_t
@@ -14,6 +17,7 @@ from cuda_graphs._driver.seam cimport check_attempt, ensure_driver
 from cuda_graphs._handles.graph_handles cimport find_memory_type, kUnknownMemory
 from cuda_graphs._handles.handles cimport raw_of
 from cuda_graphs._objects.array_view cimport ArrayView, view_array
+from cuda_graphs._objects.dlpack cimport kDLCPU, kDLCUDAHost
 from cuda_graphs._objects.stream cimport Stream
 from cuda_graphs.kernels.ndarray cimport key_of
 from cuda_graphs.kernels.reading cimport Reading
@@ -42,7 +46,8 @@ cdef class Foreign:
     cdef int bring(self, Stream stream, object writes, Reading* r) except -1:
         cdef ForeignArray array, other
         for array in self.arrays:
-            if array.is_read_only and array.path in writes:
+            array.is_written = array.path in writes
+            if array.is_read_only and array.is_written:
                 raise ValueError(f"parameter {array.path!r} is read-only, and the kernel writes it: pass a copy")
         for array in self.arrays:
             if not array.is_packed and not array.is_of_host:
@@ -55,24 +60,25 @@ cdef class Foreign:
                 if other is array or other.array is array.array:
                     break
             if other is not array:
-                array.address, array.staged = other.address, other.staged
+                array.address = other.address
+                other.is_written |= array.is_written
             elif not array.is_packed or not is_reached(array.address):
                 stage(array, stream)
             r.leaves[array.leaf].bits = array.address
         return 0
 
-    cdef int finish(self, Stream stream, object writes) except -1:
+    cdef int finish(self, Stream stream) except -1:
         cdef ForeignArray array
         cdef bint waits = False
         for array in self.arrays:
             waits = waits or array.is_of_host
-            if array.staged is not None and array.path in writes:
-                copy(array.host.ctypes.data, array.staged._address, array.host.nbytes, stream, array)
+            if array.staged is not None and array.is_written:
+                copy(array.packed.ctypes.data, array.staged._address, array.packed.nbytes, stream, array)
         if waits:
             stream.sync()
         for array in self.arrays:
-            if array.host is not None and array.host is not array.array and array.path in writes:
-                array.array[...] = array.host
+            if array.packed is not None and array.packed is not array.memory and array.is_written:
+                array.memory[...] = array.packed
         return 0
 
     cdef int check_stays(self, object writes) except -1:
@@ -97,7 +103,7 @@ cdef ForeignArray describe(object array, str path, tuple inner):
     if view is None:
         raise TypeError(f"parameter {path!r} takes an array, got {array!r} ({type(array).__name__})")
     cdef ForeignArray self = ForeignArray.__new__(ForeignArray)
-    self.array, self.path = array, path
+    self.array, self.path, self.view = array, path, view
     self.dtype, self.key = element_of(array, view.dtype, path)
     self.shape, self.address, self.is_read_only = view.shape, view.address, view.is_read_only
     self.is_of_host = not hasattr(array, "__cuda_array_interface__") and is_host(array)
@@ -141,17 +147,17 @@ cdef tuple element_of(object array, str typestr, str path):
 
 
 cdef bint is_host(object array) except -1:
-    return not hasattr(array, "__dlpack_device__") or array.__dlpack_device__()[0] == 1  # kDLCPU
+    return not hasattr(array, "__dlpack_device__") or array.__dlpack_device__()[0] in (kDLCPU, kDLCUDAHost)
 
 
-# Whether the device uses any memory of the process, as the host driver does; -1: nobody has asked.
-cdef int all_is_reached = -1
+# Whether the device uses any memory of the process, as the host driver does; None: nobody has asked. Tests say no.
+all_is_reached = None
 
 
 cdef bint is_reached(CUdeviceptr address) except -1:
     """Whether kernels can use the memory there."""
     global all_is_reached
-    if all_is_reached < 0:
+    if all_is_reached is None:
         ensure_driver()
         all_is_reached = bool(current_device().properties.direct_managed_mem_access_from_host)
     return all_is_reached or is_known(address)
@@ -169,15 +175,30 @@ cdef bint is_known(CUdeviceptr address) except -1:
     return type != kUnknownMemory
 
 
+class Memory:
+    """The memory of an array as NumPy reads it: elements are as many bytes, whatever they mean."""
+
+    def __init__(self, ArrayView view):
+        self.view = view  # which keeps it
+        self.__array_interface__ = {
+            "version": 3,
+            "data": (view.address, view.is_read_only),
+            "typestr": f"|V{view.itemsize}" if view.itemsize not in (1, 2, 4, 8) else f"<u{view.itemsize}",
+            "shape": view.shape,
+            "strides": view.strides,
+        }
+
+
 cdef int stage(ForeignArray array, Stream stream) except -1:
     """A packed copy where the device reaches it."""
     import numpy as np
 
-    array.host = np.ascontiguousarray(array.array)
-    cdef CUdeviceptr address = <uintptr_t>array.host.ctypes.data
+    array.memory = np.asarray(Memory(array.view))
+    array.packed = array.memory if array.is_packed else np.array(array.memory, order="C")
+    cdef CUdeviceptr address = <uintptr_t>array.packed.ctypes.data
     if not is_reached(address):
-        array.staged = current_device().memory_resource.allocate(array.host.nbytes, stream=stream)
-        copy(array.staged._address, address, array.host.nbytes, stream, array)
+        array.staged = current_device().memory_resource.allocate(array.packed.nbytes, stream=stream)
+        copy(array.staged._address, address, array.packed.nbytes, stream, array)
         address = array.staged._address
     array.address = address
     return 0

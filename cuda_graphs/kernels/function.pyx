@@ -253,7 +253,7 @@ cdef class KernelFunction:
         else:
             code.launch(r.leaves, stream)
         if staff is not None:
-            staff.finish(stream, code.writes)
+            staff.finish(stream)
         if stream is not usual_stream and code.leaves_memory:
             retained.keep(stream, args)
         return result
