@@ -5,6 +5,8 @@
 import json
 import re
 
+import pytest
+
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 VARIABLE = re.compile(r"\bCUDA_GRAPHS_[A-Z]+(?:_[A-Z]+)*\b")
 
@@ -83,6 +85,19 @@ def test_what_is_said_to_be_the_same_as_in_cuda_core_exists(tree):
     assert len(names) > 60
     places = [cg, *(getattr(cg, name) for name in cg.__all__)]
     assert [name for name in sorted(names) if not any(hasattr(place, name) for place in places)] == []
+
+
+@pytest.mark.parametrize("page", ["coming-from-numba.md", "coming-from-taichi.md"])
+def test_every_name_that_stands_for_one_of_another_compiler_exists(tree, page):
+    import cuda_graphs as cg
+
+    rows = re.findall(r"^\| (.*?) \|", (tree.root / "docs" / page).read_text(), re.MULTILINE)
+    names = {name for row in rows for name in re.findall(r"\bcg\.([\w.]+)", row)}
+    assert len(names) > 15
+    for name in names:
+        found = cg
+        for part in name.split("."):
+            found = getattr(found, part)
 
 
 def test_the_page_of_performance_shows_the_figures_that_were_taken(tree):
