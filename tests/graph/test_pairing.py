@@ -276,10 +276,12 @@ def test_nodes_in_bodies_and_embedded_graphs_are_of_the_shape_too(device, kernel
         graph.close()
 
 
-def test_a_child_that_takes_its_own_turned_graph_has_no_names_either(device, kernels, pinned):
-    words = pinned(2)
-    inner, g = cg.GraphDef(), cg.GraphDef()
-    inner.launch(ONE, kernels.add, words.ctypes.data, 1, 1).launch(ONE, kernels.add, words.ctypes.data, 1, 1)
+@pytest.mark.parametrize("answer", ["of the driver", "no"])
+def test_a_child_that_takes_its_own_turned_graph_has_no_names_and_one_that_does_not_is_as_it_was(
+    answer, make, pairs, stream, driver_table
+):
+    inner, _, words = make(2, [(0, 1)])
+    g = cg.GraphDef()
     child = g.embed(inner)
     graph = g.instantiate()
     ((first, second),) = child.child_graph.edges()
@@ -287,9 +289,28 @@ def test_a_child_that_takes_its_own_turned_graph_has_no_names_either(device, ker
     assert graph[first].is_enabled
     first.succ.clear()
     second.succ.add(first)
-    graph[child].update(child.child_graph)
-    with pytest.raises(ValueError, match="instantiate the definition again"):
-        graph[first]
+    if answer == "no":
+        driver_table.refuse_once("cuGraphExecNodeSetParams", 910)  # GRAPH_EXEC_UPDATE_FAILURE
+    try:
+        graph[child].update(child.child_graph)
+        is_taken = True
+    except cg.GraphUpdateError:  # as libcuda answers
+        is_taken = False
+    assert not (is_taken and answer == "no")
+    if is_taken:
+        for node in (first, second):
+            with pytest.raises(ValueError, match="instantiate the definition again"):
+                graph[node]
+    else:
+        assert pairs(graph, (first, second), words) == [[0], [1]]
+        second.succ.clear()
+        first.succ.add(second)
+        graph[child].update(child.child_graph)
+        assert pairs(graph, (first, second), words) == [[0], [1]]
+    words[:] = 0
+    graph.launch(stream)
+    stream.sync()
+    assert words.tolist()[:2] == [1, 1]
 
 
 def test_a_memset_of_which_nothing_is_known_is_not_switched_off(device, pinned, stream):
