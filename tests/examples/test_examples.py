@@ -188,3 +188,29 @@ def test_the_plate_comes_to_rest_on_the_device(tmp_path):
 
 def test_the_bodies_keep_their_energy(tmp_path):
     assert "after 100 steps" in run("n_body.py", cwd=tmp_path)
+
+
+def test_the_image_filter_agrees_with_numpy_and_writes_a_picture(tmp_path):
+    told = run("image_filter.py", cwd=tmp_path)
+    assert "picture: 600 x 512 pixels" in told
+    assert "graph of 4 kernels" in told
+    assert float(told.partition("largest difference: ")[2].split()[0]) < 1e-4
+    assert (tmp_path / "image_filter.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_image_filter_takes_a_picture_of_ones_own(tmp_path):
+    from matplotlib.image import imread, imsave
+
+    imsave(tmp_path / "own.png", np.random.default_rng(5).uniform(size=(23, 41, 3)))
+    told = run("image_filter.py", "--input", "own.png", "--passes", 1, "--output", "drawn.png", cwd=tmp_path)
+    assert "picture: 23 x 41 pixels" in told
+    assert "graph of 2 kernels" in told
+    assert imread(tmp_path / "drawn.png").std() > 0.01
+
+
+def test_the_image_filter_refuses_what_has_no_colours_and_no_passes(tmp_path):
+    from PIL import Image
+
+    Image.fromarray(np.zeros((5, 5), np.uint8)).save(tmp_path / "grey.png")
+    assert "has colours" in run("image_filter.py", "--input", "grey.png", cwd=tmp_path, code=1)
+    assert "1 or more" in run("image_filter.py", "--passes", 0, cwd=tmp_path, code=1)
