@@ -57,8 +57,8 @@ LIBRARIES = [
     (
         "cuda_graphs._handles.libcuda_graphs_handles",
         ["cuda_graphs/_driver", "cuda_graphs/_handles"],
-        [],
-        ["-ldl"],
+        ["-fno-semantic-interposition"],  # nobody replaces a function of ours: calls in here may be direct
+        ["-ldl", "-Wl,-Bsymbolic-functions"],
     ),
     (
         "cuda_graphs._hostdriver.libcuda_graphs_hostdriver",

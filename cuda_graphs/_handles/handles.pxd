@@ -12,7 +12,7 @@ from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from cuda_graphs._driver.cuda cimport (
-    CUcontext, CUdevice, CUdeviceptr, CUevent, CUkernel, CUlibrary, CUmemoryPool, CUresult, CUstream, cuuint64_t
+    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUkernel, CUlibrary, CUmemoryPool, CUresult, CUstream, cuuint64_t
 )
 
 cdef extern from "_handles/argument_pack.hpp" namespace "cg" nogil:
@@ -25,6 +25,10 @@ cdef extern from "_handles/argument_pack.hpp" namespace "cg" nogil:
 
 cdef extern from "_handles/box.hpp" namespace "cg" nogil:
     ctypedef shared_ptr[const void] Opaque
+    cppclass WeakOpaque "std::weak_ptr<const void>":
+        WeakOpaque()
+        WeakOpaque(const Opaque& owner)
+        Opaque lock() noexcept
     Raw raw_of[Raw](const shared_ptr[const Raw]& handle) noexcept
     Box* box_of[Box](...) noexcept
     enum class Kind:
@@ -141,5 +145,6 @@ cdef extern from "_handles/module.hpp" namespace "cg" nogil:
     ctypedef shared_ptr[const CUkernel] KernelHandle
     KernelHandle get_kernel(const LibraryHandle& library, const char* name) except +
     KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library) except +
+    CUfunction function_on(const KernelHandle& kernel, const StreamHandle& stream) except +
     string kernel_name(const KernelHandle& kernel) except +
     const vector[Parameter]* kernel_parameters(const KernelHandle& kernel) except +

@@ -107,6 +107,36 @@ KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library) {
     return keeping;
 }
 
+namespace {
+
+CUfunction learn_function(const KernelHandle& kernel, const ContextHandle& context) {
+    KernelBox& box = *box_of<KernelBox>(kernel);
+    CUcontext current = nullptr;
+    CUfunction function = nullptr;
+    {
+        const GilRelease released;
+        CU_TRY(driver().cuCtxGetCurrent(&current));
+        if (current != *context) return reinterpret_cast<CUfunction>(box.raw);
+        CU_TRY(driver().cuKernelGetFunction(&function, box.raw));
+    }
+    auto& places = box.functions;
+    places.erase(std::remove_if(places.begin(), places.end(),
+                                [](const FunctionPlace& place) { return place.context.expired(); }),
+                 places.end());
+    places.push_back({context, function});
+    return function;
+}
+
+}  // namespace
+
+CUfunction function_on(const KernelHandle& kernel, const StreamHandle& stream) {
+    const KernelBox& box = *box_of<KernelBox>(kernel);
+    const ContextHandle& context = box_of<StreamBox>(stream)->context;
+    for (const FunctionPlace& place : box.functions)
+        if (!place.context.owner_before(context) && !context.owner_before(place.context)) return place.function;
+    return context ? learn_function(kernel, context) : reinterpret_cast<CUfunction>(box.raw);
+}
+
 std::string kernel_name(const KernelHandle& kernel) {
     const char* name = nullptr;
     const CUresult status = driver().cuKernelGetName(&name, raw_of(kernel));

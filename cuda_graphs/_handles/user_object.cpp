@@ -75,12 +75,6 @@ void OwnerPage::drop(CUgraph graph) noexcept {
         tell_if_lost(driver().cuGraphReleaseUserObject(graph, object_, 1), "cuGraphReleaseUserObject");
 }
 
-std::uint32_t OwnerPage::add_pending(Opaque first, Opaque second) noexcept {
-    slots_[used_].owners = {std::move(first), std::move(second)};
-    ++pending_;
-    return used_++;
-}
-
 void OwnerPage::rollback(std::uint32_t index) noexcept {
     --pending_;
     const Owners dropped = std::exchange(slots_[index].owners, {});
@@ -219,15 +213,11 @@ void OwnerPages::forget_all() noexcept {
     drop_loose();
 }
 
-OwnerSlot OwnerPages::prepare(CUgraph graph, Opaque first, Opaque second) noexcept {
-    if (open_ == nullptr || open_->is_full()) {
-        const std::uint32_t first = is_captured_ ? kFirstCapturedSize : kFirstSize;
-        const std::uint32_t size = open_ == nullptr ? first : std::min(open_->size() * kGrowth, kLastSize);
-        OwnerPage* page = add_page(graph, size);
-        if (page == nullptr) return {};
-        open_ = page;
-    }
-    return {open_, open_->add_pending(std::move(first), std::move(second))};
+bool OwnerPages::open_page(CUgraph graph) noexcept {
+    const std::uint32_t first = is_captured_ ? kFirstCapturedSize : kFirstSize;
+    OwnerPage* page = add_page(graph, open_ == nullptr ? first : std::min(open_->size() * kGrowth, kLastSize));
+    if (page != nullptr) open_ = page;
+    return page != nullptr;
 }
 
 void OwnerPages::rollback(OwnerSlot slot) noexcept {

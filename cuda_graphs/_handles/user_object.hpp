@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "box.hpp"
@@ -83,7 +84,13 @@ class OwnerPage final : public Deferred {
     std::uint32_t nodes() const noexcept { return nodes_; }
     CUuserObject object() const noexcept { return object_; }
 
-    std::uint32_t add_pending(Opaque first, Opaque second) noexcept;
+    std::uint32_t add_pending(Opaque first, Opaque second) noexcept {
+        Owners& owners = slots_[used_].owners;
+        owners.first = std::move(first);
+        owners.second = std::move(second);
+        ++pending_;
+        return used_++;
+    }
     void rollback(std::uint32_t index) noexcept;
     void commit(std::uint32_t index, NodeRecord& node) noexcept;
     const Owners& owners(std::uint32_t index) const noexcept { return slots_[index].owners; }
@@ -131,7 +138,10 @@ class OwnerPages {
     OwnerPages& operator=(const OwnerPages&) = delete;
 
     // Attaches owners to the graph; no page and a noted error on failure.
-    OwnerSlot prepare(CUgraph graph, Opaque first, Opaque second) noexcept;
+    OwnerSlot prepare(CUgraph graph, Opaque first, Opaque second) noexcept {
+        if ((open_ == nullptr || open_->is_full()) && !open_page(graph)) return {};
+        return {open_, open_->add_pending(std::move(first), std::move(second))};
+    }
     void rollback(OwnerSlot slot) noexcept;
     // Makes them those of the node, and releases what it had.
     void commit(CUgraph graph, OwnerSlot slot, NodeRecord& node) noexcept;
@@ -160,6 +170,7 @@ class OwnerPages {
     }
 
   private:
+    bool open_page(CUgraph graph) noexcept;
     OwnerPage* add_page(CUgraph graph, std::uint32_t size) noexcept;
     bool add_pages_for(CUgraph graph, std::uint32_t nodes, std::vector<OwnerPage*>& pages) noexcept;
     void remove_page(OwnerPage& page) noexcept;

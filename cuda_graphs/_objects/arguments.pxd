@@ -21,8 +21,8 @@ cdef class StandIn:
 cdef int pack_arguments(ArgumentPack& pack, Kernel kernel, tuple args, vector[size_t]* stand_ins=*) except -1
 
 # The owner of all that the arguments stand for, which must live as long as the kernel may run: survives `del` of the
-# objects and Buffer.close(). Empty when they are plain numbers.
-cdef Opaque own_arguments(tuple args) except *
+# objects and Buffer.close(). `all` is empty before, and stays so when they are plain numbers.
+cdef int own_arguments(tuple args, Opaque& all) except -1
 
 # Makes instances of `cls` valid arguments: their `handle`, an int, is passed in 8 bytes (Condition).
 cpdef void register_handle_type(type cls)

@@ -29,7 +29,7 @@ from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport bundle, find_memory_type, kUnknownMemory
 from cuda_graphs._handles.handles cimport Opaque, Parameter, address_of, hold_python
 from cuda_graphs._objects.array_view cimport ArrayView, view_array
-from cuda_graphs._objects.buffer cimport Buffer, own_memory
+from cuda_graphs._objects.buffer cimport Buffer, own_buffer
 from cuda_graphs._objects.kernel cimport Kernel
 from cuda_graphs.errors import ClosedBufferError
 
@@ -75,39 +75,29 @@ cdef int pack_arguments(
     return 0
 
 
-cdef Opaque own_arguments(tuple args) except *:
-    cdef vector[Opaque] memories
-    cdef Opaque memory, first
-    cdef PyObject* only = NULL  # nearly always: one Buffer and numbers
+cdef int own_arguments(tuple args, Opaque& all) except -1:
+    cdef Opaque owner
+    cdef vector[Opaque] owners  # nearly always empty: one Buffer and numbers
     cdef PyTypeObject* kind
-    cdef size_t kept = 0
-    cdef bint in_graph = False
     for arg in args:
         kind = Py_TYPE(arg)
         if kind == <PyTypeObject*>int or kind == <PyTypeObject*>float:
             continue
         if kind == <PyTypeObject*>Buffer or isinstance(arg, Buffer):
-            memory = own_memory(<Buffer>arg)
-            if not memory:
-                in_graph = True
+            if not own_buffer(<Buffer>arg, owner):
                 continue
-            if not first:
-                first = move(memory)  # which survives close()
-            else:
-                memories.push_back(move(memory))
         elif isinstance(arg, (int, float, complex)) or scalar_sizes.count(<void*>kind) != 0:
             continue
-        kept += 1
-        only = <PyObject*>arg
-    if kept == 0:
-        return Opaque()
-    if kept == 1:
-        return hold_python(only, move(first))
-    if in_graph:  # a Buffer of memory that the graph allocates gives it back when it goes
-        args = tuple([arg for arg in args if not isinstance(arg, Buffer) or own_memory(<Buffer>arg)])
-    if first:
-        memories.push_back(first)
-    return hold_python(<PyObject*>args, bundle(memories))
+        else:
+            owner = hold_python(<PyObject*>arg)
+        if not all:
+            all.swap(owner)
+        else:
+            owners.push_back(move(owner))
+    if not owners.empty():
+        owners.push_back(all)
+        (&all)[0] = bundle(move(owners))
+    return 0
 
 
 # What `append` returns, else 0.

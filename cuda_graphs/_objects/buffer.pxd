@@ -3,7 +3,7 @@
 from libc.stddef cimport size_t
 
 from cuda_graphs._driver.cuda cimport CUdeviceptr
-from cuda_graphs._handles.handles cimport Opaque, PointerHandle
+from cuda_graphs._handles.handles cimport Opaque, PointerHandle, WeakOpaque
 from cuda_graphs._objects.stream cimport Stream
 
 
@@ -15,6 +15,7 @@ cdef class Buffer:
     cdef object _owner
     cdef int _kind  # what cuPointerGetAttribute said; -1 before it was asked
     cdef int _device_id
+    cdef WeakOpaque _owned  # what nodes that use it share: the Buffer and its memory
     cdef object __weakref__
 
     @staticmethod
@@ -30,6 +31,8 @@ cdef class Buffer:
 
 # What a graph has to keep so that its nodes can use the memory.
 cdef Opaque own_memory(Buffer buffer) noexcept
+# The same, and the Buffer itself. False, and no owner, where the memory is the graph's.
+cdef bint own_buffer(Buffer buffer, Opaque& owner) except -1
 
 # A fill value (int in 0..255, or a buffer of 1, 2 or 4 bytes): writes the pattern, returns its width in bytes.
 cdef int parse_fill_value(object value, unsigned int* pattern) except -1

@@ -8,6 +8,7 @@ from cpython.object cimport PyObject
 from libc.stddef cimport size_t
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
+from libcpp.utility cimport move
 
 from cuda_graphs._driver.cuda cimport (
     CU_MEMORYTYPE_DEVICE,
@@ -32,6 +33,7 @@ from cuda_graphs._handles.handles cimport (
     PointerBox,
     PointerHandle,
     StreamHandle,
+    WeakOpaque,
     address_of,
     box_of,
     create_pointer_ref,
@@ -395,6 +397,18 @@ cdef Opaque own_memory(Buffer buffer) noexcept:
     # What a graph allocates is its own: it lives as long, or until a node or the Buffer gives it back.
     cdef PointerBox* box = <PointerBox*>box_of[PointerBox](buffer._h)
     return Opaque() if box.how == Free.kGraph else as_owner(buffer._h)
+
+
+cdef bint own_buffer(Buffer buffer, Opaque& owner) except -1:
+    cdef Opaque memory
+    (&owner)[0] = buffer._owned.lock()
+    if not owner:
+        memory = own_memory(buffer)
+        if not memory:
+            return False
+        (&owner)[0] = hold_python(<PyObject*>buffer, move(memory))  # which survives close()
+        buffer._owned = WeakOpaque(owner)
+    return True
 
 
 cdef int parse_fill_value(object value, unsigned int* pattern) except -1:

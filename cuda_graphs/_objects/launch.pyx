@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launching a kernel on a stream."""
 
+from libcpp.utility cimport move
+
 from cuda_graphs._driver.cuda cimport (
     CUDA_SUCCESS,
     CUfunction,
@@ -11,9 +13,10 @@ from cuda_graphs._driver.cuda cimport (
     CUstream,
     driver,
 )
+from cuda_graphs._driver.seam cimport raise_noted
 from cuda_graphs._handles.capture_handles cimport CapturedCall, may_be_captured
 from cuda_graphs._handles.graph_handles cimport NodeKind, as_owner
-from cuda_graphs._handles.handles cimport ArgumentPack, StreamHandle, raw_of
+from cuda_graphs._handles.handles cimport ArgumentPack, Opaque, StreamHandle, function_on, raw_of
 from cuda_graphs._objects.arguments cimport own_arguments, pack_arguments
 from cuda_graphs._objects.captured cimport fail, find, keep, settle
 from cuda_graphs._objects.kernel cimport Kernel, as_launch
@@ -48,11 +51,15 @@ def launch(stream, config, kernel, *args):
     pack_arguments(pack, code, args)
     cdef StreamHandle h = on._h  # a copy: another thread may close the stream meanwhile
     cdef CUstream raw_stream = raw_of(h)
-    cdef CUfunction function = <CUfunction><void*>raw_of(code._h)  # cuda.h allows a CUkernel here
+    cdef CUfunction function = function_on(code._h, h)
+    if function == NULL:
+        raise_noted(f"launch of kernel {code._name()!r}")
     cdef CUresult status
     cdef CapturedCall call
+    cdef Opaque owner
     if may_be_captured(h) and find(call, h):
-        keep(call, as_owner(code._h), own_arguments(args))
+        own_arguments(args, owner)
+        keep(call, as_owner(code._h), move(owner))
     if shape._cluster[0] or shape._is_cooperative or shape._is_programmatic:
         status = launch_with_attributes(raw_stream, shape, function, code, pack, call)
     else:

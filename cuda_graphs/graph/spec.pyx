@@ -68,7 +68,8 @@ cdef int fill_arguments(NodeSpec& spec, Kernel kernel, tuple args) except -1:
     spec.params.kernel.kern = kernel._h.get()[0]
     spec.params.kernel.kernelParams = spec.arguments.pointers()
     spec.owners.first = as_owner(kernel._h)
-    spec.owners.second = own_arguments(args)
+    spec.owners.second.reset()
+    own_arguments(args, spec.owners.second)
     return 0
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from cuda_graphs import testing
 
 ONE = cg.LaunchConfig(grid=1, block=1)
 
@@ -179,3 +180,53 @@ def test_threads_launch_side_by_side(module, device, pinned):
     assert failures == []
     for i, array in enumerate(arrays):
         assert (array == i * 1000 + 49).all()
+
+
+def test_the_driver_is_asked_once_what_a_kernel_is_called_in_a_context(module, stream, driver, device):
+    if driver.kind != "host":
+        pytest.skip("calls are counted by the host driver")
+    kernel, launches = module.get_kernel("nothing"), []
+    for on in (stream, stream, device.create_stream(), device.default_stream):
+        with testing.calls() as calls:
+            cg.launch(on, ONE, kernel)
+        launches.append({name: n for name, n in calls.items() if name != "cuKernelGetParamInfo"})
+        on.sync()
+    launch = {"cuLaunchKernel": 1}
+    assert launches == [{"cuCtxGetCurrent": 1, "cuKernelGetFunction": 1, **launch}, launch, launch, launch]
+
+
+def test_a_captured_launch_is_of_the_kernel_itself(module, stream):
+    """However the driver was told of it: a first launch, and a later one."""
+    kernel = module.get_kernel("nothing")
+    with stream.create_graph_builder() as builder:
+        cg.launch(builder, ONE, kernel)
+        cg.launch(builder, ONE, kernel)
+    assert [node.kernel for node in builder.graph_definition.nodes()] == [kernel, kernel]
+
+
+def test_a_kernel_runs_on_the_device_of_its_stream(run_child):
+    """Whichever device is current, and whichever it ran on before. With devices as many as we like, which only the
+    host driver has."""
+    done = run_child(
+        """
+import numpy as np
+import cuda_graphs as cg
+devices = cg.Device.get_all_devices()
+module = cg.Program('extern "C" __global__ void store(int* at, int value) { *at = value; }').compile("cubin")
+kernel, streams = module.get_kernel("store"), []
+for device in devices:
+    device.set_current()
+    streams.append(device.create_stream())
+words = np.from_dlpack(cg.PinnedMemoryResource().allocate(8)).view("i4")
+for current in devices:
+    current.set_current()
+    for i in (0, 1, 1, 0):
+        for value in (10, 20):
+            cg.launch(streams[i], cg.LaunchConfig(grid=1, block=1), kernel, words.ctypes.data + 4 * i, value + i)
+            streams[i].sync()
+            assert words[i] == value + i
+""",
+        CUDA_GRAPHS_DRIVER="host",
+        CUDA_GRAPHS_HOST_DEVICES="2",
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
