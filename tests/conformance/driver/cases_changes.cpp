@@ -3,8 +3,6 @@
 //
 // Changing nodes that exist: of a definition, through the generic call and through attributes; and what a whole update
 // points at when the reason lies inside.
-#include <chrono>
-#include <thread>
 
 #include "cases.hpp"
 
@@ -342,34 +340,8 @@ void add_error_nodes(Cases& cases) {
     });
 }
 
-void CUDA_CB write_late(void* word) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    *static_cast<volatile int*>(word) = 7;
-}
-
-// What our library sees to itself (docs/design/2026-11-libcuda-updates.md): the order through a node that is off, and
-// by what nodes pair.
-void add_defects(Cases& cases) {
-    cases.add("enable/order_through_a_disabled_node", [](Record& r) {
-        const auto ask = [&](const std::string& label, auto add_off) {
-            Pinned words(2);
-            words[0] = 3;
-            const Graph graph = new_graph();
-            const CUgraphNode before = host_node(graph, write_late, words.data());
-            const CUgraphNode off = add_off(graph, words.address() + 4, before);
-            mul_add_node(graph, words.address(), 1, 100, {off});
-            const Exec exec = new_exec(graph);
-            must(drv.cuGraphNodeSetEnabled(exec, off, 0), "disable");
-            run(exec);
-            r(label, static_cast<int>(words[0]));
-        };
-        ask("kernel",
-            [](CUgraph graph, CUdeviceptr to, CUgraphNode after) { return set_int_node(graph, to, 1, {after}); });
-        ask("memset",
-            [](CUgraph graph, CUdeviceptr to, CUgraphNode after) { return memset_node(graph, to, 1, {after}); });
-        ask("memcpy",
-            [](CUgraph graph, CUdeviceptr to, CUgraphNode after) { return copy_node(graph, to, to - 4, 4, {after}); });
-    });
+// What our library sees to itself (docs/design/2026-11-libcuda-updates.md): by what nodes pair.
+void add_pairing(Cases& cases) {
     cases.add("update/exits_after_a_passing_edge", [](Record& r) {
         Ints out(2);
         const auto build = [&](CUgraph graph, bool edited) {
@@ -400,7 +372,7 @@ void add_change_cases(Cases& cases) {
     add_generic_changes(cases);
     add_child_changes(cases);
     add_error_nodes(cases);
-    add_defects(cases);
+    add_pairing(cases);
 }
 
 }  // namespace conf
