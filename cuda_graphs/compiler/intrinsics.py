@@ -443,7 +443,7 @@ def atomic_exchange(place: Any, value: Any) -> Any:
 
 @_in_kernels_only
 def atomic_cas(place: Any, compare: Any, value: Any) -> Any:
-    """`place = value if it is `compare`` in one step, which no other thread sees half done."""
+    """`place = value`, if it is `compare`, in one step, which no other thread sees half done."""
 
 
 OPERATIONS: dict[Callable[..., Any], str] = {

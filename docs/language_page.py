@@ -1,0 +1,402 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Writes docs/language.md, the reference of the language of kernels: `python -m docs.language_page`.
+
+From the op table (cuda_graphs/compiler/ops.py), the frontend's tables and the examples of language_rows.py. Which types
+an operation takes, and what it gives, is asked of the frontend. A test compares the page with this, and translates
+every example.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import linecache
+import math
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import cuda_graphs as cg
+from cuda_graphs.compiler import errors, intrinsics, ir, library
+from cuda_graphs.compiler.annotations import ArraySpec, ScalarSpec, Spec, StaticSpec, StructSpec, VectorSpec
+from cuda_graphs.compiler.builder import SYMBOLS
+from cuda_graphs.compiler.frontend import calls, expressions, functions, linear, statements, translate
+from cuda_graphs.compiler.ops import OPS, Row
+from cuda_graphs.compiler.types import SCALARS, ScalarType, promote
+from docs import language_rows as rows
+
+HEAD = """\
+# The language of kernels
+
+*Written by `docs/language_page.py` from the op table and the tables of the frontend; change those, not this page.*
+
+What may stand in a `@cg.kernel` and a `@cg.func`. How kernels are called, and what runs in parallel, is in the
+[guide](guide/kernels.md); the [tutorial](kernels-tutorial.md) is the place to begin. Python that is not listed here is
+refused, by name and line.
+
+In the examples `a`, `b` and `c` are `f32`, `n` and `k` `i32`, `v` and `w` `vec3`, `m` is a 3 x 3 matrix; `x`, `counts`,
+`plane` and `points` are arrays, `ball` is a dataclass, `SIZE` a template and `area` a function.
+"""
+
+
+@dataclasses.dataclass
+class Ball:
+    """A structure for the examples."""
+
+    radius: cg.f32
+    at: cg.vec3
+
+
+@cg.func
+def area(radius: Any) -> Any:
+    """A function for the examples."""
+    return math.pi * radius * radius
+
+
+f32, i32 = SCALARS["f32"], SCALARS["i32"]
+PARAMETERS: dict[str, Spec] = {
+    **{name: ScalarSpec(f32) for name in "abc"},
+    **{name: ScalarSpec(i32) for name in "nk"},
+    **{name: VectorSpec(cg.vec3) for name in "vw"},
+    "m": VectorSpec(cg.types.mat(3, 3)),
+    "x": ArraySpec(f32, 1),
+    "counts": ArraySpec(i32, 1),
+    "plane": ArraySpec(f32, 2),
+    "points": ArraySpec(f32, 1, (3,)),
+    "ball": StructSpec(Ball, (("radius", ScalarSpec(f32)), ("at", VectorSpec(cg.vec3)))),
+    "SIZE": StaticSpec(3),
+}
+
+
+def function(body: str, parameters: Mapping[str, Spec], names: Mapping[str, Any]) -> Callable[..., Any]:
+    """A function of Python with this body, whose source can be found."""
+    text = f"def example({', '.join(parameters)}):\n{textwrap.indent(body, '    ')}\n"
+    file = f"<language {hash(text)}>"
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+    scope = {"cg": cg, "math": math, "area": area, **names}
+    exec(compile(text, file, "exec"), scope)
+    return scope["example"]
+
+
+def translated(body: str, parameters: Mapping[str, Spec] = PARAMETERS, **names: Any) -> ir.Kernel:
+    """What the frontend makes of an example; CompileError where it refuses."""
+    return translate(function(body, parameters, names), dict(parameters))[0]
+
+
+def last_set(kernel: ir.Kernel) -> ir.Set:
+    """The assignment that the example ends with."""
+    found = kernel.body.body[-1]
+    assert isinstance(found, ir.Set)
+    return found
+
+
+# Operations.
+
+
+def spelling(row: Row) -> str:
+    return row.spelling.partition(", dtype(")[0]
+
+
+def result_of(row: Row, scalar: ScalarType) -> ScalarType | None:
+    """The type of the operation on operands of the type `scalar`; None: the frontend does not take them."""
+    bits = {t.size: t for t in SCALARS.values() if t.kind == "uint"}
+    names = {"dtype": bits[scalar.size] if row.rule == "bits" else f32}
+    parameters = {name: ScalarSpec(scalar) for name in "abc"} | {"n": ScalarSpec(i32)}
+    if row.rule == "select":
+        parameters["c"] = ScalarSpec(SCALARS["bool"])
+    try:
+        return last_set(translated(f"t = {spelling(row)}", parameters, **names)).local.type
+    except errors.CompileTypeError:
+        return None
+
+
+def gives(row: Row, kinds: tuple[str, ...]) -> str:
+    """What the operation gives for the types of these kinds: a cell of the table."""
+    if (
+        row.name in POWERS
+        and set(row.kinds).isdisjoint(kinds)
+        and (row.name != "int_pow" or "float" in kinds)
+    ):
+        return ""  # another row, spelled alike
+    types = [each for each in SCALARS.values() if each.kind in kinds]
+    found = [result_of(row, each) for each in types]
+    if not any(found):
+        return "-"
+    if row.rule in ("cast", "bits"):
+        return "`dtype`"
+    if len(set(found)) == 1:
+        return f"`{found[0]}`"
+    if found == types:
+        return "the same"
+    return ", ".join(f"{each}: {result or '-'}" for each, result in zip(types, found, strict=True))
+
+
+POWERS = ("int_pow", "float_pow", "pow")
+
+
+def takes_vectors(row: Row) -> bool:
+    """Whether the operation takes vectors, component by component."""
+    parameters = {name: VectorSpec(cg.types.vec(2, f32 if "float" in row.kinds else i32)) for name in "abc"}
+    parameters |= {"n": ScalarSpec(i32)} | (
+        {"c": ScalarSpec(SCALARS["bool"])} if row.rule == "select" else {}
+    )
+    try:
+        translated(f"t = {spelling(row)}", parameters, dtype=i32)
+    except errors.CompileTypeError:
+        return False
+    return True
+
+
+def meaning(row: Row) -> str:
+    """The sentence of the function that stands for the row, if one does."""
+    found = [f for f, name in intrinsics.OPERATIONS.items() if name == row.name]
+    if row.name in ("cast", "bit_cast", "select"):
+        found = [getattr(cg, row.name)]
+    return sentence(found[0]) if found else MEANINGS[row.name]
+
+
+MEANINGS = {
+    "add": "integers wrap",
+    "sub": "integers wrap",
+    "mul": "integers wrap",
+    "div": "of integers as `f32`",
+    "floor_div": "rounded down; of integers 0 where b is 0",
+    "mod": "with the sign of b; of integers a where b is 0",
+    "int_pow": "of integers; wraps",
+    "float_pow": "of a float and an integer: by repeated squaring",
+    "neg": "integers wrap",
+    "abs": "integers wrap",
+    "min": "of two or more; the other one, if one is NaN",
+    "max": "of two or more; the other one, if one is NaN",
+    "bit_and": "of bits",
+    "bit_or": "of bits",
+    "bit_xor": "of bits",
+    "bit_not": "of bits",
+    "not": "whether a is 0",
+    "shift_left": "b counts modulo the width of a",
+    "shift_right": "with the sign of a coming in, if it has one",
+    "less": "false with NaN",
+    "less_equal": "false with NaN",
+    "greater": "false with NaN",
+    "greater_equal": "false with NaN",
+    "equal": "false with NaN",
+    "not_equal": "true with NaN",
+    "pow": "of floats",
+}
+
+
+def operations() -> Iterator[str]:
+    table = [
+        dataclasses.replace(row, spelling="a ** b") if row.name == "pow" else row for row in OPS.values()
+    ]
+    numbers_only = ", ".join(code(spelling(row)) for row in table if not takes_vectors(row))
+    yield from (
+        "## Operations",
+        "",
+        'By the type of the operands, what they give; "-" is refused. Vectors and matrices are taken component by',
+        f"component, but by {numbers_only}. *Bits* says whether the CPU and the GPU agree to the last bit;",
+        "else they do within a few units in the last place.",
+        "",
+        "| | Integers | Floats | `bool` | Bits | |",
+        "|---|---|---|---|---|---|",
+    )
+    for row in table:
+        integers, floats, bools = (gives(row, kinds) for kinds in (("int", "uint"), ("float",), ("bool",)))
+        own = any(template.startswith("!") for template in row.llvm.values())
+        cells = (code(row.spelling), integers, floats, bools, "a few" if own else "same", meaning(row))
+        yield f"| {' | '.join(cells)} |"
+    names = sorted({f.__name__ for f in calls.BUILTINS if getattr(f, "__module__", "") == "math"} - {"fma"})
+    shown = ", ".join(code(name) for name in names)
+    yield from (
+        "",
+        f"Of Python's `math` these are the same functions: {shown}; where Python has it (3.13), `fma`.",
+    )
+
+
+def values() -> Iterator[str]:
+    yield from ("", "### Values", "", "| | | Type |", "|---|---|---|")
+    for expression in rows.VALUES:
+        found = last_set(translated(f"t = {expression}"))
+        assert isinstance(found.value, ir.Const), expression
+        shown = round(found.value.value, 7) if found.local.type.kind == "float" else found.value.value
+        yield f"| {code(expression)} | {code(str(shown))} | `{found.local.type}` |"
+
+
+# Types.
+
+
+def types() -> Iterator[str]:
+    yield from ("## Types", "", "| | Bytes | Values | NumPy |", "|---|---|---|---|")
+    for each in SCALARS.values():
+        if each.kind in ("int", "uint"):
+            span = f"{each.minimum} to {each.maximum}"
+        else:
+            span = "True, False" if each.kind == "bool" else "floats"
+        numpy = "kept as `uint16`" if each.dtype is None else code(np.dtype(each.dtype).name)
+        yield f"| `cg.{each}` | {each.size} | {span} | {numpy} |"
+    yield from (
+        "",
+        "In annotations `int` is `cg.i32`, `float` `cg.f32`, `bool` `cg.bool`. Vectors: `cg.vec2`, `cg.vec3`,",
+        "`cg.vec4`, `cg.types.vec(n, dtype)`; matrices: `cg.mat2`, `cg.mat3`, `cg.mat4`,",
+        "`cg.types.mat(rows, columns, dtype)`.",
+        "",
+        "### Promotion",
+        "",
+        "The type of arithmetic on two types:",
+        "",
+        f"| | {' | '.join(f'`{t}`' for t in SCALARS)} |",
+        f"|---|{'---|' * len(SCALARS)}",
+    )
+    for a in SCALARS.values():
+        yield f"| `{a}` | {' | '.join(str(promote(a, b)) for b in SCALARS.values())} |"
+    yield ""
+
+
+# Statements and expressions.
+
+
+def constructs() -> Iterator[str]:
+    for title, table, known in (
+        ("Statements", statements.STATEMENTS, rows.STATEMENTS),
+        ("Expressions", expressions.EXPRESSIONS, rows.EXPRESSIONS),
+    ):
+        yield from (f"## {title}", "", "| | Example | |", "|---|---|---|")
+        yield from (f"| {kind.__name__} | {code(known[kind][0])} | {known[kind][1]} |" for kind in table)
+        yield ""
+    yield from ("### Loops", "", "| | |", "|---|---|")
+    yield from (f"| {code(example)} | {note} |" for example, note in rows.LOOPS)
+    atomic, others = (
+        ", ".join(f"`{SYMBOLS[name]}=`" for name in OPERATORS if (name in statements.ATOMIC) == wanted)
+        for wanted in (True, False)
+    )
+    rest = ", ".join(name for key, name in functions.NAMES.items() if key not in functions.REMEDIES)
+    yield from (
+        "",
+        "### Augmented assignment",
+        "",
+        f"{atomic} on elements of arrays and fields, and on variables from outside of the",
+        f"loop, are atomic in parallel loops. {others} are not. The result is cast to the type of",
+        "the place.",
+        "",
+        "### Not in kernels",
+        "",
+        "| | Instead |",
+        "|---|---|",
+    )
+    instead = {functions.NAMES[key]: remedy for key, remedy in functions.REMEDIES.items()}
+    yield from (f"| {name} | {remedy} |" for name, remedy in instead.items())
+    yield from ("", f"And: {rest}.".replace("*", "`*`"), "")
+
+
+OPERATORS = [cls.__name__ for cls in ast.operator.__subclasses__() if cls is not ast.MatMult]
+
+
+# Functions.
+
+
+def sentence(function: Any) -> str:
+    return " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split()).rstrip(".")
+
+
+BAR = "\\|"  # in a cell of a table
+
+
+def code(text: str) -> str:
+    """Code in a cell of a table."""
+    lines = []
+    for line in text.replace("|", BAR).splitlines():
+        inner = line.lstrip()
+        lines.append("&emsp;" * ((len(line) - len(inner)) // 4) + f"`{inner}`")
+    return "<br>".join(lines)
+
+
+def spelled(function: Any) -> str:
+    name = function.__name__
+    if function in (cg.types.vec, cg.types.mat):
+        return code(f"cg.types.{name}")
+    return code(name if function in NOTES else f"cg.{name}")
+
+
+NOTES = {
+    range: "see [loops](#loops)",
+    len: "the first extent of an array, the components of a vector",
+    print: "writes from the device; `sep`, `end`, and formats as `{x:8.3f}`",
+    min: "of two or more numbers",
+    max: "of two or more numbers",
+    pow: "`a ** n`",
+    abs: "without its sign",
+    int: "`cg.cast(a, cg.i32)`",
+    float: "`cg.cast(a, cg.f32)`",
+    bool: "whether it is not 0",
+}
+
+
+def called() -> Iterator[str]:
+    yield from ("", "## Functions", "", "| | Example | |", "|---|---|---|")
+    for function_, example in rows.CALLS.items():
+        yield f"| {spelled(function_)} | {code(example)} | {NOTES.get(function_) or sentence(function_)} |"
+    for name in library.__all__:
+        yield f"| `cg.{name}` | {code(library_example(name))} | {sentence(getattr(library, name))} |"
+    yield from (
+        "",
+        "### Atomics",
+        "",
+        "In a place in memory; each gives what was there before.",
+        "",
+        "| | |",
+        "|---|---|",
+    )
+    for each, kind in intrinsics.ATOMICS.items():
+        yield f"| {code(atomic_example(kind).partition(' = ')[2])} | {sentence(each).replace('|', BAR)} |"
+    yield from ("", "### Vectors and matrices", "", "| | |", "|---|---|")
+    for each in intrinsics.VECTORS:
+        yield f"| {code(rows.VECTORS[each.__name__].partition(' = ')[2])} | {sentence(each)} |"
+    methods = ", ".join(code(f".{name}()") for name in linear.METHODS)
+    yield from (
+        "",
+        f"As methods of vectors and matrices: {methods}. Components are `v.x`, `v.xy`, `v[0]`, `m[0, 1]`.",
+        "",
+    )
+
+
+def library_example(name: str) -> str:
+    count = len(inspect.signature(getattr(library, name)).parameters)
+    return f"t = cg.{name}({', '.join('abc'[:count])})"
+
+
+def atomic_example(kind: str) -> str:
+    place, value = ("counts[n]", "k") if kind in ("and", "or", "xor", "cas") else ("x[n]", "a")
+    return f"t = cg.atomic_{kind}({place}, {'n, ' if kind == 'cas' else ''}{value})"
+
+
+def method_example(name: str) -> str:
+    ndim, operation = linear.OPERATIONS[name]
+    more = "w" if len(inspect.signature(operation).parameters) > 2 else ""
+    owner = "m" if ndim == 2 else "(v > w)" if name in ("all", "any") else "v"
+    return f"t = {owner}.{name}({more})"
+
+
+def failures() -> Iterator[str]:
+    yield from ("## Errors", "", "| | Also a | |", "|---|---|---|")
+    for name in errors.__all__:
+        cls = getattr(errors, name)
+        if isinstance(cls, type):
+            python = [
+                base for base in cls.__mro__ if base.__module__ == "builtins" and base is not BaseException
+            ]
+            yield f"| `{name}` | {code(python[0].__name__)} | {sentence(cls)} |"
+
+
+def language_page() -> str:
+    """The text of docs/language.md."""
+    parts = (types(), constructs(), operations(), values(), called(), failures())
+    return "\n".join([HEAD, *(line for part in parts for line in part)]) + "\n"
+
+
+if __name__ == "__main__":
+    Path(__file__).with_name("language.md").write_text(language_page())

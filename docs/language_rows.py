@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Examples for the language reference, by what the frontend's tables call them. The frontend takes each of them, or
+refuses it where that is what it shows; language_page.py puts them beside what the tables say.
+
+In all of them: a, b and c are f32 parameters, n and k i32, v and w vec3, m a mat(3, 3), x an array of f32, counts of
+i32, plane of f32 with two dimensions, points of vec3; ball is a dataclass with radius and at (a vec3), SIZE is
+template 3, area a function.
+"""
+
+import ast
+
+import cuda_graphs as cg
+
+STATEMENTS = {
+    ast.Assign: (
+        "t = a + b",
+        "the first one gives the type, later ones cast to it; `t, u = u, t`, `t = u = 0` too",
+    ),
+    ast.AnnAssign: ("t: cg.f64 = a", "casts"),
+    ast.AugAssign: ("for i in x:\n    x[i] += a", "atomic or not: see below"),
+    ast.If: (
+        "if n > 0:\n    k_ = 1\nelif n < 0:\n    k_ = 2\nelse:\n    pass",
+        "conditions are integers or `bool`",
+    ),
+    ast.While: ("t = n\nwhile t > 0:\n    t -= 1", "no `else`"),
+    ast.For: ("for i in range(n):\n    pass", "what can be iterated over: see below; no `else`"),
+    ast.Break: ("for i in x:\n    for j in range(n):\n        break", "not out of a parallel loop"),
+    ast.Continue: ("for i in x:\n    continue", "in every loop"),
+    ast.Return: ("return", "at the end only; kernels return scalars, `-> tuple[cg.f32, cg.i32]`"),
+    ast.Expr: ("cg.atomic_add(x[0], a)", "of a call only"),
+    ast.Assert: ('assert n > 0, f"n is {n}"', "checked with `debug=True`"),
+    ast.Pass: ("pass", ""),
+}
+
+EXPRESSIONS = {
+    ast.Name: ("t = a", "globals and variables around the function are constants"),
+    ast.Constant: (
+        "t = 1.5",
+        "an integer is an `i32`, a float an `f32`, `True` a `bool`; `cg.i64(1)`, `cg.f64(1.0)`, each of its kind",
+    ),
+    ast.Attribute: (
+        "t = ball.radius + v.x + x.shape[0]",
+        "members, components, `shape` and `dtype` of arrays",
+    ),
+    ast.Subscript: ("t = plane[n, k] + v[0] + m[0, 1]", "no slices; components by constants"),
+    ast.BinOp: ("t = a * b", "of vectors component by component; `@` of matrices and vectors"),
+    ast.UnaryOp: ("t = -a", "`-`, `+`, `~`, `not`"),
+    ast.Compare: ("t = 0 < n < k", "a chain is a conjunction; what is in the middle is evaluated once"),
+    ast.IfExp: ("t = a if n > 0 else b", "only what decides is evaluated"),
+    ast.BoolOp: (
+        "t = n > 0 and counts[n] > 0",
+        "only what decides is evaluated; of integers the deciding one",
+    ),
+    ast.Tuple: ("t, u = a, n", "known when compiling, of what is not"),
+    ast.List: ("t = [a, b][0]", "a tuple"),
+    ast.Dict: ('t = {"low": 1, "high": 2}["low"]', "known when compiling"),
+    ast.ListComp: (
+        "t = [a * i for i in cg.static(range(3))][1]",
+        "unrolled; over `cg.static`, tuples and vectors",
+    ),
+    ast.NamedExpr: ("t = (u := a) + u", ""),
+    ast.Call: ("t = area(a)", "of `@cg.func`s, which are inlined, and of what stands below"),
+}
+
+REFUSED = {
+    "Try": "try:\n    pass\nfinally:\n    pass",
+    "Raise": "raise ValueError",
+    "Lambda": "t = lambda: 1",
+    "ClassDef": "class T:\n    pass",
+    "Import": "import math",
+    "ImportFrom": "from math import pi",
+    "Delete": "del a",
+    "Yield": "t = yield a",
+    "YieldFrom": "t = yield from ()",
+    "Global": "global t",
+    "Match": "match n:\n    case 1:\n        pass",
+    "With": "with x:\n    pass",
+    "FunctionDef": "def inner():\n    pass",
+    "Set": "t = {1, 2}",
+    "SetComp": "t = {i for i in range(3)}",
+    "GeneratorExp": "t = min(i for i in range(3))",
+    "Starred": "t = (*v,)",
+    "JoinedStr": 't = f"{n}"',
+    "Slice": "t = x[0:2]",
+}
+
+LOOPS = (
+    (
+        "for i in range(1, n, 2):\n    pass",
+        "one to three numbers of any integer type; the step is known when compiling",
+    ),
+    ("for i, j in cg.ndrange(n, (1, k)):\n    pass", "a box: each extent is `n` or `(begin, end)`"),
+    ("for i, j in plane:\n    pass", "the indices of an array or field"),
+    ("for I in cg.grouped(plane):\n    t = plane[I] + I.x", "the index as one vector; of an `ndrange` too"),
+    ("for i in cg.static(range(3)):\n    t = v[i]", "unrolled: `i` is known when compiling"),
+)
+
+# Calls of what is no row of the op table.
+CALLS = {
+    cg.static: "t = cg.static(SIZE * 2)",
+    cg.static_assert: 'cg.static_assert(SIZE < 4, "too large")',
+    cg.static_print: "cg.static_print(a)",
+    cg.cast: "t = cg.cast(a, cg.i32)",
+    cg.bit_cast: "t = cg.bit_cast(a, cg.u32)",
+    cg.select: "t = cg.select(n > 0, a, b)",
+    cg.random: "t = cg.random() + cg.random(cg.i32)",
+    cg.vector: "t = cg.vector(a, b, c)",
+    cg.types.vec: "t = cg.types.vec(3, cg.f64)(a, b, c)",
+    cg.types.mat: "t = cg.types.mat(2, 2)((a, b), (b, c))",
+    cg.loop_config: 'cg.loop_config(block_dim=256, serialize=False, name="fill")\nfor i in x:\n    x[i] = a',
+    cg.grouped: "for I in cg.grouped(cg.ndrange(n, k)):\n    t = I.x",
+    cg.ndrange: "for i, j in cg.ndrange(n, k):\n    t = i",
+    range: "for i in range(n):\n    t = i",
+    len: "t = len(x) + len(v)",
+    print: 'print("a is", a, f"{b:.3f}", sep=": ")',
+    min: "t = min(a, b, c)",
+    max: "t = max(a, b, c)",
+    pow: "t = pow(a, n)",
+    abs: "t = abs(a)",
+    int: "t = int(a)",
+    float: "t = float(n)",
+    bool: "t = bool(n)",
+}
+
+VECTORS = {
+    "dot": "t = cg.dot(v, w)",
+    "cross": "t = cg.cross(v, w)",
+    "outer": "t = cg.outer(v, w)",
+    "norm": "t = cg.norm(v)",
+    "length": "t = cg.length(v)",
+    "normalized": "t = cg.normalized(v)",
+    "normalize": "t = cg.normalize(v)",
+    "reflect": "t = cg.reflect(v, w)",
+    "distance": "t = cg.distance(v, w)",
+    "transpose": "t = cg.transpose(m)",
+    "determinant": "t = cg.determinant(m)",
+    "inverse": "t = cg.inverse(m)",
+    "trace": "t = cg.trace(m)",
+}
+
+# What arithmetic gives, folded by the frontend.
+VALUES = (
+    "-7 // 2", "7 // -2", "-7 % 3", "7 % -3", "1 // 0", "1 % 0", "1 / 2", "1 / 0", "-7.5 % 2.0", "-7.5 // 2.0",
+    "cg.raw_div(-7, 2)", "cg.raw_mod(-7, 2)", "2147483647 + 1", "65536 * 65536", "cg.u8(250) + cg.u8(10)",
+    "1 << 31", "-8 >> 1", "cg.bit_shr(-8, 1)", "(-2) ** 3", "0 ** 0", "2.0 ** -1", "True + True", "True & False",
+    "2 and 1", "0 or 5", "cg.i32(-1) < cg.u32(1)", "cg.cast(2.9, cg.i32)", "cg.cast(-2.9, cg.i32)",
+    "cg.cast(300.0, cg.u8)", "cg.cast(-1.0, cg.u8)", "cg.cast(-1, cg.u64)",
+    "cg.cast(300, cg.u8)", "cg.bit_cast(1.0, cg.i32)", "cg.round(2.5)", "cg.round(-0.5)", "abs(-2147483648)",
+    "cg.clz(0)", "cg.clz(1)", "cg.popcnt(-1)", "cg.ffs(8)", "cg.sign(-0.5)", "cg.sqrt(2)",
+)  # fmt: skip

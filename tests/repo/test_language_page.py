@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: the language reference lists what the frontend has, and the frontend does what it says."""
+
+import pytest
+
+import cuda_graphs as cg
+from cuda_graphs.compiler import errors, intrinsics, library
+from cuda_graphs.compiler.frontend import calls, expressions, functions, linear, statements
+from cuda_graphs.compiler.ops import OPS
+from cuda_graphs.compiler.pipeline import lower
+from docs import language_page as page
+from docs import language_rows as rows
+
+EXAMPLES = [
+    *(example for example, _ in (*rows.STATEMENTS.values(), *rows.EXPRESSIONS.values(), *rows.LOOPS)),
+    *rows.CALLS.values(),
+    *rows.VECTORS.values(),
+    *(f"t = {expression}" for expression in rows.VALUES),
+    *map(page.library_example, library.__all__),
+    *map(page.atomic_example, intrinsics.ATOMICS.values()),
+    *map(page.method_example, linear.METHODS),
+]
+# What Python refuses in a def that is not async, or that has nothing around it.
+NEVER_SEEN = {"Nonlocal", "AsyncFor", "Await"}
+
+
+def test_the_page_is_what_the_tables_say(tree):
+    written = (tree.root / "docs/language.md").read_text()
+    assert written == page.language_page(), "run: python -m docs.language_page"
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_example_of_the_page_is_compiled(example):
+    lower(page.function(example, page.PARAMETERS, {}), dict(page.PARAMETERS), check_ir=True)
+
+
+@pytest.mark.parametrize("construct", rows.REFUSED)
+def test_what_is_not_in_kernels_is_refused_by_name(construct):
+    with pytest.raises(errors.UnsupportedSyntaxError) as refused:
+        page.translated(rows.REFUSED[construct])
+    assert functions.NAMES[construct] in str(refused.value)
+
+
+def test_every_construct_and_function_of_the_frontend_is_on_the_page():
+    assert set(rows.STATEMENTS) == set(statements.STATEMENTS)
+    assert set(rows.EXPRESSIONS) == set(expressions.EXPRESSIONS)
+    assert set(rows.REFUSED) == set(functions.NAMES) - NEVER_SEEN
+    assert set(rows.VECTORS) == {function.__name__ for function in intrinsics.VECTORS}
+    listed = {*rows.CALLS, *intrinsics.OPERATIONS, *intrinsics.ATOMICS, *intrinsics.VECTORS}
+    callable_ = {*calls.BUILTINS, *calls.SPECIAL}
+    of_python = {each for each in callable_ - listed if each.__module__ in ("math", "builtins")}
+    assert callable_ - listed == of_python
+    assert listed <= callable_
+    names = {name for name in intrinsics.__all__ if name.islower()} - {"func"}
+    assert names <= {each.__name__ for each in listed}
+
+
+def test_every_operation_is_taken_by_the_frontend_for_some_types():
+    """But for pow, which is spelled `**` there."""
+    for row in OPS.values():
+        if row.name != "pow":
+            assert any(page.result_of(row, each) for each in page.SCALARS.values()), row.name
+
+
+def test_what_a_table_says_is_refused_is_not_accepted_by_chance():
+    assert page.result_of(OPS["sin"], cg.i32) is None
+    assert page.result_of(OPS["sin"], cg.f64) == cg.f64
+    assert page.result_of(OPS["bit_and"], cg.f32) is None
+    assert page.result_of(OPS["less"], cg.i8) == cg.bool
+    with pytest.raises(errors.CompileError):
+        page.translated("t = undefined_name")
