@@ -59,6 +59,23 @@ def test_one_that_cannot_be_compiled_does_not_keep_others_from_it():
     assert made(double) == 1
 
 
+@cg.kernel
+def inner():
+    pass
+
+
+@cg.kernel
+def outer():
+    inner()
+
+
+def test_a_kernel_that_calls_a_kernel_is_refused():
+    with pytest.raises(SyntaxError, match="the kernel inner is called in a kernel") as refused:
+        outer()
+    assert isinstance(refused.value, cg.CompileError)
+    assert "@cg.func" in str(refused.value)
+
+
 @pytest.mark.parametrize("call", [(), 3, (len, 1), [None]])
 def test_what_is_no_call_is_refused(call):
     with pytest.raises(TypeError, match="compile_all takes tuples of a kernel and its arguments, got"):

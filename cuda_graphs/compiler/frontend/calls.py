@@ -52,7 +52,7 @@ def call(frame: Frame, node: ast.Call) -> Any:
     if inner is not None:
         return frame.inline(inner, bind_arguments(frame, inner, args, keywords))
     row = BUILTINS.get(function) if callable(function) and _hashable(function) else None
-    if getattr(function, "__cuda_graphs_kernel__", None) is not None:
+    if hasattr(function, "__cuda_graph_emit__"):
         raise fail(
             CompileSyntaxError, loc, f"the kernel {ast.unparse(node.func)} is called in a kernel",
             "make what both need a @cg.func and call that",
