@@ -194,7 +194,7 @@ def operations() -> Iterator[str]:
     table = [
         dataclasses.replace(row, spelling="a ** b") if row.name == "pow" else row for row in OPS.values()
     ]
-    numbers_only = ", ".join(code(spelling(row)) for row in table if not takes_vectors(row))
+    numbers_only = ", ".join(code(spelling(row)) for row in OPS.values() if not takes_vectors(row))
     yield from (
         "## Operations",
         "",
@@ -205,7 +205,7 @@ def operations() -> Iterator[str]:
         "| | Integers | Floats | `bool` | Bits | |",
         "|---|---|---|---|---|---|",
     )
-    for row in table:
+    for row in OPS.values():
         integers, floats, bools = (gives(row, kinds) for kinds in (("int", "uint"), ("float",), ("bool",)))
         own = any(template.startswith("!") for template in row.llvm.values())
         cells = (code(row.spelling), integers, floats, bools, "a few" if own else "same", meaning(row))

@@ -273,9 +273,10 @@ ROWS = (
             ("sin", 1, np.sin), ("cos", 1, np.cos), ("tan", 1, np.tan), ("asin", 1, np.arcsin), ("acos", 1, np.arccos),
             ("atan", 1, np.arctan), ("atan2", 2, np.arctan2), ("sinh", 1, np.sinh), ("cosh", 1, np.cosh),
             ("tanh", 1, np.tanh), ("exp", 1, np.exp), ("exp2", 1, np.exp2), ("log", 1, np.log), ("log2", 1, np.log2),
-            ("log10", 1, np.log10), ("pow", 2, _pow),
+            ("log10", 1, np.log10),
         )
     ),
+    Row("pow", 2, FLOAT, "same", _wrapping(_pow), {"float": "!pow"}, "a ** b"),
 )  # fmt: skip
 
 OPS = {row.name: row for row in ROWS}
