@@ -191,9 +191,6 @@ MEANINGS = {
 
 
 def operations() -> Iterator[str]:
-    table = [
-        dataclasses.replace(row, spelling="a ** b") if row.name == "pow" else row for row in OPS.values()
-    ]
     numbers_only = ", ".join(code(spelling(row)) for row in OPS.values() if not takes_vectors(row))
     yield from (
         "## Operations",
