@@ -49,6 +49,8 @@ def launch(stream, config, kernel, *args):
     cdef Kernel code = <Kernel>kernel
     cdef ArgumentPack pack
     pack_arguments(pack, code, args)
+    if shape._is_cooperative:  # before anything is kept for the launch
+        check_cooperative(shape, code)
     cdef StreamHandle h = on._h  # a copy: another thread may close the stream meanwhile
     cdef CUstream raw_stream = raw_of(h)
     cdef CUfunction function = function_on(code._h, h)
@@ -61,7 +63,7 @@ def launch(stream, config, kernel, *args):
         own_arguments(args, owner)
         keep(call, as_owner(code._h), move(owner))
     if shape._cluster[0] or shape._is_cooperative or shape._is_programmatic:
-        status = launch_with_attributes(raw_stream, shape, function, code, pack, call)
+        status = launch_with_attributes(raw_stream, shape, function, pack, call)
     else:
         with nogil:
             call.start()
@@ -77,13 +79,11 @@ def launch(stream, config, kernel, *args):
 
 
 cdef CUresult launch_with_attributes(
-    CUstream stream, LaunchConfig shape, CUfunction function, Kernel kernel, ArgumentPack& pack, CapturedCall& call
+    CUstream stream, LaunchConfig shape, CUfunction function, ArgumentPack& pack, CapturedCall& call
 ) except *:
     cdef CUlaunchConfig native
     cdef CUlaunchAttribute attributes[3]
     cdef CUresult status
-    if shape._is_cooperative:
-        check_cooperative(shape, kernel)
     shape._fill(&native, attributes)
     native.hStream = stream
     with nogil:

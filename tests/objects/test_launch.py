@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Law: a launch runs the kernel once for each thread of its shape, on its stream, and returns before it is done."""
 
+import gc
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -130,6 +132,19 @@ def test_a_cooperative_launch_that_cannot_fit_is_refused(module, stream, pinned)
         ValueError, match=r"The specified grid size \(1048576 \* 2 \* 1\) exceeds the limit \(\d+\)"
     ):
         cg.launch(stream, config, module.get_kernel("fill"), pinned(1).ctypes.data, 1, 3)
+
+
+def test_a_launch_that_is_refused_is_kept_by_no_capture(module, stream, device):
+    buffer = cg.SynchronousMemoryResource(device).allocate(64)
+    seen = weakref.ref(buffer)
+    with stream.create_graph_builder() as builder:
+        config = cg.LaunchConfig(grid=(1 << 20, 2, 1), block=32, is_cooperative=True)
+        with pytest.raises(ValueError, match="exceeds the limit"):
+            cg.launch(builder, config, module.get_kernel("fill"), buffer, 1, 3)
+        del buffer
+        gc.collect()
+        assert seen() is None
+    assert builder.graph_definition.nodes() == set()
 
 
 def test_with_clusters_the_grid_counts_clusters(module, stream, pinned):
