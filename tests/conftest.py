@@ -27,7 +27,7 @@ FAILED = pytest.StashKey[bool]()
 LEFT = pytest.StashKey[dict[str, int]]()  # boxes that a test leaves on purpose
 # Primary contexts stay until the process ends (context.hpp).
 KEPT = {"context"}
-PATIENCE_S = 0.2
+PATIENCE_S = 5.0
 
 
 @pytest.hookimpl(wrapper=True)

@@ -120,9 +120,7 @@ def test_it_lives_as_long_as_its_last_holder(holder, device, stream, eventually,
         held = builder.graph_definition
     if holder in ("executable", "launch"):
         held = builder.complete()
-    builder.close()
-    if holder == "builder":
-        pass  # closing gives up the graph
+    builder.close()  # gives up the graph
     del builder
     gc.collect()
     if holder != "builder":

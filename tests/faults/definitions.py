@@ -117,9 +117,8 @@ def a_cycle_is_refused_by_the_instantiation(world):
         g.instantiate()
 
 
-@scenario
-def updates_of_nodes_in_the_definition(world):
-    g = cg.GraphDef()
+def nodes_to_update(world, g):
+    """Nodes of `g`, of each kind that can be updated; what their callbacks note; an event and a child to update to."""
     events = [world.device.create_event() for _ in range(2)]
     children, called = [cg.GraphDef(), cg.GraphDef()], []
     for i, child in enumerate(children):
@@ -128,15 +127,22 @@ def updates_of_nodes_in_the_definition(world):
     fill = kernel.memset(world.at(2), 1, 4)
     copy = fill.memcpy(world.at(3), world.at(2), 4)
     inner, host = copy.embed(children[0]), copy.callback(lambda: called.append(0))
-    record, wait = host.record_event(events[0]), host.wait_event(events[0])
+    nodes = kernel, fill, copy, inner, host, host.record_event(events[0]), host.wait_event(events[0])
+    return nodes, called, events[1], children[1]
+
+
+@scenario
+def updates_of_nodes_in_the_definition(world):
+    g = cg.GraphDef()
+    (kernel, fill, copy, inner, host, record, wait), called, event, child = nodes_to_update(world, g)
     kernel.update(args=(world.at(1), 1, 5))
     kernel.update(config=cg.LaunchConfig(grid=1, block=32))
     fill.update(value=2)
     copy.update(dst=world.at(4))
-    inner.update(children[1])
+    inner.update(child)
     host.update(lambda: called.append(1))
-    record.update(events[1])
-    wait.update(events[1])
+    record.update(event)
+    wait.update(event)
     run(world, g)
     assert list(world.x[:5]) == [20, 5, 0x02020202, 0, 0x02020202]
     assert called == [1]
@@ -145,15 +151,7 @@ def updates_of_nodes_in_the_definition(world):
 @scenario
 def updates_of_nodes_in_an_executable(world):
     g = cg.GraphDef()
-    events = [world.device.create_event() for _ in range(2)]
-    children, called = [cg.GraphDef(), cg.GraphDef()], []
-    for i, child in enumerate(children):
-        add(world, child, 0, 10 * (i + 1))
-    kernel = add(world, g, 1)
-    fill = kernel.memset(world.at(2), 1, 4)
-    copy = fill.memcpy(world.at(3), world.at(2), 4)
-    inner, host = copy.embed(children[0]), copy.callback(lambda: called.append(0))
-    record, wait = host.record_event(events[0]), host.wait_event(events[0])
+    (kernel, fill, copy, inner, host, record, wait), called, event, child = nodes_to_update(world, g)
     body = host.while_loop(g.create_condition(0)).body
     deep = add(world, body, 5)
     stream = world.device.create_stream()
@@ -163,10 +161,10 @@ def updates_of_nodes_in_an_executable(world):
     graph[deep].update(config=ONE, kernel=world.kernels.add, args=(world.at(5), 1, 7))
     graph[fill].update(dst=world.at(2), value=2, width=4)
     graph[copy].update(dst=world.at(4), src=world.at(2), size=4)
-    graph[inner].update(children[1])
+    graph[inner].update(child)
     graph[host].update(lambda: called.append(1))
-    graph[record].update(events[1])
-    graph[wait].update(events[1])
+    graph[record].update(event)
+    graph[wait].update(event)
     graph[fill].disable()
     assert not graph[fill].is_enabled
     graph[fill].enable()

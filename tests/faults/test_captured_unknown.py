@@ -10,18 +10,8 @@ import pytest
 import cuda_graphs as cg
 from cuda_graphs import testing
 from cuda_graphs._handles import boxes
-from tests.faults.rig import CODES, World
-from tests.graph_rig import ONE, code, kernels
-
-__all__ = ["code", "kernels"]
-
-
-@pytest.fixture
-def world(driver, device, kernels, code):
-    if driver.kind != "host":
-        pytest.skip("only the host driver's calls can be made to fail")
-    return World(device, kernels, code)
-
+from tests.faults.rig import CODES
+from tests.graph_rig import ONE
 
 WORK = {
     "launch": lambda world, on: cg.launch(on, ONE, world.kernels.add, world.at(0), 1, 1),

@@ -32,6 +32,17 @@ def rig(kernels, pinned):
     return x, define
 
 
+def launching(graph):
+    """What a thread does: launches on a stream of its own."""
+
+    def launch():
+        own = cg.Device(0).create_stream()
+        for _ in range(ROUNDS):
+            graph.launch(own)
+
+    return launch
+
+
 def counts(total):
     """How often 1 and BASE were added."""
     return total % BASE, total // BASE
@@ -61,11 +72,6 @@ def test_a_launch_beside_updates_has_one_of_the_two(rig, device):
     graph = ones.instantiate()
     done = threading.Event()
 
-    def launch():
-        own = cg.Device(0).create_stream()
-        for _ in range(ROUNDS):
-            graph.launch(own)
-
     def change():
         while not done.is_set():
             graph.update(many)
@@ -73,11 +79,11 @@ def test_a_launch_beside_updates_has_one_of_the_two(rig, device):
 
     def launch_then_stop():
         try:
-            launch()
+            launching(graph)()
         finally:
             done.set()
 
-    side_by_side(launch, launch_then_stop, change)
+    side_by_side(launching(graph), launch_then_stop, change)
     device.sync()
     assert sum(counts(x[0])) == 2 * ROUNDS
     assert x[1] == x[0]  # an update changes both nodes or none
@@ -91,18 +97,13 @@ def test_a_launch_beside_sets_has_one_of_the_values(kernels, pinned, device):
     )
     graph = g.instantiate()
 
-    def launch():
-        own = cg.Device(0).create_stream()
-        for _ in range(ROUNDS):
-            graph.launch(own)
-
     def change():
         for _ in range(ROUNDS):
             graph.set(amount=BASE)
             graph.set(amount=1)
             assert graph.params["amount"].value in (1, BASE)
 
-    side_by_side(launch, launch, change, change)
+    side_by_side(*[launching(graph)] * 2, change, change)
     device.sync()
     assert sum(counts(x[0])) == 2 * ROUNDS
     assert x[1] == x[0]
@@ -129,17 +130,12 @@ def test_a_launch_beside_changes_of_a_node_has_one_of_the_two(rig, kernels, devi
     graph = g.instantiate()
     view = graph[node]
 
-    def launch():
-        own = cg.Device(0).create_stream()
-        for _ in range(ROUNDS):
-            graph.launch(own)
-
     def change():
         for i in range(ROUNDS):
             view.update(config=ONE, kernel=kernels.add, args=(x.ctypes.data, 1, (1, BASE)[i % 2]))
             view.enable()
 
-    side_by_side(launch, launch, change)
+    side_by_side(*[launching(graph)] * 2, change)
     device.sync()
     assert sum(counts(x[0])) == 2 * ROUNDS
     assert x[1] == 2 * ROUNDS

@@ -6,9 +6,9 @@ import pytest
 
 import cuda_graphs as cg
 from cuda_graphs.kernels import retained
-from tests.graph_rig import code, kernels
+from tests.graph_rig import code, eventually, kernels
 
-__all__ = ["code", "kernels"]
+__all__ = ["code", "eventually", "kernels"]
 
 
 @pytest.fixture(autouse=True)

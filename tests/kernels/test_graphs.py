@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from cuda_graphs._handles import boxes
 
 f32_1d = cg.types.ndarray(cg.f32, ndim=1)
 
@@ -104,7 +105,7 @@ def test_a_call_elsewhere_is_not_captured(device):
     assert len(gb.graph_definition.nodes()) == 1
 
 
-def test_the_graph_keeps_arrays_temporaries_and_code(stream):
+def test_the_graph_keeps_arrays_temporaries_and_code(stream, eventually):
     @cg.kernel
     def local(x: f32_1d, y: f32_1d):
         s = cg.f32(0.0)
@@ -114,22 +115,30 @@ def test_the_graph_keeps_arrays_temporaries_and_code(stream):
             y[i] = s
 
     x, y = arrays()
-    address = y.buffer
+    written, start = y.buffer, held()
     g = cg.GraphDef()
     g.call(local, x, y)
-    graph = g.instantiate()
+    graph, kept = g.instantiate(), held()
+    assert kept["library"] == start["library"] + 1
+    assert kept["pointer"] > start["pointer"]  # what `s` is in
     del x, y, g, local
-    gc.collect()
+    assert held() == kept
     for _ in range(3):
         graph.launch(stream)
     stream.sync()
-    found = np.empty(100, "f")
-    cg.Device().default_stream.sync()
     host = cg.PinnedMemoryResource().allocate(400)
-    address.copy_to(host, stream=stream)
+    written.copy_to(host, stream=stream)
     stream.sync()
-    found[:] = np.from_dlpack(host).view("f")
-    assert found.tolist() == [4950.0] * 100
+    assert np.from_dlpack(host).view("f").tolist() == [4950.0] * 100
+    graph.close()
+    del host
+    eventually(lambda: held() == {"library": start["library"], "pointer": start["pointer"] - 1})  # and x
+
+
+def held():
+    gc.collect()
+    boxes.drain()
+    return {kind: boxes.live()[kind] for kind in ("library", "pointer")}
 
 
 def test_numbers_may_be_parameters_of_the_graph(stream):

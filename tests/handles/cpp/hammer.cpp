@@ -64,7 +64,6 @@ void fill(NodeSpec& spec) {
 }
 
 // ---- who is at what: a rule of CUDA that the layer keeps for its callers
-// ----------------------------------------------
 
 // Wraps entries of the driver table: two calls for one executable at a time end the program.
 std::mutex busy_mutex;
@@ -128,7 +127,6 @@ void watch_executables() {
 }
 
 // ---- what the threads share: the handles under the lock of Python, as attributes of Python objects are
-// -----------------
 
 struct Definition {
     std::shared_mutex edits;  // its user's: a definition is changed by one thread at a time; waited for without the GIL
@@ -210,7 +208,6 @@ std::shared_ptr<Definition> make_definition() {
 }
 
 // ---- what a thread does: one step each, with the GIL
-// --------------------------------------------------------------------
 
 struct Actor {
     std::mt19937 random;
@@ -265,7 +262,9 @@ struct Actor {
         const GraphExecHandle exec = any_of(shared.executables).exec;
         const StreamHandle stream = any_of(shared.streams);
         const GilRelease released;
-        if (exec) upload(exec, stream);
+        if (!exec) return;
+        const CUresult status = upload(exec, stream);
+        CHECK(status == CUDA_SUCCESS || status == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     }
 
     void set_one() {
@@ -344,12 +343,13 @@ struct Actor {
         CUDA_GRAPH_INSTANTIATE_PARAMS params{};
         CUresult status = CUDA_SUCCESS;
         const GraphExecHandle exec = instantiate(capture->graph, &params, {}, &status);
-        if (!exec) return;
+        CHECK(status == CUDA_SUCCESS && exec);
         ParameterChanges changes;
         ParameterProblem problem;
         const StreamHandle stream = any_of(shared.streams);
         const GilRelease released;
-        launch(exec, stream, changes, &problem);
+        status = launch(exec, stream, changes, &problem);
+        CHECK(status == CUDA_SUCCESS || status == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     }
 
     void tidy() {
