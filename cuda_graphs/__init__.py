@@ -174,6 +174,7 @@ if TYPE_CHECKING:
         trunc,
         vector,
     )
+    from cuda_graphs.compiler.intrinsics import round as round  # noqa: A004
     from cuda_graphs.compiler.library import (
         clamp,
         degrees,
@@ -425,9 +426,11 @@ _MODULES = {
     "cuda_graphs.kernels.ndarray": "Field NDArray field ndarray",
     "cuda_graphs.kernels.seeds": "random_seed",
 }
-_LATER = {name: (module, name) for module, names in _MODULES.items() for name in names.split()}
+_LATER: dict[str, tuple[str, str | None]] = {
+    name: (module, name) for module, names in _MODULES.items() for name in names.split()
+}
 _LATER["bool"] = ("cuda_graphs.compiler.types", "bool_")
-_LATER["types"] = ("cuda_graphs.compiler", "annotations")
+_LATER["types"] = ("cuda_graphs.compiler.annotations", None)  # the module itself
 
 
 def __getattr__(name: str) -> object:
@@ -436,8 +439,8 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     module, attribute = _LATER[name]
-    import_module(f"{module}.{attribute}" if attribute == "annotations" else module)
-    return globals().setdefault(name, getattr(import_module(module), attribute))
+    found = import_module(module)
+    return globals().setdefault(name, getattr(found, attribute) if attribute else found)
 
 
 def __dir__() -> list[str]:

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import struct
 from typing import Any
+
+from cuda_graphs.compiler.image import HEAD, MAGIC, VERSION
 
 from . import native
 from .errors import INVALID_IMAGE, NO_BINARY_FOR_GPU, ImageError
-
-MAGIC = b"\x7fCGHOBJ\n"
-VERSION = 1
-HEAD = struct.Struct("<8sIIQII32s")
 
 
 def is_native(image: bytes) -> bool:

@@ -61,9 +61,12 @@ class Builder:
     def const(self, value: Any, type: ScalarType) -> ir.Const:
         """A constant of a type, which must be able to hold it."""
         if type.kind in ("int", "uint") and not type.minimum <= value <= type.maximum:
-            raise fail(
-                CompileValueError, self.loc, f"{value} is not a value of {type}", f"write {type.wider()}(...)"
+            wider = type.wider()
+            fits = wider.minimum <= value <= wider.maximum
+            remedy = (
+                f"write cg.{wider}(...)" if fits else f"cg.cast(x, cg.{type}) takes its low {type.bits} bits"
             )
+            raise fail(CompileValueError, self.loc, f"{value} is not a value of {type}", remedy)
         return ir.Const(value, type, self.loc)
 
     def literal(self, value: bool | int | float) -> ir.Const:

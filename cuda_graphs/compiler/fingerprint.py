@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from .frontend.source import Source
+from .frontend.source import Source, dotted
 
 __all__ = ["Fingerprint", "NoFingerprint", "compiler_hash", "path_value"]
 
@@ -161,6 +161,11 @@ class Fingerprint:
         else:
             self.source(value)
 
+    def method(self, value: Any) -> None:
+        """A method of C, which may give anything of its object."""
+        self.text("method", value.__name__)
+        self.value(value.__self__)
+
     def source(self, value: Callable[..., Any]) -> None:
         """The source of a function, where it stands, and what its names mean."""
         code = value.__code__
@@ -204,16 +209,6 @@ def outside(function: Callable[..., Any], tree: ast.AST) -> Iterator[tuple[str, 
             yield from resolved(function, path)
 
 
-def dotted(node: ast.AST) -> str | None:
-    """`a.b.c` of an attribute of a name."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        root = dotted(node.value)
-        return None if root is None else f"{root}.{node.attr}"
-    return None
-
-
 def resolved(function: Callable[..., Any], path: str) -> Iterator[tuple[str, Any]]:
     """The value of a path, or of as much of it as there is: the rest then belongs to a value of the language."""
     while path:
@@ -248,6 +243,13 @@ def is_ours(value: Any) -> bool:
     return isinstance(module, str) and module.partition(".")[0] == OURS
 
 
+def is_method(value: Any) -> bool:
+    """Whether it is a method of C with its object: functions of C have their module in that place."""
+    return isinstance(value, types.BuiltinMethodType) and not isinstance(
+        value.__self__, (types.ModuleType, type(None))
+    )
+
+
 def has(name: str) -> Callable[[Any], bool]:
     return lambda value: not isinstance(value, types.ModuleType) and getattr(value, name, None) is not None
 
@@ -268,6 +270,7 @@ DESCRIBED: tuple[tuple[Callable[[Any], bool], Callable[[Fingerprint, Any], None]
     (of(type), Fingerprint.cls),
     (of(types.GenericAlias), lambda f, value: f.text("alias", repr(value))),
     (of(np.ufunc), lambda f, value: f.text("ufunc", value.__name__)),
+    (is_method, Fingerprint.method),
     (of(*BUILT_IN), Fingerprint.named),
     (of(tuple, list), Fingerprint.sequence),
     (of(dict, types.MappingProxyType), Fingerprint.mapping),

@@ -9,9 +9,10 @@ import hashlib
 import json
 import struct
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .artifact import TaskInfo
+if TYPE_CHECKING:
+    from .artifact import TaskInfo
 
 __all__ = ["native_image"]
 

@@ -294,9 +294,9 @@ def result_type(name: str, operands: tuple[ScalarType, ...], given: ScalarType |
     if row.rule == "power" and operands[1] != i64:
         raise TypeError(f"{name} takes an i64 as exponent, got {operands[1]}")
     if any(operand != first for operand in alike):
-        raise TypeError(f"{name} takes operands of one type, got {', '.join(map(repr, operands))}")
+        raise TypeError(f"{row.spelling} takes operands of one type, got {', '.join(map(repr, operands))}")
     if first.kind not in row.kinds:
-        raise TypeError(f"{name} does not take {first}")
+        raise TypeError(f"{row.spelling} does not take {first}")
     if row.rule in ("cast", "bits"):
         if given is None or (row.rule == "bits" and given.size != first.size):
             raise TypeError(f"{name} from {first} needs a type of the same size to go to, got {given}")

@@ -64,7 +64,6 @@ cdef class Integer(Reader):
 
     cdef int64_t low
     cdef uint64_t high
-    cdef int size
 
     def __cinit__(self):
         self.leaves = 1
@@ -237,6 +236,13 @@ cdef class Vector(Reader):
             part.read(r, found[i])
         return 0
 
+    cdef int own(self, dict owners, object value) except -1:
+        cdef Reader part
+        for reader, component in zip(self.parts, value):
+            part = reader
+            part.own(owners, component)
+        return 0
+
     cdef object spec(self, object value):
         return annotations.VectorSpec(self.annotation)
 
@@ -322,7 +328,7 @@ cdef Reader scalar_reader(object type):
         number.size = type.size
         return number
     integer = Integer.__new__(Integer)
-    integer.low, integer.high, integer.size = type.minimum, type.maximum, type.size
+    integer.low, integer.high = type.minimum, type.maximum
     return integer
 
 

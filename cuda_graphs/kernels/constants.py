@@ -17,6 +17,20 @@ __all__ = ["Interned", "frozen"]
 PLAIN = (bool, int, str, bytes, type(None))
 # What is nothing but itself, whatever attributes it has.
 THEMSELVES = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, Enum)
+# Whose methods give what depends on the value alone.
+VALUES = (bool, int, float, str, bytes, tuple, list, dict, set, frozenset)
+
+
+def is_of_numpy(value: Any) -> bool:
+    """Whether it is an array or a scalar."""
+    return hasattr(value, "tobytes") and hasattr(value, "dtype")
+
+
+def is_method_of_value(value: Any) -> bool:
+    """`TABLE.get`: Python makes another object each time that it is asked for."""
+    if not isinstance(value, types.BuiltinMethodType):
+        return False
+    return type(value.__self__) in VALUES or is_of_numpy(value.__self__)
 
 
 def frozen(value: Any, depth: int = 8) -> Any:
@@ -32,8 +46,10 @@ def frozen(value: Any, depth: int = 8) -> Any:
         return kind, tuple([(frozen(k, depth), frozen(v, depth)) for k, v in value.items()])
     if isinstance(value, (set, frozenset)):
         return kind, frozenset([frozen(each, depth) for each in value])
-    if hasattr(value, "tobytes") and hasattr(value, "dtype"):  # of NumPy: an array or a scalar
+    if is_of_numpy(value):
         return kind, str(value.dtype), getattr(value, "shape", ()), value.tobytes()
+    if is_method_of_value(value):
+        return kind, value.__name__, frozen(value.__self__, depth)
     members = None if isinstance(value, THEMSELVES) or depth == 0 else getattr(value, "__dict__", None)
     if not members:
         return kind, id(value)

@@ -15,9 +15,8 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memcmp
 from libcpp.vector cimport vector
 
-from cuda_graphs._driver.cuda cimport CU_STREAM_CAPTURE_STATUS_NONE, CUstream
-from cuda_graphs._handles.capture_handles cimport CaptureState, ask_capture, may_be_captured
-from cuda_graphs._handles.handles cimport raw_of
+from cuda_graphs._handles.capture_handles cimport CapturedCall, may_be_captured
+from cuda_graphs._objects.captured cimport find
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 from cuda_graphs.kernels.arguments cimport Reader, reader_of
 from cuda_graphs.kernels.foreign cimport Foreign
@@ -45,11 +44,8 @@ cdef Stream usual_stream = default_stream()
 
 cdef bint is_captured(Stream stream) except -1:
     """Whether calls on the stream become nodes."""
-    cdef CaptureState state
-    cdef CUstream raw = raw_of(stream._h)
-    with nogil:
-        ask_capture(raw, &state)
-    return state.status != CU_STREAM_CAPTURE_STATUS_NONE
+    cdef CapturedCall call
+    return find(call, stream._h)
 
 
 cdef class KernelFunction:
@@ -162,7 +158,7 @@ cdef class KernelFunction:
         target, shape = target_of(self.fast_math)
         artifact = self._artifact(signature, target, alone)
         guards = guards_of(self.function, artifact.captured)
-        return load(self.name, artifact, target, shape, leaves, guards)
+        return load(self.name, artifact, shape, leaves, guards)
 
     def _artifact(self, signature, target, alone):
         if self.debug:  # the claims of code that reports are not kept on disk
@@ -315,13 +311,14 @@ def kernel(function=None, *, debug=False, fast_math=False):
     self.function, self.name = function, function.__name__
     self.debug, self.fast_math = debug, fast_math
     self.readers, self.known, self.lock = [], {}, threading.RLock()
-    for name, annotation in declared(function).items():
+    parameters = declared(function)
+    for name, annotation in parameters.items():
         if name in RESERVED:
             raise TypeError(f"{function.__name__}: a parameter of a kernel cannot be called {name!r}, a keyword of its calls")
         reader = reader_of(annotation, name, self.leaves, self.keys)
         self.leaves += reader.leaves
         self.keys += reader.keys
         self.readers.append(reader)
-    self.names = tuple(declared(function))
+    self.names = tuple(parameters)
     self.index_of = {name: i for i, name in enumerate(self.names)}
     return self

@@ -12,11 +12,11 @@ import types
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
 
-from cuda_graphs.kernels.constants import frozen
+from cuda_graphs.compiler.frontend.source import CONTAINERS
+from cuda_graphs.kernels.constants import frozen, is_method_of_value, is_of_numpy
 
 # Numbers and texts: two of them with one value make the same code. Nothing in them changes.
 PLAIN = (bool, int, float, str, bytes, type(None))
-CHANGING = (list, dict, set, tuple)
 
 
 cdef class Check:
@@ -107,6 +107,6 @@ cdef Check check_of(function, str path, value):
         return None
     if attributes and isinstance(start, types.ModuleType) and start.__name__.partition(".")[0] in ("cuda_graphs", "math", "numpy"):
         return None
-    self.changing = isinstance(value, CHANGING) or (hasattr(value, "tobytes") and hasattr(value, "dtype"))
+    self.changing = isinstance(value, CONTAINERS) or is_of_numpy(value) or is_method_of_value(value)
     self.wanted = frozen(value) if self.changing else value
     return self

@@ -6,21 +6,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 from cuda_graphs.kernels.function import KernelFunction
 from cuda_graphs.kernels.targets import current_device
 
 __all__ = ["compile_all"]
-
-
-class Bar(Protocol):
-    """What is told when one more is done."""
-
-    def __call__(self, name: str) -> None: ...
 
 
 def compile_all(
@@ -67,8 +61,8 @@ def accept(call: KernelFunction | Sequence[Any]) -> tuple[KernelFunction, tuple[
 
 
 @contextmanager
-def bar(count: int, shown: bool) -> Iterator[Bar]:
-    """Shows how many of `count` are done; plain lines without rich."""
+def bar(count: int, shown: bool) -> Iterator[Callable[[str], None]]:
+    """To be called with the name of each that is done: shows how many of `count` are; plain lines without rich."""
     if not shown:
         yield lambda name: None
         return

@@ -44,7 +44,6 @@ cdef class Specialisation:
     cdef readonly frozenset writes   # paths of arrays
     cdef readonly object guards      # Guards: what was captured
     cdef readonly tuple fields       # whose addresses are among the constants
-    cdef readonly object target
     cdef vector[Task] tasks
     cdef vector[uint64_t] constants
     cdef vector[size_t] temps        # where each begins in the memory for all

@@ -13,7 +13,6 @@ class Specialisation:
     writes: frozenset[str]
     guards: Any
     fields: tuple[Field, ...]
-    target: Any
     name: str
     answers: bool
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
@@ -25,7 +24,7 @@ class SourceMaker:
     def count(self, axes: Any) -> list[tuple[int, int, int, int]] | None: ...
 
 def load(
-    name: str, artifact: Artifact, target: Any, shape: Shape, leaves: dict[str, int], guards: Any
+    name: str, artifact: Artifact, shape: Shape, leaves: dict[str, int], guards: Any
 ) -> Specialisation: ...
 def add_constant(self: Specialisation, value: int) -> int: ...
 def mark_random(self: Specialisation) -> None: ...

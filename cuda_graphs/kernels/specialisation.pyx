@@ -34,8 +34,9 @@ ctypedef const void* Pointer
 cdef enum:
     UNKNOWN = -2
     COUNTED = -1
+    MOST_STEPS = 32  # of a count
     MOST_PARAMETERS = 64  # of an entry, without memory from the heap
-    RESULTS_ALIGNMENT = 256  # of temporary arrays: what cuMemAlloc promises
+    TEMP_ALIGNMENT = 256  # of temporary arrays: what cuMemAlloc promises
 
 
 cdef class Specialisation:
@@ -59,7 +60,7 @@ cdef class Specialisation:
 
     cdef int64_t count(self, const Task& task, const Leaf* leaves) noexcept nogil:
         """How many iterations there are: a hint, so what overflows does no harm."""
-        cdef int64_t stack[64]
+        cdef int64_t stack[MOST_STEPS]
         cdef int at = 0
         cdef const Source* step
         cdef size_t i
@@ -263,7 +264,7 @@ cdef int64_t number_of(const Source& source, const Leaf* leaves) noexcept nogil:
     return <uint8_t>bits if source.width == 1 else <int64_t>bits
 
 
-def load(str name, artifact, target, shape, dict leaves, guards) -> Specialisation:
+def load(str name, artifact, shape, dict leaves, guards) -> Specialisation:
     """Load what the compiler made.
 
     Args:
@@ -272,14 +273,14 @@ def load(str name, artifact, target, shape, dict leaves, guards) -> Specialisati
         guards: The Guards of what was captured.
     """
     cdef Specialisation self = Specialisation.__new__(Specialisation)
-    self.name, self.artifact, self.target, self.guards = name, artifact, target, guards
+    self.name, self.artifact, self.guards = name, artifact, guards
     code = make_object_code(artifact.image, CODE_TYPES[artifact.target], name)
     self.kernels = tuple([code.get_kernel(task.entry) for task in artifact.tasks])
     self.writes = frozenset().union(*[task.writes for task in artifact.tasks])
     cdef size_t size
     for _, size in artifact.temps:
         self.temps.push_back(self.temp_bytes)
-        self.temp_bytes += (size + RESULTS_ALIGNMENT - 1) // RESULTS_ALIGNMENT * RESULTS_ALIGNMENT
+        self.temp_bytes += (size + TEMP_ALIGNMENT - 1) // TEMP_ALIGNMENT * TEMP_ALIGNMENT
     maker = SourceMaker(self, leaves)
     for info, kernel in zip(artifact.tasks, self.kernels):
         add_task(self, maker, info, kernel, shape)
@@ -328,7 +329,6 @@ class SourceMaker:
     """Where the values of slots come from."""
 
     OPERATIONS = {"add": <int>kAdd, "sub": <int>kSubtract, "mul": <int>kMultiply}
-    DEEPEST = 32  # of a count, for the stack of Specialisation.count
 
     def __init__(self, owner, leaves):
         self.owner, self.leaves, self.fields = owner, leaves, {}
@@ -353,7 +353,7 @@ class SourceMaker:
         for begin, end, step in axes:
             for bound in (begin, end, step):
                 self._value(bound, steps)
-        return steps if len(steps) <= self.DEEPEST else None
+        return steps if len(steps) <= MOST_STEPS else None
 
     def _value(self, bound, steps):
         if isinstance(bound, int):

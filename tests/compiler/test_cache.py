@@ -106,6 +106,7 @@ def test_each_thing_that_code_depends_on_has_its_own_entry(folder, counts, monke
 
 BASE = """
 TABLE = [1, 2]
+PRICES = {'tea': 1}
 class Space:
     scale = 2
 def helper(n):
@@ -115,11 +116,12 @@ def inner(v):
     return v * Space.scale + TABLE[0]
 def k(x: ndarray(cg.i32, 1)):
     for i in x:
-        x[i] = inner(x[i]) + cg.static(helper(3))
+        x[i] = inner(x[i]) + cg.static(helper(3) + PRICES.get('tea'))
 """
 CHANGES = {
     "nothing": ("", "", True),
     "a value in a container": ("[1, 2]", "[7, 2]", False),
+    "what a method is asked of": ("'tea': 1", "'tea': 2", False),
     "an attribute": ("scale = 2", "scale = 3", False),
     "a function that is inlined": ("v * Space", "v - Space", False),
     "a function that runs when compiling": ("n * 2", "n * 5", False),

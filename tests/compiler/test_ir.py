@@ -297,6 +297,28 @@ def test_attributes_and_what_containers_hold_are_captured_as_they_are_now():
     assert run_all(deep, out=np.zeros(3, "f"), k=settings)["out"].tolist() == [1.0, 12.0, 0.5]
 
 
+ABSENT, ASKED = None, []
+
+
+def asked():
+    ASKED.append(1)
+    return settings
+
+
+def careful(out: cg.ndarray(cg.f32, 1)):
+    out[0] = cg.static(ABSENT.dt if ABSENT is not None else 7.0)
+    out[1] = cg.static(asked().dt)
+
+
+def test_static_reads_each_attribute_once_and_only_those_that_it_comes_to():
+    ASKED.clear()
+    _, found = lower(careful, signature(careful, out=np.zeros(2, "f")))
+    assert ASKED == [1]
+    assert found["careful"]["ABSENT"] is None
+    assert "ABSENT.dt" not in found["careful"]
+    assert run_all(careful, out=np.zeros(2, "f"))["out"].tolist() == [7.0, 0.5]
+
+
 LEVELS = {
     0: [],
     1: ["ms"],

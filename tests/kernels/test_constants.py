@@ -105,6 +105,25 @@ def test_closure_variables_are_constants_too():
     assert run(use) == 2
 
 
+PRICES = {"tea": 4}
+
+
+def test_a_method_of_a_value_is_asked_again_when_the_value_is_another_and_only_then(monkeypatch):
+    amounts = np.arange(3)
+
+    @cg.kernel
+    def ask(out: i32_0d):
+        out[()] = cg.static(PRICES.get("tea") * amounts.max())
+
+    assert [run(ask), run(ask), run(ask)] == [8, 8, 8]
+    assert count(ask) == 1
+    monkeypatch.setitem(PRICES, "tea", 5)
+    assert run(ask) == 10
+    amounts[0] = 3
+    assert [run(ask), run(ask)] == [15, 15]
+    assert count(ask) == 3
+
+
 def test_a_global_that_is_gone_is_an_error(monkeypatch):
     assert run(use) == 21
     monkeypatch.delitem(globals(), "FACTOR")

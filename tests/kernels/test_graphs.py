@@ -208,6 +208,24 @@ def test_members_of_dataclasses_are_patched_in_as_others_are(stream):
     np.testing.assert_array_equal(x.to_numpy(), np.arange(100, dtype="f") + 1.5)
 
 
+def test_components_of_vectors_are_patched_in_as_others_are(stream):
+    @cg.kernel
+    def put(rows: cg.types.mat(2, 2), x: f32_1d):
+        for i in x:
+            x[i] = rows[0, 0] + 10 * rows[0, 1] + 100 * rows[1, 0] + 1000 * rows[1, 1]
+
+    x, _ = arrays()
+    g = cg.GraphDef()
+    g.call(put, [(1, g.param("a", cg.f32)), (g.param("b", cg.f32, default=3), 4)], x)
+    graph = g.instantiate()
+    graph.launch(stream, a=2.0)
+    stream.sync()
+    assert x.to_numpy().tolist() == [4321] * 100
+    graph.launch(stream, a=5.0, b=6.0)
+    stream.sync()
+    assert x.to_numpy().tolist() == [4651] * 100
+
+
 def test_kernels_run_in_bodies_of_conditions(stream):
     """A while loop whose body counts down on the device."""
     x, y = arrays()

@@ -24,6 +24,7 @@ from ..types import ScalarType, bool_, i32, promote
 from .functions import Frame, kind_of
 from .places import broadcast, component, element, extent, item, python_value, read, swizzle
 from .scope import Scope
+from .source import dotted
 from .values import Bound, Static, Struct, Vector, VectorElement
 
 
@@ -87,7 +88,9 @@ def attribute(frame: Frame, node: ast.Attribute) -> Any:
             "look for a slip in the name",
         ) from None
     found = from_outside(frame, found, ast.unparse(node))
-    frame.capture(node, found)
+    path = dotted(node)
+    if path is not None:
+        frame.capture(path, found)
     return found
 
 

@@ -145,17 +145,10 @@ class Frame:
         root.captured.setdefault(function.__qualname__, {}).update(frame.source.captured)
         return frame.result
 
-    def capture(self, node: ast.Attribute, found: Any) -> None:
+    def capture(self, path: str, found: Any) -> None:
         """Note what an attribute of something from outside is now: `settings.dt`."""
-        root: ast.expr = node
-        while isinstance(root, ast.Attribute):
-            root = root.value
-        if (
-            isinstance(root, ast.Name)
-            and self.scope.find(root.id) is None
-            and not isinstance(found, ModuleType)
-        ):
-            self.source.capture(ast.unparse(node), found)
+        if self.scope.find(path.partition(".")[0]) is None and not isinstance(found, ModuleType):
+            self.source.capture(path, found)
 
     def field(self, spec: FieldSpec) -> ir.Array:
         """The array that a field is in this kernel."""

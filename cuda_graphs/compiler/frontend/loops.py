@@ -30,6 +30,11 @@ def iterate(frame: Frame, node: ast.For) -> None:
             CompileTypeError, frame.builder.loc, f"cannot iterate over {kind_of(what)}",
             "iterate over range, cg.ndrange, an array, or cg.static(...)",
         )  # fmt: skip
+    if not what.axes:
+        raise fail(
+            CompileTypeError, frame.builder.loc, "there are no dimensions to iterate over",
+            "x[()] is the element of an array x without dimensions",
+        )  # fmt: skip
     loop(frame, node, what)
 
 

@@ -281,7 +281,8 @@ def component(frame: Frame, vector: Vector, index: tuple[Any, ...]) -> Any:
         if not isinstance(i, int) or not 0 <= i < len(found.components):
             raise fail(
                 CompileIndexError, frame.builder.loc,
-                f"a vector of {len(found.components)} components is indexed with {i!r}",
+                f"a vector of {len(found.components)} components is indexed with "
+                + ("what is known at run time only" if isinstance(i, (ir.Value, ir.Local, Element)) else repr(i)),
                 "the index of a component must be known when compiling: use a loop over cg.static(range(n))",
             )  # fmt: skip
         found = found.components[i]

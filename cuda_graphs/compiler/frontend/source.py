@@ -21,6 +21,16 @@ from ..errors import CompileNameError, CompileSyntaxError, fail
 CONTAINERS = (list, dict, set, tuple)  # in which something may change while they stay what they are
 
 
+def dotted(node: ast.AST) -> str | None:
+    """`a.b.c` of a name, or of attributes of one."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        root = dotted(node.value)
+        return None if root is None else f"{root}.{node.attr}"
+    return None
+
+
 @dataclass(eq=False)
 class Source:
     """One function. `captured` collects the globals and closure variables that were asked for, with their values."""

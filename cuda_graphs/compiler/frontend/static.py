@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
+from collections.abc import Container
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +15,7 @@ from .. import ir
 from ..errors import CompileSyntaxError, CompileValueError, fail
 from .functions import Frame
 from .places import python_value
+from .source import dotted
 from .values import Element, Struct
 
 
@@ -41,20 +44,38 @@ def static_value(frame: Frame, node: ast.Call) -> Any:
     for each in ast.walk(node.args[0]):
         if isinstance(each, ast.Name) and each.id not in inner and each.id not in names:
             names[each.id] = static_name(frame, each)
-    code = compile(ast.Expression(node.args[0]), frame.source.file, "eval")
-    try:
-        found = eval(code, {**vars(builtins), **names})
-        for each in ast.walk(node.args[0]):
-            if isinstance(each, ast.Attribute) and not inner & {
-                n.id for n in ast.walk(each) if isinstance(n, ast.Name)
-            }:
-                frame.capture(each, eval(ast.unparse(each), {**vars(builtins), **names}))
+
+    def note(path: str, found: Any) -> Any:
+        frame.capture(path, found)
         return found
+
+    told = _Told(names).visit(copy.deepcopy(node.args[0]))
+    code = compile(ast.fix_missing_locations(ast.Expression(told)), frame.source.file, "eval")
+    try:
+        return eval(code, {**vars(builtins), **names, NOTE: note})
     except Exception as error:
         raise fail(
             CompileValueError, frame.builder.loc, f"cg.static: {type(error).__name__}: {error}",
             "Python evaluates the expression when compiling: see what it does outside of a kernel",
         ) from error  # fmt: skip
+
+
+NOTE = "note an attribute"  # no name that an expression could have
+
+
+class _Told(ast.NodeTransformer):
+    """An expression that tells NOTE each attribute of a known name as it reads it, so that what it does not come to is
+    not asked for, and nothing twice."""
+
+    def __init__(self, names: Container[str]) -> None:
+        self.names = names
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        path = dotted(node)
+        self.generic_visit(node)
+        if path is None or path.partition(".")[0] not in self.names:
+            return node
+        return ast.Call(ast.Name(NOTE, ast.Load()), [ast.Constant(path), node], [])
 
 
 def static_name(frame: Frame, node: ast.Name) -> Any:
