@@ -24,6 +24,7 @@ extern "C" __global__ void add(int* x, int n, int amount) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) x[i] += amount;
 }
+extern "C" __global__ void tally(int* x) { atomicAdd(x, 1); }
 extern "C" __global__ void nothing() {}
 extern "C" __global__ void set(cudaGraphConditionalHandle handle, unsigned value) {
     cudaGraphSetConditional(handle, value);
@@ -43,7 +44,18 @@ extern "C" __global__ void shape(int* out) {
 }
 """
 
-NAMES = ("affine", "add", "nothing", "set", "set_from", "count_down", "wait_for", "bump_through", "shape")
+NAMES = (
+    "affine",
+    "add",
+    "tally",
+    "nothing",
+    "set",
+    "set_from",
+    "count_down",
+    "wait_for",
+    "bump_through",
+    "shape",
+)
 ONE = cg.LaunchConfig(grid=1, block=1)
 
 
