@@ -18,17 +18,19 @@ from typing import Any
 from .. import intrinsics as cg
 from .. import ir
 from ..annotations import VectorType, mat, vec
-from ..errors import CompileNameError, CompileSyntaxError, CompileTypeError, CompileValueError, fail
+from ..errors import CompileNameError, CompileSyntaxError, CompileTypeError, fail
 from ..ops import OPS
-from ..printf import format_of
 from ..scalars import scalar as constant
 from ..signature import PYTHON, is_template, resolve
 from ..types import ScalarType, bool_, f32, f64, i32
+from .atomics import atomic
 from .functions import Frame, kind_of
 from .linear import FUNCTIONS
-from .places import broadcast, extent, integer, make_vector, python_value, read
+from .loops import grouped, loop_config, ndrange_call, range_call
+from .messages import print_call
+from .places import broadcast, extent, make_vector, python_value, read
 from .static import static_assert, static_print, static_value
-from .values import Bound, Element, IndexRange, Static, TypeOf, Vector, VectorElement
+from .values import Bound, Static, TypeOf, Vector, VectorElement
 
 
 def call(frame: Frame, node: ast.Call) -> Any:
@@ -286,94 +288,6 @@ def select(frame: Frame, condition: Any, a: Any, b: Any) -> Any:
     return one(*(frame.scalar(each) for each in (condition, a, b)))
 
 
-def range_call(frame: Frame, *args: Any) -> IndexRange:
-    if not 1 <= len(args) <= 3:
-        raise fail(
-            CompileSyntaxError,
-            frame.builder.loc,
-            "range takes 1 to 3 numbers",
-            "range(n), range(begin, end), range(begin, end, step)",
-        )
-    bounds = [bound(frame, each) for each in args[:2]]
-    begin, end = bounds if len(bounds) == 2 else (ir.Const(0, bounds[0].type), bounds[0])
-    step = python_value(frame, args[2]) if len(args) == 3 else 1
-    if not isinstance(step, int) or step == 0:
-        raise fail(
-            CompileValueError,
-            frame.builder.loc,
-            "the step of a range must be known when compiling, and not 0",
-            "write a constant, or count and multiply in the body",
-        )
-    return IndexRange(((begin, end, step),))
-
-
-def bound(frame: Frame, found: Any) -> ir.Value:
-    return integer(frame, found, "a bound")
-
-
-def ndrange_call(frame: Frame, *args: Any) -> IndexRange:
-    axes = []
-    for each in args:
-        pair = each if isinstance(each, tuple) else (0, each)
-        if len(pair) != 2:
-            raise fail(
-                CompileSyntaxError,
-                frame.builder.loc,
-                "each dimension of ndrange is n or (begin, end)",
-                "cg.ndrange(n, (begin, end))",
-            )
-        axes.append((bound(frame, pair[0]), bound(frame, pair[1]), 1))
-    return IndexRange(tuple(axes))
-
-
-def grouped(frame: Frame, what: Any) -> IndexRange:
-    if isinstance(what, ir.Array):
-        outer = what.ndim - len(what.inner)
-        return IndexRange(
-            tuple((ir.Const(0, i32), extent(frame, what, axis), 1) for axis in range(outer)), True
-        )
-    if not isinstance(what, IndexRange):
-        raise fail(
-            CompileTypeError,
-            frame.builder.loc,
-            f"cg.grouped takes cg.ndrange(...) or an array, not {kind_of(what)}",
-            "cg.grouped(cg.ndrange(n, m))",
-        )
-    return IndexRange(what.axes, True)
-
-
-def atomic(kind: str) -> Callable[..., Any]:
-    """cg.atomic_*: the place, the value (of cas: what to compare with, the value); what was there before."""
-
-    def function(frame: Frame, target: Any, *values: Any) -> Any:
-        from .statements import atomic_of
-
-        wanted = 2 if kind == "cas" else 1
-        if not isinstance(target, (Element, ir.Local)) or len(values) != wanted:
-            raise fail(
-                CompileSyntaxError, frame.builder.loc,
-                f"cg.atomic_{kind} takes a place in memory and {wanted} value{'s' * (wanted > 1)}",
-                "the first argument is what could be assigned to: x[i]",
-            )  # fmt: skip
-        type = target.array.element if isinstance(target, Element) else target.type
-        if kind in ("and", "or", "xor", "cas") and type.kind == "float":
-            raise fail(
-                CompileTypeError,
-                frame.builder.loc,
-                f"cg.atomic_{kind} takes integers, not {type}",
-                "use an array of integers, or cg.bit_cast",
-            )
-        casted = [frame.builder.cast(frame.scalar(each), type) for each in values]
-        if kind == "sub":
-            return frame.builder.put(
-                atomic_of("add", target, frame.builder.op("neg", casted[0]), frame.builder.loc)
-            )
-        compare = casted[0] if kind == "cas" else None
-        return frame.builder.put(atomic_of(kind, target, casted[-1], frame.builder.loc, compare))
-
-    return function
-
-
 def random_number(frame: Frame, dtype: Any = f32) -> ir.Value:
     return frame.builder.put(ir.Random(scalar_type(frame, dtype), frame.builder.loc))
 
@@ -405,16 +319,6 @@ def vector(frame: Frame, *args: Any) -> Vector:
     return make_vector(frame, None, args[0] if len(args) == 1 else args)
 
 
-def loop_config(frame: Frame, block_dim: Any = None, serialize: Any = False, name: Any = None) -> None:
-    if block_dim is not None and (not isinstance(block_dim, int) or not 1 <= block_dim <= 1024):
-        raise fail(
-            CompileValueError, frame.builder.loc, f"block_dim is {block_dim!r}", "a number from 1 to 1024"
-        )
-    if name is not None and not (isinstance(name, str) and name.isidentifier()):
-        raise fail(CompileValueError, frame.builder.loc, f"name is {name!r}", "a name as functions have them")
-    frame.next_loop = ir.LoopSettings(block_dim, bool(serialize), name)
-
-
 def method(frame: Frame, bound: Bound, args: list[Any]) -> Any:
     from .linear import METHODS
 
@@ -426,64 +330,6 @@ def method(frame: Frame, bound: Bound, args: list[Any]) -> Any:
             "see the language reference for the methods of vectors",
         )
     return METHODS[bound.name](frame, read(frame, bound.owner), *args)
-
-
-def print_call(frame: Frame, node: ast.Call) -> None:
-    """print(...): literals, values, and f-strings; sep and end are constants."""
-    options: dict[Any, Any] = {each.arg: getattr(each.value, "value", None) for each in node.keywords}
-    if not set(options) <= {"sep", "end"} or not all(isinstance(each, str) for each in options.values()):
-        raise fail(
-            CompileSyntaxError, frame.at(node), "print takes sep and end, which are constants", "sep=', '"
-        )
-    separator, end = options.get("sep", " "), options.get("end", "\n")
-    parts: list[Any] = []
-    for i, each in enumerate(node.args):
-        parts.extend([separator] if i else [])
-        parts.extend(message_parts(frame, each))
-    frame.builder.put(ir.Print((*parts, end), frame.builder.loc))
-
-
-def constant_format(frame: Frame, node: ast.FormattedValue) -> str:
-    """What follows the colon in `{x:8.3f}`."""
-    if node.conversion != -1:
-        raise fail(
-            CompileSyntaxError, frame.at(node), "!r, !s and !a have no meaning in kernels", "write {x}"
-        )
-    if node.format_spec is None:
-        return ""
-    values = node.format_spec.values  # type: ignore[attr-defined]
-    if not all(isinstance(each, ast.Constant) for each in values):
-        raise fail(CompileSyntaxError, frame.at(node), "a format must be a constant", "{x:8.3f}")
-    return "".join(each.value for each in values)
-
-
-def message_parts(frame: Frame, node: ast.expr) -> list[Any]:
-    """Text with values in it."""
-    if isinstance(node, ast.JoinedStr):
-        return [part for each in node.values for part in message_parts(frame, each)]
-    form = ""
-    if isinstance(node, ast.FormattedValue):
-        form = constant_format(frame, node)
-        node = node.value
-    value = read(frame, frame.visit(node))
-    if isinstance(value, str):
-        return [value]
-    if not isinstance(value, Vector):
-        return [number_part(frame, value, form)]
-    numbers = [number_part(frame, leaf, form) for leaf in value.leaves()]
-    return ["[", *(piece for i, part in enumerate(numbers) for piece in ([", "] if i else []) + [part]), "]"]
-
-
-def number_part(frame: Frame, value: Any, form: str) -> tuple[ir.Value, str]:
-    """A number and its format."""
-    scalar = frame.scalar(value, "what is printed")
-    found = format_of(scalar.type, form)
-    if found is None:
-        raise fail(
-            CompileValueError, frame.builder.loc, f"the format {form!r} has no meaning for {scalar.type}",
-            "integers take d, unsigned ones also x, floats f, e or g, with a width and a precision: {x:8.3f}",
-        )  # fmt: skip
-    return scalar, found
 
 
 # What is given its arguments as they are written.
@@ -530,4 +376,4 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     math.fabs: elementwise("abs"),
 }
 
-__all__ = ["BUILTINS", "call", "message_parts"]
+__all__ = ["BUILTINS", "call"]

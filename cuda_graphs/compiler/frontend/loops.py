@@ -8,10 +8,10 @@ import ast
 from typing import Any
 
 from .. import ir
-from ..errors import CompileSyntaxError, CompileTypeError, fail
+from ..errors import CompileSyntaxError, CompileTypeError, CompileValueError, fail
 from ..types import ScalarType, i32, promote
 from .functions import Frame, kind_of
-from .places import extent
+from .places import extent, integer, python_value
 from .scope import Scope
 from .values import IndexRange, Static, Vector
 
@@ -136,3 +136,69 @@ def axis(frame: Frame, name: str, begin: ir.Value, end: ir.Value, step: int) -> 
     return ir.Axis(
         ir.LoopIndex(name, type, builder.loc), builder.cast(begin, type), builder.cast(end, type), step
     )
+
+
+def range_call(frame: Frame, *args: Any) -> IndexRange:
+    if not 1 <= len(args) <= 3:
+        raise fail(
+            CompileSyntaxError,
+            frame.builder.loc,
+            "range takes 1 to 3 numbers",
+            "range(n), range(begin, end), range(begin, end, step)",
+        )
+    bounds = [bound(frame, each) for each in args[:2]]
+    begin, end = bounds if len(bounds) == 2 else (ir.Const(0, bounds[0].type), bounds[0])
+    step = python_value(frame, args[2]) if len(args) == 3 else 1
+    if not isinstance(step, int) or step == 0:
+        raise fail(
+            CompileValueError,
+            frame.builder.loc,
+            "the step of a range must be known when compiling, and not 0",
+            "write a constant, or count and multiply in the body",
+        )
+    return IndexRange(((begin, end, step),))
+
+
+def bound(frame: Frame, found: Any) -> ir.Value:
+    return integer(frame, found, "a bound")
+
+
+def ndrange_call(frame: Frame, *args: Any) -> IndexRange:
+    axes = []
+    for each in args:
+        pair = each if isinstance(each, tuple) else (0, each)
+        if len(pair) != 2:
+            raise fail(
+                CompileSyntaxError,
+                frame.builder.loc,
+                "each dimension of ndrange is n or (begin, end)",
+                "cg.ndrange(n, (begin, end))",
+            )
+        axes.append((bound(frame, pair[0]), bound(frame, pair[1]), 1))
+    return IndexRange(tuple(axes))
+
+
+def grouped(frame: Frame, what: Any) -> IndexRange:
+    if isinstance(what, ir.Array):
+        outer = what.ndim - len(what.inner)
+        return IndexRange(
+            tuple((ir.Const(0, i32), extent(frame, what, axis), 1) for axis in range(outer)), True
+        )
+    if not isinstance(what, IndexRange):
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"cg.grouped takes cg.ndrange(...) or an array, not {kind_of(what)}",
+            "cg.grouped(cg.ndrange(n, m))",
+        )
+    return IndexRange(what.axes, True)
+
+
+def loop_config(frame: Frame, block_dim: Any = None, serialize: Any = False, name: Any = None) -> None:
+    if block_dim is not None and (not isinstance(block_dim, int) or not 1 <= block_dim <= 1024):
+        raise fail(
+            CompileValueError, frame.builder.loc, f"block_dim is {block_dim!r}", "a number from 1 to 1024"
+        )
+    if name is not None and not (isinstance(name, str) and name.isidentifier()):
+        raise fail(CompileValueError, frame.builder.loc, f"name is {name!r}", "a name as functions have them")
+    frame.next_loop = ir.LoopSettings(block_dim, bool(serialize), name)

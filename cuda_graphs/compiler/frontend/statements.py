@@ -15,6 +15,7 @@ from ..signature import PYTHON
 from ..types import ScalarType
 from .functions import Frame, kind_of
 from .loops import iterate
+from .messages import message_parts
 from .places import assign_place, make_vector, place, read
 from .scope import Scope
 from .values import Element, Static, TypeOf, Vector
@@ -293,8 +294,6 @@ def expression_statement(frame: Frame, node: ast.Expr, last: bool) -> None:
 
 
 def assert_statement(frame: Frame, node: ast.Assert, last: bool) -> None:
-    from .calls import message_parts
-
     condition = frame.builder.truth(frame.value(node.test), "the condition of an assert")
     message = ("assertion failed",) if node.msg is None else message_parts(frame, node.msg)
     frame.builder.put(ir.Assert(condition, tuple(message), frame.builder.loc))
