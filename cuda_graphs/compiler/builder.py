@@ -96,8 +96,9 @@ class Builder:
         """The value as another type."""
         if value.type == type:
             return value
-        if isinstance(value, ir.Const) and value.type.kind == type.kind == "float":
-            return ir.Const(value.value, type, value.loc)
+        widens = value.type.kind == type.kind == "float" and type.size > value.type.size
+        if isinstance(value, ir.Const) and widens:
+            return ir.Const(value.value, type, value.loc)  # a literal has all its digits until it is rounded
         return self.op("cast", value, type=type)
 
     def promoted(self, a: ir.Value, b: ir.Value) -> tuple[ir.Value, ir.Value]:

@@ -17,6 +17,7 @@ from . import ir
 from . import scalars as number
 from .ops import evaluate
 from .printf import formatted
+from .types import ScalarType
 
 __all__ = ["AssertionFailed", "interpret"]
 
@@ -37,14 +38,22 @@ class _Continue(_Leave):
     pass
 
 
-def interpret(
-    kernel: ir.Kernel, arrays: Mapping[str, np.ndarray], scalars: Mapping[str, Any], write: Any = None
-) -> tuple[Any, ...]:
-    """Run the kernel on arrays, which are changed, and scalars, by path. What it returns.
+class _Exit(_Leave):
+    pass
 
-    `write` is called with each text that the kernel prints.
+
+def interpret(
+    what: ir.Kernel | ir.Program,
+    arrays: Mapping[str, np.ndarray],
+    scalars: Mapping[str, Any],
+    write: Any = None,
+) -> tuple[Any, ...]:
+    """Run a kernel, or the tasks that it was cut into, on arrays, which are changed, and scalars, by path.
+
+    What it returns. `write` is called with each text that the kernel prints.
     """
-    return _Machine(arrays, scalars, write).run(kernel)
+    machine = _Machine(arrays, scalars, write)
+    return machine.tasks(what) if isinstance(what, ir.Program) else machine.run(what)
 
 
 class _Machine:
@@ -53,12 +62,30 @@ class _Machine:
         self.values: dict[ir.Value | ir.Local, Any] = {}
         self.temps: dict[ir.Array, np.ndarray] = {}
         self.returned: tuple[Any, ...] = ()
+        # Of random numbers: the parallel loop around (0: none), the iteration of it, how many it has drawn.
+        self.stream = [0, 0, 0]
+        self.parallel_loops: list[ir.For] = []
+        self.drawn = self.at = self.parallel = 0  # of random numbers: see lower_random.py
 
-    def run(self, kernel: ir.Kernel) -> tuple[Any, ...]:
+    def receive(self, kernel: ir.Kernel) -> None:
         for param in kernel.params:
             self.values[param] = number.scalar(self.scalars[param.path], param.type)
+
+    def run(self, kernel: ir.Kernel) -> tuple[Any, ...]:
+        self.receive(kernel)
+        self.parallel_loops = [s for s in kernel.body.body if isinstance(s, ir.For) and s.parallel]
         self.block(kernel.body)
         return self.returned
+
+    def tasks(self, program: ir.Program) -> tuple[Any, ...]:
+        """Each task with one thread, which runs all iterations."""
+        self.receive(program.kernel)
+        for task in program.tasks:
+            try:
+                self.block(task.body)
+            except _Exit:
+                continue
+        return tuple(number.read(self.memory(array)[()], array.element) for array in program.results)
 
     def block(self, block: ir.Block) -> None:
         for statement in block.body:
@@ -125,11 +152,15 @@ class _Machine:
 
     def loop(self, statement: ir.For) -> None:
         spans = [range(int(self.value(a.begin)), int(self.value(a.end)), a.step) for a in statement.axes]
-        for point in itertools.product(*spans):
+        outer = self.stream
+        for count, point in enumerate(itertools.product(*spans)):
+            if statement in self.parallel_loops:
+                self.stream = [self.parallel_loops.index(statement) + 1, count, 0]
             for axis, at in zip(statement.axes, point, strict=True):
                 self.values[axis.index] = number.scalar(at, axis.index.type)
             if not self.iteration(statement.body):
-                return
+                break
+        self.stream = outer
 
     def iteration(self, body: ir.Block) -> bool:
         """Whether the loop goes on."""
@@ -149,6 +180,16 @@ class _Machine:
     def leave(self, statement: ir.Break | ir.Continue) -> None:
         raise _Break if isinstance(statement, ir.Break) else _Continue
 
+    def random(self, random: ir.Random) -> None:
+        loop, iteration, drawn = self.stream
+        self.stream[2] += 1
+        seed = int(self.scalars["random.seed"])
+        counter = [drawn, loop, iteration & WORD, iteration >> 32]
+        self.values[random] = random_number(philox(counter, (seed & WORD, seed >> 32)), random.type)
+
+    def exit(self, statement: ir.Exit) -> None:
+        raise _Exit
+
     def text(self, parts: tuple[Any, ...]) -> str:
         return "".join(
             part if isinstance(part, str) else formatted(self.value(part[0]), part[0].type, part[1])
@@ -167,6 +208,30 @@ class _Machine:
         self.returned = tuple(self.value(each) for each in statement.values)
 
 
+WORD = 0xFFFFFFFF
+
+
+def philox(counter: list[int], key: tuple[int, int]) -> list[int]:
+    """Philox4x32-10 (passes/lower_random.py says where it is from) in plain numbers."""
+    for _ in range(10):
+        low, high = counter[0] * 0xD2511F53, counter[2] * 0xCD9E8D57
+        counter = [high >> 32 ^ counter[1] ^ key[0], high & WORD, low >> 32 ^ counter[3] ^ key[1], low & WORD]
+        key = (key[0] + 0x9E3779B9 & WORD, key[1] + 0xBB67AE85 & WORD)
+    return counter
+
+
+def random_number(words: list[int], type: ScalarType) -> Any:
+    """Words as a number: the low bits of an integer; of a float as many high bits as it has digits, as a fraction."""
+    both = words[0] | words[1] << 32
+    if type.kind == "float":
+        digits = {"f64": 53, "f32": 24, "f16": 11, "bf16": 8}[type.name]
+        return number.scalar((both >> 11 if type.size == 8 else words[0] >> 32 - digits) * 2.0**-digits, type)
+    if type.kind == "bool":
+        return np.bool_(words[0] >> 31)
+    low = (both if type.size == 8 else words[0]) & (1 << type.bits) - 1
+    return number.scalar(low - (1 << type.bits if low > type.maximum else 0), type)
+
+
 STATEMENTS: dict[type, Any] = {
     ir.Op: _Machine.op,
     ir.Load: _Machine.load,
@@ -180,6 +245,8 @@ STATEMENTS: dict[type, Any] = {
     ir.While: _Machine.while_loop,
     ir.Break: _Machine.leave,
     ir.Continue: _Machine.leave,
+    ir.Exit: _Machine.exit,
+    ir.Random: _Machine.random,
     ir.Print: _Machine.print,
     ir.Assert: _Machine.check,
     ir.Return: _Machine.leave_kernel,

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one kernel on the interpreter, as x86 code and as PTX (through the host driver's translation), and compares.
+"""Runs one kernel on the interpreter, as x86 code, as PTX (through the host driver's translation), and on the GPU where
+the driver of this process is CUDA, and compares.
 
 Each run has its own copies of the arrays. The entries of an x86 object are called as the host driver does, with a grid
 of several blocks that run in any order; PTX kernels with a grid that does not fit the number of iterations.
@@ -18,6 +19,7 @@ import llvmlite.binding as llvm
 import numpy as np
 from cuda.pathfinder import find_bitcode_lib
 
+from cuda_graphs._driver.choice import driver_info
 from cuda_graphs.compiler import annotations, intrinsics, library
 from cuda_graphs.compiler import types as t
 from cuda_graphs.compiler.artifact import layout
@@ -27,6 +29,7 @@ from cuda_graphs.compiler.scalars import memory_dtype, scalar, written
 from cuda_graphs.compiler.signature import specialise
 from cuda_graphs.compiler.target_ptx import Ptx
 from cuda_graphs.compiler.target_x86 import X86
+from cuda_graphs.kernels.targets import current_device, target_named
 from tests.ptx import rig as ptx_rig
 
 TARGETS = ("interpreter", "x86", "ptx")
@@ -81,7 +84,12 @@ def flattened(path, value):
         yield path, value
 
 
-def run_all(function, fields=(), *, exact=True, targets=TARGETS, debug=False, **arguments):
+def targets_here():
+    """TARGETS, and "gpu" where there is one."""
+    return (*TARGETS, "gpu") if driver_info().kind == "cuda" else TARGETS
+
+
+def run_all(function, fields=(), *, exact=True, targets=None, debug=False, **arguments):
     """Run on all targets, which must agree. What the interpreter gave: what is returned, or the arrays by path."""
     flat = {"random.seed": SEED} | {
         p: v for name, value in arguments.items() for p, v in flattened(name, value)
@@ -94,8 +102,9 @@ def run_all(function, fields=(), *, exact=True, targets=TARGETS, debug=False, **
     return reference
 
 
-def compare(program, flat, exact=True, targets=TARGETS):
+def compare(program, flat, exact=True, targets=None):
     """(arrays by path, what is returned), of the interpreter; the other targets must agree. `flat` stays as it is."""
+    targets = targets or targets_here()
     found = {target: execute(target, program, flat) for target in targets}
     reference, returned = found[targets[0]]
     for target, (arrays, other) in found.items():
@@ -107,13 +116,16 @@ def compare(program, flat, exact=True, targets=TARGETS):
 
 def execute(target, program, flat):
     arrays = {path: value.copy() for path, value in flat.items() if isinstance(value, np.ndarray)}
-    returned = {"interpreter": interpreted, "x86": on_x86, "ptx": on_ptx}[target](program, arrays, flat)
+    returned = MACHINES[target](program, arrays, flat)
     return arrays, tuple(returned)
 
 
 def same(found, wanted, exact, what):
     if exact:
         np.testing.assert_array_equal(found, wanted, err_msg=what)
+        if np.asarray(wanted).dtype.kind == "f":  # zeros have signs too; NaN has many bits
+            signs = [np.signbit(each) & ~np.isnan(each) for each in (found, wanted)]
+            np.testing.assert_array_equal(*signs, err_msg=f"signs of {what}")
     else:
         np.testing.assert_allclose(found, wanted, rtol=2e-6, atol=1e-7, err_msg=what)
 
@@ -213,6 +225,41 @@ def on_ptx(program, arrays, flat):
         loaded.launch(info.entry, *shape, *values)
     printed["ptx"] = "".join(services.printed)
     return [temps[result.temp][0] for result in artifact.results]
+
+
+def on_gpu(program, arrays, flat):
+    """As PTX, by the driver of this process: also the host driver can do that."""
+    import cuda_graphs
+
+    device = current_device()
+    artifact = generate(program, target_named("ptx", False), {})
+    code = cuda_graphs.ObjectCode.from_ptx(artifact.code)
+    stream, resource = device.create_stream(), cuda_graphs.ManagedMemoryResource(device)
+    temps = storage(program)
+    buffers = {path: resource.allocate(max(1, array.nbytes)) for path, array in (arrays | temps).items()}
+    seen = {path: as_bytes(buffers[path], array.nbytes) for path, array in (arrays | temps).items()}
+    for path, array in (arrays | temps).items():
+        seen[path][:] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    for task, info in zip(program.tasks, artifact.tasks, strict=True):
+        config = cuda_graphs.LaunchConfig(grid=2 if info.parallel else 1, block=32 if info.parallel else 1)
+        values = []
+        for slot, what in layout(task):
+            value = slot_value(slot, what, arrays, temps, flat)
+            bits = buffers[slot.path] if slot.kind == "pointer" else int.from_bytes(value.tobytes(), "little")
+            values.append(bits)
+        cuda_graphs.launch(stream, config, code.get_kernel(info.entry), *values)
+    stream.sync()
+    for path, array in (arrays | temps).items():
+        array[...] = seen[path].view(array.dtype).reshape(array.shape)
+    return [temps[result.temp][0] for result in artifact.results]
+
+
+def as_bytes(buffer, size):
+    """The memory of a buffer that the host may use too."""
+    return np.frombuffer((ctypes.c_ubyte * max(1, size)).from_address(int(buffer.handle)), np.uint8)[:size]
+
+
+MACHINES = {"interpreter": interpreted, "x86": on_x86, "ptx": on_ptx, "gpu": on_gpu}
 
 
 def function_of(source, **names):

@@ -1,145 +1,87 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: programs that nobody thought of mean the same on the interpreter, as x86 code and as PTX.
+"""Laws: programs that nobody thought of (programs.py) mean the same on the interpreter, as x86 code, as PTX, and on the
+GPU where there is one; and no pass changes what they mean.
 
-Hypothesis writes them: typed expressions, nested loops and branches, variables and atomics. What a float function of
-the machine gives is not in them, so bits are equal.
+The suite runs a few, always the same ones; `make nightly` many, and others each time.
 """
 
-from functools import cache
-
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cuda_graphs.compiler import types as t
-from tests.compiler.rig import function_of, run_all
+from cuda_graphs.compiler.check import check
+from cuda_graphs.compiler.frontend import translate
+from cuda_graphs.compiler.interpret import interpret
+from cuda_graphs.compiler.pipeline import DEBUG, PASSES
+from cuda_graphs.compiler.signature import specialise
+from tests.compiler.programs import ARRAYS, COLUMNS, FIELD, ROWS, SIZE, Inner, Settings, arguments, programs
+from tests.compiler.rig import SEED, Field, compare, flattened, function_of, lower, same
 
-PARAMETERS = {
-    "a": t.i32,
-    "b": t.i32,
-    "c": t.u8,
-    "d": t.i64,
-    "e": t.u32,
-    "p": t.f32,
-    "q": t.f64,
-    "h": t.f16,
-    "f": t.bool_,
-}
-INTEGER_ARRAY, FLOAT_ARRAY = "xs", "ys"
+FEW = settings(
+    max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
+MANY = settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-@cache
-def integers(names, depth):
-    """Expressions of integers."""
-    leaf = st.one_of(st.sampled_from(names), st.integers(0, 100).map(str))
-    if depth == 0:
-        return leaf
-    inner = integers(names, depth - 1)
-    pair = st.tuples(inner, st.sampled_from(["+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>"]), inner)
-    return st.one_of(
-        leaf,
-        pair.map(lambda p: f"({p[0]} {p[1]} {p[2]})"),
-        inner.map(lambda e: f"(-{e})"),
-        inner.map(lambda e: f"(~{e})"),
-        st.tuples(st.sampled_from(["min", "max"]), inner, inner).map(lambda p: f"{p[0]}({p[1]}, {p[2]})"),
-        st.tuples(inner, conditions(names, depth - 1), inner).map(
-            lambda p: f"({p[0]} if {p[1]} else {p[2]})"
-        ),
-        st.tuples(st.sampled_from(["i8", "u8", "i16", "u32", "i64"]), inner).map(
-            lambda p: f"cg.cast({p[1]}, cg.{p[0]})"
-        ),
-        floats(depth - 1).map(lambda e: f"cg.cast({e}, cg.i32)"),
-        inner.map(lambda e: f"{INTEGER_ARRAY}[cg.cast({e}, cg.u32) % 8]"),
-    )
+def the_program(source, scalars):
+    """(function, fields, arguments)."""
+    table = Field(np.arange(ROWS * COLUMNS, dtype="i4").reshape(ROWS, COLUMNS) - 5, FIELD)
+    function = function_of(source, N=3, Settings=Settings, **{FIELD: table})
+    given = dict(scalars)
+    for name, (type, dims) in ARRAYS.items():
+        shape = (SIZE,) if dims == 1 else (ROWS, COLUMNS)
+        start = np.arange(np.prod(shape)).reshape(shape) - (0 if type.kind == "uint" else 3)
+        given[name] = (start * 0.75 if type.kind == "float" else start * 37).astype(type.dtype)
+    given["st"] = Settings(0.1, Inner(-7, (0.5, -2.0, 1e-3)), np.arange(SIZE, dtype="i8") ** 7)
+    return function, [table], given
 
 
-@cache
-def floats(depth):
-    leaf = st.one_of(st.sampled_from(["p", "q", "h"]), st.sampled_from(["0.5", "3.25", "1e3"]))
-    if depth == 0:
-        return leaf
-    inner = floats(depth - 1)
-    pair = st.tuples(inner, st.sampled_from(["+", "-", "*", "/", "%", "//"]), inner)
-    return st.one_of(
-        leaf,
-        pair.map(lambda p: f"({p[0]} {p[1]} {p[2]})"),
-        inner.map(lambda e: f"cg.sqrt({e})"),
-        inner.map(lambda e: f"cg.floor({e})"),
-        st.tuples(inner, inner).map(lambda p: f"cg.select(f, {p[0]}, {p[1]})"),
-        st.tuples(st.sampled_from("abcde"), inner).map(lambda p: f"({p[0]} * {p[1]})"),
-    )
+def flat_of(fields, given):
+    flat = {"random.seed": SEED} | {p: v for name, value in given.items() for p, v in flattened(name, value)}
+    return flat | {each.name: each.data for each in fields}
 
 
-@cache
-def conditions(names, depth):
-    compare = st.tuples(
-        integers(names, depth), st.sampled_from(["<", "<=", "==", "!=", ">"]), integers(names, depth)
-    )
-    simple = st.one_of(
-        compare.map(" ".join), st.tuples(floats(depth), floats(depth)).map(" < ".join), st.just("f")
-    )
-    both = st.tuples(simple, st.sampled_from(["and", "or"]), simple)
-    return st.one_of(simple, both.map(" ".join), simple.map(lambda c: f"not ({c})"))
+def targets_agree(source, scalars, debug):
+    function, fields, given = the_program(source, scalars)
+    program, _ = lower(function, specialise(function, given), debug=debug, check_ir=True)
+    compare(program, flat_of(fields, given))
 
 
-@cache
-def statements(names, depth, loops=0):
-    """Lines of a block; variables v0 to v2 are there."""
-    names = (*names, "v0", "v1")
-    simple = st.one_of(
-        st.tuples(st.sampled_from(["v0", "v1"]), integers(names, 2)).map(lambda p: [f"{p[0]} = {p[1]}"]),
-        st.tuples(st.sampled_from(["v0 +=", "v1 -=", "v0 ^=", "v1 *="]), integers(names, 1)).map(
-            lambda p: [" ".join(p)]
-        ),
-        floats(2).map(lambda e: [f"w = {e}"]),
-        st.tuples(integers(names, 1), integers(names, 1)).map(
-            lambda p: [f"{INTEGER_ARRAY}[cg.cast({p[0]}, cg.u32) % 8] += {p[1]}"]
-        ),
-    )
-    if depth == 0:
-        return simple
-    block = st.lists(statements(names, depth - 1, loops + 1), min_size=1, max_size=2).map(lambda b: flat(b))
-    branch = st.tuples(conditions(names, 1), block, block).map(
-        lambda p: [f"if {p[0]}:", *indented(p[1]), "else:", *indented(p[2])]
-    )
-    loop = st.tuples(st.integers(0, 3), block, conditions(names, 0)).map(
-        lambda p: [f"for j{loops} in range({p[0]}):", *indented(p[1]), f"    if {p[2]}:", "        break"]
-    )
-    return st.one_of(simple, branch, loop)
+def passes_keep_the_meaning(source, scalars, debug):
+    function, fields, given = the_program(source, scalars)
+    flat = flat_of(fields, given)
+    found, _ = translate(function, specialise(function, given))
+    wanted = None
+    for step, _ in ((lambda kernel: kernel, ""), DEBUG[debug], *PASSES):
+        found = step(found)
+        check(found)
+        arrays = {path: value.copy() for path, value in flat.items() if isinstance(value, np.ndarray)}
+        outcome = interpret(found, arrays, flat), arrays
+        wanted = wanted or outcome
+        name = getattr(step, "__name__", "frontend")
+        same(np.array(outcome[0]), np.array(wanted[0]), True, f"what is returned, after {name}")
+        for path, array in wanted[1].items():
+            same(outcome[1][path], array, True, f"{path} after {name}")
 
 
-def flat(blocks):
-    return [line for block in blocks for line in block]
+@FEW
+@given(programs(), arguments, st.booleans())
+def test_random_programs_mean_the_same_everywhere(source, scalars, debug):
+    targets_agree(source, scalars, debug)
 
 
-def indented(lines):
-    return ["    " + line for line in lines]
+@FEW
+@given(programs(), arguments, st.booleans())
+def test_no_pass_changes_what_a_random_program_means(source, scalars, debug):
+    passes_keep_the_meaning(source, scalars, debug)
 
 
-@st.composite
-def programs(draw):
-    body = flat(draw(st.lists(statements(tuple("abcdei"), 2), min_size=1, max_size=4)))
-    lines = ["v0 = a", "v1 = d", "w = q", *body, "ys[i] = w", "zs[i] = v0 + v1"]
-    head = ", ".join(f"{name}: {type if type != t.bool_ else 'bool_'}" for name, type in PARAMETERS.items())
-    arrays = "xs: ndarray(i32, 1), ys: ndarray(f64, 1), zs: ndarray(i64, 1)"
-    # One iteration of a parallel loop: several would read what others change.
-    return (
-        "\n".join([f"def program({head}, {arrays}):", "    for i in range(1):", *indented(indented(lines))])
-        + "\n"
-    )
-
-
-small = st.integers(-130, 130)
-ARGUMENTS = st.fixed_dictionaries(
-    {"a": small, "b": st.integers(-(2**31), 2**31 - 1), "c": st.integers(0, 255), "d": st.integers(-(2**63), 2**63 - 1),
-     "e": st.integers(0, 2**32 - 1), "p": st.floats(width=32), "q": st.floats(), "h": st.floats(width=16),
-     "f": st.booleans()}
-)  # fmt: skip
-
-
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-@given(programs(), ARGUMENTS)
-def test_random_programs_agree(source, arguments):
-    arrays = {"xs": np.arange(-3, 5, dtype="i4"), "ys": np.zeros(1), "zs": np.zeros(1, "i8")}
-    run_all(function_of(source), **arguments, **arrays)
+@pytest.mark.nightly
+@pytest.mark.timeout(7200)
+@MANY
+@given(programs(), arguments, st.booleans())
+def test_many_random_programs_mean_the_same_everywhere(source, scalars, debug):
+    passes_keep_the_meaning(source, scalars, debug)
+    targets_agree(source, scalars, debug)

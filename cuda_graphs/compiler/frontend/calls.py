@@ -143,8 +143,12 @@ def convert(frame: Frame, type: ScalarType, *args: Any, literal: bool = False) -
 
 
 def cast(frame: Frame, value: Any, dtype: Any) -> Any:
-    value = python_value(frame, value)
     type = scalar_type(frame, dtype)
+    if isinstance(value, ir.Const):
+        return frame.builder.cast(value, type)
+    value = python_value(frame, value)
+    if isinstance(value, (int, float)) and type.kind == "bool":
+        return ir.Const(value != 0, type, frame.builder.loc)
     if isinstance(value, int) and not isinstance(value, bool) and type.kind in ("int", "uint"):
         wrapped = (value - type.minimum) % (1 << type.bits) + type.minimum
         return ir.Const(wrapped, type, frame.builder.loc)
