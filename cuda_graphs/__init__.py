@@ -203,7 +203,7 @@ if TYPE_CHECKING:
     from cuda_graphs.kernels.faults import KernelAssertionError, KernelError, KernelIndexError
     from cuda_graphs.kernels.function import KernelFunction, kernel
     from cuda_graphs.kernels.many import compile_all
-    from cuda_graphs.kernels.ndarray import Field, NDArray, field, ndarray
+    from cuda_graphs.kernels.ndarray import Field, NDArray, field, from_dlpack, ndarray
     from cuda_graphs.kernels.seeds import random_seed
 
 __all__ = [
@@ -340,6 +340,7 @@ __all__ = [
     "floor",
     "fma",
     "fract",
+    "from_dlpack",
     "func",
     "grouped",
     "i8",
@@ -423,7 +424,7 @@ _MODULES = {
     "cuda_graphs.kernels.faults": "KernelAssertionError KernelError KernelIndexError",
     "cuda_graphs.kernels.function": "KernelFunction kernel",
     "cuda_graphs.kernels.many": "compile_all",
-    "cuda_graphs.kernels.ndarray": "Field NDArray field ndarray",
+    "cuda_graphs.kernels.ndarray": "Field NDArray field from_dlpack ndarray",
     "cuda_graphs.kernels.seeds": "random_seed",
 }
 _LATER: dict[str, tuple[str, str | None]] = {

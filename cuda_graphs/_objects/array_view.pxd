@@ -10,6 +10,7 @@ cdef class ArrayView:
     cdef readonly CUdeviceptr address  # of the element with index 0 in every dimension
     cdef readonly size_t itemsize
     cdef readonly str dtype  # as in __array_interface__: "<f4"; "" where NumPy has no such type
+    cdef readonly bint is_bfloat16  # which DLPack has a code for, and NumPy no type
     cdef readonly tuple shape
     cdef readonly tuple strides  # bytes
     cdef readonly bint is_read_only

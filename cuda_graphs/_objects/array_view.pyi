@@ -6,6 +6,7 @@ class ArrayView:
     address: int
     itemsize: int
     dtype: str
+    is_bfloat16: bool
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     is_read_only: bool

@@ -16,7 +16,7 @@ from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 
 from cuda_graphs._handles.handles cimport hold_python
-from cuda_graphs._objects.dlpack cimport kDLCPU, kDLCUDA, kDLCUDAHost, kDLCUDAManaged
+from cuda_graphs._objects.dlpack cimport kDLBfloat, kDLCPU, kDLCUDA, kDLCUDAHost, kDLCUDAManaged
 
 cdef extern from "_handles/dlpack.hpp" namespace "cg" nogil:
     struct DLDevice:
@@ -149,6 +149,7 @@ cdef ArrayView from_tensor(DLTensor* tensor, str name):
     if bits % 8:
         raise ValueError(f"{name} is an array with elements of {bits} bits; memory is copied and filled in bytes")
     letter = LETTERS.get(tensor.dtype.code) if tensor.dtype.lanes == 1 else None
+    view.is_bfloat16 = tensor.dtype.code == kDLBfloat and bits == 16 and tensor.dtype.lanes == 1
     view.address = <uintptr_t>tensor.data + tensor.byte_offset
     view.itemsize = bits // 8
     view.dtype = f"{'<' if view.itemsize > 1 else '|'}{letter}{view.itemsize}" if letter else ""

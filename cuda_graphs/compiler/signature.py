@@ -137,17 +137,17 @@ def array_spec(annotation: NDArray, value: Any, path: str) -> ArraySpec:
         raise TypeError(
             f"{path}: arrays of {value.dtype} are not taken; convert it to one of {', '.join(SCALARS)}"
         )
-    inner = tuple(getattr(value, "element_shape", ())) or annotation.inner
-    ndim = len(value.shape) - (0 if hasattr(value, "element_shape") else len(inner))
+    shape = tuple(value.shape)
+    inner = tuple(getattr(value, "element_shape", shape[max(len(shape) - len(annotation.inner), 0) :]))
+    if hasattr(value, "element_shape"):  # ours: the dimensions of elements are no part of its shape
+        shape += inner
     if annotation.dtype is not None and annotation.dtype != dtype:
         raise TypeError(f"{path} takes elements of {annotation.dtype}, not {dtype}")
+    if annotation.dtype is not None and annotation.inner != inner:
+        raise ValueError(
+            f"{path} takes elements of shape {annotation.inner}, not {inner}, in an array of {shape}"
+        )
+    ndim = len(shape) - len(inner)
     if annotation.ndim is not None and annotation.ndim != ndim:
         raise ValueError(f"{path} takes {annotation.ndim} dimensions, not {ndim}")
-    if (
-        annotation.inner
-        and tuple(value.shape[ndim:] if not hasattr(value, "element_shape") else inner) != annotation.inner
-    ):
-        raise ValueError(
-            f"{path} takes elements of shape {annotation.inner}, and has the shape {tuple(value.shape)}"
-        )
     return ArraySpec(dtype, ndim, inner, bool(getattr(value, "needs_grad", False)))

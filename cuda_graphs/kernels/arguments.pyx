@@ -18,7 +18,7 @@ from libc.string cimport memcpy
 
 from cuda_graphs._objects.arguments cimport StandIn
 from cuda_graphs.kernels.foreign cimport Foreign, ForeignArray
-from cuda_graphs.kernels.ndarray cimport NDArray, key_of
+from cuda_graphs.kernels.ndarray cimport Field, NDArray, key_of
 from cuda_graphs.kernels.reading cimport Leaf, Reading
 
 from cuda_graphs.compiler import annotations
@@ -182,6 +182,11 @@ cdef class Array(Reader):
         cdef uint64_t found
         if isinstance(value, NDArray):
             own = <NDArray>value
+            if type(value) is not NDArray and isinstance(value, Field):
+                raise TypeError(
+                    f"parameter {self.path!r} takes an array, whose address comes with a call, got {value!r}: use it by its "
+                    "name, or declare the parameter as cg.template"
+                )
             if not own._buffer._h:
                 raise ClosedBufferError(f"parameter {self.path!r}: the Buffer of {value!r} is closed")
             found = own._key
@@ -199,7 +204,7 @@ cdef class Array(Reader):
         return 0
 
     cdef int own(self, dict owners, object value) except -1:
-        owners[self.leaf] = (<NDArray>value)._buffer if isinstance(value, NDArray) else value
+        owners[self.leaf] = value.buffer if isinstance(value, NDArray) else value
         return 0
 
     cdef ForeignArray _foreign(self, Reading* r, object value):
@@ -334,16 +339,12 @@ cdef Reader scalar_reader(object type):
 
 cdef Reader array_reader(object annotation):
     cdef Array array = Array.__new__(Array)
-    if annotation.dtype is not None:
-        array.mask |= 0xFF
-        array.wanted |= key_of(annotation.dtype, 0, False) & 0xFF
+    if annotation.dtype is not None:  # which says what an element is, a number or a vector
+        array.mask |= <uint64_t>~0xFFFF00
+        array.wanted |= key_of(annotation.dtype, 0, False, annotation.inner)
     if annotation.ndim is not None:
         array.mask |= 0xFF00
         array.wanted |= <uint64_t>annotation.ndim << 8
-    if annotation.inner:
-        array.mask |= 0xFFFFFF000000
-        for place, extent in enumerate(annotation.inner):
-            array.wanted |= <uint64_t>extent << (24 + 8 * place)
     return array
 
 

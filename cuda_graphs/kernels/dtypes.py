@@ -8,14 +8,16 @@ even, on the way to the device.
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
 import numpy as np
 
+from cuda_graphs.compiler.annotations import VectorType
 from cuda_graphs.compiler.types import SCALARS, ScalarType, bf16, bool_, f32, i32
 
-__all__ = ["accept_dtype", "from_device", "host_dtype", "to_device", "to_element"]
+__all__ = ["accept_dtype", "accept_element", "from_device", "host_dtype", "to_device", "to_element"]
 
 # Python's own types, as in annotations of kernels.
 PYTHON = {int: i32, float: f32, bool: bool_}
@@ -38,10 +40,21 @@ def accept_dtype(given: Any) -> ScalarType:
         found = bf16 if wanted.name == "bfloat16" else BY_NUMPY.get(wanted)
     if found is None:
         raise TypeError(
-            "dtype must be an element type (cg.i8 to cg.u64, cg.f16, cg.bf16, cg.f32, cg.f64, cg.bool_, or one of "
-            f"NumPy), got {given!r}"
+            "dtype must be an element type (cg.i8 to cg.u64, cg.f16, cg.bf16, cg.f32, cg.f64, cg.bool_, one of NumPy, "
+            f"or a vector type), got {given!r}"
         )
     return found
+
+
+def accept_element(given: Any) -> tuple[ScalarType, tuple[int, ...]]:
+    """The type of the components and the shape of an element, which is () of a number.
+
+    Raises:
+        TypeError: Neither a vector type nor what `accept_dtype` takes.
+    """
+    if isinstance(given, VectorType):
+        return accept_dtype(given.dtype), given.shape
+    return accept_dtype(given), ()
 
 
 def host_dtype(dtype: ScalarType) -> np.dtype[Any]:
@@ -70,19 +83,40 @@ def device_dtype(dtype: ScalarType) -> np.dtype[Any]:
     return np.dtype(np.uint16 if dtype.dtype is None else dtype.dtype)
 
 
-def to_element(value: Any, dtype: ScalarType, what: str) -> bytes:
-    """One value as the bytes of an element.
+def to_element(value: Any, dtype: ScalarType, what: str, inner: tuple[int, ...] = ()) -> bytes:
+    """One value as the bytes of an element; of a vector all components, or one number for all of them.
 
     Raises:
         TypeError: A float for an integer type, or no number at all.
         OverflowError: An integer that the type does not hold.
+        ValueError: Components of another shape than `inner`.
     """
+    if not inner:
+        return to_number(value, dtype, what)
+    parts = np.asarray(value, object)
+    if parts.shape == ():
+        return to_number(value, dtype, what) * math.prod(inner)
+    if parts.shape != inner:
+        raise ValueError(
+            f"{what} takes components of shape {inner}, or one number, got the shape {parts.shape}"
+        )
+    return b"".join(to_number(part, dtype, what) for part in parts.flat)
+
+
+def to_number(value: Any, dtype: ScalarType, what: str) -> bytes:
     if dtype.kind in ("int", "uint", "bool"):
         value = as_integer(value, dtype, what)
-    elif isinstance(value, (str, bytes)) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
+    elif not is_real(value):
         raise TypeError(f"{what} takes a number, got {type(value).__name__}")
     with np.errstate(over="ignore"):  # an infinity, as in a kernel
         return to_device(np.array([value], host_dtype(dtype)), dtype).tobytes()
+
+
+def is_real(value: Any) -> bool:
+    """Whether it is one number that floats are made of. Arrays of one element have __float__ too."""
+    if isinstance(value, (str, bytes)) or np.iscomplexobj(value) or getattr(value, "ndim", 0) != 0:
+        return False
+    return hasattr(value, "__float__") or hasattr(value, "__index__")
 
 
 def as_integer(value: Any, dtype: ScalarType, what: str) -> int:

@@ -3,7 +3,9 @@
 from typing import Any
 
 from cuda_graphs._objects.array_view import ArrayView
+from cuda_graphs.compiler.annotations import VectorType
 from cuda_graphs.compiler.types import ScalarType
+from cuda_graphs.kernels.ndarray import NDArray
 
 all_is_reached: bool | None
 
@@ -19,3 +21,5 @@ class Memory:
     view: ArrayView
     __array_interface__: dict[str, Any]
     def __init__(self, view: ArrayView) -> None: ...
+
+def view_memory(array: Any, dtype: ScalarType | VectorType | None) -> NDArray: ...

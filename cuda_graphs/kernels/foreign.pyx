@@ -10,6 +10,8 @@ What is copied is the memory that the array showed, never what NumPy or the arra
 array that only offers DLPack is to NumPy one object, and a tensor takes no array of NumPy.
 """
 
+import math
+
 from libc.stdint cimport int32_t, uint64_t, uintptr_t
 
 from cuda_graphs._driver.cuda cimport CUDA_SUCCESS, CUdeviceptr, CUresult, CUstream, driver
@@ -19,10 +21,12 @@ from cuda_graphs._handles.handles cimport raw_of
 from cuda_graphs._objects.array_view cimport ArrayView, view_array
 from cuda_graphs._objects.dlpack cimport kDLCPU, kDLCUDAHost
 from cuda_graphs._objects.stream cimport Stream
-from cuda_graphs.kernels.ndarray cimport key_of
+from cuda_graphs.kernels.ndarray cimport key_of, of_buffer
 from cuda_graphs.kernels.reading cimport Reading
 
-from cuda_graphs.compiler.signature import BY_DTYPE
+from cuda_graphs._objects.buffer import Buffer as BufferType
+from cuda_graphs.compiler import annotations
+from cuda_graphs.compiler.signature import BY_DTYPE, array_spec
 from cuda_graphs.compiler.types import SCALARS, bf16
 from cuda_graphs.kernels.targets import current_device
 
@@ -104,7 +108,7 @@ cdef ForeignArray describe(object array, str path, tuple inner):
         raise TypeError(f"parameter {path!r} takes an array, got {array!r} ({type(array).__name__})")
     cdef ForeignArray self = ForeignArray.__new__(ForeignArray)
     self.array, self.path, self.view = array, path, view
-    self.dtype, self.key = element_of(array, view.dtype, path)
+    self.dtype, self.key = element_of(array, view, path)
     self.shape, self.address, self.is_read_only = view.shape, view.address, view.is_read_only
     self.is_of_host = not hasattr(array, "__cuda_array_interface__") and is_host(array)
     self.is_packed = True
@@ -125,23 +129,42 @@ cdef ForeignArray describe(object array, str path, tuple inner):
     return self
 
 
+def view_memory(array, dtype):
+    """What `from_dlpack` makes of an array and of a vector type, or None."""
+    from cuda_graphs.kernels.dtypes import accept_element
+
+    inner = () if dtype is None else accept_element(dtype)[1]
+    cdef ForeignArray found = describe(array, "array", inner)
+    scalar = found.dtype if dtype is None else accept_element(dtype)[0]
+    spec = array_spec(annotations.NDArray(scalar, None, inner), found, "array")
+    if found.is_read_only or not found.is_packed or not is_known(found.address):
+        raise ValueError(
+            f"array, a {type(array).__name__}, is read-only, has gaps, or is in no memory of the driver's (of a device, managed "
+            "or pinned): copy it with from_numpy of a cuda_graphs.ndarray"
+        )
+    size = found.view.itemsize * math.prod(found.shape)
+    buffer = BufferType.from_handle(found.address, size, owner=found.view)
+    return of_buffer(buffer, found.dtype, inner, found.shape[: spec.ndim], current_device())
+
+
 cdef dict elements = {}  # (type, its key) by what array interfaces call it
 
 
-cdef tuple element_of(object array, str typestr, str path):
+cdef tuple element_of(object array, ArrayView view, str path):
     """The type of elements, and the key of arrays of it without dimensions."""
+    cdef str typestr = view.dtype
     found = elements.get(typestr)
     if found is not None:
         return found
     dtype = BY_DTYPE.get(typestr)
     if dtype is not None:
         found = elements[typestr] = (dtype, key_of(dtype, 0, False))
-    elif str(getattr(array, "dtype", "")).endswith("bfloat16"):  # which array interfaces have no name for
+    elif view.is_bfloat16 or str(getattr(array, "dtype", "")).endswith("bfloat16"):  # array interfaces have no name for it
         found = (bf16, key_of(bf16, 0, False))
     else:
         raise TypeError(
-            f"parameter {path!r}: arrays of {getattr(array, 'dtype', typestr)} are not taken; convert it to one of "
-            f"{', '.join(SCALARS)}"
+            f"parameter {path!r}: arrays of {getattr(array, 'dtype', typestr) or 'such elements'} are not taken; convert it "
+            f"to one of {', '.join(SCALARS)}"
         )
     return found
 

@@ -9,18 +9,22 @@ from cuda_graphs._objects.buffer cimport Buffer
 
 
 cdef class NDArray:
-    cdef Buffer _buffer
+    cdef Buffer _buffer  # None: a Field that nobody has used
     cdef CUdeviceptr _address
     cdef readonly object dtype
-    cdef readonly tuple shape
+    cdef readonly tuple shape, element_shape
     cdef readonly Py_ssize_t size
-    cdef readonly object device
-    cdef readonly NDArray grad
+    cdef Py_ssize_t _itemsize
+    cdef object _device  # what was asked for, until there is memory
+    cdef NDArray _grad
+    cdef bint _needs_grad
     cdef uint64_t _key  # of its type, as in arguments.pxd
     cdef vector[int32_t] _extents  # shape, as kernels take it
     cdef object __weakref__
     cdef str _name  # of a Field in code
 
+    cdef int _ready(self) except -1
+    cdef int _allocate(self) except -1
     cdef int _wait(self) except -1
     cdef int _read(self, elements, size_t offset) except -1
     cdef int _write(self, elements, size_t offset) except -1
@@ -28,5 +32,12 @@ cdef class NDArray:
     cdef dict _interface(self)
 
 
+cdef class Field(NDArray):
+    pass
+
+
 # What tells array types of kernels apart: element type, number of dimensions, gradients, and the shape of an element.
 cdef uint64_t key_of(object dtype, Py_ssize_t ndim, bint needs_grad, tuple inner=*) except? 0
+
+# An array of memory that exists.
+cdef NDArray of_buffer(Buffer buffer, object dtype, tuple inner, tuple shape, object device)

@@ -8,15 +8,14 @@ import numpy.typing as npt
 
 from cuda_graphs._objects.buffer import Buffer
 from cuda_graphs._objects.device import Device
-from cuda_graphs.compiler.annotations import FieldSpec
+from cuda_graphs.compiler.annotations import FieldSpec, VectorType
 from cuda_graphs.compiler.types import ScalarType
 
 class NDArray:
     dtype: ScalarType
     shape: tuple[int, ...]
+    element_shape: tuple[int, ...]
     size: int
-    device: Device
-    grad: NDArray | None
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
     def ndim(self) -> int: ...
@@ -31,7 +30,11 @@ class NDArray:
     @property
     def buffer(self) -> Buffer: ...
     @property
+    def device(self) -> Device: ...
+    @property
     def needs_grad(self) -> bool: ...
+    @property
+    def grad(self) -> NDArray | None: ...
     def fill(self, value: Any) -> None: ...
     def to_numpy(self) -> npt.NDArray[Any]: ...
     def from_numpy(self, values: npt.NDArray[Any]) -> None: ...
@@ -63,7 +66,7 @@ class Field(NDArray):
 
 def find_field(name: str) -> Field: ...
 
-Element = ScalarType | np.dtype[Any] | type
+Element = ScalarType | VectorType | np.dtype[Any] | type
 
 def ndarray(
     dtype: Element,
@@ -79,3 +82,4 @@ def field(
     *,
     device: Device | int | None = None,
 ) -> Field: ...
+def from_dlpack(array: Any, dtype: ScalarType | VectorType | None = None) -> NDArray: ...

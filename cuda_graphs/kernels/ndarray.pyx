@@ -10,6 +10,7 @@ the elements are in managed memory and NumPy sees them without a copy; elsewhere
 """
 
 import itertools
+import threading
 import weakref
 
 from libc.stddef cimport size_t
@@ -30,6 +31,9 @@ cdef object field_numbers = itertools.count()
 # Fields by that name, as long as they are alive.
 cdef object fields = weakref.WeakValueDictionary()
 
+# One thread at a time gives a Field its memory.
+cdef object making = threading.RLock()
+
 # An extent is an i32 in kernels.
 LARGEST_EXTENT = 2**31 - 1
 
@@ -45,12 +49,14 @@ cdef class NDArray:
     through `to_numpy` and `from_numpy`. Other libraries take it without a copy: ``__cuda_array_interface__``, DLPack, and
     ``__array_interface__`` where the host reaches the memory.
 
+    Elements that are vectors or matrices are small NumPy arrays on the host, which cannot be written: ``a[i] = [1, 2, 3]``
+    writes one. To NumPy and others their components are further dimensions, of shape ``shape + element_shape``.
+
     Attributes:
-        dtype: The type of the elements.
+        dtype: The type of the elements, or of the components where elements are vectors.
         shape: A tuple of ints; ``()`` of an array of one element without an index.
+        element_shape: ``()`` of numbers, ``(3,)`` of vectors, ``(2, 3)`` of matrices.
         size: The number of elements.
-        device: The Device.
-        grad: An NDArray of the same type and shape, for gradients; None unless it was asked for.
     """
 
     def __init__(self, *args, **kwargs):
@@ -63,19 +69,19 @@ cdef class NDArray:
 
     @property
     def itemsize(self):
-        """Bytes of an element."""
-        return self.dtype.size
+        """Bytes of an element, with all its components."""
+        return self._itemsize
 
     @property
     def nbytes(self):
         """Bytes of all elements."""
-        return self.size * self.dtype.size
+        return self.size * self._itemsize
 
     @property
     def strides(self):
-        """Bytes from an element to the next along each dimension."""
+        """Bytes from an element to the next along each dimension of `shape`."""
         strides = []
-        step = self.dtype.size
+        step = self._itemsize
         for extent in reversed(self.shape):
             strides.append(step)
             step *= extent
@@ -84,53 +90,95 @@ cdef class NDArray:
     @property
     def handle(self):
         """The address of the first element, an int."""
+        self._ready()
         return self._address
 
     @property
     def buffer(self):
         """The Buffer with the elements."""
+        self._ready()
         return self._buffer
+
+    @property
+    def device(self):
+        """The Device that the memory is of."""
+        self._ready()
+        return self._device
 
     @property
     def needs_grad(self):
         """Whether there is a `grad`."""
-        return self.grad is not None
+        return bool(self._needs_grad)
+
+    @property
+    def grad(self):
+        """An NDArray of the same type and shape, for gradients; None unless it was asked for."""
+        self._ready()
+        return self._grad
+
+    cdef int _ready(self) except -1:
+        """Have memory: a Field gets it when it is used first."""
+        if self._buffer is None:
+            with making:
+                if self._buffer is None:
+                    self._allocate()
+        return 0
+
+    cdef int _allocate(self) except -1:
+        """Memory with zeros, of the device that was asked for."""
+        device = Device(self._device)
+        if device._context is None:
+            device.set_current()
+        retained.let_go()
+        stream = device.default_stream
+        cdef NDArray grad = None
+        cdef Buffer buffer = resource_of(device).allocate(self.size * self._itemsize, stream=stream)
+        buffer.fill(0, stream=stream)
+        stream.sync()  # kernels may use it on any stream
+        if self._needs_grad:
+            grad = describe(NDArray, self.dtype, self.element_shape, self.shape, False, device)
+            grad._allocate()
+        self._grad, self._device, self._address = grad, device, buffer._address
+        self._buffer = buffer
+        return 0
 
     def fill(self, value):
-        """Set every element to a value.
+        """Set every element to a value: of vectors all components, or one number for all of them.
 
         Raises:
             TypeError: A float for elements that are integers, or no number.
             OverflowError: An integer that the elements do not hold.
+            ValueError: A value of another shape than that of the elements.
         """
         import numpy as np
 
-        from cuda_graphs.kernels.dtypes import device_dtype, to_element
+        from cuda_graphs.kernels.dtypes import to_element
 
-        cdef bytes element = to_element(value, self.dtype, f"an element of {self!r}")
+        cdef bytes element = to_element(value, self.dtype, f"an element of {self!r}", self.element_shape)
         if not self.size:
             return
         self._wait()
-        if len(element) == 8 and element[:4] != element[4:]:  # the driver fills with up to 4 bytes
-            self._write(np.full(self.size, np.frombuffer(element, device_dtype(self.dtype))[0]), 0)
-            return
-        stream = self.device.default_stream
-        self._buffer.fill(element[:4], stream=stream)
-        stream.sync()
+        for width in (1, 2, 4):  # the driver fills with as many bytes
+            if element == element[:width] * (len(element) // width):
+                stream = self.device.default_stream
+                self._buffer.fill(element[:width], stream=stream)
+                stream.sync()
+                return
+        self._write(np.tile(np.frombuffer(element, np.uint8), self.size), 0)
 
     def to_numpy(self):
-        """A NumPy array with a copy of the elements; of bf16 as float32, which holds them exactly."""
+        """A NumPy array of shape ``shape + element_shape`` with a copy; of bf16 as float32, which holds it exactly."""
         import numpy as np
 
         from cuda_graphs.kernels.dtypes import device_dtype, from_device
 
-        elements = np.empty(self.shape, device_dtype(self.dtype))
+        elements = np.empty(self.shape + self.element_shape, device_dtype(self.dtype))
         self._wait()
         self._read(elements, 0)
         return from_device(elements, self.dtype)
 
     def from_numpy(self, values):
-        """Take the elements of a NumPy array of the same shape, converted as NumPy's `astype` does.
+        """Take the elements of a NumPy array of shape ``shape + element_shape``, converted as NumPy's `astype` does.
 
         Raises:
             TypeError: `values` is not a NumPy array, or of a kind that does not become numbers of this type.
@@ -142,11 +190,13 @@ cdef class NDArray:
 
         if not isinstance(values, np.ndarray):
             raise TypeError(f"values must be a NumPy array, got {type(values).__name__}: make one with numpy.asarray")
-        if values.shape != self.shape:
-            raise ValueError(f"values have the shape {values.shape}, {self!r} has {self.shape}")
-        if values.dtype.kind not in "biuf":
+        shape = self.shape + self.element_shape
+        if values.shape != shape:
+            raise ValueError(f"values have the shape {values.shape}, {self!r} takes {shape}")
+        if values.dtype.kind not in "biuf" and values.dtype.name != "bfloat16":
             raise TypeError(f"elements of {values.dtype} do not become {self.dtype}")
-        host = np.ascontiguousarray(values, host_dtype(self.dtype)).reshape(self.shape)
+        with np.errstate(all="ignore"):  # what does not fit is what NumPy makes of it
+            host = np.ascontiguousarray(values, host_dtype(self.dtype)).reshape(shape)
         self._wait()
         self._write(to_device(host, self.dtype), 0)
 
@@ -156,7 +206,7 @@ cdef class NDArray:
         Raises:
             ValueError: Another type or shape.
         """
-        if other.dtype != self.dtype or other.shape != self.shape:
+        if (other.dtype, other.shape, other.element_shape) != (self.dtype, self.shape, self.element_shape):
             raise ValueError(f"elements of {other!r} cannot be copied to {self!r}: type and shape must be the same")
         self._wait()
         other._wait()
@@ -165,7 +215,9 @@ cdef class NDArray:
         stream.sync()
 
     cdef int _wait(self) except -1:
-        self.device.sync()
+        """Have memory, and nothing that runs uses it."""
+        self._ready()
+        self._device.sync()
         return 0
 
     cdef int _read(self, elements, size_t offset) except -1:
@@ -207,7 +259,7 @@ cdef class NDArray:
             if not -extent <= number < extent:
                 raise IndexError(f"index {number} is out of bounds for axis {axis} of {self!r}, which has {extent}")
             at = at * extent + (number + extent if number < 0 else number)
-        return <size_t>(at * <Py_ssize_t>self.dtype.size)
+        return <size_t>(at * <Py_ssize_t>self._itemsize)
 
     def __getitem__(self, index):
         import numpy as np
@@ -215,10 +267,14 @@ cdef class NDArray:
         from cuda_graphs.kernels.dtypes import device_dtype, from_device
 
         cdef size_t offset = self._offset(index)
-        element = np.empty(1, device_dtype(self.dtype))
+        elements = np.empty(self.element_shape or (1,), device_dtype(self.dtype))
         self._wait()
-        self._read(element, offset)
-        return from_device(element, self.dtype)[0].item()
+        self._read(elements, offset)
+        found = from_device(elements, self.dtype)
+        if not self.element_shape:
+            return found[0].item()
+        found.flags.writeable = False  # a[i][0] = 1 would change a copy
+        return found
 
     def __setitem__(self, index, value):
         import numpy as np
@@ -226,9 +282,9 @@ cdef class NDArray:
         from cuda_graphs.kernels.dtypes import to_element
 
         cdef size_t offset = self._offset(index)
-        element = np.frombuffer(to_element(value, self.dtype, f"an element of {self!r}"), np.uint8)
+        element = to_element(value, self.dtype, f"an element of {self!r}", self.element_shape)
         self._wait()
-        self._write(element, offset)
+        self._write(np.frombuffer(element, np.uint8), offset)
 
     def __len__(self):
         if not self.shape:
@@ -242,8 +298,9 @@ cdef class NDArray:
         return values if dtype is None else values.astype(dtype, copy=False)
 
     cdef dict _interface(self):
+        self._ready()
         return {
-            "shape": self.shape,
+            "shape": self.shape + self.element_shape,
             "typestr": self.dtype.dtype or "<u2",
             "data": (self._address, False),
             "strides": None,
@@ -257,13 +314,13 @@ cdef class NDArray:
 
     @property
     def __array_interface__(self):
-        if not self._buffer.is_host_accessible:
+        if not self.buffer.is_host_accessible:
             raise AttributeError(f"{self!r} is in memory that the host does not reach: use to_numpy()")
         self._wait()
         return self._interface()
 
     def __dlpack_device__(self):
-        return (kDLCPU, 0) if self._buffer.is_host_accessible else (kDLCUDA, self.device.device_id)
+        return (kDLCPU, 0) if self.buffer.is_host_accessible else (kDLCUDA, self.device.device_id)
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         device = self.__dlpack_device__()
@@ -274,14 +331,16 @@ cdef class NDArray:
         cdef ArrayForm form
         form.code = kDLBfloat if self.dtype.name == "bf16" else <DLDataTypeCode><int>DLPACK_CODES[self.dtype.kind]
         form.bits = 8 * self.dtype.size
-        for extent in self.shape:
+        for extent in self.shape + self.element_shape:
             form.shape.push_back(<int64_t>extent)
         return export_capsule(self._buffer._h, form, device, max_version, dl_device, copy)
 
     def __copy__(self):
-        cdef NDArray copy = make(type(self), self.dtype, self.shape, self.grad is not None, self.device)
+        cdef NDArray copy = describe(
+            type(self), self.dtype, self.element_shape, self.shape, self._needs_grad, self.device
+        )
         copy.copy_from(self)
-        if self.grad is not None:
+        if self._needs_grad:
             copy.grad.copy_from(self.grad)
         return copy
 
@@ -289,19 +348,23 @@ cdef class NDArray:
         return self.__copy__()
 
     def __reduce__(self):
-        return _rebuild, (
-            type(self), self.dtype.name, self.to_numpy(), None if self.grad is None else self.grad.to_numpy()
-        )
+        grad = self.grad.to_numpy() if self._needs_grad else None
+        return _rebuild, (type(self), self.dtype.name, self.element_shape, self.to_numpy(), grad)
 
     def __repr__(self):
-        grad = " needs_grad=True" if self.grad is not None else ""
-        return f"<{type(self).__name__} {self.dtype} shape={self.shape}{grad}>"
+        element = self.dtype
+        if self.element_shape:
+            from cuda_graphs.compiler.annotations import VectorType
+
+            element = VectorType(self.dtype, self.element_shape)
+        grad = " needs_grad=True" if self._needs_grad else ""
+        return f"<{type(self).__name__} {element!r} shape={self.shape}{grad}>"
 
 
 cdef class Field(NDArray):
     """An NDArray whose address and shape are constants of the kernels that use it: global data of a program.
 
-    A kernel uses it by its name, as any global, or as a template argument.
+    A kernel uses it by its name, as any global, or as a template argument. Its memory is made when it is used first.
     """
 
     @property
@@ -312,7 +375,7 @@ cdef class Field(NDArray):
         if self._name is None:
             self._name = f"<field {next(field_numbers)}>"
             fields[self._name] = self
-        return FieldSpec(self._name, self.dtype, self.shape, (), self.grad is not None)
+        return FieldSpec(self._name, self.dtype, self.shape, self.element_shape, self.needs_grad)
 
 
 def find_field(str name):
@@ -330,8 +393,8 @@ cdef uint64_t key_of(object dtype, Py_ssize_t ndim, bint needs_grad, tuple inner
         codes.update({type: number for number, type in enumerate(SCALARS.values(), 1)})
     cdef uint64_t key = codes[dtype]
     key |= <uint64_t>ndim << 8 | <uint64_t>needs_grad << 16
-    for place, extent in enumerate(inner):
-        key |= <uint64_t>extent << (24 + 8 * place)
+    for place, extent in enumerate(inner[:2]):
+        key |= <uint64_t>min(extent, 0xFFFF) << (24 + 16 * place)
     return key
 
 
@@ -339,7 +402,8 @@ def ndarray(dtype, shape, needs_grad=False, *, device=None):
     """An array for kernels, filled with zeros.
 
     Args:
-        dtype: The type of the elements: `f32` and the others, or NumPy's types.
+        dtype: The type of the elements: `f32` and the others, or NumPy's types; `vec3`, `types.mat(2, 3, f64)` and the
+            like for elements that are vectors or matrices.
         shape: An int or a tuple of ints from 1 to 2**31 - 1; ``()`` for one element without an index.
         needs_grad: Whether it has a `grad` beside it.
         device: A Device or its number; None for the one that is current on this thread, else number 0.
@@ -349,43 +413,62 @@ def ndarray(dtype, shape, needs_grad=False, *, device=None):
         ValueError: An extent out of range.
         CUDAError: There is not enough memory.
     """
-    return new(NDArray, dtype, shape, needs_grad, device)
+    cdef NDArray made = new(NDArray, dtype, shape, needs_grad, device)
+    made._ready()
+    return made
 
 
 def field(dtype, shape, needs_grad=False, *, device=None):
-    """A Field: as `ndarray`, but kernels know its address and its shape as constants."""
+    """A Field: as `ndarray`, but kernels know its address and its shape as constants, and its memory, with zeros, is made
+    when it is used first (by a kernel, or here on the host), on the device that is current then if none is given."""
     return new(Field, dtype, shape, needs_grad, device)
 
 
-cdef NDArray new(cls, dtype, shape, needs_grad, device):
-    from cuda_graphs.kernels.dtypes import accept_dtype
+def from_dlpack(array, dtype=None):
+    """An NDArray of the memory of another library's array, which is not copied, and which it keeps.
 
-    element = accept_dtype(dtype)
+    Args:
+        array: Anything with DLPack, ``__cuda_array_interface__`` or ``__array_interface__`` in memory of a device, managed
+            or pinned memory, in C order without gaps. Nobody waits for what its library still does with it.
+        dtype: A vector or matrix type, whose components are the last dimensions; None for elements that are numbers.
+
+    Raises:
+        TypeError: `array` is no array, or of elements that kernels do not know or that are not those of `dtype`.
+        ValueError: It has gaps, is read-only, is in other memory, or has not the shape of vectors.
+    """
+    from cuda_graphs.kernels.foreign import view_memory
+
+    return view_memory(array, dtype)
+
+
+cdef NDArray new(cls, dtype, shape, needs_grad, device):
+    from cuda_graphs.kernels.dtypes import accept_element
+
+    element, inner = accept_element(dtype)
     extents = read_shape(shape)
     if needs_grad and element.kind != "float":
         raise TypeError(f"an array of {element} has no gradient: needs_grad is for floats")
-    where = Device(device)
-    if where._context is None:
-        where.set_current()
-    return make(cls, element, extents, bool(needs_grad), where)
+    where = None if device is None else Device(device)
+    return describe(cls, element, inner, extents, bool(needs_grad), where)
 
 
-cdef NDArray make(cls, dtype, tuple shape, bint needs_grad, device):
+cdef NDArray describe(cls, dtype, tuple inner, tuple shape, bint needs_grad, device):
     cdef NDArray self = cls.__new__(cls)
-    self.dtype, self.shape, self.size, self.device = dtype, shape, 1, device
+    self.dtype, self.element_shape, self.shape, self.size = dtype, inner, shape, 1
+    self._device, self._needs_grad, self._itemsize = device, needs_grad, dtype.size
     for extent in shape:
         self.size *= extent
         self._extents.push_back(<int32_t>extent)
-    self._key = key_of(dtype, len(shape), needs_grad)
-    retained.let_go()
-    stream = device.default_stream
-    self._buffer = resource_of(device).allocate(self.size * dtype.size, stream=stream)
-    self._address = self._buffer.handle
-    if needs_grad:
-        self.grad = make(NDArray, dtype, shape, False, device)
-    if self.size:
-        self._buffer.fill(0, stream=stream)
-        stream.sync()  # kernels may use it on any stream
+    for extent in inner:
+        self._itemsize *= extent
+    self._key = key_of(dtype, len(shape), needs_grad, inner)
+    return self
+
+
+cdef NDArray of_buffer(Buffer buffer, dtype, tuple inner, tuple shape, device):
+    cdef NDArray self = describe(NDArray, dtype, inner, shape, False, device)
+    self._address = buffer._address
+    self._buffer = buffer
     return self
 
 
@@ -408,11 +491,12 @@ cdef tuple read_shape(shape):
     return tuple(extents)
 
 
-def _rebuild(cls, name, values, grad):
+def _rebuild(cls, name, inner, values, grad):
     """What was pickled."""
     from cuda_graphs.compiler.types import SCALARS
 
-    cdef NDArray self = new(cls, SCALARS[name], values.shape, grad is not None, None)
+    shape = values.shape[: values.ndim - len(inner)]
+    cdef NDArray self = describe(cls, SCALARS[name], inner, shape, grad is not None, None)
     self.from_numpy(values)
     if grad is not None:
         self.grad.from_numpy(grad)

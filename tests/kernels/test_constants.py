@@ -164,6 +164,7 @@ def test_an_ndarray_is_no_template():
 
 
 F = cg.field(cg.i32, (3, 4))
+F.fill(0)  # its memory is there before any test, and after
 
 
 @cg.kernel
