@@ -7,8 +7,7 @@ Slow and plain on purpose. The targets are compared with it; where they differ, 
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -153,7 +152,7 @@ class _Machine:
     def loop(self, statement: ir.For) -> None:
         spans = [range(int(self.value(a.begin)), int(self.value(a.end)), a.step) for a in statement.axes]
         outer = self.stream
-        for count, point in enumerate(itertools.product(*spans)):
+        for count, point in enumerate(points(spans)):
             if statement in self.parallel_loops:
                 self.stream = [self.parallel_loops.index(statement) + 1, count, 0]
             for axis, at in zip(statement.axes, point, strict=True):
@@ -206,6 +205,16 @@ class _Machine:
 
     def leave_kernel(self, statement: ir.Return) -> None:
         self.returned = tuple(self.value(each) for each in statement.values)
+
+
+def points(spans: list[range]) -> Iterator[tuple[int, ...]]:
+    """All points of a box, which may be larger than memory."""
+    if not spans:
+        yield ()
+        return
+    for first in spans[0]:
+        for rest in points(spans[1:]):
+            yield (first, *rest)
 
 
 WORD = 0xFFFFFFFF

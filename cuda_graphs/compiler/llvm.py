@@ -88,20 +88,36 @@ class Emitter:
         """Of a loop: where each axis begins, how many steps it has, and the product of these, in 64 bits."""
         begins, counts = [], []
         for axis in loop.axes:
-            begin, end = self.widened(axis.begin), self.widened(axis.end)
-            span = self.let(
-                f"sub nsw i64 {end if axis.step > 0 else begin}, {begin if axis.step > 0 else end}"
-            )
-            span = self.call("llvm.smax.i64", "i64", [("i64", span), ("i64", "0")])
-            if abs(axis.step) > 1:
-                above = self.let(f"add i64 {span}, {abs(axis.step) - 1}")
-                span = self.let(f"udiv i64 {above}, {abs(axis.step)}")
+            begin, end = self.bound(axis.begin), self.bound(axis.end)
             begins.append(begin)
-            counts.append(span)
+            counts.append(self.trip(axis, begin, end))
         total = counts[0]
         for count in counts[1:]:
             total = self.let(f"mul nsw i64 {total}, {count}")
         return begins, counts, total
+
+    def trip(self, axis: ir.Axis, begin: str, end: str) -> str:
+        """How many steps an axis has: of 64-bit types any number, of others less than 2**32."""
+        low, high = (begin, end) if axis.step > 0 else (end, begin)
+        if axis.index.type.bits < 64:
+            span = self.let(f"sub nsw i64 {high}, {low}")
+            span = self.call("llvm.smax.i64", "i64", [("i64", span), ("i64", "0")])
+        else:
+            less = "ult" if axis.index.type.kind == "uint" else "slt"
+            there = self.let(f"icmp {less} i64 {low}, {high}")
+            span = self.let(f"select i1 {there}, i64 {self.let(f'sub i64 {high}, {low}')}, i64 0")
+        size = abs(axis.step)
+        if size == 1:
+            return span
+        whole = self.let(f"udiv i64 {span}, {size}")
+        part = self.let(f"icmp ne i64 {self.let(f'urem i64 {span}, {size}')}, 0")
+        return self.let(f"add nuw i64 {whole}, {self.let(f'zext i1 {part} to i64')}")
+
+    def point(self, axis: ir.Axis, begin: str, number: str) -> str:
+        """The index of an axis in step `number`. It wraps around in between only where it is of 64 bits."""
+        flag = "" if may_wrap(axis) else "nsw "
+        scaled = number if axis.step == 1 else self.let(f"mul {flag}i64 {number}, {axis.step}")
+        return scaled if begin == "0" else self.let(f"add {flag}i64 {begin}, {scaled}")
 
     # Text
 
@@ -155,13 +171,23 @@ class Emitter:
         if isinstance(value, ir.Const):
             return str(int(value.value))
         wide = self.affine(value)
-        if wide is not None:
-            return wide
+        return self.extended(value) if wide is None else wide
+
+    def extended(self, value: ir.Value) -> str:
+        """A number of its own type, as 64 bits."""
         found = self.value(value)
         if value.type.bits == 64:
             return found
         extend = "sext" if value.type.kind == "int" else "zext"
         return self.let(f"{extend} {llvm_type(value.type)} {found} to i64")
+
+    def bound(self, value: ir.Value) -> str:
+        """A bound as 64 bits. Unlike an index it may have wrapped around, but for an extent that becomes less."""
+        if not isinstance(value, ir.Op):
+            return self.widened(value)
+        less = value.name == "sub" and isinstance(value.args[0], ir.Extent)
+        shrinks = less and isinstance(value.args[1], ir.Const) and value.args[1].value >= 0
+        return self.widened(value) if shrinks else self.extended(value)
 
     def affine(self, value: ir.Value) -> str | None:
         """The 64 bits of a loop index or extent, also with small constants added to it; None of what is neither."""
@@ -323,7 +349,7 @@ class Emitter:
 
     def axes(self, statement: ir.For, axes: list[ir.Axis], leave: str) -> None:
         axis, rest = axes[0], axes[1:]
-        begin, end = self.widened(axis.begin), self.widened(axis.end)
+        begin, end = self.bound(axis.begin), self.bound(axis.end)
 
         def body(following: str) -> None:
             if rest:
@@ -333,7 +359,16 @@ class Emitter:
             self.block(statement.body)
             self.loops.pop()
 
-        self.counted(axis.index, begin, end, axis.step, body)
+        if not may_wrap(axis):
+            self.counted(axis.index, begin, end, axis.step, body)
+            return
+        step = ir.LoopIndex("step")
+
+        def at_step(following: str) -> None:
+            self.wide[axis.index] = self.point(axis, begin, self.wide[step])
+            body(following)
+
+        self.counted(step, "0", self.trip(axis, begin, end), 1, at_step, less="ult")
 
     def counted(
         self,
@@ -343,6 +378,7 @@ class Emitter:
         step: int,
         body: Callable[[str], None],
         parallel: str = "",
+        less: str = "slt",
     ) -> str:
         """A loop over 64-bit numbers. `body` gets the label of what follows an iteration. The number's register."""
         before, head, inside, following, after = (
@@ -355,7 +391,7 @@ class Emitter:
         self.count += 2
         at, advanced = f"%v{self.count - 1}", f"%v{self.count}"
         self.lines.append(f"  {at} = phi i64 [ {begin}, %{before} ], [ {advanced}, %{following} ]")
-        going = self.let(f"icmp {'slt' if step > 0 else 'sgt'} i64 {at}, {end}")
+        going = self.let(f"icmp {less if step > 0 else 'sgt'} i64 {at}, {end}")
         self.line(f"br i1 {going}, label %{inside}, label %{after}")
         self.start(inside)
         if index is not None:
@@ -363,7 +399,7 @@ class Emitter:
         body(following)
         self.line(f"br label %{following}")
         self.start(following)
-        self.lines.append(f"  {advanced} = add nsw i64 {at}, {step}")
+        self.lines.append(f"  {advanced} = add {'nsw ' if less == 'slt' else ''}i64 {at}, {step}")
         self.line(f"br label %{head}{parallel}")
         self.start(after)
         return at
@@ -389,6 +425,12 @@ class Emitter:
     def text(self) -> str:
         """The body of the function."""
         return "\n".join(["entry:", *self.slots, *self.lines])
+
+
+def may_wrap(axis: ir.Axis) -> bool:
+    """Whether signed arithmetic of 64 bits is not enough for the axis: what lies past its end may wrap around."""
+    type = axis.index.type
+    return type.bits == 64 and (type.kind == "uint" or abs(axis.step) != 1)
 
 
 def intrinsic(e: Emitter, template: str, type: ScalarType) -> None:

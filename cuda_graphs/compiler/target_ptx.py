@@ -167,8 +167,7 @@ class Ptx:
                 first = axis is loop.axes[0]
                 number = rest if first else e.let(f"urem i64 {rest}, {count}")
                 rest = rest if first else e.let(f"udiv i64 {rest}, {count}")
-                scaled = number if axis.step == 1 else e.let(f"mul nsw i64 {number}, {axis.step}")
-                e.wide[axis.index] = scaled if begin == "0" else e.let(f"add nsw i64 {begin}, {scaled}")
+                e.wide[axis.index] = e.point(axis, begin, number)
             e.loops.append((following, following))
             e.block(loop.body)
             e.loops.pop()

@@ -133,8 +133,7 @@ class X86:
                 rest = e.let(f"udiv i64 {rest}, {count}")
             outer.insert(0, rest)
             for axis, begin, number in zip(loop.axes, begins, outer, strict=False):
-                scaled = e.let(f"mul nsw i64 {number}, {axis.step}")
-                e.wide[axis.index] = e.let(f"add nsw i64 {begin}, {scaled}")
+                e.wide[axis.index] = e.point(axis, begin, number)
             self.row(e, loop, begins, outer, inner_low, inner_high)
 
         e.counted(row, first, stop, 1, body)
@@ -144,9 +143,7 @@ class X86:
         point = ir.LoopIndex("point")
 
         def body(following: str) -> None:
-            at = e.wide[point]
-            scaled = at if axis.step == 1 else e.let(f"mul nsw i64 {at}, {axis.step}")
-            e.wide[axis.index] = scaled if begin == "0" else e.let(f"add nsw i64 {begin}, {scaled}")
+            e.wide[axis.index] = e.point(axis, begin, e.wide[point])
             e.metadata = f", !llvm.access.group {PARALLEL}"
             e.loops.append((following, following))
             e.block(loop.body)
