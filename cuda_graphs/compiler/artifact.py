@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,7 +77,7 @@ class Artifact:
     tasks: tuple[TaskInfo, ...]
     temps: tuple[tuple[str, int], ...]
     results: tuple[Result, ...]
-    captured: Mapping[str, Mapping[str, Any]]
+    captured: Mapping[Callable[..., Any], Mapping[str, Any]]
     llvm: str = field(repr=False)
     claims: tuple[Any, ...] = ()
 

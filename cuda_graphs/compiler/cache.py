@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 from . import disk, trace
 from .annotations import Spec
 from .artifact import Artifact, Result, Slot, TaskInfo
-from .fingerprint import Fingerprint, NoFingerprint, compiler_hash, path_value
+from .fingerprint import Fingerprint, NoFingerprint, compiler_hash
+from .frontend.captured import note
+from .outside import path_value
 from .types import SCALARS
 
 if TYPE_CHECKING:
@@ -110,7 +112,8 @@ def cached_compile(
 
     compile_cache.misses += 1
     artifact = compile_kernel(function, signature, target, debug=debug)
-    if key is not None and disk.write(KIND, key[0], encoded(artifact)):
+    data = None if key is None else encoded(artifact, key[1])
+    if key is not None and data is not None and disk.write(KIND, key[0], data):
         compile_cache.stored += 1
     return artifact
 
@@ -139,8 +142,16 @@ def load(name: str, functions: Functions) -> Artifact | None:
     return None if data is None else decoded(data, functions)
 
 
-def encoded(artifact: Artifact) -> bytes:
-    """An artifact as bytes. The code is the end of the image, or all of it; of what was captured, the names."""
+def encoded(artifact: Artifact, functions: Functions) -> bytes | None:
+    """An artifact as bytes. The code is the end of the image, or all of it; of what was captured, the names.
+
+    None where it captured names of a function that the fingerprint does not know.
+    """
+    try:
+        captured = [(*_number(functions, each), list(names)) for each, names in artifact.captured.items()]
+    except LookupError as error:
+        trace.show(trace.TIMING, f"not kept on disk: it depends on {error}")
+        return None
     head = {
         "target": artifact.target,
         "image": len(artifact.image),
@@ -148,7 +159,7 @@ def encoded(artifact: Artifact) -> bytes:
         "tasks": [_plain(task) for task in artifact.tasks],
         "temps": artifact.temps,
         "results": [(each.temp, each.type.name) for each in artifact.results],
-        "captured": {function: list(names) for function, names in artifact.captured.items()},
+        "captured": captured,
     }
     text = json.dumps(head).encode()
     return len(text).to_bytes(8, "little") + text + artifact.image + artifact.llvm.encode()
@@ -168,8 +179,8 @@ def decoded(data: bytes, functions: Functions) -> Artifact | None:
     image = data[start:end]
     try:
         captured = {
-            name: {path: _captured(functions, name, path) for path in paths}
-            for name, paths in head["captured"].items()
+            functions[name][number]: _captured(functions[name][number], paths)
+            for name, number, paths in head["captured"]
         }
     except (LookupError, AttributeError):
         return None
@@ -196,15 +207,18 @@ def _tuples(value: Any) -> Any:
     return tuple(_tuples(each) for each in value) if isinstance(value, list) else value
 
 
-def _captured(functions: Functions, name: str, path: str) -> Any:
-    """What was captured under a path in the function of that name is what it means now: the fingerprint has it."""
-    from .frontend.source import Source
+def _number(functions: Functions, function: Callable[..., Any]) -> tuple[str, int]:
+    """(qualified name, number among the functions of that name), the same wherever the fingerprint is."""
+    name = function.__qualname__
+    for number, each in enumerate(functions.get(name, ())):
+        if each is function:
+            return name, number
+    raise LookupError(f"the function {name}, which cg.static came to")
 
-    for function in functions[name]:
-        try:
-            source = Source(function)
-            source.capture(path, path_value(function, path))
-            return source.captured[path]
-        except (LookupError, AttributeError):
-            continue
-    raise LookupError(path)
+
+def _captured(function: Callable[..., Any], paths: list[str]) -> dict[str, Any]:
+    """What the names of a function mean now is what they meant: the fingerprint has it."""
+    names: dict[str, Any] = {}
+    for path in paths:
+        note(names, path, path_value(function, path))
+    return names

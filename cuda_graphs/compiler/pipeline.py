@@ -17,6 +17,7 @@ from .annotations import Spec
 from .artifact import Artifact, Result, describe, size_of
 from .check import check
 from .frontend import translate
+from .frontend.captured import Captured
 from .passes.debug import check_bounds, without_asserts
 from .passes.demote_atomics import demote_atomics
 from .passes.gather_atomics import gather_atomics
@@ -34,8 +35,6 @@ DEBUG: dict[bool, Pass] = {
     True: (check_bounds, "each index is compared with its extent"),
     False: (without_asserts, "asserts are for debugging"),
 }
-
-Captured = dict[str, dict[str, Any]]
 
 Pass = tuple[Callable[..., Any], str]
 

@@ -15,6 +15,9 @@ cdef class Reader:
     # Who owns what of a graph's node: {number of a leaf: Buffer, array or Parameter} is added.
     cdef int own(self, dict owners, object value) except -1
 
+    # Let go of the values that code was made for.
+    cdef int forget(self) except -1
+
     # What the compiler is told about a value that was read.
     cdef object spec(self, object value)
 

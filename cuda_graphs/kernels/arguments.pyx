@@ -43,6 +43,9 @@ cdef class Reader:
             owners[self.leaf] = value
         return 0
 
+    cdef int forget(self) except -1:
+        return 0
+
     cdef object spec(self, object value):
         raise NotImplementedError
 
@@ -274,6 +277,13 @@ cdef class Struct(Reader):
             member.own(owners, getattr(value, name))
         return 0
 
+    cdef int forget(self) except -1:
+        cdef Reader member
+        for reader in self.members:
+            member = reader
+            member.forget()
+        return 0
+
     cdef object spec(self, object value):
         cdef Reader member
         specs = []
@@ -298,6 +308,10 @@ cdef class Template(Reader):
                 "it a cg.field, or declare the parameter as cg.types.ndarray()"
             )
         r.keys[self.key] = <uint64_t><int64_t>self.known.number(value)
+        return 0
+
+    cdef int forget(self) except -1:
+        self.known.forget()
         return 0
 
     cdef object spec(self, object value):

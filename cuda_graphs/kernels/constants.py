@@ -8,6 +8,7 @@ objects it is who they are, and what their attributes are now.
 
 from __future__ import annotations
 
+import itertools
 import types
 from enum import Enum
 from typing import Any
@@ -16,7 +17,7 @@ __all__ = ["Interned", "frozen"]
 
 PLAIN = (bool, int, str, bytes, type(None))
 # What is nothing but itself, whatever attributes it has.
-THEMSELVES = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType, Enum)
+THEMSELVES = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, Enum)
 # Whose methods give what depends on the value alone.
 VALUES = (bool, int, float, str, bytes, tuple, list, dict, set, frozenset)
 
@@ -40,9 +41,9 @@ def frozen(value: Any, depth: int = 8) -> Any:
         return kind, value
     if kind is float:
         return kind, value.hex()  # which tells the zeros apart, and finds NaN equal to itself
-    if kind in (tuple, list):
+    if isinstance(value, (tuple, list)):
         return kind, tuple([frozen(each, depth) for each in value])
-    if kind is dict:
+    if isinstance(value, dict):
         return kind, tuple([(frozen(k, depth), frozen(v, depth)) for k, v in value.items()])
     if isinstance(value, (set, frozenset)):
         return kind, frozenset([frozen(each, depth) for each in value])
@@ -50,22 +51,44 @@ def frozen(value: Any, depth: int = 8) -> Any:
         return kind, str(value.dtype), getattr(value, "shape", ()), value.tobytes()
     if is_method_of_value(value):
         return kind, value.__name__, frozen(value.__self__, depth)
+    if kind is types.MethodType:
+        owner = value.__self__
+        return kind, id(value.__func__), frozen(owner, depth), frozen(data_of(type(owner)), depth)
     members = None if isinstance(value, THEMSELVES) or depth == 0 else getattr(value, "__dict__", None)
     if not members:
         return kind, id(value)
     return kind, id(value), tuple([(name, frozen(each, depth - 1)) for name, each in members.items()])
 
 
+def data_of(cls: type) -> dict[str, Any]:
+    """What a class, and those that it is made of, say that is not code."""
+    found = {}
+    for each in reversed(cls.__mro__[:-1]):
+        data = {
+            k: v for k, v in vars(each).items() if not k.startswith("__") and not hasattr(type(v), "__get__")
+        }
+        found.update(data)
+    return found
+
+
 class Interned:
-    """Numbers of the values of one template parameter. The values are kept: no other takes the place of one."""
+    """Numbers of the values of one template parameter. The values are kept: no other takes the place of one.
+
+    A number is never given twice, also not to two threads that ask at the same time, nor after `forget`.
+    """
 
     def __init__(self) -> None:
         self.numbers: dict[Any, tuple[int, Any]] = {}
+        self.next = itertools.count()
 
     def number(self, value: Any) -> int:
         """The number of a value, the same for values that make the same code."""
         key = frozen(value)
         found = self.numbers.get(key)
         if found is None:
-            found = self.numbers[key] = (len(self.numbers), value)
+            found = self.numbers.setdefault(key, (next(self.next), value))
         return found[0]
+
+    def forget(self) -> None:
+        """Let go of the values."""
+        self.numbers.clear()

@@ -157,7 +157,7 @@ cdef class KernelFunction:
         current_device()
         target, shape = target_of(self.fast_math)
         artifact = self._artifact(signature, target, alone)
-        guards = guards_of(self.function, artifact.captured)
+        guards = guards_of(artifact.captured)
         return load(self.name, artifact, shape, leaves, guards)
 
     def _artifact(self, signature, target, alone):
@@ -270,10 +270,14 @@ cdef class KernelFunction:
         return Inspection(self.function, self._signature(self._order(args, keywords)), target, self)
 
     def forget(self):
-        """Forget what was compiled: the next call compiles again. Work that runs still does."""
+        """Forget what was compiled, and the values of templates: the next call compiles again. Work that runs still does."""
+        cdef Reader reader
         with self.lock:
             self.last = None
             self.known.clear()
+            for each in self.readers:
+                reader = each
+                reader.forget()
 
     def __repr__(self):
         options = "".join(f" {name}=True" for name in ("debug", "fast_math") if getattr(self, name))

@@ -12,11 +12,14 @@ import types
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
 
-from cuda_graphs.compiler.frontend.source import CONTAINERS
+from cuda_graphs.compiler.frontend.captured import CONTAINERS
 from cuda_graphs.kernels.constants import frozen, is_method_of_value, is_of_numpy
 
 # Numbers and texts: two of them with one value make the same code. Nothing in them changes.
 PLAIN = (bool, int, float, str, bytes, type(None))
+
+# What changes in place, or is another object each time that it is asked for.
+CHANGING = (*CONTAINERS, types.MethodType)
 
 
 cdef class Check:
@@ -63,32 +66,12 @@ cdef class Guards:
         return True
 
 
-def guards_of(function, captured) -> Guards:
-    """Guards of {function's qualified name: {path: value}}, of the kernel `function` and all that it calls."""
+def guards_of(captured) -> Guards:
+    """Guards of {function: {path: value}}, of a kernel and all that its code is made of."""
     cdef Guards self = Guards.__new__(Guards)
-    self.checks = []
-    functions = functions_of(function, captured)
-    for name, paths in captured.items():
-        for path, value in paths.items():
-            for each in functions.get(name, ()):
-                check = check_of(each, path, value)
-                if check is not None:
-                    self.checks.append(check)
+    checks = [check_of(function, path, value) for function, paths in captured.items() for path, value in paths.items()]
+    self.checks = [check for check in checks if check is not None]
     return self
-
-
-def functions_of(function, captured):
-    """{qualified name: functions} of the kernel and the functions that it calls, which it captured."""
-    found = {}
-    waiting = [function]
-    while waiting:
-        one = waiting.pop()
-        known = found.setdefault(one.__qualname__, [])
-        if one not in known:
-            known.append(one)
-            paths = captured.get(one.__qualname__, {})
-            waiting += [v.__cuda_graphs_func__ for v in paths.values() if hasattr(v, "__cuda_graphs_func__")]
-    return found
 
 
 cdef Check check_of(function, str path, value):
@@ -107,6 +90,6 @@ cdef Check check_of(function, str path, value):
         return None
     if attributes and isinstance(start, types.ModuleType) and start.__name__.partition(".")[0] in ("cuda_graphs", "math", "numpy"):
         return None
-    self.changing = isinstance(value, CONTAINERS) or is_of_numpy(value) or is_method_of_value(value)
+    self.changing = isinstance(value, CHANGING) or is_of_numpy(value) or is_method_of_value(value)
     self.wanted = frozen(value) if self.changing else value
     return self

@@ -269,8 +269,8 @@ OFFSET = 4
 
 def test_captured_values_are_told():
     _, found = lower(captured, signature(captured, out=np.zeros(2, "i4")))
-    assert found["captured"]["FACTOR"] == 3
-    assert found["helper"]["OFFSET"] == 4
+    assert found[captured]["FACTOR"] == 3
+    assert found[helper.__cuda_graphs_func__]["OFFSET"] == 4
 
 
 class Settings:
@@ -289,11 +289,11 @@ def deep(out: cg.ndarray(cg.f32, 1), k: cg.template):
 
 def test_attributes_and_what_containers_hold_are_captured_as_they_are_now():
     _, found = lower(deep, signature(deep, out=np.zeros(3, "f"), k=settings))
-    assert found["deep"]["settings.dt"] == 0.5
-    assert found["deep"]["settings.shape"] == [2, 3]
-    assert found["deep"]["WEIGHTS"] == WEIGHTS
-    assert found["deep"]["WEIGHTS"] is not WEIGHTS
-    assert "k.dt" not in found["deep"]
+    assert found[deep]["settings.dt"] == 0.5
+    assert found[deep]["settings.shape"] == [2, 3]
+    assert found[deep]["WEIGHTS"] == WEIGHTS
+    assert found[deep]["WEIGHTS"] is not WEIGHTS
+    assert "k.dt" not in found[deep]
     assert run_all(deep, out=np.zeros(3, "f"), k=settings)["out"].tolist() == [1.0, 12.0, 0.5]
 
 
@@ -314,8 +314,8 @@ def test_static_reads_each_attribute_once_and_only_those_that_it_comes_to():
     ASKED.clear()
     _, found = lower(careful, signature(careful, out=np.zeros(2, "f")))
     assert ASKED == [1]
-    assert found["careful"]["ABSENT"] is None
-    assert "ABSENT.dt" not in found["careful"]
+    assert found[careful]["ABSENT"] is None
+    assert "ABSENT.dt" not in found[careful]
     assert run_all(careful, out=np.zeros(2, "f"))["out"].tolist() == [7.0, 0.5]
 
 

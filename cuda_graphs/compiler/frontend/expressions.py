@@ -20,11 +20,11 @@ from ..errors import (
     CompileValueError,
     fail,
 )
+from ..outside import dotted
 from ..types import ScalarType, bool_, i32, promote
 from .functions import Frame, kind_of
 from .places import broadcast, component, element, extent, item, python_value, read, swizzle
 from .scope import Scope
-from .source import dotted
 from .values import Bound, Static, Struct, Vector, VectorElement
 
 

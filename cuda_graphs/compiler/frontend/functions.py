@@ -15,6 +15,7 @@ from ..annotations import FieldSpec
 from ..builder import Builder
 from ..errors import CompileError, CompileSyntaxError, CompileTypeError, UnsupportedSyntaxError, fail
 from ..types import ScalarType
+from .captured import Captured
 from .scope import Scope
 from .source import Source
 
@@ -47,7 +48,7 @@ class Frame:
         self.parameters: set[str] = set()
         self.returned: tuple[ScalarType, ...] = ()
         self.result: Any = None
-        self.captured: dict[str, dict[str, Any]] = {}
+        self.captured: Captured = {}
         self.next_loop = ir.LoopSettings()
         self.root_block = builder.block
         self.return_types: tuple[ScalarType, ...] | None = None  # of a kernel: as annotated
@@ -142,7 +143,7 @@ class Frame:
         frame.run(body_of(frame.source.tree))
         self.builder.loc = loc
         root = self.root
-        root.captured.setdefault(function.__qualname__, {}).update(frame.source.captured)
+        root.captured.setdefault(function, {}).update(frame.source.captured)
         return frame.result
 
     def capture(self, path: str, found: Any) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 import inspect
 import linecache
 import textwrap
@@ -17,18 +16,7 @@ from typing import Any
 
 from .. import ir
 from ..errors import CompileNameError, CompileSyntaxError, fail
-
-CONTAINERS = (list, dict, set, tuple)  # in which something may change while they stay what they are
-
-
-def dotted(node: ast.AST) -> str | None:
-    """`a.b.c` of a name, or of attributes of one."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        root = dotted(node.value)
-        return None if root is None else f"{root}.{node.attr}"
-    return None
+from .captured import note
 
 
 @dataclass(eq=False)
@@ -94,5 +82,5 @@ class Source:
         return value
 
     def capture(self, path: str, value: Any) -> None:
-        """Note what a name, or an attribute of what a name stands for, is now. Of containers a copy is kept."""
-        self.captured[path] = copy.deepcopy(value) if isinstance(value, CONTAINERS) else value
+        """Note what a name, or an attribute of what a name stands for, is now."""
+        note(self.captured, path, value)

@@ -13,9 +13,10 @@ from typing import Any
 
 from .. import ir
 from ..errors import CompileSyntaxError, CompileValueError, fail
+from ..outside import dotted
+from .captured import note_whole
 from .functions import Frame
 from .places import python_value
-from .source import dotted
 from .values import Element, Struct
 
 
@@ -44,6 +45,9 @@ def static_value(frame: Frame, node: ast.Call) -> Any:
     for each in ast.walk(node.args[0]):
         if isinstance(each, ast.Name) and each.id not in inner and each.id not in names:
             names[each.id] = static_name(frame, each)
+    for each in taken_whole(node.args[0]):
+        if each.id in names and frame.scope.find(each.id) is None:
+            note_whole(frame.source.captured, each.id, names[each.id])
 
     def note(path: str, found: Any) -> Any:
         frame.capture(path, found)
@@ -58,6 +62,12 @@ def static_value(frame: Frame, node: ast.Call) -> Any:
             CompileValueError, frame.builder.loc, f"cg.static: {type(error).__name__}: {error}",
             "Python evaluates the expression when compiling: see what it does outside of a kernel",
         ) from error  # fmt: skip
+
+
+def taken_whole(expression: ast.expr) -> list[ast.Name]:
+    """Names that are not only there for an attribute: whoever gets what they stand for may look at all of it."""
+    owners = {each.value for each in ast.walk(expression) if isinstance(each, ast.Attribute)}
+    return [each for each in ast.walk(expression) if isinstance(each, ast.Name) and each not in owners]
 
 
 NOTE = "note an attribute"  # no name that an expression could have

@@ -15,14 +15,13 @@ from ..builder import Builder
 from ..errors import CompileSyntaxError, CompileTypeError, fail
 from ..signature import resolve
 from ..types import ScalarType
+from .captured import Captured, with_functions_that_ran
 from .functions import Frame
 from .source import Source
 from .values import Struct, Vector
 
 
-def translate(
-    function: Callable[..., Any], signature: dict[str, Spec]
-) -> tuple[ir.Kernel, dict[str, dict[str, Any]]]:
+def translate(function: Callable[..., Any], signature: dict[str, Spec]) -> tuple[ir.Kernel, Captured]:
     """The kernel, and the names from outside that it depends on: {function: {name: value}}.
 
     `signature` says for each parameter what it is in this specialisation.
@@ -38,7 +37,7 @@ def translate(
     frame.return_types = returned_types(function)
     frame.run(body_of(source.tree))
     check_returns(frame)
-    captured = {source.function.__qualname__: source.captured, **frame.captured}
+    captured = with_functions_that_ran({function: source.captured, **frame.captured})
     kernel = ir.Kernel(
         function.__name__,
         tuple(params),

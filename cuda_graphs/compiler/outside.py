@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a function names that is not its own: dotted paths from its globals and closure, and what they mean now."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import os
+import sysconfig
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+__all__ = ["dotted", "is_installed", "is_ours", "outside", "path_value"]
+
+INSTALLED = tuple({os.path.realpath(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")})
+OURS, PACKAGE = __name__.partition(".")[0], os.path.dirname(os.path.dirname(__file__)) + os.sep
+
+
+def dotted(node: ast.AST) -> str | None:
+    """`a.b.c` of a name, or of attributes of one."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        root = dotted(node.value)
+        return None if root is None else f"{root}.{node.attr}"
+    return None
+
+
+def path_value(function: Callable[..., Any], path: str) -> Any:
+    """What a dotted path means in a function now, from its globals and closure. LookupError, or AttributeError."""
+    root, *rest = path.split(".")
+    cells = function.__code__.co_freevars
+    if root in cells:
+        try:
+            found = (function.__closure__ or ())[cells.index(root)].cell_contents
+        except ValueError:
+            raise LookupError(root) from None  # the cell is empty
+    elif root in function.__globals__:
+        found = function.__globals__[root]
+    elif hasattr(builtins, root):
+        found = getattr(builtins, root)
+    else:
+        raise LookupError(root)
+    for name in rest:
+        found = getattr(found, name)
+    return found
+
+
+def outside(function: Callable[..., Any], tree: ast.AST) -> Iterator[tuple[str, Any]]:
+    """(dotted path, value) of what a function names that is not its own, in the order of the text."""
+    own = set(function.__code__.co_varnames) | set(function.__code__.co_cellvars)
+    done: set[str] = set()
+    # Decorators make something of the function when it is defined, and say nothing of its code.
+    skipped = set(tree.decorator_list) if isinstance(tree, ast.FunctionDef) else set()
+    left: list[ast.AST] = [tree]
+    while left:
+        node = left.pop()
+        path = dotted(node)
+        if path is None:
+            left += reversed([each for each in ast.iter_child_nodes(node) if each not in skipped])
+        elif path.partition(".")[0] not in own and path not in done:
+            done.add(path)
+            yield from resolved(function, path)
+
+
+def resolved(function: Callable[..., Any], path: str) -> Iterator[tuple[str, Any]]:
+    """The value of a path, or of as much of it as there is: the rest then belongs to a value of the language."""
+    while path:
+        try:
+            yield path, path_value(function, path)
+            return
+        except (LookupError, AttributeError):
+            path = path.rpartition(".")[0]
+
+
+def is_installed(value: Any) -> bool:
+    """Whether it comes with Python or an installed package, and so changes with that."""
+    code = getattr(value, "__code__", None)
+    try:
+        file = code.co_filename if code is not None else inspect.getfile(value)
+    except (OSError, TypeError):
+        return True  # of C
+    return os.path.realpath(file).startswith(INSTALLED)
+
+
+def is_ours(value: Any) -> bool:
+    """What the compiler's own hash covers."""
+    code = getattr(value, "__code__", None)
+    if isinstance(code, types.CodeType):
+        return code.co_filename.startswith(PACKAGE)
+    module = getattr(value, "__module__", None) if hasattr(value, "__qualname__") else None
+    return isinstance(module, str) and module.partition(".")[0] == OURS
