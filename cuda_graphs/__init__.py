@@ -86,6 +86,7 @@ from cuda_graphs.graph.spans import Span
 
 if TYPE_CHECKING:
     from cuda_graphs.compiler import annotations as types
+    from cuda_graphs.compiler import block, warp
     from cuda_graphs.compiler.annotations import (
         mat,
         mat2,
@@ -124,6 +125,7 @@ if TYPE_CHECKING:
         atomic_xor,
         bit_cast,
         bit_shr,
+        blocks,
         cast,
         ceil,
         clz,
@@ -315,6 +317,8 @@ __all__ = [
     "bf16",
     "bit_cast",
     "bit_shr",
+    "block",
+    "blocks",
     "bool_",
     "cast",
     "ceil",
@@ -404,6 +408,7 @@ __all__ = [
     "vec3",
     "vec4",
     "vector",
+    "warp",
 ]
 
 # Names of the compiler and of what is built on it, by the module that is imported when one of them is asked for.
@@ -414,7 +419,7 @@ _MODULES = {
     "cuda_graphs.compiler.errors": "CompileError CompileIndexError CompileNameError CompileSyntaxError "
     "CompileTypeError CompileValueError UnsupportedSyntaxError",
     "cuda_graphs.compiler.intrinsics": "acos asin atan atan2 atomic_add atomic_and atomic_cas atomic_exchange "
-    "atomic_max atomic_min atomic_mul atomic_or atomic_sub atomic_xor bit_cast bit_shr cast ceil clz cos "
+    "atomic_max atomic_min atomic_mul atomic_or atomic_sub atomic_xor bit_cast bit_shr blocks cast ceil clz cos "
     "cosh cross determinant "
     "distance dot exp exp2 ffs floor fma func grouped inverse isinf isnan length log log10 log2 "
     "loop_config ndrange norm normalize normalized outer popcnt random raw_div raw_mod reflect round "
@@ -431,7 +436,10 @@ _LATER: dict[str, tuple[str, str | None]] = {
     name: (module, name) for module, names in _MODULES.items() for name in names.split()
 }
 _LATER["bool"] = ("cuda_graphs.compiler.types", "bool_")
-_LATER["types"] = ("cuda_graphs.compiler.annotations", None)  # the module itself
+# The modules themselves.
+_LATER["types"] = ("cuda_graphs.compiler.annotations", None)
+_LATER["block"] = ("cuda_graphs.compiler.block", None)
+_LATER["warp"] = ("cuda_graphs.compiler.warp", None)
 
 
 def __getattr__(name: str) -> object:

@@ -72,7 +72,8 @@ typedef struct cgh_global {  // a .global or .const variable
 //   uint8_t  hash[32]        SHA-256 of all that follows the head
 //
 // Numbers are little endian. The description is JSON: {"triple": "x86_64-...", "features": ["avx2", ...] that the code
-// needs of the CPU, "entries": [{"name", "params": [[offset, size], ...]}, ...]}. An entry is a cgh_entry of that name.
+// needs of the CPU, "entries": [{"name", "params": [[offset, size], ...], "shared": bytes}, ...]}. An entry is a
+// cgh_entry of that name; "shared" is its static_shared_bytes.
 // What the object imports: `cgh_` and a name of cgh_services, and functions of libc and libm.
 #define CGH_NATIVE_MAGIC "\177CGHOBJ\n"
 #define CGH_NATIVE_VERSION 1

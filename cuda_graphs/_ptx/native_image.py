@@ -59,16 +59,19 @@ def _check_cpu(triple: str, features: list[str]) -> None:
 
 
 def _kernel(entry: dict[str, Any]) -> dict[str, Any]:
-    """As the loader describes kernels. Blocks are pieces of a loop: they have no shared memory and no barriers."""
+    """As the loader describes kernels. Blocks are pieces of a loop, without barriers."""
     params = [(int(offset), int(size)) for offset, size in entry["params"]]
     if any(offset < 0 or size <= 0 for offset, size in params):
         raise ValueError("a parameter lies nowhere")
+    shared = int(entry["shared"])
+    if shared < 0:
+        raise ValueError("less than no shared memory")
     return {
         "name": str(entry["name"]),
         "symbol": str(entry["name"]),
         "params": params,
         "param_bytes": max((offset + size for offset, size in params), default=0),
-        "static_shared_bytes": 0,
+        "static_shared_bytes": shared,
         "local_bytes": 0,
         "const_bytes": 0,
         "registers": 1,

@@ -7,12 +7,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from . import ir
 from .types import ScalarType
 
 __all__ = ["Artifact", "Result", "Slot", "TaskInfo", "describe", "layout", "size_of"]
+
+
+SHARED_ALIGNMENT = 16  # of arrays that a block shares, for vector accesses
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,9 @@ class TaskInfo:
     axes: tuple[tuple[Any, Any, int], ...] | None = (
         None  # (begin, end, step) of the loop, as `extent_of` writes them
     )
-    block_dim: int | None = None  # what cg.loop_config asked for
+    block_dim: int | None = None  # what cg.loop_config or cg.blocks asked for
+    blocks: bool = False  # threads of a block work together: a launch must have blocks of `block_dim` threads
+    shared_bytes: int = 0  # of the arrays that a block shares
 
 
 @dataclass(frozen=True)
@@ -87,6 +92,23 @@ def size_of(array: ir.Array) -> int:
     return math.prod(array.shape or ()) * array.element.size
 
 
+def is_outside(array: object) -> TypeGuard[ir.Array]:
+    """Whether it is memory that a launch is given."""
+    return isinstance(array, ir.Array) and array.space is not ir.Space.SHARED
+
+
+def shared_layout(task: ir.Task) -> tuple[dict[ir.Array, int], int]:
+    """Where each array that a block shares begins, in bytes, and the size of all."""
+    found: dict[ir.Array, int] = {}
+    end = 0
+    for statement in ir.walk(task.body):
+        array = getattr(statement, "array", None)
+        if isinstance(array, ir.Array) and array.space is ir.Space.SHARED and array not in found:
+            found[array] = end
+            end += -(-size_of(array) // SHARED_ALIGNMENT) * SHARED_ALIGNMENT
+    return found, end
+
+
 def layout(task: ir.Task) -> tuple[tuple[Slot, ir.Array | ir.Param], ...]:
     """The parameters of a task's entry, in order: what it uses, and nothing else."""
     arrays: dict[ir.Array, None] = {}
@@ -94,7 +116,7 @@ def layout(task: ir.Task) -> tuple[tuple[Slot, ir.Array | ir.Param], ...]:
     params: dict[ir.Param, None] = {}
     for statement in ir.walk(task.body):
         array = getattr(statement, "array", None)
-        if isinstance(statement, (ir.Load, ir.Store, ir.Atomic)) and isinstance(array, ir.Array):
+        if isinstance(statement, (ir.Load, ir.Store, ir.Atomic)) and is_outside(array):
             arrays[array] = None
             if array.shape is None:  # row-major: the first extent is not needed for an address
                 for axis in range(1, array.ndim - len(array.inner)):
@@ -126,13 +148,14 @@ def describe(task: ir.Task) -> TaskInfo:
     """What a caller needs to know of a task."""
     reads, writes = set(), set()
     for statement in ir.walk(task.body):
-        if isinstance(statement, (ir.Load, ir.Atomic)) and isinstance(statement.array, ir.Array):
+        if isinstance(statement, (ir.Load, ir.Atomic)) and is_outside(statement.array):
             reads.add(statement.array.path)
-        if isinstance(statement, (ir.Store, ir.Atomic)) and isinstance(statement.array, ir.Array):
+        if isinstance(statement, (ir.Store, ir.Atomic)) and is_outside(statement.array):
             writes.add(statement.array.path)
     return TaskInfo(
         task.name, task.loop is not None, tuple(slot for slot, _ in layout(task)), frozenset(reads), frozenset(writes),
         iterations(task), task.loc.line if task.loc else 0, axes_of(task), block_dim_of(task),
+        task.loop is not None and task.loop.blocks > 0, shared_layout(task)[1],
     )  # fmt: skip
 
 

@@ -18,6 +18,8 @@
 10. The arrays are the kernel's, the program's temporaries, or threads' own.
 11. Of a program: a task has at most one parallel loop, which is one of its statements; each thread executes those
     before and after it. No local is shared between tasks, nor changed atomically; no task returns.
+12. Collectives and positions are in loops of blocks, and have the operands and types that their row says. In a task
+    there are regions and meetings in their place, none in another. A local that is written in a region is after it.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from . import ir
+from . import collectives, ir
 from .ops import result_type
 from .printer import text
 from .types import ScalarType, bool_
@@ -180,6 +182,35 @@ class _Checker:
             5, (atomic.compare is not None) == (atomic.kind == "cas"), atomic, "a cas compares, no other does"
         )
 
+    def collective(self, statement: ir.Collective) -> None:
+        self.in_blocks(statement)
+        try:
+            found = collectives.result_type(statement.name, tuple(arg.type for arg in statement.args))
+        except (TypeError, KeyError) as error:
+            self.law(12, False, statement, str(error))
+        self.same(12, statement, statement.type, found)
+
+    def meeting(self, statement: ir.Meeting) -> None:
+        self.in_blocks(statement)
+        found = collectives.result_type(statement.name, tuple(arg.type for arg in statement.args))
+        self.same(12, statement, statement.result.type, found)
+        self.defined.add(statement.result)
+
+    def in_blocks(self, statement: ir.Statement) -> None:
+        blocks = [each for each in self.loops if isinstance(each, ir.For) and each.blocks]
+        self.law(12, bool(blocks), statement, "outside of a loop of blocks")
+
+    def region(self, statement: ir.Region) -> None:
+        self.in_blocks(statement)
+        inner = [
+            s
+            for s in ir.walk(statement.body)
+            if isinstance(s, (ir.Region, ir.Meeting, ir.Barrier, ir.Collective))
+        ]
+        self.law(12, not inner, statement, "threads meet in a region")
+        self.block(statement.body)
+        self.defined |= {s.local for s in ir.walk(statement.body) if isinstance(s, ir.Set)}
+
     def branch(self, statement: ir.If) -> None:
         self.same(6, statement, statement.condition.type, bool_)
         self.block(statement.then)
@@ -235,6 +266,11 @@ RULES: dict[type, Callable[[_Checker, Any], None]] = {
     ir.Load: _Checker.place,
     ir.Store: _Checker.store,
     ir.Atomic: _Checker.atomic,
+    ir.Collective: _Checker.collective,
+    ir.Meeting: _Checker.meeting,
+    ir.Region: _Checker.region,
+    ir.Position: _Checker.in_blocks,
+    ir.Barrier: _Checker.in_blocks,
     ir.If: _Checker.branch,
     ir.For: _Checker.loop,
     ir.While: _Checker.while_loop,

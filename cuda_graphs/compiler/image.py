@@ -24,7 +24,10 @@ HASHED = 28  # bytes of the head that its hash covers
 
 def native_image(code: bytes, tasks: Iterable[TaskInfo], cpu: Mapping[str, Any]) -> bytes:
     """The image of an object file and its entries. `cpu` says what the code needs: {"triple", "features"}."""
-    entries = [{"name": t.entry, "params": [(s.offset, s.size) for s in t.slots]} for t in tasks]
+    entries = [
+        {"name": t.entry, "params": [(s.offset, s.size) for s in t.slots], "shared": t.shared_bytes}
+        for t in tasks
+    ]
     text = json.dumps({**cpu, "entries": entries}).encode()
     body = text + code
     size, digest = HEAD.size + len(body), hashlib.sha256(body).digest()

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The meaning of the IR: executes a kernel with NumPy scalars, one iteration after the other.
+"""The meaning of the IR: executes a kernel with NumPy scalars, one iteration after the other; threads that work
+together in blocks in lockstep (interpret_blocks.py).
 
 Slow and plain on purpose. The targets are compared with it; where they differ, they are wrong.
 """
@@ -29,11 +30,11 @@ class _Leave(Exception):
     pass
 
 
-class _Break(_Leave):
+class BreakLoop(_Leave):
     pass
 
 
-class _Continue(_Leave):
+class ContinueLoop(_Leave):
     pass
 
 
@@ -51,11 +52,13 @@ def interpret(
 
     What it returns. `write` is called with each text that the kernel prints.
     """
-    machine = _Machine(arrays, scalars, write)
+    machine = Machine(arrays, scalars, write)
     return machine.tasks(what) if isinstance(what, ir.Program) else machine.run(what)
 
 
-class _Machine:
+class Machine:
+    """One thread: what its values and variables are, and the memory that it sees."""
+
     def __init__(self, arrays: Mapping[str, np.ndarray], scalars: Mapping[str, Any], write: Any):
         self.arrays, self.scalars, self.write = arrays, scalars, write
         self.values: dict[ir.Value | ir.Local, Any] = {}
@@ -150,24 +153,33 @@ class _Machine:
         self.block(statement.then if self.value(statement.condition) else statement.orelse)
 
     def loop(self, statement: ir.For) -> None:
+        if statement.blocks:
+            from .interpret_blocks import run_blocks
+
+            run_blocks(self, statement)
+            return
         spans = [range(int(self.value(a.begin)), int(self.value(a.end)), a.step) for a in statement.axes]
         outer = self.stream
         for count, point in enumerate(points(spans)):
             if statement in self.parallel_loops:
-                self.stream = [self.parallel_loops.index(statement) + 1, count, 0]
+                self.stream = [self.loop_number(statement), count, 0]
             for axis, at in zip(statement.axes, point, strict=True):
                 self.values[axis.index] = number.scalar(at, axis.index.type)
             if not self.iteration(statement.body):
                 break
         self.stream = outer
 
+    def loop_number(self, loop: ir.For) -> int:
+        """Of a parallel loop of the kernel, for its random numbers."""
+        return self.parallel_loops.index(loop) + 1 if loop in self.parallel_loops else 0
+
     def iteration(self, body: ir.Block) -> bool:
         """Whether the loop goes on."""
         try:
             self.block(body)
-        except _Continue:
+        except ContinueLoop:
             pass
-        except _Break:
+        except BreakLoop:
             return False
         return True
 
@@ -177,7 +189,7 @@ class _Machine:
             self.block(statement.head)
 
     def leave(self, statement: ir.Break | ir.Continue) -> None:
-        raise _Break if isinstance(statement, ir.Break) else _Continue
+        raise BreakLoop if isinstance(statement, ir.Break) else ContinueLoop
 
     def random(self, random: ir.Random) -> None:
         loop, iteration, drawn = self.stream
@@ -242,21 +254,21 @@ def random_number(words: list[int], type: ScalarType) -> Any:
 
 
 STATEMENTS: dict[type, Any] = {
-    ir.Op: _Machine.op,
-    ir.Load: _Machine.load,
-    ir.Store: _Machine.store,
-    ir.Atomic: _Machine.atomic,
-    ir.Get: _Machine.get,
-    ir.Set: _Machine.set,
-    ir.Extent: _Machine.extent,
-    ir.If: _Machine.branch,
-    ir.For: _Machine.loop,
-    ir.While: _Machine.while_loop,
-    ir.Break: _Machine.leave,
-    ir.Continue: _Machine.leave,
-    ir.Exit: _Machine.exit,
-    ir.Random: _Machine.random,
-    ir.Print: _Machine.print,
-    ir.Assert: _Machine.check,
-    ir.Return: _Machine.leave_kernel,
+    ir.Op: Machine.op,
+    ir.Load: Machine.load,
+    ir.Store: Machine.store,
+    ir.Atomic: Machine.atomic,
+    ir.Get: Machine.get,
+    ir.Set: Machine.set,
+    ir.Extent: Machine.extent,
+    ir.If: Machine.branch,
+    ir.For: Machine.loop,
+    ir.While: Machine.while_loop,
+    ir.Break: Machine.leave,
+    ir.Continue: Machine.leave,
+    ir.Exit: Machine.exit,
+    ir.Random: Machine.random,
+    ir.Print: Machine.print,
+    ir.Assert: Machine.check,
+    ir.Return: Machine.leave_kernel,
 }

@@ -35,6 +35,7 @@ __all__ = [
     "atomic_xor",
     "bit_cast",
     "bit_shr",
+    "blocks",
     "cast",
     "ceil",
     "clz",
@@ -90,15 +91,22 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _in_kernels_only(function: F) -> F:
-    """What has no meaning outside of kernels says so."""
+def in_kernels_only(owner: str) -> Callable[[F], F]:
+    """What has no meaning outside of kernels says so; `owner` is what its name follows: "cg"."""
 
-    @wraps(function)
-    def refuse(*args: Any, **keywords: Any) -> Any:
-        name = function.__name__
-        raise RuntimeError(f"cg.{name} has a meaning in kernels only: call it in a @cg.kernel or a @cg.func")
+    def decorate(function: F) -> F:
+        name = f"{owner}.{function.__name__}"
 
-    return refuse  # type: ignore[return-value]
+        @wraps(function)
+        def refuse(*args: Any, **keywords: Any) -> Any:
+            raise RuntimeError(f"{name} has a meaning in kernels only: call it in a @cg.kernel or a @cg.func")
+
+        return refuse  # type: ignore[return-value]
+
+    return decorate
+
+
+_in_kernels_only = in_kernels_only("cg")
 
 
 def func(function: F) -> F:
@@ -125,6 +133,14 @@ def ndrange(*extents: int | tuple[int, int]) -> Iterator[tuple[int, ...]]:
 @_in_kernels_only
 def grouped(what: Any) -> Any:
     """In `for I in grouped(...)`: the index as one vector, of an ndrange or an array."""
+
+
+@_in_kernels_only
+def blocks(grid: Any, block: Any) -> Any:
+    """In `for b, t in blocks(grid, block)`: blocks of threads, each an extent or a tuple of extents, at most 1024 threads.
+
+    `block` must be known when compiling. What threads do together: cg.block and cg.warp.
+    """
 
 
 @_in_kernels_only

@@ -19,10 +19,10 @@ from enum import Enum
 from .types import ScalarType, bool_, i32
 
 __all__ = [
-    "Array", "Assert", "Atomic", "Axis", "Block", "Break", "Const", "Continue", "Exit", "Extent", "For", "Get", "If",
-    "Kernel",
-    "Load", "Loc", "Local", "LoopIndex", "LoopSettings", "Op", "Param", "Print", "Program", "Random", "Return", "Set",
-    "Space", "Statement", "Store", "Task", "Value", "While", "replace", "walk",
+    "Array", "Assert", "Atomic", "Axis", "Barrier", "Block", "Break", "Collective", "Const", "Continue", "Exit",
+    "Extent", "For", "Get", "If", "Kernel", "Load", "Loc", "Local", "LoopIndex", "LoopSettings", "Meeting", "Op",
+    "Param", "Position", "Print", "Program", "Random", "Region", "Return", "Set", "Space", "Statement", "Store", "Task",
+    "Value", "While", "replace", "walk",
 ]  # fmt: skip
 
 
@@ -214,6 +214,33 @@ class Random(Value):
 
 
 @dataclass(eq=False, slots=True)
+class Position(Value):
+    """In a loop of blocks: the number of the "block", or of the "thread" in it."""
+
+    kind: str
+    type: ScalarType = i32
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Barrier(Statement):
+    """Nobody of the "block", or of the "warp", goes on before all are here; what they have written, all see."""
+
+    scope: str
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Collective(Value):
+    """What threads of a block or warp make of what each of them gives; `name` is the row (collectives.py)."""
+
+    name: str
+    args: tuple[Value, ...]
+    type: ScalarType
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
 class Block:
     """Statements in order."""
 
@@ -245,6 +272,8 @@ class For(Statement):
     """The body for every point of the axes; bounds are evaluated once, before. The last axis runs fastest.
 
     parallel  iterations may run at the same time, in any order
+    blocks    so many of them, one after the other in the order of a serial loop, are a block of threads that work
+              together; 0: they do not
     """
 
     axes: tuple[Axis, ...]
@@ -252,6 +281,19 @@ class For(Statement):
     parallel: bool = False
     settings: LoopSettings | None = None
     loc: Loc | None = None
+    blocks: int = 0
+
+    def block_axes(self) -> int:
+        """How many of the first axes say which block it is: where the others are one whole block. Else 0."""
+        inside = 1
+        for number in range(len(self.axes), 0, -1):
+            if inside == self.blocks:
+                return number
+            axis = self.axes[number - 1]
+            if not (isinstance(axis.begin, Const) and isinstance(axis.end, Const)):
+                return 0
+            inside *= len(range(int(axis.begin.value), int(axis.end.value), axis.step))
+        return 0
 
 
 @dataclass(frozen=True)
@@ -270,6 +312,31 @@ class While(Statement):
     head: Block
     condition: Value
     body: Block
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Region(Statement):
+    """What each thread of a block executes by itself. Between regions all of them wait (passes/split_blocks.py)."""
+
+    body: Block
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Meeting(Statement):
+    """A Collective between regions. Each thread gives what its locals hold, and gets the result in another.
+
+    args     locals, or values that are the same in all threads
+    mask     who takes part, of those that are there; None: all
+    uniform  all threads of the block get the same, and `result` is one variable for all
+    """
+
+    name: str
+    result: Local
+    args: tuple[Local | Value, ...]
+    mask: Local | None
+    uniform: bool = False
     loc: Loc | None = None
 
 
@@ -358,7 +425,7 @@ def blocks_of(statement: Statement) -> tuple[Block, ...]:
     match statement:
         case If():
             return statement.then, statement.orelse
-        case For():
+        case For() | Region():
             return (statement.body,)
         case While():
             return statement.head, statement.body
@@ -368,8 +435,10 @@ def blocks_of(statement: Statement) -> tuple[Block, ...]:
 def operands_of(statement: Statement) -> tuple[Value, ...]:
     """The values that a statement itself uses, not those used in blocks inside it."""
     match statement:
-        case Op():
+        case Op() | Collective():
             return statement.args
+        case Meeting():
+            return tuple(each for each in statement.args if isinstance(each, Value))
         case Set() | Return():
             return statement.values if isinstance(statement, Return) else (statement.value,)
         case Load():

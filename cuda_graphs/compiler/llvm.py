@@ -51,6 +51,30 @@ class Target(Protocol):
         """What is appended to loads and stores of an array, and their address space."""
 
 
+class Team(Protocol):
+    """The threads of a block, of a loop of blocks: how a machine runs them (blocks_*.py).
+
+    alone  nobody else is in the block's shared memory at the same time
+    """
+
+    alone: bool
+
+    def variable(self, local: ir.Local) -> tuple[str, str] | None:
+        """(pointer to a local of this thread, what its accesses are marked with); None: it is a variable as any."""
+
+    def region(self, statement: ir.Region) -> None:
+        """Have each thread execute it."""
+
+    def barrier(self, statement: ir.Barrier) -> None:
+        """Have all wait for all."""
+
+    def meeting(self, m: ir.Meeting) -> None:
+        """Have them exchange values."""
+
+    def position(self, statement: ir.Position) -> None:
+        """Say where a thread is."""
+
+
 class Emitter:
     """One function. `line` adds an instruction, `let` one with a result."""
 
@@ -66,6 +90,7 @@ class Emitter:
         self.loops: list[tuple[str, str]] = []  # labels: continue, break
         self.fast = "fast " if target.fast_math else ""
         self.metadata = ""
+        self.team: Team | None = None
 
     # Parameters of the function
 
@@ -274,15 +299,24 @@ class Emitter:
     def atomic(self, atomic: ir.Atomic) -> None:
         assert isinstance(atomic.array, ir.Array)
         kind, at = self.address(atomic.array, atomic.index)
-        old = prelude.atomic(self, atomic, kind, self.pointer(atomic.array), at, self.stored(atomic.value))
+        alone = atomic.array.space is ir.Space.SHARED and self.team is not None and self.team.alone
+        change = prelude.plain if alone else prelude.atomic
+        old = change(self, atomic, kind, self.pointer(atomic.array), at, self.stored(atomic.value))
         self.names[atomic] = self.let(f"icmp ne i8 {old}, 0") if atomic.type.kind == "bool" else old
 
     def get(self, get: ir.Get) -> None:
-        self.names[get] = self.let(f"load {llvm_type(get.type)}, ptr {self.variable(get.local)}")
+        at, mark = self.own(get.local)
+        self.names[get] = self.let(f"load {llvm_type(get.type)}, ptr {at}{mark}")
 
     def set(self, statement: ir.Set) -> None:
         found = self.value(statement.value)
-        self.line(f"store {llvm_type(statement.local.type)} {found}, ptr {self.variable(statement.local)}")
+        at, mark = self.own(statement.local)
+        self.line(f"store {llvm_type(statement.local.type)} {found}, ptr {at}{mark}")
+
+    def own(self, local: ir.Local) -> tuple[str, str]:
+        """(pointer to the local of this thread, what accesses are marked with)."""
+        found = None if self.team is None else self.team.variable(local)
+        return (self.variable(local), "") if found is None else found
 
     def variable(self, local: ir.Local) -> str:
         if local not in self.names:
@@ -422,6 +456,10 @@ class Emitter:
         self.line(f"br label %{after if isinstance(statement, ir.Break) else following}")
         self.start(self.label("dead"))
 
+    def of_team(self) -> Team:
+        assert self.team is not None
+        return self.team
+
     def text(self) -> str:
         """The body of the function."""
         return "\n".join(["entry:", *self.slots, *self.lines])
@@ -450,6 +488,10 @@ EMIT: dict[type, Callable[[Emitter, Any], None]] = {
     ir.Get: Emitter.get,
     ir.Set: Emitter.set,
     ir.Extent: Emitter.read_extent,
+    ir.Position: lambda e, s: e.of_team().position(s),
+    ir.Region: lambda e, s: e.of_team().region(s),
+    ir.Barrier: lambda e, s: e.of_team().barrier(s),
+    ir.Meeting: lambda e, s: e.of_team().meeting(s),
     ir.If: Emitter.branch,
     ir.For: Emitter.loop,
     ir.While: Emitter.while_loop,

@@ -25,6 +25,7 @@ from .passes.lower_random import lower_random
 from .passes.offload import offload
 from .passes.propagate import propagate
 from .passes.report import Claim, report_asserts
+from .passes.split_blocks import split_blocks
 from .target_ptx import Ptx
 from .target_x86 import X86
 
@@ -53,6 +54,10 @@ PASSES: tuple[Pass, ...] = (
         "parallel loops and what is between them become tasks, which read the bounds of their loops themselves",
     ),
     (gather_atomics, "what all iterations add to one element, each thread adds up by itself first"),
+    (
+        split_blocks,
+        "between barriers, each thread of a block goes its own way: regions, and where threads meet",
+    ),
 )
 
 

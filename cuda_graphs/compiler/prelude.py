@@ -287,6 +287,27 @@ def atomic(e: Emitter, what: ir.Atomic, kind: str, pointer: str, at: str, value:
     return retried(e, what, kind, pointer, at, value)
 
 
+def plain(e: Emitter, what: ir.Atomic, kind: str, pointer: str, at: str, value: str) -> str:
+    """The same where nobody else is in the memory. Not marked as what threads do not share: they share it."""
+    old = e.let(f"load {kind}, {pointer} {at}")
+    if what.kind == "cas":
+        assert what.compare is not None
+        equal = e.let(f"icmp eq {kind} {old}, {e.stored(what.compare)}")
+        new = e.let(f"select i1 {equal}, {kind} {value}, {kind} {old}")
+    elif what.kind == "exchange":
+        new = value
+    elif what.type.kind == "bool":
+        new = e.let(f"{what.kind} {kind} {old}, {value}")
+    else:
+        new = e.computed(
+            {"and": "bit_and", "or": "bit_or", "xor": "bit_xor"}.get(what.kind, what.kind),
+            what.type,
+            [old, value],
+        )
+    e.line(f"store {kind} {new}, {pointer} {at}")
+    return old
+
+
 def retried(e: Emitter, what: ir.Atomic, kind: str, pointer: str, at: str, value: str) -> str:
     """What no machine does in one step: compute, and try until nobody came in between."""
     bits = f"i{8 * what.type.size}"

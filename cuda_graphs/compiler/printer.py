@@ -57,6 +57,7 @@ class _Printer:
                 )
             case ir.For():
                 head = "parallel for" if statement.parallel else "for"
+                head += f" in blocks of {statement.blocks}," if statement.blocks else ""
                 axes = ", ".join(self.axis(axis) for axis in statement.axes)
                 return [f"{pad}{head} {axes}", *self.block(statement.body, depth + 1)]
             case ir.While():
@@ -66,6 +67,8 @@ class _Printer:
                     f"{pad}do if {self.value(statement.condition)}",
                     *self.block(statement.body, depth + 1),
                 ]
+            case ir.Region():
+                return [f"{pad}each thread", *self.block(statement.body, depth + 1)]
         line = LINES[type(statement)](self, statement)
         if isinstance(statement, ir.Value):
             line = f"{self.name(statement)} = {line} : {statement.type!r}"
@@ -97,6 +100,11 @@ class _Printer:
             return array.name
         return f"{array.path}[{', '.join(map(self.value, index))}]"
 
+    def meeting(self, statement: ir.Meeting) -> str:
+        args = [each.name if isinstance(each, ir.Local) else self.value(each) for each in statement.args]
+        mask = "" if statement.mask is None else f" of {statement.mask.name}"
+        return f"{statement.result.name} = {statement.name} {', '.join(args)}{mask}"
+
     def parts(self, parts: tuple[Any, ...]) -> str:
         return ", ".join(repr(part) if isinstance(part, str) else self.value(part[0]) for part in parts)
 
@@ -127,6 +135,10 @@ LINES: dict[type, Callable[[_Printer, Any], str]] = {
     ir.Extent: lambda p, s: f"extent {s.array.path}, {s.axis}",
     ir.Get: lambda p, s: f"get {s.local.name}",
     ir.Set: lambda p, s: f"set {s.local.name} = {p.value(s.value)}",
+    ir.Position: lambda p, s: s.kind,
+    ir.Barrier: lambda p, s: f"barrier of the {s.scope}",
+    ir.Collective: lambda p, s: f"{s.name} {', '.join(map(p.value, s.args))}",
+    ir.Meeting: lambda p, s: p.meeting(s),
     ir.Break: lambda p, s: "break",
     ir.Exit: lambda p, s: "exit",
     ir.Continue: lambda p, s: "continue",

@@ -3,22 +3,25 @@
 """Tasks as PTX kernels.
 
 A parallel task is a loop over the grid: thread t of all takes the iterations t, t + threads, t + 2 threads, ... So any
-grid runs all of them, and neighbours in memory go to neighbouring threads.
+grid runs all of them, and neighbours in memory go to neighbouring threads. Of loops of blocks that is true of the
+blocks (blocks_ptx.py), and the threads of a block are as many as the loop says.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from . import ir, machine
 from .artifact import TaskInfo, layout
+from .blocks_ptx import Team
 from .llvm import Emitter
 from .notation import llvm_type
 from .types import ScalarType
 
-GLOBAL = " addrspace(1)"
+GLOBAL, SHARED = " addrspace(1)", " addrspace(3)"
 
 HEADER = """target datalayout = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
 target triple = "nvptx64-nvidia-cuda"
@@ -67,7 +70,7 @@ class Ptx:
         e.call_void("__assertfail", list(zip(kinds, (message, file, str(line), function, "1"), strict=True)))
 
     def access(self, array: ir.Array) -> str:
-        return GLOBAL
+        return SHARED if array.space is ir.Space.SHARED else GLOBAL
 
     def function(self, e: Emitter, name: str, type: ScalarType, args: list[str]) -> str:
         """libdevice's function."""
@@ -88,15 +91,22 @@ class Ptx:
             e.receive(slot, what, f"%p{i}")
         for statement in task.body.body:
             if statement is task.loop:
-                self.parallel(e, task.loop)
+                self.parallel(e, task.loop, task.name)
             else:
                 e.block(ir.Block([statement]))
         e.line("ret void")
-        return f"define ptx_kernel void @{task.name}({', '.join(params)}) {{\n{e.text()}\n}}\n"
+        blocks = 0 if task.loop is None else task.loop.blocks
+        needs = f' "nvvm.reqntid"="{blocks}"' if blocks else ""
+        return f"define ptx_kernel void @{task.name}({', '.join(params)}){needs} {{\n{e.text()}\n}}\n"
 
-    def parallel(self, e: Emitter, loop: ir.For) -> None:
+    def parallel(self, e: Emitter, loop: ir.For, name: str) -> None:
         """The iterations of this thread."""
         begins, counts, total = e.trips(loop)
+        if loop.blocks:
+            Team(e, loop, (begins, counts, total), name, int(re.sub(r"\D", "", self.arch)) >= 80).run(
+                self.grid
+            )
+            return
         thread, threads = self.position(e)
         width = group_width(loop)
         if width > 1:

@@ -4,12 +4,13 @@
 
     void task(const cgh_launch* launch, const void* params, void* shared, uint64_t first, uint64_t end)
 
-What a task needs of its surroundings is imported by name, to be defined where the object is linked: `cgh_vprintf` and
-`cgh_assert_fail`, which are those of cgh_services in the same header, and functions of libm.
+What a task needs of its surroundings is imported by name, to be defined where the object is linked: `cgh_vprintf`,
+`cgh_assert_fail` and `cgh_scratch`, which are those of cgh_services in the same header, and functions of libm.
 
 A block of the grid is a chunk of the iterations: blocks first to end of a grid of n are the iterations
 [total * first / n, total * end / n). So one call runs one loop, of the length that the scheduler chose, and a grid of 1
-is a plain loop. Of several axes all but the last are one loop over rows; the last is the inner loop, which vectorises.
+is a plain loop. Of loops of blocks the same is true of their blocks (blocks_x86.py). Of several axes all but the last
+are one loop over rows; the last is the inner loop, which vectorises.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from . import ir, machine
-from .artifact import TaskInfo, layout
+from .artifact import TaskInfo, layout, shared_layout
+from .blocks_x86 import Team
 from .image import native_image
 from .llvm import Emitter
 from .notation import llvm_type, suffix
@@ -84,24 +86,30 @@ class X86:
         for slot, what in layout(task):
             at = e.let(f"getelementptr i8, ptr %params, i64 {slot.offset}")
             e.receive(slot, what, e.let(f"load {e.slot_type(slot, what)}, ptr {at}, !invariant.load !3"))
+        for array, offset in shared_layout(task)[0].items():
+            e.addresses[array] = e.let(f"getelementptr i8, ptr %shared, i64 {offset}")
         for statement in task.body.body:
             if statement is task.loop:
                 self.parallel(e, task.loop)
             else:
                 e.block(ir.Block([statement]))
         e.line("ret void")
-        head = f"define void @{task.name}(ptr %launch, ptr %params, ptr %shared, i64 %first, i64 %end) {{"
+        head = f"define void @{task.name}(ptr %launch, ptr %params, ptr noalias %shared, i64 %first, i64 %end) {{"
         return f"{head}\n{e.text()}\n}}\n"
 
     def parallel(self, e: Emitter, loop: ir.For) -> None:
         """The part of the loop that this call is to run."""
         begins, counts, total = e.trips(loop)
+        team = Team(e, loop, begins, counts, total) if loop.blocks else None
+        whole = total if team is None else team.blocks()
         grid = e.let("load i32, ptr %launch")
         blocks = e.let(f"zext i32 {grid} to i64")
         low, high = (
-            e.let(f"udiv i64 {e.let(f'mul i64 {total}, {edge}')}, {blocks}") for edge in ("%first", "%end")
+            e.let(f"udiv i64 {e.let(f'mul i64 {whole}, {edge}')}, {blocks}") for edge in ("%first", "%end")
         )
-        if len(loop.axes) == 1:
+        if team is not None:
+            team.run(low, high)
+        elif len(loop.axes) == 1:
             self.row(e, loop, begins, [], low, high)
         else:
             self.rows(e, loop, begins, counts, low, high)

@@ -297,7 +297,7 @@ cdef int add_task(Specialisation self, maker, info, Kernel kernel, shape) except
     task.block, task.most, task.share, task.iterations = 1, 1, 1, 1
     if info.parallel:
         task.block = info.block_dim or shape.block
-        task.share = shape.share if info.block_dim is None else max(1, shape.share * info.block_dim // shape.block)
+        task.share = info.block_dim if info.blocks else worth_a_block(shape, info.block_dim)
         task.most = most_blocks(kernel, task.block)
         task.iterations = UNKNOWN if info.iterations is None else info.iterations
     for slot in info.slots:
@@ -310,6 +310,11 @@ cdef int add_task(Specialisation self, maker, info, Kernel kernel, shape) except
                 add_source(task.count, step)
     self.tasks.push_back(task)
     return 0
+
+
+def worth_a_block(shape, block_dim):
+    """Iterations that are worth another block, where a block is no more than a part of the loop."""
+    return shape.share if block_dim is None else max(1, shape.share * block_dim // shape.block)
 
 
 cdef int add_source(vector[Source]& sources, tuple parts) except -1:

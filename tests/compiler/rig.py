@@ -20,7 +20,7 @@ import numpy as np
 from cuda.pathfinder import find_bitcode_lib
 
 from cuda_graphs._driver.choice import driver_info
-from cuda_graphs.compiler import annotations, intrinsics, library
+from cuda_graphs.compiler import annotations, block, intrinsics, library, warp
 from cuda_graphs.compiler import types as t
 from cuda_graphs.compiler.artifact import layout
 from cuda_graphs.compiler.interpret import interpret
@@ -37,7 +37,10 @@ _numbers = itertools.count()
 SEED = 0x123456789ABCDEF
 # What kernels see as `cg`.
 cg = types.SimpleNamespace(
-    **{**vars(library), **vars(intrinsics), **vars(annotations), **vars(t)}, types=annotations
+    **{**vars(library), **vars(intrinsics), **vars(annotations), **vars(t)},
+    types=annotations,
+    block=block,
+    warp=warp,
 )
 
 
@@ -185,6 +188,7 @@ def linked(code, names, services):
     builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
     builder.import_symbol("cgh_vprintf", services.table[1])
     builder.import_symbol("cgh_assert_fail", services.table[2])
+    builder.import_symbol("cgh_scratch", services.table[4])
     for name in names:
         builder.export_symbol(name)
     return builder.link(jit(), f"test{next(_numbers)}")
@@ -204,8 +208,10 @@ def on_x86(program, arrays, flat, grid=3):
             data = np.uint64(value.ctypes.data) if isinstance(value, np.ndarray) else value
             block[slot.offset : slot.offset + slot.size] = np.frombuffer(data.tobytes(), np.uint8)
         entry = ptx_rig.ENTRY(code[info.entry])
+        shared = np.full(info.shared_bytes + 128, 0x5A, np.uint8)
+        memory = shared.ctypes.data + -shared.ctypes.data % 128
         for i in reversed(range(blocks)):
-            entry(ctypes.addressof(launch), block.ctypes.data, None, i, i + 1)
+            entry(ctypes.addressof(launch), block.ctypes.data, memory, i, i + 1)
     printed["x86"] = "".join(services.printed)
     return [temps[result.temp][0] for result in artifact.results]
 
@@ -221,7 +227,7 @@ def on_ptx(program, arrays, flat):
     loaded = ptx_rig.load(artifact.code, services)
     for task, info in zip(program.tasks, artifact.tasks, strict=True):
         values = [slot_value(slot, what, arrays, temps, flat) for slot, what in layout(task)]
-        shape = (2, 32) if info.parallel else (1, 1)
+        shape = (2, info.block_dim if info.blocks else 32) if info.parallel else (1, 1)
         loaded.launch(info.entry, *shape, *values)
     printed["ptx"] = "".join(services.printed)
     return [temps[result.temp][0] for result in artifact.results]

@@ -24,6 +24,8 @@ from ..scalars import scalar as constant
 from ..signature import PYTHON, is_template, resolve
 from ..types import ScalarType, bool_, f32, f64, i32
 from .atomics import atomic
+from .blocks import FUNCTIONS as BLOCKS
+from .blocks import blocks_call
 from .functions import Frame, kind_of
 from .linear import FUNCTIONS
 from .loops import grouped, loop_config, ndrange_call, range_call
@@ -356,6 +358,8 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     vec: lambda frame, n, dtype=f32: vec(python_value(frame, n), scalar_type(frame, dtype)),
     mat: lambda frame, rows, columns, dtype=f32: mat(rows, columns, scalar_type(frame, dtype)),
     cg.loop_config: loop_config,
+    cg.blocks: blocks_call,
+    **BLOCKS,
     len: length,
     abs: elementwise("abs"),
     min: many("min"),

@@ -51,6 +51,8 @@ class Frame:
         self.captured: Captured = {}
         self.next_loop = ir.LoopSettings()
         self.root_block = builder.block
+        self.team: Any = None  # of the kernel: the parallel loop that is translated (blocks.py)
+        self.shared_arrays = 0  # of the kernel
         self.return_types: tuple[ScalarType, ...] | None = None  # of a kernel: as annotated
 
     def run(self, statements: list[ast.stmt]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from .. import ir
 from ..errors import CompileSyntaxError, CompileTypeError, CompileValueError, fail
 from ..types import ScalarType, i32, promote
+from .blocks import team_of
 from .functions import Frame, kind_of
 from .places import extent, integer, python_value
 from .scope import Scope
@@ -90,6 +91,8 @@ def loop(frame: Frame, node: ast.For, what: IndexRange) -> None:
     axes = tuple(axis(frame, name, *bounds) for name, bounds in zip(names, what.axes, strict=True))
     parallel = frame.parallel_level and not settings.serialize
     body = ir.Block()
+    team = team_of(settings, what) if parallel else frame.root.team
+    outer_team, frame.root.team = frame.root.team, team
     outer = frame.parallel, frame.loops, frame.outer_scope, frame.parallel_loops
     frame.loops = [*frame.loops, None]
     if parallel:
@@ -103,7 +106,11 @@ def loop(frame: Frame, node: ast.For, what: IndexRange) -> None:
                     frame.scope.names[name] = each.index
         frame.run(node.body)
     frame.parallel, frame.loops, frame.outer_scope, frame.parallel_loops = outer
-    frame.builder.put(ir.For(axes, body, parallel, settings, loc))
+    frame.root.team = outer_team
+    blocks = team.dim if parallel and team.works_together else 0
+    if what.block_dim is not None:
+        settings = ir.replace(settings, block_dim=what.block_dim)
+    frame.builder.put(ir.For(axes, body, parallel, settings, loc, blocks))
 
 
 def targets(frame: Frame, target: ast.expr, what: IndexRange) -> list[str]:

@@ -69,10 +69,12 @@ class VectorElement:
 
 @dataclass(frozen=True)
 class IndexRange:
-    """What is iterated over: (begin, end, step) of each axis; `grouped`: one index vector."""
+    """What is iterated over: (begin, end, step) of each axis; `grouped`: one index vector; `block_dim`: of cg.blocks, the
+    threads of a block."""
 
     axes: tuple[tuple[ir.Value, ir.Value, int], ...]
     grouped: bool = False
+    block_dim: int | None = None
 
 
 @dataclass(frozen=True)

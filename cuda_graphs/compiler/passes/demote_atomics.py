@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`y[i] += a` in a loop over i needs no atomic: no other iteration touches the element.
 
-Each axis of the parallel loop must be an index of the element, in the same position wherever the loop writes to that
-array; and no array that may be the same memory is written in any other way. Then two iterations never write one
-element. What they read does not matter: reading what another iteration changes has no defined result, atomic or not.
+Each axis of the parallel loop (of memory of a block: each that tells its threads apart) must be an index of the
+element, in the same position wherever the loop writes to that array; and no array that may be the same memory is
+written in any other way. Then two iterations never write one element. What they read does not matter: reading what
+another iteration changes has no defined result, atomic or not.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ def private_arrays(loop: ir.For) -> set[ir.Array]:
     written: dict[ir.Array, set[tuple[int, ...] | None]] = {}
     for statement in ir.walk(loop.body):
         if isinstance(statement, (ir.Store, ir.Atomic)) and isinstance(statement.array, ir.Array):
-            written.setdefault(statement.array, set()).add(positions(loop, statement.index))
+            needed = thread_axes(loop) if statement.array.space is ir.Space.SHARED else loop.axes
+            written.setdefault(statement.array, set()).add(positions(needed, statement.index))
     return {
         array
         for array, ways in written.items()
@@ -70,7 +72,12 @@ def private_arrays(loop: ir.For) -> set[ir.Array]:
     }
 
 
-def positions(loop: ir.For, index: tuple[ir.Value, ...]) -> tuple[int, ...] | None:
-    """Where the loop's axes are in an index; None if one is not there."""
-    found = tuple(next((at for at, each in enumerate(index) if each is axis.index), -1) for axis in loop.axes)
+def thread_axes(loop: ir.For) -> tuple[ir.Axis, ...]:
+    """Those that tell the threads of a block apart."""
+    return loop.axes[loop.block_axes() :]
+
+
+def positions(axes: tuple[ir.Axis, ...], index: tuple[ir.Value, ...]) -> tuple[int, ...] | None:
+    """Where the axes are in an index; None if one is not there."""
+    found = tuple(next((at for at, each in enumerate(index) if each is axis.index), -1) for axis in axes)
     return None if -1 in found else found

@@ -6,7 +6,7 @@ The element must be the same in all iterations, nobody may look at the old value
 memory may be touched in any other way, but for loads of other arrays that come first: they see of other iterations what
 they would see anyway, which is nothing defined. The order in which atomics are done has no meaning, so numbers may be
 added in any: sums of floats are marked as loose, which lets loops vectorise. An element that no iteration changes is
-not touched.
+not touched. Threads that work together in blocks have better ways to add up, and are left alone.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def gather_atomics(program: ir.Program) -> ir.Program:
 
 def gathered(task: ir.Task) -> ir.Task:
     """The task with a local for each element that its loop gathers."""
-    found = {} if task.loop is None else gatherable(task, task.loop)
+    found = {} if task.loop is None or task.loop.blocks else gatherable(task, task.loop)
     if not found:
         return task
     gatherer = _Gatherer({place: Sum(atomic) for place, atomic in found.items()})

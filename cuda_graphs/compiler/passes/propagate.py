@@ -18,7 +18,7 @@ from .copy import Copier
 
 __all__ = ["propagate"]
 
-PURE = (ir.Op, ir.Extent, ir.Get, ir.Load)
+PURE = (ir.Op, ir.Extent, ir.Get, ir.Load, ir.Position)
 
 
 def propagate(kernel: ir.Kernel) -> ir.Kernel:

@@ -1,0 +1,336 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Loops of blocks for a CPU: one worker runs a block, whose regions are loops over its threads.
+
+    each thread: a             for t in 0..256: a(t)          a vector loop, as those of plain tasks
+    barrier
+    each thread: b      =>     for t in 0..256: b(t)
+    sum = reduce_add v         loops over the array v
+
+A local that is used in two regions or in a meeting is an array of the block's threads, in the scratch memory of the
+worker. Nobody else is in the block's shared memory, so atomics on it are plain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from . import ir
+from .collectives import COLLECTIVES, WARP, Row, neutral
+from .llvm import Emitter
+from .notation import llvm_type, number
+from .types import ScalarType
+
+__all__ = ["Team"]
+
+LINE = 64  # bytes: each array of the scratch memory begins at a multiple
+PARALLEL = ", !llvm.loop !1"
+MARK = ", !llvm.access.group !0"  # of memory that threads do not share within a region (target_x86.METADATA)
+
+
+class Team:
+    """The threads of a block while a task is emitted."""
+
+    alone = True  # in the shared memory
+
+    def __init__(self, e: Emitter, loop: ir.For, begins: list[str], counts: list[str], total: str) -> None:
+        self.e, self.loop, self.begins, self.counts, self.total = e, loop, begins, counts, total
+        self.outer = loop.block_axes()
+        self.arrays: dict[ir.Local, str] = {}
+        self.block = self.thread = ""  # numbers, in 64 bits
+        self.size = str(loop.blocks)  # threads of this block
+        e.team = self
+
+    def blocks(self) -> str:
+        """How many there are."""
+        e = self.e
+        if not self.outer:
+            return e.let(
+                f"udiv i64 {e.let(f'add i64 {self.total}, {self.loop.blocks - 1}')}, {self.loop.blocks}"
+            )
+        found = self.counts[0]
+        for count in self.counts[1 : self.outer]:
+            found = e.let(f"mul nsw i64 {found}, {count}")
+        return found
+
+    def run(self, low: str, high: str) -> None:
+        """The blocks from one number to another."""
+        e = self.e
+        self.allocate()
+        index = ir.LoopIndex("block")
+
+        def body(following: str) -> None:
+            self.block = e.wide[index]
+            self.place(self.block, 0, self.outer)
+            if not self.outer:
+                left = e.let(f"sub i64 {self.total}, {e.let(f'mul i64 {self.block}, {self.loop.blocks}')}")
+                sizes = [("i64", left), ("i64", str(self.loop.blocks))]
+                self.size = e.call("llvm.smin.i64", "i64", sizes)
+            e.loops.append((following, following))
+            e.block(self.loop.body)
+            e.loops.pop()
+
+        e.counted(index, low, high, 1, body)
+
+    def place(self, at: str, first: int, end: int) -> None:
+        """The indices of axes, of the number of a point in their box."""
+        e = self.e
+        for number_ in reversed(range(first, end)):
+            axis, begin, count = self.loop.axes[number_], self.begins[number_], self.counts[number_]
+            part = at if number_ == first else e.let(f"urem i64 {at}, {count}")
+            at = at if number_ == first else e.let(f"udiv i64 {at}, {count}")
+            scaled = part if axis.step == 1 else e.let(f"mul nsw i64 {part}, {axis.step}")
+            e.wide[axis.index] = scaled if begin == "0" else e.let(f"add nsw i64 {begin}, {scaled}")
+
+    # Variables
+
+    def allocate(self) -> None:
+        """Memory for the locals that are arrays."""
+        offset = 0
+        found = arrays_of(self.loop)
+        if not found:
+            return
+        sizes = {local: -(-self.loop.blocks * local.type.size // LINE) * LINE for local in found}
+        memory = self.e.call("cgh_scratch", "noalias ptr", [("i64", str(sum(sizes.values())))])
+        for local, size in sizes.items():
+            self.arrays[local] = self.e.let(f"getelementptr i8, ptr {memory}, i64 {offset}")
+            offset += size
+
+    def variable(self, local: ir.Local) -> tuple[str, str] | None:
+        """(pointer to a local of this thread, what its accesses are marked with); None: it is a variable as any."""
+        if local not in self.arrays:
+            return None
+        return self.element(local, self.thread), self.e.metadata
+
+    def element(self, local: ir.Local, at: str) -> str:
+        return self.e.let(
+            f"getelementptr inbounds {llvm_type(local.type)}, ptr {self.arrays[local]}, i64 {at}"
+        )
+
+    # Statements
+
+    def region(self, statement: ir.Region) -> None:
+        self.e.metadata = MARK
+        if self.outer == len(self.loop.axes):  # blocks of one thread
+            self.each("1", lambda at, following: self.inside(statement.body, "0", following))
+        elif self.outer:
+            self.nest(statement.body, self.outer, "0")
+        else:
+            self.each(self.size, lambda at, following: self.one(statement.body, at, following), PARALLEL)
+        self.e.metadata = ""
+
+    def nest(self, body: ir.Block, axis: int, before: str) -> None:
+        """Loops over the axes that tell the threads of a block apart."""
+        e = self.e
+        what, count, last = self.loop.axes[axis], self.counts[axis], axis + 1 == len(self.loop.axes)
+
+        def point(at: str, following: str) -> None:
+            scaled = at if what.step == 1 else e.let(f"mul nsw i64 {at}, {what.step}")
+            begin = self.begins[axis]
+            e.wide[what.index] = scaled if begin == "0" else e.let(f"add nsw i64 {begin}, {scaled}")
+            thread = at if before == "0" else e.let(f"add nsw i64 {before}, {at}")
+            if last:
+                self.inside(body, thread, following)
+            else:
+                self.nest(body, axis + 1, e.let(f"mul nsw i64 {thread}, {self.counts[axis + 1]}"))
+
+        self.each(count, point, PARALLEL if last else "")
+
+    def one(self, body: ir.Block, thread: str, following: str) -> None:
+        """A thread of a block that need not be full."""
+        before = self.e.let(f"mul nsw i64 {self.block}, {self.loop.blocks}")
+        self.place(self.e.let(f"add nsw i64 {before}, {thread}"), 0, len(self.loop.axes))
+        self.inside(body, thread, following)
+
+    def inside(self, body: ir.Block, thread: str, following: str) -> None:
+        self.thread = thread
+        self.e.loops.append((following, following))
+        self.e.block(body)
+        self.e.loops.pop()
+
+    def each(self, end: str, body: Callable[[str, str], None], parallel: str = "") -> None:
+        """A loop from 0; `body` gets the number and the label of what follows."""
+        index = ir.LoopIndex("each")
+        self.e.counted(index, "0", end, 1, lambda following: body(self.e.wide[index], following), parallel)
+
+    def barrier(self, statement: ir.Barrier) -> None:
+        """Regions follow one another."""
+
+    def position(self, statement: ir.Position) -> None:
+        self.e.wide[statement] = self.thread if statement.kind == "thread" else self.block
+
+    # Meetings
+
+    def meeting(self, m: ir.Meeting) -> None:
+        row = COLLECTIVES[m.name]
+        if row.source:
+            self.shuffle(m, row)
+        elif row.rule == "ballot":
+            self.warps(m, lambda base: self.ballot(m, base))
+        elif row.scope == "warp":
+            self.warps(m, lambda base: self.reduced(m, row, base))
+        else:
+            self.reduce_block(m, row)
+
+    def given(self, arg: ir.Local | ir.Value, at: str) -> str:
+        if isinstance(arg, ir.Value):
+            return self.e.value(arg)
+        return self.e.let(f"load {llvm_type(arg.type)}, ptr {self.element(arg, at)}{self.e.metadata}")
+
+    def shuffle(self, m: ir.Meeting, row: Row) -> None:
+        e = self.e
+
+        def one(at: str, following: str) -> None:
+            lane, base = e.let(f"and i64 {at}, {WARP - 1}"), e.let(f"and i64 {at}, -{WARP}")
+            operand = e.let(f"and i32 {self.given(m.args[1], at)}, {WARP - 1}")
+            source = SOURCES[row.source](e, lane, e.let(f"zext i32 {operand} to i64"))
+            place = e.let(f"add i64 {base}, {source}")
+            there = e.let(f"icmp ult i64 {source}, {WARP}")
+            there = e.let(f"and i1 {there}, {e.let(f'icmp ult i64 {place}, {self.size}')}")
+            place = e.let(f"select i1 {there}, i64 {place}, i64 {at}")
+            if m.mask is not None:
+                place = e.let(f"select i1 {self.given(m.mask, place)}, i64 {place}, i64 {at}")
+            found = self.given(m.args[0], place)
+            t = llvm_type(m.result.type)
+            e.line(f"store {t} {found}, ptr {self.element(m.result, at)}{e.metadata}")
+
+        e.metadata = MARK
+        self.each(self.size, one, PARALLEL)
+        e.metadata = ""
+
+    def warps(self, m: ir.Meeting, make: Callable[[str], str]) -> None:
+        """What each warp, by its first thread, makes, for all of its lanes."""
+        e, t = self.e, llvm_type(m.result.type)
+
+        def one(warp: str, following: str) -> None:
+            base = e.let(f"mul nsw i64 {warp}, {WARP}")
+            found = make(base)
+            left = e.let(f"sub nsw i64 {self.size}, {base}")
+            end = e.call("llvm.smin.i64", "i64", [("i64", left), ("i64", str(WARP))])
+
+            def lane(at: str, following: str) -> None:
+                e.line(f"store {t} {found}, ptr {self.element(m.result, e.let(f'add nsw i64 {base}, {at}'))}")
+
+            self.each(end, lane)
+
+        self.each(self.warp_count(), one)
+
+    def warp_count(self) -> str:
+        return self.e.let(f"udiv i64 {self.e.let(f'add i64 {self.size}, {WARP - 1}')}, {WARP}")
+
+    def there(self, m: ir.Meeting, base: str, lane: str) -> tuple[str, str]:
+        """(whether a thread takes part, its number or that of another thread)."""
+        e = self.e
+        at = e.let(f"add nsw i64 {base}, {lane}")
+        there = e.let(f"icmp ult i64 {at}, {self.size}")
+        at = e.let(f"select i1 {there}, i64 {at}, i64 0")
+        if m.mask is not None:
+            there = e.let(f"and i1 {there}, {self.given(m.mask, at)}")
+        return there, at
+
+    def ballot(self, m: ir.Meeting, base: str) -> str:
+        e, word = self.e, self.e.slot("i32")
+        e.line(f"store i32 0, ptr {word}")
+
+        def one(lane: str, following: str) -> None:
+            there, at = self.there(m, base, lane)
+            flag = e.let(f"select i1 {there}, i1 {self.given(m.args[0], at)}, i1 false")
+            bit = e.let(f"shl i32 {e.let(f'zext i1 {flag} to i32')}, {e.let(f'trunc i64 {lane} to i32')}")
+            before = e.let(f"load i32, ptr {word}")
+            e.line(f"store i32 {e.let(f'or i32 {before}, {bit}')}, ptr {word}")
+
+        self.each(str(WARP), one)
+        return e.let(f"load i32, ptr {word}")
+
+    def reduced(self, m: ir.Meeting, row: Row, base: str) -> str:
+        """What the warp that begins at a thread comes to."""
+        e, type = self.e, m.result.type
+        t, lanes = llvm_type(type), e.slot(f"[{WARP} x {llvm_type(type)}]")
+
+        def fill(lane: str, following: str) -> None:
+            there, at = self.there(m, base, lane)
+            found = e.let(f"select i1 {there}, {t} {self.given(m.args[0], at)}, {t} {nothing(row, type)}")
+            e.line(f"store {t} {found}, ptr {e.let(f'getelementptr inbounds {t}, ptr {lanes}, i64 {lane}')}")
+
+        self.each(str(WARP), fill)
+        return self.tree(row, type, lanes)
+
+    def tree(self, row: Row, type: ScalarType, values: str) -> str:
+        """All of 32 values, each joined with that 16, then 8, 4, 2, 1 further on."""
+        e, t = self.e, llvm_type(type)
+        distance = WARP // 2
+        while distance:
+
+            def join(at: str, following: str, distance: int = distance) -> None:
+                places = [
+                    e.let(f"getelementptr inbounds {t}, ptr {values}, i64 {each}")
+                    for each in (at, e.let(f"add nsw i64 {at}, {distance}"))
+                ]
+                pair = [e.let(f"load {t}, ptr {place}") for place in places]
+                e.line(f"store {t} {e.computed(row.combine, type, pair)}, ptr {places[0]}")
+
+            self.each(str(distance), join)
+            distance //= 2
+        return e.let(f"load {t}, ptr {values}")
+
+    def reduce_block(self, m: ir.Meeting, row: Row) -> None:
+        e, type = self.e, m.result.type
+        t = llvm_type(type)
+        warps = e.slot(f"[{WARP} x {t}]")
+
+        def place(at: str) -> str:
+            return e.let(f"getelementptr inbounds {t}, ptr {warps}, i64 {at}")
+
+        self.each(str(WARP), lambda at, _: e.line(f"store {t} {nothing(row, type)}, ptr {place(at)}"))
+
+        def one(warp: str, following: str) -> None:
+            found = self.reduced(m, row, e.let(f"mul nsw i64 {warp}, {WARP}"))
+            e.line(f"store {t} {found}, ptr {place(warp)}")
+
+        self.each(self.warp_count(), one)
+        e.line(f"store {t} {self.tree(row, type, warps)}, ptr {e.variable(m.result)}")
+
+
+SOURCES: dict[str, Callable[[Emitter, str, str], str]] = {
+    "index": lambda e, lane, count: count,
+    "up": lambda e, lane, count: e.let(f"sub i64 {lane}, {count}"),
+    "down": lambda e, lane, count: e.let(f"add i64 {lane}, {count}"),
+    "xor": lambda e, lane, count: e.let(f"xor i64 {lane}, {count}"),
+}
+
+
+def nothing(row: Row, type: ScalarType) -> str:
+    """What stands for somebody who is not there."""
+    return number(neutral(row.combine, type), type)
+
+
+def arrays_of(loop: ir.For) -> list[ir.Local]:
+    """Locals that have a value for each thread from one region to another, or in a meeting."""
+    users: dict[ir.Local, set[ir.Statement]] = {}
+    common: set[ir.Local] = set()
+
+    def look(block: ir.Block, region: ir.Region | None) -> None:
+        for statement in block.body:
+            if isinstance(statement, ir.Meeting):
+                for each in (
+                    *statement.args,
+                    statement.mask,
+                    None if statement.uniform else statement.result,
+                ):
+                    if isinstance(each, ir.Local):
+                        users.setdefault(each, set()).update((statement, loop))
+            local = getattr(statement, "local", None)
+            if local is not None and region is not None:
+                users.setdefault(local, set()).add(region)
+            elif isinstance(statement, ir.Set):
+                common.add(statement.local)
+            for inner in ir.blocks_of(statement):
+                look(inner, statement if isinstance(statement, ir.Region) else region)
+
+    look(loop.body, None)
+    written = {s.local for s in ir.walk(loop.body) if isinstance(s, ir.Set)} | {
+        s.result for s in ir.walk(loop.body) if isinstance(s, ir.Meeting) and not s.uniform
+    }
+    return [
+        each for each, where in users.items() if len(where) > 1 and each in written and each not in common
+    ]

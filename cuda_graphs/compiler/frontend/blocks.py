@@ -1,0 +1,217 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Loops over blocks of threads, and what threads do together in them: cg.block and cg.warp.
+
+`Team` is what the frontend knows of the parallel loop that it is in: at its end, whether it is a loop of blocks. That
+control flow around barriers is the same in all threads is looked at by a pass (passes/split_blocks.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import block, ir, warp
+from ..annotations import VectorType
+from ..collectives import COLLECTIVES, WARP, result_type
+from ..errors import CompileSyntaxError, CompileTypeError, CompileValueError, fail
+from ..types import ScalarType, i32
+from .functions import Frame, kind_of
+from .places import broadcast, integer, python_value, read
+from .values import IndexRange, TypeOf, Vector
+
+__all__ = ["FUNCTIONS", "Team", "blocks_call", "team_of"]
+
+MOST_THREADS = 1024  # of a block, on all GPUs (CUDA C++ Programming Guide, "Compute Capabilities")
+MOST_SHARED = 48 * 1024  # bytes that a kernel may have without asking for more (same place)
+ALIGNMENT = 16  # of a shared array, for vector accesses
+EXCHANGE = 33 * 8  # bytes that a reduction over a block takes: a result of each warp, and of all
+REMEDY = "write `for b, t in cg.blocks(n, 256)`, or cg.loop_config(block_dim=256) before a parallel loop"
+
+
+@dataclass(eq=False)
+class Team:
+    """A parallel loop while its body is translated. `dim`: threads of a block, None where the source does not say."""
+
+    dim: int | None
+    works_together: bool = False
+    arrays: list[ir.Array] = field(default_factory=list)
+    exchange: int = 0
+
+
+def team_of(settings: ir.LoopSettings, what: IndexRange) -> Team:
+    """Of a loop that begins."""
+    return Team(what.block_dim or settings.block_dim, what.block_dim is not None)
+
+
+def together(frame: Frame, name: str) -> Team:
+    """The loop that a function of cg.block or cg.warp is in: an error where it is none of blocks."""
+    team: Team | None = frame.root.team
+    if team is None:
+        raise fail(
+            CompileSyntaxError,
+            frame.builder.loc,
+            f"{name} outside of a parallel loop: there are no blocks",
+            REMEDY,
+        )
+    if team.dim is None:
+        raise fail(
+            CompileSyntaxError,
+            frame.builder.loc,
+            f"{name} in a loop that does not say how large its blocks are",
+            REMEDY,
+        )
+    team.works_together = True
+    return team
+
+
+def blocks_call(frame: Frame, grid: Any, block: Any) -> IndexRange:
+    """cg.blocks(grid, block)."""
+    outer = [integer(frame, each, "a number of blocks") for each in extents(grid)]
+    inner = [python_value(frame, each) for each in extents(block)]
+    if not all(isinstance(each, int) and not isinstance(each, bool) for each in inner):
+        raise fail(
+            CompileValueError, frame.builder.loc, "the threads of a block must be known when compiling",
+            "write a number, a global, or a parameter that is a cg.template",
+        )  # fmt: skip
+    threads = math.prod(inner)
+    if not outer or not inner or min(inner) < 1 or threads > MOST_THREADS:
+        raise fail(
+            CompileValueError, frame.builder.loc, f"blocks of {' x '.join(map(str, inner)) or 'no'} threads",
+            f"a block has from 1 to {MOST_THREADS} threads",
+        )  # fmt: skip
+    if not frame.parallel_level or frame.next_loop.serialize or frame.next_loop.block_dim:
+        raise fail(
+            CompileSyntaxError, frame.builder.loc, "cg.blocks is a parallel loop of its own, which says its block_dim",
+            "put it at the top of the kernel, without block_dim or serialize before it",
+        )  # fmt: skip
+    axes = [(ir.Const(0, each.type), each, 1) for each in outer]
+    axes += [(ir.Const(0, i32), ir.Const(each, i32), 1) for each in inner]
+    return IndexRange(tuple(axes), block_dim=threads)
+
+
+def extents(found: Any) -> tuple[Any, ...]:
+    return tuple(found) if isinstance(found, (tuple, list)) else (found,)
+
+
+def shared_array(frame: Frame, dtype: Any, shape: Any) -> ir.Array:
+    """cg.block.shared_array(dtype, shape): memory of the block."""
+    team = together(frame, "cg.block.shared_array")
+    element = dtype.type if isinstance(dtype, TypeOf) else dtype
+    if not isinstance(element, (ScalarType, VectorType)):
+        raise fail(
+            CompileTypeError, frame.builder.loc, f"the elements of a shared array have a type, not {kind_of(dtype)}",
+            "cg.block.shared_array(cg.f32, 256)",
+        )  # fmt: skip
+    outer = tuple(python_value(frame, each) for each in extents(shape))
+    if not all(isinstance(each, int) and not isinstance(each, bool) and each > 0 for each in outer):
+        raise fail(
+            CompileValueError, frame.builder.loc,
+            "the shape of a shared array is made of numbers above 0 that are known when compiling",
+            "write numbers, globals, cg.block.dim(), or parameters that are cg.template",
+        )  # fmt: skip
+    inner = element.shape if isinstance(element, VectorType) else ()
+    scalar = element.dtype if isinstance(element, VectorType) else element
+    whole = (*outer, *inner)
+    name = f"shared.{frame.root.shared_arrays}"
+    frame.root.shared_arrays += 1
+    team.arrays.append(ir.Array(name, scalar, len(whole), ir.Space.SHARED, whole, inner))
+    check_size(frame, team)
+    return team.arrays[-1]
+
+
+def check_size(frame: Frame, team: Team) -> None:
+    """That what a block shares is there on every GPU."""
+    sizes = [math.prod(each.shape or ()) * each.element.size for each in team.arrays]
+    total = sum(-(-size // ALIGNMENT) * ALIGNMENT for size in sizes) + team.exchange
+    if total > MOST_SHARED:
+        more = f" and {team.exchange} of reductions" if team.exchange else ""
+        raise fail(
+            CompileValueError, frame.builder.loc, f"the blocks of this loop share {total} bytes: arrays of "
+            f"{', '.join(map(str, sizes))}{more}; 48 KiB ({MOST_SHARED}) is the limit",
+            "take smaller tiles, or a smaller type",
+        )  # fmt: skip
+
+
+def barrier(scope: str) -> Callable[..., None]:
+    def function(frame: Frame) -> None:
+        together(frame, f"cg.{scope}.sync")
+        frame.builder.put(ir.Barrier(scope, frame.builder.loc))
+
+    return function
+
+
+def position(name: str, make: Callable[[Frame], ir.Value]) -> Callable[..., ir.Value]:
+    def function(frame: Frame) -> ir.Value:
+        together(frame, name)
+        return make(frame)
+
+    return function
+
+
+def number(kind: str) -> Callable[[Frame], ir.Value]:
+    return lambda frame: frame.builder.put(ir.Position(kind, loc=frame.builder.loc))
+
+
+def in_warp(row: str, operand: int) -> Callable[[Frame], ir.Value]:
+    return lambda frame: frame.builder.op(row, number("thread")(frame), ir.Const(operand, i32))
+
+
+def dim(frame: Frame) -> int:
+    found = together(frame, "cg.block.dim").dim
+    assert found is not None
+    return found
+
+
+def collective(name: str) -> Callable[..., Any]:
+    """A row of the table; of vectors component by component."""
+    row = COLLECTIVES[name]
+
+    def scalar(frame: Frame, value: ir.Value, *more: ir.Value) -> ir.Value:
+        builder = frame.builder
+        if row.kinds == ("bool",):
+            value = builder.truth(value, f"the operand of cg.{name}")
+        args = (value, *more)
+        try:
+            found = result_type(name, tuple(arg.type for arg in args))
+        except TypeError as error:
+            raise fail(
+                CompileTypeError, builder.loc, str(error), "see its row in the language reference"
+            ) from None
+        return builder.put(ir.Collective(name, args, found, builder.loc))
+
+    def function(frame: Frame, *args: Any) -> Any:
+        team = together(frame, f"cg.{name}")
+        if len(args) != row.arity:
+            raise fail(
+                CompileTypeError, frame.builder.loc, f"{row.spelling} takes {row.arity} values, got {len(args)}",
+                "see its row in the language reference",
+            )  # fmt: skip
+        if row.scope == "block":
+            team.exchange = EXCHANGE
+            check_size(frame, team)
+        more = [frame.builder.cast(integer(frame, each, "the lane"), i32) for each in args[1:]]
+        value = read(frame, args[0])
+        if isinstance(value, Vector):
+            return broadcast(frame, lambda part: scalar(frame, part, *more), value)
+        return scalar(frame, frame.scalar(value), *more)
+
+    return function
+
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    block.shared_array: shared_array,
+    block.sync: barrier("block"),
+    warp.sync: barrier("warp"),
+    block.index: position("cg.block.index", number("block")),
+    block.thread: position("cg.block.thread", number("thread")),
+    block.dim: dim,
+    warp.lane: position("cg.warp.lane", in_warp("bit_and", WARP - 1)),
+    warp.index: position("cg.warp.index", in_warp("shift_right", 5)),
+    **{
+        getattr({"block": block, "warp": warp}[r.scope], n.partition(".")[2]): collective(n)
+        for n, r in COLLECTIVES.items()
+    },
+}

@@ -1,0 +1,369 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Cuts the body of a loop of blocks into regions, which each thread executes by itself; between them threads meet.
+
+    a = load x[t]; barrier; b = load s[t+1]; c = add a, b  =>  each thread: a = load x[t]; set v = a
+                                                               barrier
+                                                               each thread: b = load s[t+1]; c = add get v, b
+
+What stands between regions is executed once a block on some machines: it is the same in all threads (uniform.py). That
+are the If, For and While around collectives, the variables and values that decide them, and those parts of their blocks.
+Where warps meet under an `if` that lanes take differently, the `if` goes into the regions, and the meeting gets a mask.
+
+A value that another region uses is computed there again where it is made of indices and parameters; else a local
+carries it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import ir
+from ..collectives import COLLECTIVES
+from ..errors import CompileSyntaxError, fail
+from ..ops import OPS
+from ..types import bool_
+from .copy import Copier
+from .uniform import Uniformity
+
+__all__ = ["split_blocks"]
+
+MOST_PARTS = 24  # operations and operands of a value that is computed again rather than kept
+# Operations that are not: functions of the machine, divisions, powers.
+COSTLY = {
+    row.name for row in OPS.values()
+    if any(text.startswith("!") for text in row.llvm.values()) or row.name.endswith(("_pow", "div", "sqrt"))
+}  # fmt: skip
+
+
+def split_blocks(program: ir.Program) -> ir.Program:
+    """The program with the loops of blocks in regions. CompileError where threads would not meet."""
+    return ir.replace(program, tasks=tuple(split(task) for task in program.tasks))
+
+
+def split(task: ir.Task) -> ir.Task:
+    loop = task.loop
+    if loop is None or not loop.blocks:
+        return task
+    splitter = Splitter(loop)
+    body = Carrying(splitter.whole(), splitter).whole()
+    made = ir.replace(loop, body=body)
+    return ir.replace(task, body=ir.Block([made if s is loop else s for s in task.body.body]), loop=made)
+
+
+def meets(statement: ir.Statement) -> Iterator[ir.Barrier | ir.Collective]:
+    """The collectives in a statement."""
+    for each in ir.walk(ir.Block([statement])):
+        if isinstance(each, (ir.Barrier, ir.Collective)):
+            yield each
+
+
+def scope_of(statement: ir.Barrier | ir.Collective) -> str:
+    return statement.scope if isinstance(statement, ir.Barrier) else COLLECTIVES[statement.name].scope
+
+
+def name_of(statement: ir.Barrier | ir.Collective) -> str:
+    return f"cg.{statement.scope}.sync" if isinstance(statement, ir.Barrier) else f"cg.{statement.name}"
+
+
+def line(statement: ir.Statement) -> int:
+    return statement.loc.line if statement.loc is not None else 0
+
+
+# What is not computed again.
+KEPT = (ir.Get, ir.Load, ir.Atomic, ir.Op)
+
+
+class Splitter:
+    """Which statements stand between regions, and the body with regions of the statements that were there.
+
+    above    what stands between regions: statements, and locals that are one variable for all threads
+    results  locals that hold what meetings give to each thread
+    given    reads of what they give to all threads: of which
+    """
+
+    def __init__(self, loop: ir.For) -> None:
+        self.loop, self.uniform = loop, Uniformity(loop)
+        self.above: set[ir.Statement | ir.Local] = {loop}
+        self.results: dict[ir.Value, ir.Local] = {}
+        self.given: dict[ir.Value, ir.Value] = {}
+        self.open: list[ir.Statement] = []  # of the region that is being made
+        self.mask: ir.Local | None = None
+        self.check(loop.body)
+        self.last = self.check_leaving()
+        self.place()
+
+    def whole(self) -> ir.Block:
+        """The body. What comes after a place where some threads leave is one region."""
+        body = self.loop.body.body
+        made = self.block(ir.Block(body[: self.last]))
+        self.open += body[self.last :]
+        self.close(made.body)
+        return made
+
+    # What cannot be
+
+    def check(self, body: ir.Block) -> None:
+        for statement in body.body:
+            found = next(meets(statement), None)
+            if found is None or statement is found:
+                continue
+            assert isinstance(statement, (ir.If, ir.For, ir.While))
+            if not self.uniform.decides(statement):
+                check_apart(statement, found)
+            for inner in ir.blocks_of(statement):
+                self.check(inner)
+
+    def check_leaving(self) -> int:
+        """The number of the first statement of the body at which some threads may leave it. Nobody meets after it."""
+        body = self.loop.body.body
+        at, gone = next(
+            ((n, s) for n, each in enumerate(body) for s in self.leaving(each)), (len(body), None)
+        )
+        for statement in body[at:]:
+            for found in meets(statement):
+                assert gone is not None
+                raise fail(
+                    CompileSyntaxError, gone.loc, f"threads that leave here do not come to {name_of(found)} of line "
+                    f"{line(found)}",
+                    "put what they do not do under an `if`, and leave barriers, reductions and shuffles outside of it",
+                )  # fmt: skip
+        return at
+
+    def leaving(self, statement: ir.Statement, apart: bool = False) -> Iterator[ir.Statement]:
+        """Where threads leave the body, and others do not."""
+        if isinstance(statement, ir.Continue) and apart:
+            yield statement
+        if isinstance(statement, ir.If):
+            apart = apart or not self.uniform.decides(statement)
+            for inner in (*statement.then.body, *statement.orelse.body):
+                yield from self.leaving(inner, apart)
+
+    # What is above
+
+    def place(self) -> None:
+        """Find it: what decides control flow around collectives, and what that is made of."""
+        known = -1
+        while known != len(self.above):
+            known = len(self.above)
+            self.look(ir.Block(self.loop.body.body[: self.last]), self.loop, False)
+
+    def look(self, block: ir.Block, loop: ir.For | ir.While, apart: bool) -> bool:
+        """Whether something in the block is above. `apart`: under an `if` that is no control flow between regions."""
+        found = False
+        for statement in block.body:
+            inner = statement if isinstance(statement, (ir.For, ir.While)) else loop
+            decided = not isinstance(statement, (ir.If, ir.For, ir.While)) or self.uniform.decides(statement)
+            inside = [self.look(each, inner, apart or not decided) for each in ir.blocks_of(statement)]
+            if any(inside) or self.stands_above(statement, loop, apart):
+                self.above.add(statement)
+            if statement in self.above:
+                found = True
+                if isinstance(statement, (ir.If, ir.For, ir.While)) and decided and not apart:
+                    self.demand(statement)
+        return found
+
+    def stands_above(self, statement: ir.Statement, loop: ir.For | ir.While, apart: bool) -> bool:
+        match statement:
+            case ir.Barrier() | ir.Collective():
+                return True
+            case ir.Set() if statement.local in self.above:
+                self.demand(statement)
+                return True
+            case ir.Break() | ir.Continue():
+                return loop in self.above and not apart
+        return False
+
+    def demand(self, statement: ir.Statement) -> None:
+        """What the statement is made of is above."""
+        for value in ir.operands_of(statement):
+            if isinstance(value, (ir.Const, ir.Param, ir.LoopIndex)) or value in self.above:
+                continue
+            self.above.add(value)
+            if isinstance(value, ir.Get):
+                self.above.add(value.local)
+            self.demand(value)
+
+    # Cutting
+
+    def block(self, block: ir.Block) -> ir.Block:
+        """The block, with regions."""
+        made: list[ir.Statement] = []
+        for statement in block.body:
+            if statement in self.above:
+                self.step(statement, made)
+            else:
+                self.open.append(statement)
+        self.close(made)
+        return ir.Block(made)
+
+    def close(self, made: list[ir.Statement]) -> None:
+        """End the region that is being made."""
+        if self.open:
+            made.append(ir.Region(ir.Block(self.under_mask(self.open))))
+        self.open = []
+
+    def under_mask(self, body: list[ir.Statement]) -> list[ir.Statement]:
+        if self.mask is None:
+            return body
+        here = ir.Get(self.mask)
+        return [here, ir.If(here, ir.Block(body), ir.Block())]
+
+    def step(self, statement: ir.Statement, made: list[ir.Statement]) -> None:
+        match statement:
+            case ir.Op() | ir.Extent() | ir.Position() | ir.Get():
+                made.append(statement)  # in front of the region: what it is made of was there before
+                return
+            case ir.Collective():
+                self.meeting(statement, made)
+                return
+        self.close(made)
+        match statement:
+            case ir.If() if self.mask is not None or not self.uniform.decides(statement):
+                self.masked(statement, made)
+            case ir.If() | ir.For() | ir.While():
+                blocks = {n: self.block(getattr(statement, n)) for n in BLOCKS[type(statement)]}
+                made.append(ir.replace(statement, **blocks))
+            case _:
+                made.append(statement)
+
+    def meeting(self, statement: ir.Collective, made: list[ir.Statement]) -> None:
+        row, args = COLLECTIVES[statement.name], list[ir.Local | ir.Value]()
+        for arg in statement.args:
+            if isinstance(arg, ir.Const):
+                args.append(arg)
+                continue
+            given = ir.Local(f"{statement.name}.given", arg.type)
+            self.open.append(ir.Set(given, arg, statement.loc))
+            args.append(given)
+        self.close(made)
+        result, uniform = ir.Local(statement.name, statement.type), row.scope == "block"
+        made.append(ir.Meeting(statement.name, result, tuple(args), self.mask, uniform, statement.loc))
+        if uniform:
+            found = ir.Get(result, statement.loc)
+            made.append(found)
+            self.given[found] = statement
+        else:
+            self.results[statement] = result
+
+    def masked(self, statement: ir.If, made: list[ir.Statement]) -> None:
+        """An `if` that goes into the regions of its branches."""
+        outer, then, orelse = self.mask, ir.Local("then", bool_), ir.Local("else", bool_)
+        other = ir.Op("not", (statement.condition,), bool_)
+        decided = [ir.Set(then, statement.condition), other, ir.Set(orelse, other)]
+        first = [ir.Set(then, ir.FALSE), ir.Set(orelse, ir.FALSE)] if outer is not None else []
+        made.append(ir.Region(ir.Block([*first, *self.under_mask(decided)])))
+        for self.mask, branch in ((then, statement.then), (orelse, statement.orelse)):
+            made += self.block(branch).body
+        self.mask = outer
+
+
+# Names of the blocks of control flow.
+BLOCKS = {ir.If: ("then", "orelse"), ir.For: ("body",), ir.While: ("head", "body")}
+
+
+def check_apart(statement: ir.If | ir.For | ir.While, found: ir.Barrier | ir.Collective) -> None:
+    """What is in a statement that threads of a block take in different ways: in an `if`, warps may meet."""
+    if not isinstance(statement, ir.If):
+        why = f"a loop that threads of a block may leave at different times (line {line(statement)})"
+        remedy = "make bounds and conditions the same in all threads: what cg.block.any(condition) gives is"
+        raise fail(
+            CompileSyntaxError, found.loc, f"{name_of(found)} in {why}: some would wait for ever", remedy
+        )
+    for each in meets(statement):
+        if scope_of(each) == "block":
+            raise fail(
+                CompileSyntaxError, each.loc, f"{name_of(each)} under an `if` that threads of a block may decide "
+                f"differently (line {line(statement)}): some would wait for ever",
+                "put it behind the `if`, or decide by what is the same in all threads: cg.block.any(condition)",
+            )  # fmt: skip
+    for inner in ir.walk(ir.Block([statement])):
+        if isinstance(inner, (ir.For, ir.While)) and next(meets(inner), None) is not None:
+            raise fail(
+                CompileSyntaxError, found.loc, f"{name_of(found)} in a loop under an `if` that threads of a block may "
+                f"decide differently (line {line(statement)})",
+                "put the `if` into the loop",
+            )  # fmt: skip
+
+
+class Carrying(Copier):
+    """Copies the body with regions: what one region uses of another, it computes again or gets from a local.
+
+    home    of values of regions: which
+    across  locals of values that others use, and that are not computed again
+    """
+
+    def __init__(self, body: ir.Block, splitter: Splitter) -> None:
+        super().__init__()
+        self.body, self.results, self.given = body, splitter.results, splitter.given
+        self.home: dict[ir.Value, ir.Region] = {}
+        self.across: dict[ir.Value, ir.Local] = {}
+        self.region: ir.Region | None = None
+        self.front: list[ir.Statement] = []
+        regions = [s for s in ir.walk(body) if isinstance(s, ir.Region)]
+        for region in regions:
+            self.home |= {s: region for s in ir.walk(region.body) if isinstance(s, ir.Value)}
+        for region in regions:
+            for statement in ir.walk(region.body):
+                for value in ir.operands_of(statement):
+                    self.need(value, region)
+
+    def whole(self) -> ir.Block:
+        return self.block(self.body)
+
+    def need(self, value: ir.Value, region: ir.Region) -> None:
+        if self.home.get(value, region) is not region and not self.is_cheap(value):
+            self.across.setdefault(value, ir.Local("carried", value.type))
+
+    def is_cheap(self, value: ir.Value) -> bool:
+        """Whether it is made of indices and parameters, by few operations."""
+        count, left = 0, [value]
+        while left:
+            each = left.pop()
+            count += 1
+            if isinstance(each, ir.Op) and each in self.home and each.name not in COSTLY:
+                left += each.args
+            elif each in self.results or (each in self.home and isinstance(each, KEPT)):
+                return False
+        return count <= MOST_PARTS
+
+    def part(self, part: object) -> object:
+        if isinstance(part, ir.Value) and self.region is not None and self.is_elsewhere(part):
+            return self.fetch(part)
+        return super().part(part)
+
+    def is_elsewhere(self, value: ir.Value) -> bool:
+        """Whether it is of another region, and not here yet."""
+        return value not in self.values and (
+            value in self.results or self.home.get(value, self.region) is not self.region
+        )
+
+    def fetch(self, value: ir.Value) -> ir.Value:
+        """A value of another region, at the front of this one."""
+        local = self.results.get(value) or self.across.get(value)
+        if local is not None:
+            made: ir.Value = ir.Get(local, value.loc)
+        elif isinstance(value, ir.Op):
+            made = ir.replace(value, args=tuple(self.part(arg) for arg in value.args))  # type: ignore[arg-type]
+        else:
+            made = ir.replace(value)  # type: ignore[type-var]
+        self.front.append(made)
+        self.values[value] = made
+        return made
+
+    def statement(self, statement: ir.Statement) -> list[ir.Statement]:
+        if isinstance(statement, ir.Region):
+            return [self.copied(statement)]
+        made = super().statement(statement)
+        if isinstance(statement, ir.Get) and statement in self.given:
+            self.values[self.given[statement]] = self.values[statement]
+        if isinstance(statement, ir.Value) and statement in self.across:
+            made = [*made, ir.Set(self.across[statement], self.values[statement], statement.loc)]
+        return made
+
+    def copied(self, region: ir.Region) -> ir.Region:
+        outer, self.values, self.region, self.front = self.values, dict(self.values), region, []
+        body = self.block(region.body)
+        body.body[:0] = self.front
+        self.values, self.region = outer, None
+        return ir.Region(body, region.loc)
