@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import cuda_graphs as cg
-from cuda_graphs.compiler import errors, intrinsics, ir, library
+from cuda_graphs.compiler import collectives, errors, intrinsics, ir, library
 from cuda_graphs.compiler.annotations import ArraySpec, ScalarSpec, Spec, StaticSpec, StructSpec, VectorSpec
 from cuda_graphs.compiler.builder import SYMBOLS
 from cuda_graphs.compiler.frontend import calls, expressions, functions, linear, statements, translate
@@ -361,6 +361,57 @@ def called() -> Iterator[str]:
     )
 
 
+def in_blocks(example: str) -> str:
+    """An example in a loop of blocks."""
+    return f"for i, j in cg.blocks(n, 64):\n{textwrap.indent(example, '    ')}"
+
+
+def collective_example(row: collectives.Row) -> str:
+    """`lane`, `delta` and `mask` are the number k."""
+    first, _, rest = row.spelling.partition(", ")
+    return f"t = {first}, k)" if rest else f"t = {first}"
+
+
+def collective_gives(row: collectives.Row, kinds: tuple[str, ...]) -> str:
+    """What it gives for the types of some kinds: a cell of the table."""
+    types = [each for each in SCALARS.values() if each.kind in kinds]
+    found = []
+    for each in types:
+        parameters = {"a": ScalarSpec(each), "n": ScalarSpec(i32), "k": ScalarSpec(i32)}
+        try:
+            kernel = translated(in_blocks(collective_example(row)), parameters)
+        except errors.CompileTypeError:
+            return "-"
+        found += [s.type for s in ir.walk(kernel.body) if isinstance(s, ir.Collective)]
+    return "the same" if found == types else code(str(found[0]))
+
+
+def blocks() -> Iterator[str]:
+    yield from (
+        "## Blocks and warps",
+        "",
+        "In a loop over `cg.blocks`, and in a parallel loop with `cg.loop_config(block_dim=...)` before it, which groups",
+        "its iterations. A warp is 32 threads of a block that follow one another; its last one, and the last block of a",
+        "loop over a range, may have fewer. The [guide](guide/blocks.md) says where these may stand.",
+        "",
+        "| | |",
+        "|---|---|",
+    )
+    yield from (f"| {code(example)} | {sentence(each)} |" for each, example in rows.BLOCKS.items())
+    yield from (
+        "",
+        "Each thread gives a value, and gets what the threads that are there make of theirs. Vectors are taken component",
+        "by component.",
+        "",
+        "| | Integers | Floats | `bool` | |",
+        "|---|---|---|---|---|",
+    )
+    for row in collectives.COLLECTIVES.values():
+        cells = [collective_gives(row, kinds) for kinds in (("int", "uint"), ("float",), ("bool",))]
+        yield f"| {code(row.spelling)} | {' | '.join(cells)} | {row.note} |"
+    yield ""
+
+
 def library_example(name: str) -> str:
     count = len(inspect.signature(getattr(library, name)).parameters)
     return f"t = cg.{name}({', '.join('abc'[:count])})"
@@ -391,7 +442,7 @@ def failures() -> Iterator[str]:
 
 def language_page() -> str:
     """The text of docs/language.md."""
-    parts = (types(), constructs(), operations(), values(), called(), failures())
+    parts = (types(), constructs(), operations(), values(), called(), blocks(), failures())
     return "\n".join([HEAD, *(line for part in parts for line in part)]) + "\n"
 
 

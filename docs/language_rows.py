@@ -93,11 +93,28 @@ LOOPS = (
     ("for i, j in cg.ndrange(n, (1, k)):\n    pass", "a box: each extent is `n` or `(begin, end)`"),
     ("for i, j in plane:\n    pass", "the indices of an array or field"),
     ("for I in cg.grouped(plane):\n    t = plane[I] + I.x", "the index as one vector; of an `ndrange` too"),
+    (
+        "for i, j in cg.blocks(n, 256):\n    pass",
+        "`n` blocks of 256 threads, which may work together: see [below](#blocks-and-warps); `(k, n)`, `(16, 16)` too",
+    ),
     ("for i in cg.static(range(3)):\n    t = v[i]", "unrolled: `i` is known when compiling"),
 )
 
+# In a loop of blocks; what is a row of collectives.py stands there.
+BLOCKS = {
+    cg.block.shared_array: "tile = cg.block.shared_array(cg.f32, (8, 8))",
+    cg.block.sync: "cg.block.sync()",
+    cg.block.index: "t = cg.block.index()",
+    cg.block.thread: "t = cg.block.thread()",
+    cg.block.dim: "t = cg.block.dim()",
+    cg.warp.sync: "cg.warp.sync()",
+    cg.warp.lane: "t = cg.warp.lane()",
+    cg.warp.index: "t = cg.warp.index()",
+}
+
 # Calls of what is no row of the op table.
 CALLS = {
+    cg.blocks: "for row, column, i, j in cg.blocks((n, k), (8, 8)):\n    pass",
     cg.static: "t = cg.static(SIZE * 2)",
     cg.static_assert: 'cg.static_assert(SIZE < 4, "too large")',
     cg.static_print: "cg.static_print(a)",

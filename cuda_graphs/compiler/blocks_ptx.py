@@ -3,8 +3,8 @@
 """Loops of blocks for a GPU: its own blocks, which stride over those of the loop.
 
 All threads of a block execute all of the body but regions: in a loop that need not fill its last block, regions are
-under `if active`. So all come to each barrier, and all lanes of a warp to each exchange, whoever takes part in it. Nothing is
-asked of lanes that there are not, in the last warp of a block whose size is no multiple of 32.
+under `if active`. So all come to each barrier, and all lanes of a warp to each exchange, whoever takes part in it.
+Nothing is asked of lanes that there are not, in the last warp of a block whose size is no multiple of 32.
 
 A reduction over a block is one over each warp, then one over the results of these, by way of shared memory.
 """
@@ -14,12 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from . import ir
-from .collectives import COLLECTIVES, WARP, Row, neutral
+from .collectives import COLLECTIVES, WARP, Row
 from .llvm import Emitter
-from .notation import llvm_type, number
+from .notation import llvm_type
+from .team import Team, nothing, source_of
 from .types import ScalarType, bool_, i64
 
-__all__ = ["Team"]
+__all__ = ["GpuTeam"]
 
 FULL = "-1"  # the mask of all lanes
 EXCHANGE = f"[{WARP + 1} x i64]"  # a result of each warp, and that of all
@@ -30,23 +31,18 @@ REDUX = {
 }  # fmt: skip
 
 
-class Team:
-    """The threads of a block while a task is emitted. `name`: of its entry; `redux`: whether the GPU has redux.sync."""
+class GpuTeam(Team):
+    """Threads of the GPU. `name`: of its entry; `redux`: whether the GPU has redux.sync."""
 
     alone = False
 
-    def __init__(
-        self, e: Emitter, loop: ir.For, bounds: tuple[list[str], list[str], str], name: str, redux: bool
-    ) -> None:
-        self.e, self.loop, self.name, self.redux = e, loop, name, redux
-        self.begins, self.counts, self.total = bounds
-        self.outer = loop.block_axes()
+    def __init__(self, e: Emitter, loop: ir.For, name: str, redux: bool) -> None:
+        super().__init__(e, loop)
+        self.name, self.redux = name, redux
         self.shares = False
         self.active: str | None = None  # whether the thread has an iteration, where it may have none
-        self.block = ""
         self.thread = self.register("tid.x")
         self.tid = e.let(f"zext i32 {self.thread} to i64")
-        e.team = self
         for array in dict.fromkeys(getattr(s, "array", None) for s in ir.walk(loop.body)):
             if isinstance(array, ir.Array) and array.space is ir.Space.SHARED:
                 self.share(array)
@@ -74,18 +70,6 @@ class Team:
         first, step = (e.let(f"zext i32 {self.register(name)} to i64") for name in ("ctaid.x", "nctaid.x"))
         grid(e, first, step, self.blocks(), self.body)
 
-    def blocks(self) -> str:
-        """How many there are."""
-        e = self.e
-        if not self.outer:
-            return e.let(
-                f"udiv i64 {e.let(f'add i64 {self.total}, {self.loop.blocks - 1}')}, {self.loop.blocks}"
-            )
-        found = self.counts[0]
-        for count in self.counts[1 : self.outer]:
-            found = e.let(f"mul nsw i64 {found}, {count}")
-        return found
-
     def body(self, at: str, following: str) -> None:
         e = self.e
         self.block = at
@@ -104,16 +88,6 @@ class Team:
         e.start(end)
         if self.shares:
             self.wait()  # the next block has the same memory
-
-    def place(self, at: str, first: int, end: int) -> None:
-        """The indices of axes, of the number of a point in their box."""
-        e = self.e
-        for number_ in reversed(range(first, end)):
-            axis, begin, count = self.loop.axes[number_], self.begins[number_], self.counts[number_]
-            part = at if number_ == first else e.let(f"urem i64 {at}, {count}")
-            at = at if number_ == first else e.let(f"udiv i64 {at}, {count}")
-            scaled = part if axis.step == 1 else e.let(f"mul nsw i64 {part}, {axis.step}")
-            e.wide[axis.index] = scaled if begin == "0" else e.let(f"add nsw i64 {begin}, {scaled}")
 
     # Statements
 
@@ -200,7 +174,7 @@ class Team:
     def shuffled(self, row: Row, type: ScalarType, value: str, operand: str, here: str | None) -> str:
         """From the lane that the operand names, if somebody is there, else from the own one."""
         e, lane = self.e, self.lane()
-        source = SOURCES[row.source](e, lane, e.let(f"and i32 {operand}, {WARP - 1}"))
+        source = source_of(e, row, "i32", lane, e.let(f"and i32 {operand}, {WARP - 1}"))
         members = self.members()
         there = e.let(f"icmp ult i32 {source}, {WARP}")
         source = e.let(f"select i1 {there}, i32 {source}, i32 {lane}")
@@ -286,19 +260,6 @@ class Team:
         body()
         e.line(f"br label %{end}")
         e.start(end)
-
-
-SOURCES: dict[str, Callable[[Emitter, str, str], str]] = {
-    "index": lambda e, lane, count: count,
-    "up": lambda e, lane, count: e.let(f"sub i32 {lane}, {count}"),
-    "down": lambda e, lane, count: e.let(f"add i32 {lane}, {count}"),
-    "xor": lambda e, lane, count: e.let(f"xor i32 {lane}, {count}"),
-}
-
-
-def nothing(row: Row, type: ScalarType) -> str:
-    """What stands for somebody who is not there."""
-    return number(neutral(row.combine, type), type)
 
 
 def words_of(e: Emitter, type: ScalarType, value: str) -> list[str]:

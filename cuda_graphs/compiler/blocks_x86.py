@@ -16,42 +16,29 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from . import ir
-from .collectives import COLLECTIVES, WARP, Row, neutral
+from .collectives import COLLECTIVES, WARP, Row
 from .llvm import Emitter
-from .notation import llvm_type, number
+from .notation import llvm_type
+from .team import Team, nothing, source_of
 from .types import ScalarType
 
-__all__ = ["Team"]
+__all__ = ["CpuTeam"]
 
 LINE = 64  # bytes: each array of the scratch memory begins at a multiple
 PARALLEL = ", !llvm.loop !1"
 MARK = ", !llvm.access.group !0"  # of memory that threads do not share within a region (target_x86.METADATA)
 
 
-class Team:
-    """The threads of a block while a task is emitted."""
+class CpuTeam(Team):
+    """All in one worker."""
 
     alone = True  # in the shared memory
 
-    def __init__(self, e: Emitter, loop: ir.For, begins: list[str], counts: list[str], total: str) -> None:
-        self.e, self.loop, self.begins, self.counts, self.total = e, loop, begins, counts, total
-        self.outer = loop.block_axes()
+    def __init__(self, e: Emitter, loop: ir.For) -> None:
+        super().__init__(e, loop)
         self.arrays: dict[ir.Local, str] = {}
-        self.block = self.thread = ""  # numbers, in 64 bits
+        self.thread = ""  # number of the thread, in 64 bits
         self.size = str(loop.blocks)  # threads of this block
-        e.team = self
-
-    def blocks(self) -> str:
-        """How many there are."""
-        e = self.e
-        if not self.outer:
-            return e.let(
-                f"udiv i64 {e.let(f'add i64 {self.total}, {self.loop.blocks - 1}')}, {self.loop.blocks}"
-            )
-        found = self.counts[0]
-        for count in self.counts[1 : self.outer]:
-            found = e.let(f"mul nsw i64 {found}, {count}")
-        return found
 
     def run(self, low: str, high: str) -> None:
         """The blocks from one number to another."""
@@ -71,16 +58,6 @@ class Team:
             e.loops.pop()
 
         e.counted(index, low, high, 1, body)
-
-    def place(self, at: str, first: int, end: int) -> None:
-        """The indices of axes, of the number of a point in their box."""
-        e = self.e
-        for number_ in reversed(range(first, end)):
-            axis, begin, count = self.loop.axes[number_], self.begins[number_], self.counts[number_]
-            part = at if number_ == first else e.let(f"urem i64 {at}, {count}")
-            at = at if number_ == first else e.let(f"udiv i64 {at}, {count}")
-            scaled = part if axis.step == 1 else e.let(f"mul nsw i64 {part}, {axis.step}")
-            e.wide[axis.index] = scaled if begin == "0" else e.let(f"add nsw i64 {begin}, {scaled}")
 
     # Variables
 
@@ -122,19 +99,17 @@ class Team:
     def nest(self, body: ir.Block, axis: int, before: str) -> None:
         """Loops over the axes that tell the threads of a block apart."""
         e = self.e
-        what, count, last = self.loop.axes[axis], self.counts[axis], axis + 1 == len(self.loop.axes)
+        last = axis + 1 == len(self.loop.axes)
 
         def point(at: str, following: str) -> None:
-            scaled = at if what.step == 1 else e.let(f"mul nsw i64 {at}, {what.step}")
-            begin = self.begins[axis]
-            e.wide[what.index] = scaled if begin == "0" else e.let(f"add nsw i64 {begin}, {scaled}")
+            self.define(axis, at)
             thread = at if before == "0" else e.let(f"add nsw i64 {before}, {at}")
             if last:
                 self.inside(body, thread, following)
             else:
                 self.nest(body, axis + 1, e.let(f"mul nsw i64 {thread}, {self.counts[axis + 1]}"))
 
-        self.each(count, point, PARALLEL if last else "")
+        self.each(self.counts[axis], point, PARALLEL if last else "")
 
     def one(self, body: ir.Block, thread: str, following: str) -> None:
         """A thread of a block that need not be full."""
@@ -183,7 +158,7 @@ class Team:
         def one(at: str, following: str) -> None:
             lane, base = e.let(f"and i64 {at}, {WARP - 1}"), e.let(f"and i64 {at}, -{WARP}")
             operand = e.let(f"and i32 {self.given(m.args[1], at)}, {WARP - 1}")
-            source = SOURCES[row.source](e, lane, e.let(f"zext i32 {operand} to i64"))
+            source = source_of(e, row, "i64", lane, e.let(f"zext i32 {operand} to i64"))
             place = e.let(f"add i64 {base}, {source}")
             there = e.let(f"icmp ult i64 {source}, {WARP}")
             there = e.let(f"and i1 {there}, {e.let(f'icmp ult i64 {place}, {self.size}')}")
@@ -289,19 +264,6 @@ class Team:
 
         self.each(self.warp_count(), one)
         e.line(f"store {t} {self.tree(row, type, warps)}, ptr {e.variable(m.result)}")
-
-
-SOURCES: dict[str, Callable[[Emitter, str, str], str]] = {
-    "index": lambda e, lane, count: count,
-    "up": lambda e, lane, count: e.let(f"sub i64 {lane}, {count}"),
-    "down": lambda e, lane, count: e.let(f"add i64 {lane}, {count}"),
-    "xor": lambda e, lane, count: e.let(f"xor i64 {lane}, {count}"),
-}
-
-
-def nothing(row: Row, type: ScalarType) -> str:
-    """What stands for somebody who is not there."""
-    return number(neutral(row.combine, type), type)
 
 
 def arrays_of(loop: ir.For) -> list[ir.Local]:

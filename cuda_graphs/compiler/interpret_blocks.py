@@ -61,7 +61,7 @@ def run_block(threads: list[Thread]) -> None:
             raise RuntimeError(
                 f"{len(here)} of {len(threads)} threads come to a barrier or reduction of their block"
             )
-        if not isinstance(statement, ir.Barrier):
+        if isinstance(statement, (ir.Collective, ir.Meeting)):
             exchange(statement, here)
         for thread in here:
             where = next(thread.steps, None)
@@ -133,9 +133,7 @@ class Thread(Machine):
                     self.values[statement] = np.int32(
                         self.number if statement.kind == "thread" else self.block_number
                     )
-                case ir.Set() | ir.Atomic() if self.is_outside(
-                    getattr(statement, "local", None) or statement.array
-                ):  # type: ignore[union-attr]
+                case ir.Set(local=local) | ir.Atomic(array=local) if self.is_outside(local):
                     self.change_outside(statement)
                 case _:
                     STATEMENTS[type(statement)](self, statement)

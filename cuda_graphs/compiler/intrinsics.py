@@ -137,7 +137,7 @@ def grouped(what: Any) -> Any:
 
 @_in_kernels_only
 def blocks(grid: Any, block: Any) -> Any:
-    """In `for b, t in blocks(grid, block)`: blocks of threads, each an extent or a tuple of extents, at most 1024 threads.
+    """In `for b, t in blocks(grid, block)`: blocks of at most 1024 threads; each an extent or a tuple of extents.
 
     `block` must be known when compiling. What threads do together: cg.block and cg.warp.
     """

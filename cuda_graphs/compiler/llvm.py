@@ -11,7 +11,7 @@ addresses affine, and loops vectorise.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from . import ir, prelude, printf
 from .artifact import Slot
@@ -19,6 +19,9 @@ from .notation import llvm_type, number, suffix
 from .ops import OPS, computing_type
 from .scalars import is_small
 from .types import ScalarType, f32, i32, i64
+
+if TYPE_CHECKING:
+    from .team import Team
 
 __all__ = ["Emitter", "Target"]
 
@@ -49,30 +52,6 @@ class Target(Protocol):
 
     def access(self, array: ir.Array) -> str:
         """What is appended to loads and stores of an array, and their address space."""
-
-
-class Team(Protocol):
-    """The threads of a block, of a loop of blocks: how a machine runs them (blocks_*.py).
-
-    alone  nobody else is in the block's shared memory at the same time
-    """
-
-    alone: bool
-
-    def variable(self, local: ir.Local) -> tuple[str, str] | None:
-        """(pointer to a local of this thread, what its accesses are marked with); None: it is a variable as any."""
-
-    def region(self, statement: ir.Region) -> None:
-        """Have each thread execute it."""
-
-    def barrier(self, statement: ir.Barrier) -> None:
-        """Have all wait for all."""
-
-    def meeting(self, m: ir.Meeting) -> None:
-        """Have them exchange values."""
-
-    def position(self, statement: ir.Position) -> None:
-        """Say where a thread is."""
 
 
 class Emitter:

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from . import ir, machine
 from .artifact import TaskInfo, layout
-from .blocks_ptx import Team
+from .blocks_ptx import GpuTeam
 from .llvm import Emitter
 from .notation import llvm_type
 from .types import ScalarType
@@ -101,12 +101,10 @@ class Ptx:
 
     def parallel(self, e: Emitter, loop: ir.For, name: str) -> None:
         """The iterations of this thread."""
-        begins, counts, total = e.trips(loop)
         if loop.blocks:
-            Team(e, loop, (begins, counts, total), name, int(re.sub(r"\D", "", self.arch)) >= 80).run(
-                self.grid
-            )
+            GpuTeam(e, loop, name, int(re.sub(r"\D", "", self.arch)) >= REDUX_SINCE).run(self.grid)
             return
+        begins, counts, total = e.trips(loop)
         thread, threads = self.position(e)
         width = group_width(loop)
         if width > 1:
@@ -207,6 +205,7 @@ class Ptx:
         return after
 
 
+REDUX_SINCE = 80  # architectures with redux.sync
 WIDE_BYTES = 16  # of the widest access of a thread
 MOST = 64  # statements of a body that is written out several times
 

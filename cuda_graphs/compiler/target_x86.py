@@ -20,7 +20,7 @@ from typing import ClassVar
 
 from . import ir, machine
 from .artifact import TaskInfo, layout, shared_layout
-from .blocks_x86 import Team
+from .blocks_x86 import CpuTeam
 from .image import native_image
 from .llvm import Emitter
 from .notation import llvm_type, suffix
@@ -99,8 +99,8 @@ class X86:
 
     def parallel(self, e: Emitter, loop: ir.For) -> None:
         """The part of the loop that this call is to run."""
-        begins, counts, total = e.trips(loop)
-        team = Team(e, loop, begins, counts, total) if loop.blocks else None
+        team = CpuTeam(e, loop) if loop.blocks else None
+        begins, counts, total = e.trips(loop) if team is None else (team.begins, team.counts, team.total)
         whole = total if team is None else team.blocks()
         grid = e.let("load i32, ptr %launch")
         blocks = e.let(f"zext i32 {grid} to i64")

@@ -312,7 +312,7 @@ cdef int add_task(Specialisation self, maker, info, Kernel kernel, shape) except
     return 0
 
 
-def worth_a_block(shape, block_dim):
+cdef int worth_a_block(shape, block_dim) except -1:
     """Iterations that are worth another block, where a block is no more than a part of the loop."""
     return shape.share if block_dim is None else max(1, shape.share * block_dim // shape.block)
 

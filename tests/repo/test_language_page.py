@@ -6,6 +6,7 @@ import pytest
 
 import cuda_graphs as cg
 from cuda_graphs.compiler import errors, intrinsics, library
+from cuda_graphs.compiler.collectives import COLLECTIVES
 from cuda_graphs.compiler.frontend import calls, expressions, functions, linear, statements
 from cuda_graphs.compiler.ops import OPS
 from cuda_graphs.compiler.pipeline import lower
@@ -20,6 +21,7 @@ EXAMPLES = [
     *map(page.library_example, library.__all__),
     *map(page.atomic_example, intrinsics.ATOMICS.values()),
     *map(page.method_example, linear.METHODS),
+    *map(page.in_blocks, rows.BLOCKS.values()),
 ]
 # What Python refuses in a def that is not async, or that has nothing around it.
 NEVER_SEEN = {"Nonlocal", "AsyncFor", "Await"}
@@ -47,7 +49,15 @@ def test_every_construct_and_function_of_the_frontend_is_on_the_page():
     assert set(rows.EXPRESSIONS) == set(expressions.EXPRESSIONS)
     assert set(rows.REFUSED) == set(functions.NAMES) - NEVER_SEEN
     assert set(rows.VECTORS) == {function.__name__ for function in intrinsics.VECTORS}
-    listed = {*rows.CALLS, *intrinsics.OPERATIONS, *intrinsics.ATOMICS, *intrinsics.VECTORS}
+    met = {getattr(getattr(cg, row.scope), name.partition(".")[2]) for name, row in COLLECTIVES.items()}
+    listed = {
+        *rows.CALLS,
+        *rows.BLOCKS,
+        *met,
+        *intrinsics.OPERATIONS,
+        *intrinsics.ATOMICS,
+        *intrinsics.VECTORS,
+    }
     callable_ = {*calls.BUILTINS, *calls.SPECIAL}
     of_python = {each for each in callable_ - listed if each.__module__ in ("math", "builtins")}
     assert callable_ - listed == of_python
@@ -59,6 +69,16 @@ def test_every_construct_and_function_of_the_frontend_is_on_the_page():
 def test_every_operation_is_taken_by_the_frontend_for_some_types():
     for row in OPS.values():
         assert any(page.result_of(row, each) for each in page.SCALARS.values()), row.name
+
+
+def test_every_collective_is_taken_by_the_frontend_for_the_kinds_of_its_row():
+    for row in COLLECTIVES.values():
+        for kind in ("int", "uint", "float", "bool"):
+            truth = row.kinds == ("bool",) and kind != "float"  # an integer is a condition too
+            assert (page.collective_gives(row, (kind,)) != "-") == (kind in row.kinds or truth), (
+                row.name,
+                kind,
+            )
 
 
 def test_what_a_table_says_is_refused_is_not_accepted_by_chance():

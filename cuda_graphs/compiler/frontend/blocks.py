@@ -40,6 +40,10 @@ class Team:
     arrays: list[ir.Array] = field(default_factory=list)
     exchange: int = 0
 
+    def threads(self) -> int:
+        """Those of a block, at the end of the loop; 0: it is none of blocks."""
+        return self.dim or 0 if self.works_together else 0
+
 
 def team_of(settings: ir.LoopSettings, what: IndexRange) -> Team:
     """Of a loop that begins."""

@@ -107,7 +107,7 @@ def loop(frame: Frame, node: ast.For, what: IndexRange) -> None:
         frame.run(node.body)
     frame.parallel, frame.loops, frame.outer_scope, frame.parallel_loops = outer
     frame.root.team = outer_team
-    blocks = team.dim if parallel and team.works_together else 0
+    blocks = team.threads() if parallel else 0
     if what.block_dim is not None:
         settings = ir.replace(settings, block_dim=what.block_dim)
     frame.builder.put(ir.For(axes, body, parallel, settings, loc, blocks))

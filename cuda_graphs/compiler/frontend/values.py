@@ -69,8 +69,8 @@ class VectorElement:
 
 @dataclass(frozen=True)
 class IndexRange:
-    """What is iterated over: (begin, end, step) of each axis; `grouped`: one index vector; `block_dim`: of cg.blocks, the
-    threads of a block."""
+    """What is iterated over: (begin, end, step) of each axis; `grouped`: one index vector; `block_dim`: threads of a
+    block of cg.blocks."""
 
     axes: tuple[tuple[ir.Value, ir.Value, int], ...]
     grouped: bool = False

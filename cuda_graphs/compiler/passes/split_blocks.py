@@ -7,8 +7,8 @@
                                                                each thread: b = load s[t+1]; c = add get v, b
 
 What stands between regions is executed once a block on some machines: it is the same in all threads (uniform.py). That
-are the If, For and While around collectives, the variables and values that decide them, and those parts of their blocks.
-Where warps meet under an `if` that lanes take differently, the `if` goes into the regions, and the meeting gets a mask.
+are the If, For and While around collectives, and the variables and values that decide them. Where warps meet under an
+`if` that lanes take differently, the `if` goes into the regions, and the meeting gets a mask.
 
 A value that another region uses is computed there again where it is made of indices and parameters; else a local
 carries it.
@@ -223,7 +223,7 @@ class Splitter:
                 self.masked(statement, made)
             case ir.If() | ir.For() | ir.While():
                 blocks = {n: self.block(getattr(statement, n)) for n in BLOCKS[type(statement)]}
-                made.append(ir.replace(statement, **blocks))
+                made.append(ir.replace(statement, **blocks))  # type: ignore[arg-type]
             case _:
                 made.append(statement)
 
@@ -344,7 +344,7 @@ class Carrying(Copier):
         if local is not None:
             made: ir.Value = ir.Get(local, value.loc)
         elif isinstance(value, ir.Op):
-            made = ir.replace(value, args=tuple(self.part(arg) for arg in value.args))  # type: ignore[arg-type]
+            made = ir.replace(value, args=tuple(self.part(arg) for arg in value.args))  # type: ignore[misc]
         else:
             made = ir.replace(value)  # type: ignore[type-var]
         self.front.append(made)

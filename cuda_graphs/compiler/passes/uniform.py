@@ -4,8 +4,8 @@
 
 Everything is taken to be, until something says otherwise: the number of the thread, what an array holds that the loop
 writes or that is read at different places, a variable that is assigned under control flow that threads take
-differently. That spreads until nothing changes. (An array that is written under another name too is not one that threads
-of a block read at the same time, or the kernel has a race.)
+differently. That spreads until nothing changes. (Where an array is written under another name too, threads that read
+different values have a race.)
 """
 
 from __future__ import annotations
