@@ -225,11 +225,17 @@ REFUSED = {
     "another architecture": (lambda image: rewritten(image, triple="aarch64-linux"), NO_BINARY_FOR_GPU, "aarch64"),
     "another CPU": (lambda image: rewritten(image, features=["avx99"]), NO_BINARY_FOR_GPU, "lacks avx99"),
     "entries that are not there": (
-        lambda image: rewritten(image, entries=[{"name": "other", "params": []}]), INVALID_IMAGE, "cannot be linked",
+        lambda image: rewritten(image, entries=[{"name": "other", "params": [], "shared": 0}]),
+        INVALID_IMAGE, "cannot be linked",
     ),
     "no list of entries": (lambda image: rewritten(image, entries=3), INVALID_IMAGE, "description"),
     "parameters that lie nowhere": (
-        lambda image: rewritten(image, entries=[{"name": "a", "params": [[-8, 8]]}]), INVALID_IMAGE, "nowhere",
+        lambda image: rewritten(image, entries=[{"name": "a", "params": [[-8, 8]], "shared": 0}]),
+        INVALID_IMAGE, "nowhere",
+    ),
+    "less than no shared memory": (
+        lambda image: rewritten(image, entries=[{"name": "a", "params": [], "shared": -1}]),
+        INVALID_IMAGE, "less than no shared memory",
     ),
     "code that is none": (lambda image: rewritten(image, code=b"\x7fELF nothing"), INVALID_IMAGE, "cannot be linked"),
 }  # fmt: skip
