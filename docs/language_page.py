@@ -390,9 +390,9 @@ def blocks() -> Iterator[str]:
     yield from (
         "## Blocks and warps",
         "",
-        "In a loop over `cg.blocks`, and in a parallel loop with `cg.loop_config(block_dim=...)` before it, which groups",
-        "its iterations. A warp is 32 threads of a block that follow one another; its last one, and the last block of a",
-        "loop over a range, may have fewer. The [guide](guide/blocks.md) says where these may stand.",
+        "In a loop over `cg.blocks`, and in a parallel loop with `cg.loop_config(block_dim=...)` before it, which",
+        "groups its iterations. A warp is 32 threads of a block that follow one another; its last one, and the last",
+        "block of a loop over a range, may have fewer. The [guide](guide/blocks.md) says where these may stand.",
         "",
         "| | |",
         "|---|---|",
@@ -400,8 +400,8 @@ def blocks() -> Iterator[str]:
     yield from (f"| {code(example)} | {sentence(each)} |" for each, example in rows.BLOCKS.items())
     yield from (
         "",
-        "Each thread gives a value, and gets what the threads that are there make of theirs. Vectors are taken component",
-        "by component.",
+        "Each thread gives a value, and gets what the threads that are there make of theirs. Vectors are taken",
+        "component by component.",
         "",
         "| | Integers | Floats | `bool` | |",
         "|---|---|---|---|---|",
