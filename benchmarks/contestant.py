@@ -1,0 +1,187 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""One contestant of kernels.py, in a process of its own: its threads, compiler and crashes are nobody else's.
+
+A Contestant is the end in the benchmark: `ready` gives it a problem, `turn` has it run. As a script,
+`contestant.py MODULE DRIVER` is the other end: a line of JSON comes in for each, a line goes out.
+`contestant.py MODULE DRIVER ROW` prints the microseconds of a first call instead.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from problems import FIRST, PROBLEMS, TASKS, Problem
+
+HERE = Path(__file__).resolve()
+
+
+class Absent(Exception):
+    """The contestant cannot take part; says why."""
+
+
+class Contestant:
+    """A process that runs what it is told. `python`: the interpreter that has the peer."""
+
+    def __init__(self, module: str, driver: str, python: str = sys.executable) -> None:
+        self.command = [python, str(HERE), module, driver]
+        self.process = subprocess.Popen(
+            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+
+    def ask(self, do: str, **what: Any) -> Any:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        try:
+            self.process.stdin.write(json.dumps({"do": do} | what) + "\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            raise Absent(f"its process ended with {self.process.wait()}")
+        answer = json.loads(line)
+        if "absent" in answer:
+            raise Absent(answer["absent"])
+        return answer["found"]
+
+    def come(self) -> None:
+        """Have it import its peer. Raises Absent."""
+        self.ask("come")
+
+    def ready(self, row: str, wanted: Path) -> None:
+        """Have it make the data of a row and check its result against a file of NumPy. Raises Absent."""
+        self.ask("ready", row=row, wanted=str(wanted))
+
+    def turn(self) -> float:
+        """Microseconds a call, of one turn."""
+        return float(self.ask("turn"))
+
+    def first(self, row: str, caches: dict[str, str]) -> float:
+        """Microseconds of the first call in a fresh process. Raises Absent."""
+        environment = os.environ | caches
+        done = subprocess.run([*self.command, row], env=environment, capture_output=True, text=True)
+        if done.returncode:
+            raise Absent((done.stderr.strip().splitlines() or ["it says nothing"])[-1])
+        return float(done.stdout.strip().splitlines()[-1])
+
+    def end(self) -> None:
+        """End the process."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def peer(module: str, driver: str) -> Any:
+    """The module of a contestant. Raises Absent."""
+    try:
+        found = importlib.import_module(f"peers.{module}")
+    except Exception as error:
+        raise Absent(f"{type(error).__name__}: {error}".splitlines()[0]) from error
+    if driver not in found.DRIVERS:
+        raise Absent(f"does not run on the {driver} driver's machine")
+    return found
+
+
+def start(module: Any, problem: Problem) -> tuple[Callable[[], object], Any]:
+    """(one call on data of its own, the array with the result)."""
+    numbers = problem.arguments()
+    given = [module.put(each) if isinstance(each, np.ndarray) else each for each in numbers.values()]
+    result = given[list(numbers).index(problem.result)]
+    if problem.way == "call":
+        call = getattr(module, problem.kernel, None)
+        if call is None:
+            raise Absent("has no such operation")
+        return lambda: call(*given), result
+    prepare = getattr(module, problem.way, None)
+    if prepare is None:
+        raise Absent("has no such thing")
+    return prepare(*given) if problem.way == "recorded" else prepare(TASKS, *given), result
+
+
+def same(found: np.ndarray, wanted: np.ndarray) -> None:
+    """Sums of 16 Mi floats differ in their last digits by the order, and orbits at the edge of a set by one."""
+    off = float(np.mean(~np.isclose(found, wanted, rtol=1e-3, atol=1e-5)))
+    if off > 1e-3:
+        raise Absent(f"{off:.2%} of its result is wrong")
+
+
+def timed(call: Callable[[], object], sync: Callable[[], object], calls: int) -> float:
+    begin = time.perf_counter_ns()
+    for _ in range(calls):
+        call()
+        sync()
+    return (time.perf_counter_ns() - begin) / calls / 1e3
+
+
+class Worker:
+    """The other end: what a Contestant asks for is a method."""
+
+    def __init__(self, module: str, driver: str) -> None:
+        self.name, self.driver = module, driver
+        self.module: Any = None
+        self.call: Callable[[], object] | None = None
+        self.calls = 1
+
+    def come(self) -> None:
+        self.module = peer(self.name, self.driver)
+
+    def turn(self) -> float:
+        assert self.call is not None
+        return timed(self.call, self.module.sync, self.calls)
+
+    def ready(self, row: str, wanted: str) -> None:
+        self.call = None
+        problem = PROBLEMS[row]
+        call, result = start(self.module, problem)
+        call()
+        self.module.sync()
+        same(np.array(self.module.get(result)), np.load(wanted))
+        self.call, self.calls = call, problem.calls
+
+    def serve(self, lines: Any, out: Any) -> None:
+        for line in lines:
+            what = json.loads(line)
+            try:
+                answer: dict[str, Any] = {"found": getattr(self, what.pop("do"))(**what)}
+            except Absent as reason:
+                answer = {"absent": str(reason)}
+            except Exception as error:  # whatever a peer raises is why it is absent
+                answer = {"absent": f"{type(error).__name__}: {error}".splitlines()[0]}
+            out.write(json.dumps(answer) + "\n")
+            out.flush()
+
+
+def first_call(module: str, driver: str, row: str) -> float:
+    found, problem = peer(module, driver), FIRST[row]
+    call, _ = start(found, problem)
+    begin = time.perf_counter_ns()
+    call()
+    found.sync()
+    return (time.perf_counter_ns() - begin) / 1e3
+
+
+def main() -> None:
+    module, driver, *rows = sys.argv[1:]
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what a peer prints is no answer
+    if driver:
+        os.environ["CUDA_GRAPHS_DRIVER"] = driver
+    if rows:
+        answers.write(f"{first_call(module, driver, rows[0])}\n")
+        answers.close()
+    else:
+        Worker(module, driver).serve(sys.stdin, answers)
+
+
+if __name__ == "__main__":
+    main()

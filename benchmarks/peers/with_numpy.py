@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The problems in NumPy: one thread, and what the results of all others are compared with."""
+
+import numpy as np
+
+DRIVERS = ("host",)
+put = np.array
+get = np.asarray
+
+
+def sync() -> None:
+    """Nothing is under way when a call returns."""
+
+
+def saxpy(a, x, y):
+    y += a * x
+
+
+def stencil(u, v):
+    v[1:-1, 1:-1] = np.float32(0.2) * (
+        u[1:-1, 1:-1] + u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]
+    )
+
+
+def reduction(x, total):
+    total[0] = x.sum()
+
+
+def histogram(x, bins):
+    bins[:] = np.bincount(x, minlength=256)
+
+
+def mandelbrot(image, limit):
+    rows, columns = image.shape
+    cx = np.float32(-2.0) + np.float32(3.0) * np.arange(columns, dtype="f4") / np.float32(columns)
+    cy = np.float32(-1.5) + np.float32(3.0) * np.arange(rows, dtype="f4")[:, None] / np.float32(rows)
+    x, y = np.zeros_like(image, "f4"), np.zeros_like(image, "f4")
+    image[:] = 0
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(limit):
+            inside = x * x + y * y < 4
+            image += inside
+            x, y = np.where(inside, x * x - y * y + cx, x), np.where(inside, 2 * x * y + cy, y)
+
+
+def spmv(starts, columns, values, x, y):
+    y[:] = np.add.reduceat(values * x[columns], starts[:-1])
+
+
+def n_body(p, force):
+    for i in range(0, len(p), 256):
+        away = p[None] - p[i : i + 256, None]
+        d = (away * away).sum(-1) + np.float32(0.01)
+        force[i : i + 256] = (away / (d * np.sqrt(d))[..., None]).sum(1)

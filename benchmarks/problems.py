@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""What kernels.py has all contestants do: the data, and which argument holds the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+def random(*shape: int) -> np.ndarray:
+    return np.random.default_rng(1).random(shape, "f4")
+
+
+def line(n: int) -> dict[str, Any]:
+    return {"a": np.float32(1e-3), "x": random(n), "y": random(n)}
+
+
+def matrix(rows: int, each: int) -> dict[str, Any]:
+    values = np.random.default_rng(2)
+    return {
+        "starts": np.arange(0, rows * each + 1, each, dtype="i4"),
+        "columns": values.integers(0, rows, rows * each).astype("i4"),
+        "values": values.random(rows * each, "f4"),
+        "x": random(rows),
+        "y": np.zeros(rows, "f4"),
+    }
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What all contestants are given.
+
+    kernel     its name in all of them
+    arguments  makes them, as arrays of NumPy and numbers
+    result     the argument that has the result
+    calls      of one turn
+    way        "call", or what a contestant may have prepared before the clock runs: "recorded" is one call, "graph" are
+               ten in a row as one graph
+    """
+
+    kernel: str
+    arguments: Callable[[], dict[str, Any]]
+    result: str
+    calls: int = 1
+    way: str = "call"
+
+
+SHORT = 1024  # floats of which each call is about the call
+TASKS = 10  # of a graph
+
+PROBLEMS = {
+    "call of a 1-task kernel, 1024 floats": Problem("saxpy", lambda: line(SHORT), "y", 500),
+    "the same, prepared": Problem("saxpy", lambda: line(SHORT), "y", 500, "recorded"),
+    "graph of 10 tasks, 1024 floats": Problem("saxpy", lambda: line(SHORT), "y", 200, "graph"),
+    "saxpy, 2 x 64 MiB": Problem("saxpy", lambda: line(1 << 24), "y"),
+    "5-point stencil, 4096 x 4096": Problem(
+        "stencil", lambda: {"u": random(4096, 4096), "v": np.zeros((4096, 4096), "f4")}, "v"
+    ),
+    "reduction, 64 MiB": Problem(
+        "reduction", lambda: {"x": random(1 << 24), "total": np.zeros(1, "f4")}, "total"
+    ),
+    "histogram, 16 Mi bytes": Problem(
+        "histogram",
+        lambda: {"x": (random(1 << 24) * 256).astype("u1"), "bins": np.zeros(256, "i4")},
+        "bins",
+    ),
+    "mandelbrot, 1024 x 1024, 200": Problem(
+        "mandelbrot", lambda: {"image": np.zeros((1024, 1024), "i4"), "limit": np.int32(200)}, "image"
+    ),
+    "SpMV, 1 Mi rows of 8": Problem("spmv", lambda: matrix(1 << 20, 8), "y"),
+    "n-body, 4096": Problem(
+        "n_body", lambda: {"p": random(4096, 3), "force": np.zeros((4096, 3), "f4")}, "force"
+    ),
+}
+
+# Row -> a problem so small that its first call is its compilation.
+FIRST = {
+    "saxpy": Problem("saxpy", lambda: line(8), "y"),
+    "n-body": Problem("n_body", lambda: {"p": random(8, 3), "force": np.zeros((8, 3), "f4")}, "force"),
+}
