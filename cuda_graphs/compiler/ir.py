@@ -398,12 +398,16 @@ class Kernel:
 @dataclass(eq=False, slots=True)
 class Task:
     """What runs as one launch: statements that one thread executes, or a parallel For, whose iterations are shared out
-    among threads, with what each of them executes before and after it."""
+    among threads, with what each of them executes before and after it.
+
+    bins  an atomic of each array whose atomics a thread may collect, to do them after its iterations
+    """
 
     name: str
     body: Block
     loop: For | None  # in a parallel task; one of the statements of the body
     loc: Loc | None = None
+    bins: tuple[Atomic, ...] = ()
 
 
 @dataclass(eq=False, slots=True)

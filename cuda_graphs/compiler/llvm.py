@@ -70,6 +70,7 @@ class Emitter:
         self.fast = "fast " if target.fast_math else ""
         self.metadata = ""
         self.team: Team | None = None
+        self.private: frozenset[ir.Array] = frozenset()  # that no other thread sees: their atomics are plain
 
     # Parameters of the function
 
@@ -278,10 +279,15 @@ class Emitter:
     def atomic(self, atomic: ir.Atomic) -> None:
         assert isinstance(atomic.array, ir.Array)
         kind, at = self.address(atomic.array, atomic.index)
-        alone = atomic.array.space is ir.Space.SHARED and self.team is not None and self.team.alone
-        change = prelude.plain if alone else prelude.atomic
-        old = change(self, atomic, kind, self.pointer(atomic.array), at, self.stored(atomic.value))
+        old = self.change(atomic, kind, at, self.stored(atomic.value))
         self.names[atomic] = self.let(f"icmp ne i8 {old}, 0") if atomic.type.kind == "bool" else old
+
+    def change(self, atomic: ir.Atomic, kind: str, at: str, value: str) -> str:
+        """The register of what was at an address before; both it and `value` are as in memory."""
+        assert isinstance(atomic.array, ir.Array)
+        alone = atomic.array.space is ir.Space.SHARED and self.team is not None and self.team.alone
+        change = prelude.plain if alone or atomic.array in self.private else prelude.atomic
+        return change(self, atomic, kind, self.pointer(atomic.array), at, value)
 
     def get(self, get: ir.Get) -> None:
         at, mark = self.own(get.local)

@@ -22,6 +22,7 @@ from .passes.debug import check_bounds, without_asserts
 from .passes.demote_atomics import demote_atomics
 from .passes.gather_atomics import gather_atomics
 from .passes.lower_random import lower_random
+from .passes.mark_bins import mark_bins
 from .passes.offload import offload
 from .passes.propagate import propagate
 from .passes.report import Claim, report_asserts
@@ -54,6 +55,10 @@ PASSES: tuple[Pass, ...] = (
         "parallel loops and what is between them become tasks, which read the bounds of their loops themselves",
     ),
     (gather_atomics, "what all iterations add to one element, each thread adds up by itself first"),
+    (
+        mark_bins,
+        "what iterations add to elements of a small array, each part of a loop on the CPU adds up first",
+    ),
     (
         split_blocks,
         "between barriers, each thread of a block goes its own way: regions, and where threads meet",

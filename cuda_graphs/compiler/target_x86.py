@@ -20,6 +20,7 @@ from typing import ClassVar
 
 from . import ir, machine
 from .artifact import TaskInfo, layout, shared_layout
+from .bins import with_bins
 from .blocks_x86 import CpuTeam
 from .image import native_image
 from .llvm import Emitter
@@ -90,14 +91,14 @@ class X86:
             e.addresses[array] = e.let(f"getelementptr i8, ptr %shared, i64 {offset}")
         for statement in task.body.body:
             if statement is task.loop:
-                self.parallel(e, task.loop)
+                self.parallel(e, task, task.loop)
             else:
                 e.block(ir.Block([statement]))
         e.line("ret void")
         head = f"define void @{task.name}(ptr %launch, ptr %params, ptr noalias %shared, i64 %first, i64 %end) {{"
         return f"{head}\n{e.text()}\n}}\n"
 
-    def parallel(self, e: Emitter, loop: ir.For) -> None:
+    def parallel(self, e: Emitter, task: ir.Task, loop: ir.For) -> None:
         """The part of the loop that this call is to run."""
         team = CpuTeam(e, loop) if loop.blocks else None
         begins, counts, total = e.trips(loop) if team is None else (team.begins, team.counts, team.total)
@@ -107,12 +108,19 @@ class X86:
         low, high = (
             e.let(f"udiv i64 {e.let(f'mul i64 {whole}, {edge}')}, {blocks}") for edge in ("%first", "%end")
         )
-        if team is not None:
-            team.run(low, high)
-        elif len(loop.axes) == 1:
-            self.row(e, loop, begins, [], low, high)
+
+        def run() -> None:
+            if team is not None:
+                team.run(low, high)
+            elif len(loop.axes) == 1:
+                self.row(e, loop, begins, [], low, high)
+            else:
+                self.rows(e, loop, begins, counts, low, high)
+
+        if task.bins:
+            with_bins(e, task.bins, e.let(f"sub i64 {high}, {low}"), run)
         else:
-            self.rows(e, loop, begins, counts, low, high)
+            run()
 
     def rows(
         self, e: Emitter, loop: ir.For, begins: list[str], counts: list[str], low: str, high: str

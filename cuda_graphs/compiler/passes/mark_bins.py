@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""`bins[x[i]] += 1`: finds the arrays whose changes a part of a loop may collect before it makes them (bins.py).
+
+The laws are those of gather_atomics, of all elements of the array at once: all that the loop does to it are atomics of
+one kind whose old value nobody looks at, and nothing that may be the same memory is touched in any other way, but for
+loads that come first. A loop that an assert may end keeps its atomics: what was collected would be lost.
+"""
+
+from __future__ import annotations
+
+from .. import ir
+from .gather_atomics import disturbs, is_exact
+
+__all__ = ["mark_bins"]
+
+MOST = 2  # arrays of a loop that have bins
+
+
+def mark_bins(program: ir.Program) -> ir.Program:
+    """The program with `bins` of its tasks, which read the extents of these arrays at their front."""
+    return ir.replace(program, tasks=tuple(marked(task) for task in program.tasks))
+
+
+def marked(task: ir.Task) -> ir.Task:
+    """The task with an atomic of each such array."""
+    found = () if task.loop is None else waiting(task, task.loop)
+    if not 0 < len(found) <= MOST:
+        return task
+    extents: list[ir.Statement] = [
+        ir.Extent(atomic.array, axis, loc=atomic.loc)
+        for atomic in found
+        if isinstance(atomic.array, ir.Array)
+        for axis in range(atomic.array.ndim)
+    ]
+    return ir.replace(task, body=ir.Block([*extents, *task.body.body]), bins=found)
+
+
+def waiting(task: ir.Task, loop: ir.For) -> tuple[ir.Atomic, ...]:
+    """One atomic of each array whose atomics may all be done later."""
+    inside = list(ir.walk(loop.body))
+    if loop.blocks or any(isinstance(s, (ir.Assert, ir.Exit)) for s in inside):
+        return ()
+    used = {value for s in ir.walk(task.body) for value in ir.operands_of(s)}
+    touched = [
+        s for s in inside if isinstance(s, (ir.Load, ir.Store, ir.Atomic)) and isinstance(s.array, ir.Array)
+    ]
+    fits = {s for s in touched if isinstance(s, ir.Atomic) and s not in used and is_exact(s)}
+    looped = any(isinstance(s, (ir.For, ir.While)) for s in inside)
+    atomics: dict[ir.Array, list[ir.Atomic]] = {}
+    for s in touched:
+        if isinstance(s, ir.Atomic) and isinstance(s.array, ir.Array):
+            atomics.setdefault(s.array, []).append(s)
+
+    def waits(atomic: ir.Atomic) -> bool:
+        before = [] if looped else touched[: touched.index(atomic)]
+        return atomic in fits and not any(disturbs(s, atomic, s in fits, s in before) for s in touched)
+
+    return tuple(all_[0] for all_ in atomics.values() if all(map(waits, all_)))

@@ -1,0 +1,130 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: on the CPU a part of a loop collects what it adds to elements of a small array, where nobody could tell; the
+result is that of the atomics."""
+
+import numpy as np
+import pytest
+
+from cuda_graphs.compiler import compile_kernel, specialise
+from cuda_graphs.compiler.pipeline import lower
+from cuda_graphs.compiler.target_x86 import X86
+from tests.compiler.rig import cg, function_of, run_all
+
+RNG = np.random.default_rng(5)
+BYTES = RNG.integers(0, 12, 1000).astype("u1")
+
+
+def arrays_with_bins(function, **arguments):
+    """Paths of the arrays that may have bins in some task."""
+    program, _ = lower(function, specialise(function, arguments), check_ir=True)
+    return {atomic.array.path for task in program.tasks for atomic in task.bins}
+
+
+@pytest.mark.parametrize("kind", ["add", "sub", "mul", "min", "max", "and", "or", "xor"])
+@pytest.mark.parametrize("type", ["i8", "i16", "i32", "i64", "u16", "u32", "u64"])
+def test_every_kind_and_type_gives_what_the_atomics_give(kind, type):
+    k = function_of(f"""
+def k(at: ndarray(u8, 1), x: ndarray({type}, 1), bins: ndarray({type}, 1)):
+    for i in x:
+        cg.atomic_{kind}(bins[at[i]], x[i])
+""")
+    dtype = np.dtype(type.replace("u", "uint").replace("i", "int").replace("uintnt", "uint"))
+    x = RNG.integers(1, 100, 1000).astype(dtype)
+    given = {"at": BYTES, "x": x, "bins": RNG.integers(1, 50, 12).astype(dtype)}
+    assert arrays_with_bins(k, **given) == {"bins"}
+    run_all(k, **given)
+
+
+def histogram(x: cg.ndarray(cg.u8, 1), bins: cg.ndarray(cg.i32, 1)):
+    for i in x:
+        bins[x[i]] += 1
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 40, 1000])
+@pytest.mark.parametrize("size", [12, 256, 4096, 4097, 20000])
+def test_any_number_of_bins_and_of_iterations(n, size):
+    """More bins than are worth it, and more than there is room for, too."""
+    found = run_all(histogram, x=BYTES[:n], bins=np.zeros(size, "i4"))["bins"]
+    np.testing.assert_array_equal(found, np.bincount(BYTES[:n], minlength=size))
+
+
+def test_bins_of_two_axes_of_two_arrays_and_under_conditions():
+    k = function_of("""
+def k(x: ndarray(u8, 1), a: ndarray(i32, 2), b: ndarray(f32, 1)):
+    for i in x:
+        a[x[i] & 1, x[i] >> 1] += 1
+        if x[i] > 3:
+            b[x[i]] += 0.5
+            b[0] += 1.0
+""")
+    given = {"x": BYTES, "a": np.zeros((2, 6), "i4"), "b": np.zeros(12, "f4")}
+    assert arrays_with_bins(k, **given) == {"a", "b"}
+    run_all(k, **given)  # halves, so that any order of the sums has the same bits
+
+
+def test_bins_of_loops_over_several_axes_and_with_loops_inside():
+    k = function_of("""
+def k(x: ndarray(u8, 2), bins: ndarray(i64, 1)):
+    for i, j in x:
+        for k in range(x[i, j]):
+            bins[k] += i - j
+""")
+    given = {"x": BYTES.reshape(20, 50), "bins": np.zeros(12, "i8")}
+    assert arrays_with_bins(k, **given) == {"bins"}
+    run_all(k, **given)
+
+
+def test_the_sign_of_zeros_stays():
+    k = function_of("""
+def k(x: ndarray(u8, 1), bins: ndarray(f32, 1)):
+    for i in x:
+        if x[i] < 4:
+            bins[x[i]] += -0.0
+""")
+    found = run_all(k, x=BYTES, bins=np.full(12, -0.0, "f4"))["bins"]
+    assert np.signbit(found).all()
+
+
+def test_both_versions_are_in_the_code():
+    text = compile_kernel(
+        histogram, specialise(histogram, {"x": BYTES, "bins": np.zeros(3, "i4")}), X86()
+    ).llvm
+    assert "atomicrmw add ptr" in text
+    assert "alloca [4096 x i32], align 64" in text
+
+
+STAY = {
+    "who looks at the old value": "z[i] = cg.atomic_add(y[x[i]], 1)",
+    "a load of the array": "y[x[i]] += y[1]",
+    "a load afterwards of what may be the same": "y[x[i]] += 1\n        z[i] = w[1]",
+    "a load before, in a loop, of what may be the same": "for k in range(2):\n            y[x[i]] += w[k]",
+    "a store to what may be the same": "y[x[i]] += 1\n        w[i] = 1",
+    "two kinds": "y[x[i]] += 1\n        y[x[i]] |= 3",
+    "exchange": "cg.atomic_exchange(y[x[i]], 3)",
+    "cas": "cg.atomic_cas(y[x[i]], 1, 3)",
+    "floats whose minimum knows NaN": "cg.atomic_min(f[x[i]], 1.0)",
+    "more than two arrays": "y[x[i]] += 1\n        f[x[i]] += 1.0\n        d[x[i]] += 1.0",
+}
+
+
+@pytest.mark.parametrize("what", STAY)
+def test_what_could_be_told_apart_has_no_bins(what):
+    k = function_of(f"""
+def k(x: ndarray(u8, 1), y: ndarray(i32, 1), z: ndarray(i64, 1), w: ndarray(i32, 1), f: ndarray(f32, 1),
+      d: ndarray(f64, 1)):
+    for i in z:
+        {STAY[what]}
+""")
+    given = {"x": BYTES, "y": np.zeros(12, "i4"), "z": np.zeros(9, "i8"), "w": np.zeros(9, "i4")}
+    given |= {"f": np.zeros(12, "f4"), "d": np.zeros(12)}
+    assert arrays_with_bins(k, **given) == set()
+
+
+def test_a_loop_that_an_assert_may_end_has_no_bins():
+    def k(x: cg.ndarray(cg.u8, 1), bins: cg.ndarray(cg.i32, 1)):
+        for i in x:
+            bins[x[i]] += 1
+
+    program, _ = lower(k, specialise(k, {"x": BYTES, "bins": np.zeros(12, "i4")}), debug=True, check_ir=True)
+    assert [task.bins for task in program.tasks] == [()]
