@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`bins[x[i]] += 1` on the CPU: a part of a loop has bins of its own on its stack, and adds them to the array once.
 
-Atomics of two threads on one line of the cache cost more than all else in a histogram. Where the array is small, and the
-part of the loop long enough for the bins to pay, its atomics are plain additions; what no iteration changed is not
+Atomics of two threads on one line of the cache cost more than all else in a histogram. Where the array is small, and
+the part of the loop long enough for the bins to pay, its atomics are plain additions; what no iteration changed is not
 touched. Elsewhere they stay what they are: both versions are there, the extents decide in the call.
 
 Which arrays may have bins, a pass has found (passes/mark_bins.py).
@@ -39,13 +39,7 @@ def with_bins(e: Emitter, atomics: tuple[ir.Atomic, ...], iterations: str, run: 
         t = llvm_type(array.element)
         e.addresses[array] = e.slot(f"[{BYTES // array.element.size} x {t}], align 64")
         nothing = number(neutral(atomic.kind, array.element).value, array.element)
-        each_bin(
-            e,
-            e.addresses[array],
-            t,
-            counts[array],
-            lambda at, t=t, n=nothing: e.line(f"store {t} {n}, ptr {at}"),
-        )
+        fill_bins(e, e.addresses[array], f"{t} {nothing}", t, counts[array])
     e.private = frozenset(arrays)
     run()
     e.private = frozenset()
@@ -67,15 +61,14 @@ def elements(e: Emitter, array: ir.Array) -> str:
     return count
 
 
-def each_bin(e: Emitter, base: str, t: str, count: str, body: Callable[[str], None]) -> None:
+def fill_bins(e: Emitter, bins: str, nothing: str, t: str, count: str) -> None:
     index = ir.LoopIndex("bin")
-    e.counted(
-        index,
-        "0",
-        count,
-        1,
-        lambda following: body(e.let(f"getelementptr inbounds {t}, ptr {base}, i64 {e.wide[index]}")),
-    )
+
+    def body(following: str) -> None:
+        at = e.let(f"getelementptr inbounds {t}, ptr {bins}, i64 {e.wide[index]}")
+        e.line(f"store {nothing}, ptr {at}")
+
+    e.counted(index, "0", count, 1, body)
 
 
 def add_bins(e: Emitter, atomic: ir.Atomic, array: ir.Array, bins: str, memory: str, count: str) -> None:

@@ -374,9 +374,7 @@ class Emitter:
             if rest:
                 self.axes(statement, rest, leave)
                 return
-            self.loops.append((following, leave))
-            self.block(statement.body)
-            self.loops.pop()
+            self.time_round(statement, following, leave)
 
         if not may_wrap(axis):
             self.counted(axis.index, begin, end, axis.step, body)
@@ -388,6 +386,12 @@ class Emitter:
             body(following)
 
         self.counted(step, "0", self.trip(axis, begin, end), 1, at_step, less="ult")
+
+    def time_round(self, statement: ir.For, following: str, leave: str) -> None:
+        """One iteration; labels of what follows it, and of what follows the loop."""
+        self.loops.append((following, leave))
+        self.block(statement.body)
+        self.loops.pop()
 
     def counted(
         self,

@@ -10,7 +10,8 @@ What a task needs of its surroundings is imported by name, to be defined where t
 A block of the grid is a chunk of the iterations: blocks first to end of a grid of n are the iterations
 [total * first / n, total * end / n). So one call runs one loop, of the length that the scheduler chose, and a grid of 1
 is a plain loop. Of loops of blocks the same is true of their blocks (blocks_x86.py). Of several axes all but the last
-are one loop over rows; the last is the inner loop, which vectorises.
+are one loop over rows; the last is the inner loop, which vectorises: LLVM makes vectors of it where there is no other
+loop inside, and lanes.py does where there is.
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ from .artifact import TaskInfo, layout, shared_layout
 from .bins import with_bins
 from .blocks_x86 import CpuTeam
 from .image import native_image
+from .lanes import Lanes
 from .llvm import Emitter
 from .notation import llvm_type, suffix
+from .spread import Spread, spread_of
 from .types import ScalarType
 
 PARALLEL = "!0"  # the access group of memory that iterations do not share
@@ -83,7 +86,7 @@ class X86:
         return "\n".join([*functions, *declarations.values(), METADATA])
 
     def task(self, task: ir.Task, declarations: dict[str, str]) -> str:
-        e = Emitter(self, declarations)
+        e = Lanes(self, declarations)
         for slot, what in layout(task):
             at = e.let(f"getelementptr i8, ptr %params, i64 {slot.offset}")
             e.receive(slot, what, e.let(f"load {e.slot_type(slot, what)}, ptr {at}, !invariant.load !3"))
@@ -98,7 +101,7 @@ class X86:
         head = f"define void @{task.name}(ptr %launch, ptr %params, ptr noalias %shared, i64 %first, i64 %end) {{"
         return f"{head}\n{e.text()}\n}}\n"
 
-    def parallel(self, e: Emitter, task: ir.Task, loop: ir.For) -> None:
+    def parallel(self, e: Lanes, task: ir.Task, loop: ir.For) -> None:
         """The part of the loop that this call is to run."""
         team = CpuTeam(e, loop) if loop.blocks else None
         begins, counts, total = e.trips(loop) if team is None else (team.begins, team.counts, team.total)
@@ -108,14 +111,15 @@ class X86:
         low, high = (
             e.let(f"udiv i64 {e.let(f'mul i64 {whole}, {edge}')}, {blocks}") for edge in ("%first", "%end")
         )
+        spread = spread_of(task)
 
         def run() -> None:
             if team is not None:
                 team.run(low, high)
             elif len(loop.axes) == 1:
-                self.row(e, loop, begins, [], low, high)
+                self.row(e, loop, spread, begins, low, high)
             else:
-                self.rows(e, loop, begins, counts, low, high)
+                self.rows(e, loop, spread, begins, counts, low, high)
 
         if task.bins:
             with_bins(e, task.bins, e.let(f"sub i64 {high}, {low}"), run)
@@ -123,7 +127,14 @@ class X86:
             run()
 
     def rows(
-        self, e: Emitter, loop: ir.For, begins: list[str], counts: list[str], low: str, high: str
+        self,
+        e: Lanes,
+        loop: ir.For,
+        spread: Spread | None,
+        begins: list[str],
+        counts: list[str],
+        low: str,
+        high: str,
     ) -> None:
         last = counts[-1]
         one = e.call("llvm.umax.i64", "i64", [("i64", last), ("i64", "1")])
@@ -150,13 +161,23 @@ class X86:
             outer.insert(0, rest)
             for axis, begin, number in zip(loop.axes, begins, outer, strict=False):
                 e.wide[axis.index] = e.point(axis, begin, number)
-            self.row(e, loop, begins, outer, inner_low, inner_high)
+            self.row(e, loop, spread, begins, inner_low, inner_high)
 
         e.counted(row, first, stop, 1, body)
 
-    def row(self, e: Emitter, loop: ir.For, begins: list[str], outer: list[str], low: str, high: str) -> None:
+    def row(
+        self, e: Lanes, loop: ir.For, spread: Spread | None, begins: list[str], low: str, high: str
+    ) -> None:
+        """Iterations low to high of the last axis: as vectors as far as they go, then one by one."""
         axis, begin = loop.axes[-1], begins[-1]
         point = ir.LoopIndex("point")
+        if spread is not None:
+
+            def vectors(following: str) -> None:
+                e.side_by_side(spread, e.point(axis, begin, e.wide[point]), loop)
+
+            stop = e.let(f"add nsw i64 {high}, {1 - spread.width}")
+            low = e.counted(point, low, stop, spread.width, vectors)
 
         def body(following: str) -> None:
             e.wide[axis.index] = e.point(axis, begin, e.wide[point])

@@ -1,0 +1,190 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which values of a parallel loop differ between neighbouring iterations, when several run side by side as lanes of
+vectors (lanes.py), and whether that is worth it.
+
+LLVM makes vectors of the innermost loops. Where a parallel loop has a loop inside that is no such loop (an orbit that
+leaves when it is far away, a sum that may not be reordered) nothing becomes a vector, although iterations of the outer
+loop are independent: that is what lanes are for.
+
+What differs: the index of the last axis, all that is computed from it, and variables that are set where only some of
+the iterations are. Everything else is one scalar for all lanes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from . import ir
+from .llvm import SMALL, may_wrap
+from .ops import OPS, computing_type
+from .scalars import is_small
+from .types import i32, i64
+
+__all__ = ["Spread", "diverts", "spread_of"]
+
+OUTSIDE = (ir.Space.PARAM, ir.Space.FIELD, ir.Space.TEMP)
+BYTES = 64  # of a vector
+FEWEST, MOST = 8, 16  # lanes
+PLAIN = (ir.Op, ir.Load, ir.Store, ir.Get, ir.Set, ir.Extent, ir.If, ir.For, ir.While, ir.Break, ir.Continue)
+# Rows whose emitters are instructions that vectors have, too.
+OF_VECTORS = ("cast", "shift_left", "shift_right", "shift_right_logical", "rsqrt")
+
+
+@dataclass
+class Spread:
+    """What is known of a loop that becomes lanes.
+
+    index    of the axis whose iterations are side by side
+    width    lanes
+    varying  values and variables that differ between them
+    masked   loops inside of which some lanes may leave before others
+    """
+
+    index: ir.LoopIndex
+    width: int = MOST
+    varying: set[ir.Value | ir.Local] = field(default_factory=set)
+    masked: set[ir.Statement] = field(default_factory=set)
+
+
+def spread_of(task: ir.Task) -> Spread | None:
+    """How the task's loop becomes lanes; None where it cannot, or where that brings nothing."""
+    loop = task.loop
+    if loop is None or loop.blocks or not has_loop(loop.body):
+        return None
+    if loop.axes[-1].step != 1 or may_wrap(loop.axes[-1]):
+        return None
+    if not all(isinstance(s, PLAIN) for s in ir.walk(loop.body)) or leaks(task, loop):
+        return None
+    found = Spread(loop.axes[-1].index, varying={loop.axes[-1].index})
+    size = -1
+    while size != (size := len(found.varying) + len(found.masked)):
+        mark(found, loop.body, diverts(loop))
+    if not Judge(found).block(loop.body, False):
+        return None
+    found.width = max(FEWEST, min(MOST, BYTES // max(v.type.size for v in found.varying)))
+    return found
+
+
+def has_loop(block: ir.Block) -> bool:
+    return any(isinstance(s, (ir.For, ir.While)) for s in ir.walk(block))
+
+
+def leaks(task: ir.Task, loop: ir.For) -> bool:
+    """Whether a variable of the loop is used outside it."""
+
+    def locals_of(block: ir.Block, without: ir.Statement | None) -> set[ir.Local]:
+        found: set[ir.Local] = set()
+        for s in block.body:
+            if s is not without:
+                found |= {s.local} if isinstance(s, (ir.Get, ir.Set)) else set()
+                found = found.union(*(locals_of(inner, None) for inner in ir.blocks_of(s)))
+        return found
+
+    return not locals_of(task.body, loop).isdisjoint(locals_of(loop.body, None))
+
+
+def diverts(loop: ir.For | ir.While) -> bool:
+    """Whether the loop has a Break or Continue of its own."""
+
+    def inside(block: ir.Block) -> bool:
+        for s in block.body:
+            if isinstance(s, (ir.Break, ir.Continue)):
+                return True
+            if isinstance(s, ir.If) and (inside(s.then) or inside(s.orelse)):
+                return True
+        return False
+
+    return inside(loop.body)
+
+
+def mark(found: Spread, block: ir.Block, some: bool) -> None:
+    """Add what varies in a block; `some`: where only some lanes may be."""
+    varying = found.varying
+    for s in block.body:
+        if isinstance(s, ir.Get):
+            if s.local in varying:
+                varying.add(s)
+        elif isinstance(s, ir.Set):
+            if some or s.value in varying:
+                varying.add(s.local)
+        elif isinstance(s, (ir.Op, ir.Load)):
+            if not varying.isdisjoint(ir.operands_of(s)):
+                varying.add(s)
+        elif isinstance(s, ir.If):
+            for inner in ir.blocks_of(s):
+                mark(found, inner, some or s.condition in varying)
+        elif isinstance(s, (ir.For, ir.While)):
+            if diverts(s) or (isinstance(s, ir.While) and (some or s.condition in varying)):
+                found.masked.add(s)
+            for inner in ir.blocks_of(s):
+                mark(found, inner, some or s in found.masked)
+
+
+class Judge:
+    """Whether lanes can do it, and gain by it: inside of loops they compute, and do not collect from far apart."""
+
+    def __init__(self, found: Spread) -> None:
+        self.found = found
+        self.varying = found.varying
+        self.steady: set[ir.Value] = {found.index}  # varying, but the same each time round of loops inside
+
+    def block(self, block: ir.Block, looped: bool) -> bool:
+        """Whether all of a block is fine; `looped`: in a loop."""
+        for s in block.body:
+            if isinstance(s, ir.Value) and is_small(s.type):
+                return False
+            fine = {ir.Op: self.op, ir.Load: self.load, ir.Store: self.store, ir.For: self.loop}.get(type(s))
+            if fine is not None and not fine(s, looped):  # type: ignore[operator]
+                return False
+            inner = looped or isinstance(s, (ir.For, ir.While))
+            if not all(self.block(each, inner) for each in ir.blocks_of(s)):
+                return False
+            if isinstance(s, ir.Value) and (not looped or (isinstance(s, ir.Op) and self.is_steady(s))):
+                self.steady.add(s)
+        return True
+
+    def op(self, op: ir.Op, looped: bool) -> bool:
+        if op not in self.varying:
+            return True
+        row = OPS[op.name]
+        kinds = tuple(arg.type for arg in op.args)
+        template = row.llvm.get(computing_type(row, kinds).kind) or row.llvm["any"]
+        return template[0] not in "@!" or template[1:] in OF_VECTORS
+
+    def load(self, load: ir.Load, looped: bool) -> bool:
+        if not plain(load.array):
+            return False
+        if load not in self.varying or is_row(self.found, load) or not looped:
+            return True
+        return self.is_steady(load) and not self.found.masked  # LLVM takes it out of the loop
+
+    def is_steady(self, value: ir.Value) -> bool:
+        """Whether its operands are what they were the last time round."""
+        return all(v in self.steady for v in ir.operands_of(value) if v in self.varying)
+
+    def store(self, store: ir.Store, looped: bool) -> bool:
+        if not plain(store.array) or self.varying.isdisjoint(store.index):
+            return False  # an element that all iterations write: there is no order to keep
+        return is_row(self.found, store) or not looped
+
+    def loop(self, loop: ir.For, looped: bool) -> bool:
+        """Lanes count together."""
+        return self.varying.isdisjoint(ir.operands_of(loop))
+
+
+def plain(array: ir.Array) -> bool:
+    return array.space in OUTSIDE and array.element.kind != "bool" and not is_small(array.element)
+
+
+def is_row(found: Spread, access: ir.Load | ir.Store) -> bool:
+    """Whether lanes are neighbours in memory: the last index, and it alone, is theirs, plus a constant."""
+    *outer, last = access.index
+    return found.varying.isdisjoint(outer) and is_neighbour(found, last)
+
+
+def is_neighbour(found: Spread, value: ir.Value) -> bool:
+    if isinstance(value, ir.Op) and value.name in ("add", "sub") and value.type in (i32, i64):
+        step = value.args[1]
+        return isinstance(step, ir.Const) and abs(step.value) < SMALL and is_neighbour(found, value.args[0])
+    return value is found.index
