@@ -18,6 +18,7 @@ from cuda_graphs._driver.seam cimport check_attempt, ensure_driver, raise_noted
 from cuda_graphs._handles.handles cimport ContextBox, ContextHandle, box_of, primary_context, raw_of
 from cuda_graphs._objects.captured cimport protect_bodies
 from cuda_graphs._objects.context cimport Context, find_current
+from cuda_graphs._objects.waiting cimport waited
 from cuda_graphs._objects.device_properties import DeviceProperties
 from cuda_graphs._objects.event import make_event
 from cuda_graphs._objects.stream import default_stream, from_protocol, make_stream
@@ -246,6 +247,7 @@ class Device:
                 status = driver().cuCtxSynchronize()
             if status:
                 check_attempt(status, f"wait for device {self._device_id}")
+            waited()
             return
         make_current(context)
         try:
@@ -255,6 +257,7 @@ class Device:
             make_current(previous)
         if status:
             check_attempt(status, f"wait for device {self._device_id}")
+        waited()
 
     def __int__(self):
         return self._device_id

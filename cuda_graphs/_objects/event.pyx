@@ -26,6 +26,7 @@ from cuda_graphs._handles.handles cimport (
 )
 from cuda_graphs._objects.context cimport Context
 from cuda_graphs._objects.numbers cimport read_flag, read_unsigned
+from cuda_graphs._objects.waiting cimport waited
 from cuda_graphs._objects.options import accept_options
 
 
@@ -104,6 +105,7 @@ cdef class Event:
             status = driver().cuEventSynchronize(raw_of(h))
         if status != CUDA_SUCCESS:
             check_attempt(status, f"wait for {self!r}")
+        waited()
 
     @property
     def is_done(self):

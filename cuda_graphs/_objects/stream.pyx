@@ -41,6 +41,7 @@ from cuda_graphs._objects.context cimport Context, find_current
 from cuda_graphs._objects.event cimport Event
 from cuda_graphs._objects.event import make_event
 from cuda_graphs._objects.numbers cimport as_int, read_flag, read_int, read_unsigned
+from cuda_graphs._objects.waiting cimport waited
 from cuda_graphs._objects.options import accept_options
 
 
@@ -123,6 +124,7 @@ cdef class Stream:
             status = driver().cuStreamSynchronize(raw_of(h))
         if status != CUDA_SUCCESS:
             check_attempt(status, f"wait for {self!r}")
+        waited()
 
     def record(self, event=None, options=None):
         """Record an event after the work that was queued so far.

@@ -12,7 +12,9 @@ from typing import Any, TypeGuard
 from . import ir
 from .types import ScalarType
 
-__all__ = ["Artifact", "Result", "Slot", "TaskInfo", "describe", "layout", "size_of"]
+__all__ = ["REPORT", "Artifact", "Result", "Slot", "TaskInfo", "describe", "layout", "size_of"]
+
+REPORT = "debug.report"  # the path of the array that asserts write to: passes/report.py
 
 
 SHARED_ALIGNMENT = 16  # of arrays that a block shares, for vector accesses

@@ -119,26 +119,22 @@ cdef class KernelFunction:
         return 0
 
     cdef Specialisation _find(self, Reading* r, tuple args):
-        # Asserts of a node cannot tell a caller, who is gone: with debug it has code of its own.
-        cdef bint alone = self.debug and r.in_graph
         cdef Py_ssize_t size = self.keys * sizeof(uint64_t)
         cdef Specialisation found = self.last
         cdef bytes last_key = self.last_key
-        if found is not None and not alone and (size == 0 or memcmp(PyBytes_AS_STRING(last_key), r.keys, size) == 0):
+        if found is not None and (size == 0 or memcmp(PyBytes_AS_STRING(last_key), r.keys, size) == 0):
             if (<Guards>found.guards).hold():
                 return found
-        key = (alone, PyBytes_FromStringAndSize(<char*>r.keys, size))
+        key = PyBytes_FromStringAndSize(<char*>r.keys, size)
         with self.lock:
             for found in self.known.get(key, ()):
                 if (<Guards>found.guards).hold():
                     break
             else:
-                found = self._compile(args, alone)
+                found = self._compile(args)
                 self.known.setdefault(key, []).append(found)
-            if alone:
-                return found
             self.last = None  # so that no other thread sees the key of one with the code of another
-            self.last_key = key[1]
+            self.last_key = key
             self.last = found
         return found
 
@@ -151,20 +147,20 @@ cdef class KernelFunction:
             specs[name] = reader.spec(value)
         return specs
 
-    def _compile(self, args, alone):
+    def _compile(self, args):
         signature = self._signature(args)
         leaves = {path: number for reader in self.readers for path, number in leaf_paths(reader)}
         current_device()
         target, shape = target_of(self.fast_math)
-        artifact = self._artifact(signature, target, alone)
+        artifact = self._artifact(signature, target)
         guards = guards_of(artifact.captured)
         return load(self.name, artifact, shape, leaves, guards)
 
-    def _artifact(self, signature, target, alone):
+    def _artifact(self, signature, target):
         if self.debug:  # the claims of code that reports are not kept on disk
             from cuda_graphs.compiler.pipeline import compile_kernel
 
-            return compile_kernel(self.function, signature, target, debug=True, reports=not alone)
+            return compile_kernel(self.function, signature, target, debug=True, reports=True)
         from cuda_graphs.compiler.cache import cached_compile
 
         return cached_compile(self.function, signature, target)
@@ -231,6 +227,8 @@ cdef class KernelFunction:
                 "them: add it with call(), which makes a node for each"
             )
         own, code, values, _, _ = found[0]
+        if self.debug:  # the launch may be of no graph, and nobody else keeps what asserts write to
+            keep_reports(values)
         return own if config is None else config, code, values
 
     cdef object _run(self, Reading* r, tuple args, Stream stream):
@@ -283,6 +281,14 @@ cdef class KernelFunction:
         options = "".join(f" {name}=True" for name in ("debug", "fast_math") if getattr(self, name))
         made = sum(len(found) for found in self.known.values())
         return f"<kernel {self.__qualname__}({', '.join(self.names)}){options}, {made} specialisations>"
+
+
+def keep_reports(values):
+    from cuda_graphs.kernels.reports import Report
+
+    for value in values:
+        if isinstance(value, Report):
+            value.keep()
 
 
 def kernel(function=None, *, debug=False, fast_math=False):

@@ -24,6 +24,7 @@ from cuda_graphs.kernels.reading cimport Leaf
 from cuda_graphs._objects.launch_config import LaunchConfig
 from cuda_graphs._objects.memory_resource import SynchronousMemoryResource
 from cuda_graphs._objects.object_code import make_object_code
+from cuda_graphs.compiler.artifact import REPORT
 from cuda_graphs.compiler.types import SCALARS
 from cuda_graphs.kernels import seeds
 from cuda_graphs.kernels.ndarray import find_field
@@ -151,7 +152,7 @@ cdef class Specialisation:
                 f"kernel {self.name} returns a value, which nobody would get from a graph: write it to an array of one element"
             )
         resource = SynchronousMemoryResource(current_device())
-        temps = [resource.allocate(size) for _, size in self.artifact.temps]
+        temps = [self._temporary(name, size, resource) for name, size in self.artifact.temps]
         seed = seeds.draw() if self.draws else 0
         found = []
         for i in range(self.tasks.size()):
@@ -161,9 +162,18 @@ cdef class Specialisation:
             blocks = self.tasks[i].most if self.waits(i, owners) else self.grid_of(self.tasks[i], leaves)
             config = LaunchConfig(grid=blocks, block=self.tasks[i].block)
             arrays = {s.path: v for s, v in zip(info.slots, values) if s.kind == "pointer"}
-            reads, writes = ([arrays[path] for path in sorted(paths)] for paths in (info.reads, info.writes))
+            arrays.pop(REPORT, None)  # which is nobody else's
+            reads, writes = ([arrays[path] for path in sorted(paths & arrays.keys())] for paths in (info.reads, info.writes))
             found.append((config, self.kernels[i], values, reads, writes))
         return found
+
+    def _temporary(self, name, size, resource):
+        """Memory of a node that is not an argument of the call."""
+        if name != REPORT:
+            return resource.allocate(size)
+        from cuda_graphs.kernels.reports import Report
+
+        return Report(self.name, self.artifact.claims, size)
 
     cdef bint waits(self, size_t task, dict owners) except -1:
         """Whether the number of iterations comes with a launch of the graph."""
@@ -229,7 +239,7 @@ cdef class Specialisation:
 
     def _check(self, host):
         """Raise what the report of a kernel with debug tells of."""
-        from cuda_graphs.compiler.passes.report import REPORT, what_failed
+        from cuda_graphs.compiler.passes.report import what_failed
         from cuda_graphs.kernels.faults import error_of
 
         found = what_failed(self.artifact.claims, self._temp(host, REPORT).view("i8").tolist())

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Law: with debug=True what goes wrong in a kernel is an exception of its call, and the device goes on."""
 
+import gc
+
 import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from tests.conftest import wait_until
 
 i32_1d = cg.types.ndarray(cg.i32, ndim=1)
 
@@ -106,6 +109,137 @@ def test_debug_kernels_are_nodes_too(stream):
     stream.sync()
     assert y.to_numpy().tolist() == [3] * 9 + [0]
     shift(x, y, 9)
+
+
+def wait_for_stream(device, stream):
+    stream.sync()
+
+
+def wait_for_event(device, stream):
+    stream.record().sync()
+
+
+def wait_for_device(device, stream):
+    device.sync()
+
+
+@pytest.mark.parametrize("wait", [wait_for_stream, wait_for_event, wait_for_device])
+def test_what_goes_wrong_in_a_graph_is_raised_by_whoever_waits_next(device, stream, wait):
+    x, y = cg.ndarray(cg.i32, 10), cg.ndarray(cg.i32, 12)
+    x.fill(3)
+    g = cg.GraphDef()
+    g.call(shift, x, y, g.param("n", cg.i32))
+    graph = g.instantiate()
+    line = shift.__wrapped__.__code__.co_firstlineno + 3
+    for _ in range(2):
+        graph.launch(stream, n=10)
+        with pytest.raises(
+            cg.KernelIndexError, match="index 10 is outside of axis 0 of 'x', which has 10"
+        ) as caught:
+            wait(device, stream)
+        assert f'test_debug.py", line {line}, in shift' in str(caught.value)
+        graph.launch(stream, n=9)  # and the graph goes on, as do its stream and its device
+        wait(device, stream)
+    assert y.to_numpy().tolist() == [3] * 9 + [0] * 3
+    shift(x, y, 9)
+
+
+def test_what_goes_wrong_in_a_captured_call_is_raised_too(device, stream):
+    x = cg.ndarray(cg.i32, 20)
+    with device.create_graph_builder() as gb:
+        claim(x, 0.5, 200, stream=gb)
+    graph = gb.complete()
+    graph.launch(stream)
+    stream.sync()
+    x[7] = 9
+    graph.launch(stream)
+    with pytest.raises(cg.KernelAssertionError, match=r"x is 9 at 7, 0\.50, 200"):
+        stream.sync()
+    x[7] = 0
+    graph.launch(stream)
+    stream.sync()
+
+
+def test_each_call_in_a_graph_tells_of_itself(stream):
+    x, y = cg.ndarray(cg.i32, 10), cg.ndarray(cg.i32, 10)
+    x.fill(9)
+    g = cg.GraphDef()
+    g.call(shift, x, y, 10).call(claim, x, 0.5, 1).call(shift, x, y, 9)
+    g.instantiate().launch(stream)
+    kinds = set()
+    for _ in range(2):
+        with pytest.raises(cg.KernelError) as caught:
+            stream.sync()
+        kinds.add(type(caught.value))
+    assert kinds == {cg.KernelIndexError, cg.KernelAssertionError}
+    stream.sync()
+    assert y.to_numpy().tolist() == [9] * 9 + [0]
+
+
+def test_what_went_wrong_is_raised_also_when_the_graph_is_gone(stream):
+    x = cg.ndarray(cg.i32, 10)
+    x.fill(9)
+    g = cg.GraphDef()
+    g.call(claim, x, 0.5, 1)
+    graph = g.instantiate()
+    graph.launch(stream)
+    event = stream.record()
+    wait_until(lambda: event.is_done)
+    del g, graph
+    gc.collect()
+    with pytest.raises(cg.KernelAssertionError, match="x is 9"):
+        stream.sync()
+    stream.sync()
+
+
+def test_a_launch_tells_too(stream):
+    x = cg.ndarray(cg.i32, 10)
+    x.fill(9)
+    cg.launch(stream, None, claim, x, 0.5, 1)
+    with pytest.raises(cg.KernelAssertionError, match="x is 9"):
+        stream.sync()
+    stream.sync()
+
+
+@cg.kernel(debug=True)
+def several(x: i32_1d, v: cg.types.vec(3, cg.i32), out: cg.types.ndarray(cg.vec2, ndim=2), k: cg.i32):
+    total = 0
+    for i in x:
+        total += x[i]
+    last = x[k]
+    for i, j in out:
+        out[i, j] = cg.vec2(0.0, total + last + v.z + x[i + k])
+        out[i + k // 5, j] += cg.vec2(1.0, 0.0)
+
+
+@pytest.mark.parametrize("in_graph", [False, True])
+@pytest.mark.parametrize(
+    ("k", "words", "at"),
+    [
+        (0, "", ""),
+        (4, "index 4 is outside of axis 0 of 'x', which has 4 elements", "last = x[k]"),
+        (-1, "index -1 is outside of axis 0 of 'x', which has 4 elements", "last = x[k]"),
+        (3, "is outside of axis 0 of 'x', which has 4 elements", "x[i + k]"),
+        (5, "index 3 is outside of axis 0 of 'out', which has 3 elements", "out[i + k // 5, j] += "),
+    ],
+)
+def test_each_task_is_checked_with_its_line(stream, in_graph, k, words, at):
+    x, out = cg.ndarray(cg.i32, 4 if k < 5 else 9), cg.ndarray(cg.vec2, (3, 3))
+    x.fill(1)
+    if in_graph:
+        g = cg.GraphDef()
+        g.call(several, x, (1, 2, 3), out, k)
+        g.instantiate().launch(stream)
+    try:
+        stream.sync() if in_graph else several(x, (1, 2, 3), out, k)
+        found = ""
+    except cg.KernelIndexError as error:
+        found = str(error)
+    assert words in found
+    assert at in found
+    assert (found == "") == (k == 0)
+    if k == 0:
+        assert out.to_numpy().tolist() == [[[1, 9]] * 3] * 3
 
 
 PRINTS = """

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from .. import ir
+from ..artifact import REPORT
 from ..builder import Builder
 from ..printf import formatted
 from ..types import ScalarType, f64, i64
@@ -19,7 +20,6 @@ from .copy import Copier
 
 __all__ = ["REPORT", "Claim", "report_asserts", "what_failed"]
 
-REPORT = "debug.report"  # the path of the array
 MOST_VALUES = 8
 WORDS = 1 + MOST_VALUES
 

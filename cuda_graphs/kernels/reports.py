@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""What kernels with debug find wrong in graphs, where no caller waits for them: whoever waits for the device next gets
+the exception.
+
+A node writes to memory of the host (compiler/passes/report.py says what). The graph keeps that memory as an argument of
+the node; here it is only known.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import weakref
+from collections import deque
+from typing import Any
+
+from cuda_graphs._objects.arguments import register_handle_type
+from cuda_graphs._objects.memory_resource import PinnedMemoryResource
+from cuda_graphs._objects.waiting import tell_by
+from cuda_graphs.compiler.passes.report import what_failed
+from cuda_graphs.kernels.faults import KernelError, error_of
+
+__all__ = ["Report", "tell"]
+
+
+class Report:
+    """Words that the asserts of one call in a graph write to. `handle`: their address, which its kernels take."""
+
+    def __init__(self, kernel: str, claims: tuple[Any, ...], size: int) -> None:
+        self.kernel, self.claims = kernel, claims
+        self._buffer = PinnedMemoryResource().allocate(size)
+        self.handle = int(self._buffer.handle)
+        self._words = (ctypes.c_int64 * (size // 8)).from_address(self.handle)
+        ctypes.memset(self.handle, 0, size)
+        with _lock:
+            _reports.add(self)
+
+    def take(self) -> KernelError | None:
+        """What went wrong first since it was taken last."""
+        found = what_failed(self.claims, list(self._words)) if self._words[0] else None
+        if found is None:
+            return None
+        self._words[0] = 0
+        return error_of(self.kernel, *found)
+
+    def keep(self) -> None:
+        """Let it live until a wait is over: no graph has it."""
+        _kept.append(self)
+
+    def __del__(self) -> None:  # with the graph, whose last launch nobody may have waited for
+        words = getattr(self, "_words", None)
+        if words is not None and words[0]:
+            _left.append(self.take())
+
+    def __repr__(self) -> str:
+        return f"<Report of kernel {self.kernel}>"
+
+
+_lock = threading.Lock()
+_reports: weakref.WeakSet[Report] = weakref.WeakSet()
+_kept: deque[Report] = deque()
+_left: deque[KernelError | None] = deque()  # of reports that are gone
+
+
+def tell() -> None:
+    """Raise what a graph has found wrong, if one has; of several, the others are raised next."""
+    with _lock:
+        known = list(_reports)
+    _kept.clear()
+    for report in known:
+        error = report.take()
+        if error is not None:
+            raise error
+    if _left:
+        error = _left.popleft()
+        assert error is not None
+        raise error
+
+
+register_handle_type(Report)
+tell_by(tell)
