@@ -228,7 +228,9 @@ cdef class KernelFunction:
             )
         own, code, values, _, _ = found[0]
         if self.debug:  # the launch may be of no graph, and nobody else keeps what asserts write to
-            keep_reports(values)
+            from cuda_graphs.kernels.reports import keep
+
+            keep(values)
         return own if config is None else config, code, values
 
     cdef object _run(self, Reading* r, tuple args, Stream stream):
@@ -281,14 +283,6 @@ cdef class KernelFunction:
         options = "".join(f" {name}=True" for name in ("debug", "fast_math") if getattr(self, name))
         made = sum(len(found) for found in self.known.values())
         return f"<kernel {self.__qualname__}({', '.join(self.names)}){options}, {made} specialisations>"
-
-
-def keep_reports(values):
-    from cuda_graphs.kernels.reports import Report
-
-    for value in values:
-        if isinstance(value, Report):
-            value.keep()
 
 
 def kernel(function=None, *, debug=False, fast_math=False):

@@ -21,7 +21,7 @@ from cuda_graphs._objects.waiting import tell_by
 from cuda_graphs.compiler.passes.report import what_failed
 from cuda_graphs.kernels.faults import KernelError, error_of
 
-__all__ = ["Report", "tell"]
+__all__ = ["Report", "keep", "tell"]
 
 
 class Report:
@@ -44,10 +44,6 @@ class Report:
         self._words[0] = 0
         return error_of(self.kernel, *found)
 
-    def keep(self) -> None:
-        """Let it live until a wait is over: no graph has it."""
-        _kept.append(self)
-
     def __del__(self) -> None:  # with the graph, whose last launch nobody may have waited for
         words = getattr(self, "_words", None)
         if words is not None and words[0]:
@@ -61,6 +57,11 @@ _lock = threading.Lock()
 _reports: weakref.WeakSet[Report] = weakref.WeakSet()
 _kept: deque[Report] = deque()
 _left: deque[KernelError | None] = deque()  # of reports that are gone
+
+
+def keep(arguments: tuple[Any, ...]) -> None:
+    """Let the reports among arguments live until a wait is over: a launch keeps none."""
+    _kept.extend(each for each in arguments if isinstance(each, Report))
 
 
 def tell() -> None:
