@@ -100,12 +100,21 @@ if TYPE_CHECKING:
     )
     from cuda_graphs.compiler.cache import CompileCache, compile_cache
     from cuda_graphs.compiler.errors import (
+        CompileArgumentError,
         CompileError,
+        CompileImmutableError,
         CompileIndexError,
+        CompileLiteralError,
+        CompileLoopError,
         CompileNameError,
+        CompileNegativeIndexError,
+        CompileRecursionError,
+        CompileReturnError,
+        CompileStaticError,
         CompileSyntaxError,
         CompileTypeError,
         CompileValueError,
+        CompileWarning,
         UnsupportedSyntaxError,
     )
     from cuda_graphs.compiler.intrinsics import (
@@ -222,13 +231,22 @@ __all__ = [
     "ChildGraphNode",
     "ClosedBufferError",
     "ClosedBuilderError",
+    "CompileArgumentError",
     "CompileCache",
     "CompileError",
+    "CompileImmutableError",
     "CompileIndexError",
+    "CompileLiteralError",
+    "CompileLoopError",
     "CompileNameError",
+    "CompileNegativeIndexError",
+    "CompileRecursionError",
+    "CompileReturnError",
+    "CompileStaticError",
     "CompileSyntaxError",
     "CompileTypeError",
     "CompileValueError",
+    "CompileWarning",
     "ComputeCapability",
     "Condition",
     "ConditionalNode",
@@ -334,6 +352,7 @@ __all__ = [
     "distance",
     "dot",
     "driver_info",
+    "e",
     "exp",
     "exp2",
     "f16",
@@ -351,6 +370,7 @@ __all__ = [
     "i16",
     "i32",
     "i64",
+    "inf",
     "inverse",
     "isinf",
     "isnan",
@@ -366,12 +386,15 @@ __all__ = [
     "mat3",
     "mat4",
     "mix",
+    "mod",
+    "nan",
     "ndarray",
     "ndrange",
     "norm",
     "normalize",
     "normalized",
     "outer",
+    "pi",
     "pointer",
     "popcnt",
     "radians",
@@ -416,8 +439,10 @@ _MODULES = {
     "cuda_graphs.compiler.types": "i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 bool_ pointer",
     "cuda_graphs.compiler.annotations": "mat mat2 mat3 mat4 template vec vec2 vec3 vec4",
     "cuda_graphs.compiler.cache": "CompileCache compile_cache",
-    "cuda_graphs.compiler.errors": "CompileError CompileIndexError CompileNameError CompileSyntaxError "
-    "CompileTypeError CompileValueError UnsupportedSyntaxError",
+    "cuda_graphs.compiler.errors": "CompileArgumentError CompileError CompileImmutableError CompileIndexError "
+    "CompileLiteralError CompileLoopError CompileNameError CompileNegativeIndexError "
+    "CompileRecursionError CompileReturnError CompileStaticError CompileSyntaxError "
+    "CompileTypeError CompileValueError CompileWarning UnsupportedSyntaxError",
     "cuda_graphs.compiler.intrinsics": "acos asin atan atan2 atomic_add atomic_and atomic_cas atomic_exchange "
     "atomic_max atomic_min atomic_mul atomic_or atomic_sub atomic_xor bit_cast bit_shr blocks cast ceil clz cos "
     "cosh cross determinant "
@@ -425,7 +450,7 @@ _MODULES = {
     "loop_config ndrange norm normalize normalized outer popcnt random raw_div raw_mod reflect round "
     "rsqrt select sign sin sinh sqrt static static_assert static_print tan tanh trace transpose trunc "
     "vector",
-    "cuda_graphs.compiler.library": "clamp degrees fract mix radians smoothstep step",
+    "cuda_graphs.compiler.library": "clamp degrees e fract inf mix mod nan pi radians smoothstep step",
     "cuda_graphs.kernels.faults": "KernelAssertionError KernelError KernelIndexError",
     "cuda_graphs.kernels.function": "KernelFunction kernel",
     "cuda_graphs.kernels.many": "compile_all",

@@ -339,6 +339,8 @@ def called() -> Iterator[str]:
         yield f"| {spelled(function_)} | {code(example)} | {NOTES.get(function_) or sentence(function_)} |"
     for name in library.__all__:
         yield f"| `cg.{name}` | {code(library_example(name))} | {sentence(getattr(library, name))} |"
+    constants = ", ".join(code(f"cg.{name}") for name in library.CONSTANTS)
+    yield from ("", f"Numbers: {constants}, and what Python's `math` has of them.")
     yield from (
         "",
         "### Atomics",

@@ -53,6 +53,7 @@ class TaskInfo:
     block_dim: int | None = None  # what cg.loop_config or cg.blocks asked for
     blocks: bool = False  # threads of a block work together: a launch must have blocks of `block_dim` threads
     shared_bytes: int = 0  # of the arrays that a block shares
+    threads: int | None = None  # of a CPU that take part, at most: cg.loop_config(parallelize=)
 
 
 @dataclass(frozen=True)
@@ -156,14 +157,15 @@ def describe(task: ir.Task) -> TaskInfo:
             writes.add(statement.array.path)
     return TaskInfo(
         task.name, task.loop is not None, tuple(slot for slot, _ in layout(task)), frozenset(reads), frozenset(writes),
-        iterations(task), task.loc.line if task.loc else 0, axes_of(task), block_dim_of(task),
-        task.loop is not None and task.loop.blocks > 0, shared_layout(task)[1],
+        iterations(task), task.loc.line if task.loc else 0, axes_of(task), settings_of(task).block_dim,
+        task.loop is not None and task.loop.blocks > 0, shared_layout(task)[1], settings_of(task).parallelize,
     )  # fmt: skip
 
 
-def block_dim_of(task: ir.Task) -> int | None:
-    """The threads of a block that the source asks for."""
-    return task.loop.settings.block_dim if task.loop is not None and task.loop.settings is not None else None
+def settings_of(task: ir.Task) -> ir.LoopSettings:
+    """What cg.loop_config said of the loop of the task."""
+    found = None if task.loop is None else task.loop.settings
+    return ir.LoopSettings() if found is None else found
 
 
 ARITHMETIC = ("add", "sub", "mul")

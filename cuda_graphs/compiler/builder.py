@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import ir
-from .errors import CompileTypeError, CompileValueError, fail
+from .errors import CompileLiteralError, CompileTypeError, CompileValueError, fail
 from .ops import evaluate, result_type
 from .scalars import scalar
 from .types import ScalarType, bool_, f32, i32, i64, promote
@@ -31,7 +31,7 @@ COMPARE = {
 SYMBOLS = {
     "Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%", "Pow": "**", "LShift": "<<",
     "RShift": ">>", "BitAnd": "&", "BitOr": "|", "BitXor": "^", "Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">=",
-    "Eq": "==", "NotEq": "!=",
+    "Eq": "==", "NotEq": "!=", "Invert": "~",
 }  # fmt: skip
 
 
@@ -66,7 +66,7 @@ class Builder:
             remedy = (
                 f"write cg.{wider}(...)" if fits else f"cg.cast(x, cg.{type}) takes its low {type.bits} bits"
             )
-            raise fail(CompileValueError, self.loc, f"{value} is not a value of {type}", remedy)
+            raise fail(CompileLiteralError, self.loc, f"{value} is not a value of {type}", remedy)
         return ir.Const(value, type, self.loc)
 
     def literal(self, value: bool | int | float) -> ir.Const:

@@ -5,19 +5,30 @@
 from __future__ import annotations
 
 import linecache
+import warnings
 
 from .ir import Loc
 
 __all__ = [
+    "CompileArgumentError",
     "CompileError",
+    "CompileImmutableError",
     "CompileIndexError",
+    "CompileLiteralError",
+    "CompileLoopError",
     "CompileNameError",
+    "CompileNegativeIndexError",
+    "CompileRecursionError",
+    "CompileReturnError",
+    "CompileStaticError",
     "CompileSyntaxError",
     "CompileTypeError",
     "CompileValueError",
+    "CompileWarning",
     "UnsupportedSyntaxError",
     "describe_place",
     "fail",
+    "warn",
 ]
 
 
@@ -40,6 +51,22 @@ class UnsupportedSyntaxError(CompileSyntaxError):
     """Python that kernels do not have."""
 
 
+class CompileImmutableError(CompileSyntaxError):
+    """A parameter, a loop variable or a name of a compile-time value is assigned to."""
+
+
+class CompileLoopError(CompileSyntaxError):
+    """A loop, its variables, break, continue or cg.loop_config in a form or a place that has no meaning."""
+
+
+class CompileReturnError(CompileSyntaxError):
+    """A return that depends on run-time values, does not come last, or does not fit the annotation."""
+
+
+class CompileRecursionError(CompileSyntaxError, RecursionError):
+    """Functions call each other without an end that is known when compiling."""
+
+
 class CompileNameError(CompileError, NameError):
     """A name that nothing defines here."""
 
@@ -48,17 +75,43 @@ class CompileTypeError(CompileError, TypeError):
     """An operation or a call does not take values of these types."""
 
 
+class CompileArgumentError(CompileSyntaxError, CompileTypeError):
+    """Too few arguments in a call, too many, or one of an unknown name."""
+
+
 class CompileIndexError(CompileError, IndexError):
     """Too many indices, too few, or one that is out of range for sure."""
+
+
+class CompileNegativeIndexError(CompileSyntaxError, CompileIndexError):
+    """An index that is negative for sure: arrays do not count from their end."""
 
 
 class CompileValueError(CompileError, ValueError):
     """A compile-time value that is out of range."""
 
 
+class CompileLiteralError(CompileTypeError, CompileValueError):
+    """A number of the source that its type cannot hold."""
+
+
+class CompileStaticError(CompileValueError):
+    """Something must be known when compiling and is not, or fails when it is evaluated then."""
+
+
+class CompileWarning(SyntaxWarning):
+    """A kernel does what it says, which is probably not what is meant."""
+
+
 def fail(kind: type[CompileError], loc: Loc | None, cause: str, remedy: str) -> CompileError:
     """The error, to be raised by the caller: `raise fail(...)`."""
     return kind(cause, loc, remedy)
+
+
+def warn(loc: Loc | None, cause: str, remedy: str) -> None:
+    """A CompileWarning at the place in the source."""
+    file, line = ("<kernel>", 0) if loc is None else (loc.file, loc.line)
+    warnings.warn_explicit(f"{cause}. {remedy}", CompileWarning, file, line)
 
 
 def describe_place(loc: Loc | None) -> str:

@@ -169,8 +169,11 @@ def vector(*components: Any) -> Any:
 
 
 @_in_kernels_only
-def loop_config(block_dim: Any = None, serialize: Any = False, name: Any = None) -> Any:
-    """How the next loop runs: threads of a block, one iteration after the other, its task's name."""
+def loop_config(
+    block_dim: Any = None, serialize: Any = False, parallelize: Any = None, name: Any = None
+) -> Any:
+    """How the next loop runs: threads of a block, one iteration after the other, threads of a CPU that take part at
+    most, its task's name."""
 
 
 @_in_kernels_only

@@ -302,6 +302,7 @@ class LoopSettings:
 
     block_dim: int | None = None
     serialize: bool = False
+    parallelize: int | None = None  # threads of a CPU that take part
     name: str | None = None
 
 

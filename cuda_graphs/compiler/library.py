@@ -9,7 +9,11 @@ from typing import Any
 
 from . import intrinsics as cg
 
-__all__ = ["clamp", "degrees", "fract", "mix", "radians", "smoothstep", "step"]
+__all__ = ["clamp", "degrees", "fract", "mix", "mod", "radians", "smoothstep", "step"]
+
+# Numbers that have all their digits whatever type they meet.
+CONSTANTS = ("e", "inf", "nan", "pi")
+e, inf, nan, pi = math.e, math.inf, math.nan, math.pi
 
 # Of one radian and one degree. As constants from outside they have all digits, whatever type they meet.
 DEGREES, RADIANS = 180.0 / math.pi, math.pi / 180.0
@@ -25,6 +29,12 @@ def clamp(x: Any, low: Any, high: Any) -> Any:
 def mix(a: Any, b: Any, t: Any) -> Any:
     """From a, at t = 0, to b, at t = 1."""
     return a * (1.0 - t) + b * t
+
+
+@cg.func
+def mod(x: Any, y: Any) -> Any:
+    """x % y: what is left of x, with the sign of y."""
+    return x % y
 
 
 @cg.func

@@ -52,23 +52,27 @@ def frozen(value: Any, depth: int = 8) -> Any:
     if is_method_of_value(value):
         return kind, value.__name__, frozen(value.__self__, depth)
     if kind is types.MethodType:
-        owner = value.__self__
-        return kind, id(value.__func__), frozen(owner, depth), frozen(data_of(type(owner)), depth)
-    members = None if isinstance(value, THEMSELVES) or depth == 0 else getattr(value, "__dict__", None)
-    if not members:
+        return kind, id(value.__func__), frozen(value.__self__, depth)
+    if isinstance(value, THEMSELVES) or depth == 0:
         return kind, id(value)
-    return kind, id(value), tuple([(name, frozen(each, depth - 1)) for name, each in members.items()])
+    return kind, id(value), tuple([(name, frozen(each, depth - 1)) for name, each in members(value)])
 
 
-def data_of(cls: type) -> dict[str, Any]:
-    """What a class, and those that it is made of, say that is not code."""
-    found = {}
-    for each in reversed(cls.__mro__[:-1]):
-        data = {
-            k: v for k, v in vars(each).items() if not k.startswith("__") and not hasattr(type(v), "__get__")
-        }
-        found.update(data)
-    return found
+def members(value: Any) -> list[tuple[str, Any]]:
+    """The attributes that an object has, of its own or of its class, but for functions."""
+    found = list(getattr(value, "__dict__", {}).items())
+    return found + [(name, getattr(value, name, None)) for name in data_of(type(value))]
+
+
+def data_of(cls: type) -> list[str]:
+    """What a class, and those that it is made of, have that is not code: for all objects, and as slots."""
+    return [
+        name
+        for each in cls.__mro__
+        for name, member in vars(each).items()
+        if (not name.startswith("__") and not hasattr(type(member), "__get__"))
+        or ("__slots__" in vars(each) and isinstance(member, types.MemberDescriptorType))
+    ]
 
 
 class Interned:

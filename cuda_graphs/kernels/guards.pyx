@@ -13,6 +13,7 @@ from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
 
 from cuda_graphs.compiler.frontend.captured import CONTAINERS
+from cuda_graphs.compiler.outside import is_ours
 from cuda_graphs.kernels.constants import frozen, is_method_of_value, is_of_numpy
 
 # Numbers and texts: two of them with one value make the same code. Nothing in them changes.
@@ -69,8 +70,11 @@ cdef class Guards:
 def guards_of(captured) -> Guards:
     """Guards of {function: {path: value}}, of a kernel and all that its code is made of."""
     cdef Guards self = Guards.__new__(Guards)
-    checks = [check_of(function, path, value) for function, paths in captured.items() for path, value in paths.items()]
-    self.checks = [check for check in checks if check is not None]
+    self.checks = []
+    for function, paths in captured.items():
+        if not is_ours(function):  # which changes with nothing
+            checks = [check_of(function, path, value) for path, value in paths.items()]
+            self.checks += [check for check in checks if check is not None]
     return self
 
 

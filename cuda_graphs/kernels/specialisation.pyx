@@ -309,6 +309,8 @@ cdef int add_task(Specialisation self, maker, info, Kernel kernel, shape) except
         task.block = info.block_dim or shape.block
         task.share = info.block_dim if info.blocks else worth_a_block(shape, info.block_dim)
         task.most = most_blocks(kernel, task.block)
+        if info.threads is not None and self.artifact.target == "x86":  # where a block is run by one thread
+            task.most = min(task.most, <unsigned int>info.threads)
         task.iterations = UNKNOWN if info.iterations is None else info.iterations
     for slot in info.slots:
         add_source(task.parameters, maker.slot(slot))

@@ -3,6 +3,7 @@
 """Law: what kernels cannot contain is a CompileError of its cause's class, which shows file, line and caret, and says
 what to do. One row a mistake: (class, words of the message, lines of the body; ^ marks the line at fault)."""
 
+import math
 import re
 
 import numpy as np
@@ -15,15 +16,23 @@ from tests.compiler.rig import cg, function_of
 
 Syntax, Type, Name = errors.CompileSyntaxError, errors.CompileTypeError, errors.CompileNameError
 Index, Value, Unsupported = errors.CompileIndexError, errors.CompileValueError, errors.UnsupportedSyntaxError
+Immutable, Loop, Return = errors.CompileImmutableError, errors.CompileLoopError, errors.CompileReturnError
+Argument, Literal, Static = errors.CompileArgumentError, errors.CompileLiteralError, errors.CompileStaticError
+Negative, Recursion = errors.CompileNegativeIndexError, errors.CompileRecursionError
 
 ARGUMENTS = {
     "x": np.zeros(4, "f"),
     "m": np.zeros((2, 3), "i4"),
     "n": 3,
     "a": 1.5,
+    "v": (1.0, 2.0, 3.0),
+    "z": np.zeros((), "f"),
     "k": 2,
 }
-HEAD = "def kernel(x: ndarray(f32, 1), m: ndarray(i32, 2), n: i32, a: f32, k: cg.template):"
+PARAMETERS = (
+    "x: ndarray(f32, 1), m: ndarray(i32, 2), n: i32, a: f32, v: cg.vec3, z: ndarray(f32, 0), k: cg.template"
+)
+HEAD = f"def kernel({PARAMETERS}):"
 
 # (class, words, body). The line that ends with "#!" is at fault.
 MISTAKES = [
@@ -45,41 +54,41 @@ MISTAKES = [
     (Unsupported, "a generator expression is not supported", "y = (i for i in x)  #!"),
     (Unsupported, "an f-string outside print", "y = f'{n}'  #!"),
     # Constructs in the wrong place
-    (Syntax, "cannot break out of a parallel loop", "for i in range(n):\n    if i > 1:\n        break  #!"),
-    (Syntax, "else of a loop", "for i in range(n):  #!\n    pass\nelse:\n    pass"),
-    (Syntax, "else of a loop", "while n > 1:  #!\n    pass\nelse:\n    pass"),
-    (Syntax, "return cannot depend", "if n > 1:\n    return  #!"),
-    (Syntax, "return cannot depend", "for i in range(n):\n    return  #!"),
-    (Syntax, "statements after return", "return  #!\nx[0] = 1"),
-    (Syntax, "the kernel returns 1 values", "return n  #!"),
+    (Loop, "cannot break out of a parallel loop", "for i in range(n):\n    if i > 1:\n        break  #!"),
+    (Loop, "else of a loop", "for i in range(n):  #!\n    pass\nelse:\n    pass"),
+    (Loop, "else of a loop", "while n > 1:  #!\n    pass\nelse:\n    pass"),
+    (Return, "return cannot depend", "if n > 1:\n    return  #!"),
+    (Return, "return cannot depend", "for i in range(n):\n    return  #!"),
+    (Return, "statements after return", "return  #!\nx[0] = 1"),
+    (Return, "the kernel returns 1 values", "return n  #!"),
     (Syntax, "this expression has no effect", "n + 1  #!"),
     (
-        Syntax,
+        Loop,
         "cannot depend on what is known at run time",
         "for i in cg.static(range(3)):\n    if n > i:\n        break  #!",
     ),
-    (Syntax, "a while over cg.static", "while cg.static(k):  #!\n    pass"),
+    (Loop, "a while over cg.static", "while cg.static(k):  #!\n    pass"),
     (Syntax, "cg.static inside cg.static", "y = cg.static(cg.static(k))  #!"),
     (Syntax, "`is` and `in` are for cg.static", "if n is k:  #!\n    pass"),
     (Syntax, "a declaration without a value", "y: f32  #!"),
     # Assignment
-    (Syntax, "'n' is a parameter of the kernel, which is immutable", "n = 4  #!"),
-    (Syntax, "'n' is a parameter of the kernel, which is immutable", "n += 4  #!"),
-    (Syntax, "'x' is a parameter of the kernel, which is immutable", "x = 4  #!"),
-    (Syntax, "'i' is a loop variable, which is immutable", "for i in range(n):\n    i = 3  #!"),
-    (Syntax, "'i' is a loop variable, which is immutable", "for i in range(n):\n    i += 3  #!"),
+    (Immutable, "'n' is a parameter of the kernel, which is immutable", "n = 4  #!"),
+    (Immutable, "'n' is a parameter of the kernel, which is immutable", "n += 4  #!"),
+    (Immutable, "'x' is a parameter of the kernel, which is immutable", "x = 4  #!"),
+    (Immutable, "'i' is a loop variable, which is immutable", "for i in range(n):\n    i = 3  #!"),
+    (Immutable, "'i' is a loop variable, which is immutable", "for i in range(n):\n    i += 3  #!"),
     (Syntax, "2 names for 3 values", "p, q = 1, 2, 3  #!"),
-    (Syntax, "the loop variable 'n' has a meaning already", "for n in range(3):  #!\n    pass"),
-    (Syntax, "1 loop variables for 2 dimensions", "for i in cg.ndrange(2, 3):  #!\n    pass"),
-    (Syntax, "known when compiling and cannot be assigned again", "y = 'text'\ny = 'other'  #!"),
-    (Syntax, "known when compiling and cannot be assigned again", "y = cg.static(3)\ny = 4  #!"),
+    (Loop, "the loop variable 'n' has a meaning already", "for n in range(3):  #!\n    pass"),
+    (Loop, "1 loop variables for 2 dimensions", "for i in cg.ndrange(2, 3):  #!\n    pass"),
+    (Immutable, "known when compiling and cannot be assigned again", "y = 'text'\ny = 'other'  #!"),
+    (Immutable, "known when compiling and cannot be assigned again", "y = cg.static(3)\ny = 4  #!"),
     # Names
     (Name, "name 'nothing' is not defined", "y = nothing + 1  #!"),
     (Name, "name 'y' is not defined", "if n > 1:\n    y = 1\nx[0] = y  #!"),
     (Name, "name 'y' is not defined", "y += 1  #!"),
     (Name, "has no member 'nothing'", "y = cg.nothing(n)  #!"),
     (Name, "cannot be called in a kernel", "y = open('f')  #!"),
-    (Name, "has no method 'copy'", "x.copy()  #!"),
+    (Name, "has no member 'copy'", "x.copy()  #!"),
     # Types
     (Type, "unsupported operand types for &: f32 and i32", "y = a & n  #!"),
     (Type, "unsupported operand types for <<", "y = a << 1  #!"),
@@ -90,12 +99,12 @@ MISTAKES = [
     (Type, "a bound must be an integer, not f32", "for i in range(a):  #!\n    pass"),
     (Type, "cannot iterate over", "for i in n:  #!\n    pass"),
     (Type, "takes real numbers, not i32", "y = cg.sin(n)  #!"),
-    (Type, "0 is no literal of f32", "y = cg.f32(0)  #!"),
-    (Type, "0.0 is no literal of i32", "y = cg.i32(0.0)  #!"),
+    (Literal, "0 is no literal of f32", "y = cg.f32(0)  #!"),
+    (Literal, "0.0 is no literal of i32", "y = cg.i32(0.0)  #!"),
     (Type, "takes integers, not f32", "cg.atomic_xor(x[0], 1)  #!"),
     (Type, "must be a number, not the array 'x'", "y = n + x[x]  #!"),
     (Type, "unsupported operand for +", "y = n + x  #!"),
-    (Type, "missing a required argument", "y = cg.cast(n)  #!"),
+    (Argument, "missing a required argument", "y = cg.cast(n)  #!"),
     (Type, "is no scalar type", "y = cg.cast(n, 3)  #!"),
     (Type, "vectors of different shapes", "y = cg.vec2(1.0) + cg.vec3(1.0)  #!"),
     (Type, "cross takes two vectors of 3 components", "y = cg.cross(cg.vec2(1.0), cg.vec2(1.0))  #!"),
@@ -109,30 +118,181 @@ MISTAKES = [
     # Indices
     (Index, "'x' has 1 dimension and 2 were indexed", "y = x[0, 1]  #!"),
     (Index, "'m' has 2 dimensions and 1 were indexed", "y = m[0]  #!"),
-    (Index, "index -1 is outside of 'x'", "y = x[-1]  #!"),
+    (Negative, "index -1 is outside of 'x'", "y = x[-1]  #!"),
     (Index, "a vector of 3 components is indexed with 3", "y = cg.vec3(1.0)[3]  #!"),
     (Index, "3 components is indexed with what is known at run time", "y = cg.vec3(1.0)[n]  #!"),
     (Index, "a vector of 2 components has no .z", "y = cg.vec2(1.0).z  #!"),
     (Index, "a tuple", "y = (1, 2)[5]  #!"),
     # Values
-    (Value, "5000000000 is not a value of i32", "y = 5000000000  #!"),
-    (Value, r"of i32\n(.*\n)*Remedy: write cg.i64\(", "y = 5000000000  #!"),
-    (Value, "-1 is not a value of u16", "y = cg.u16(-1)  #!"),
-    (Value, r"Remedy: cg.cast\(x, cg.u16\) takes its low 16 bits", "y = cg.u16(-1)  #!"),
-    (Value, "the step of a range must be known", "for i in range(0, n, 0):  #!\n    pass"),
-    (Value, "the step of a range must be known", "for i in range(0, 9, n):  #!\n    pass"),
-    (Value, "'n' is not known when compiling", "y = cg.static(n + 1)  #!"),
-    (Value, "cg.static: ZeroDivisionError", "y = cg.static(k // 0)  #!"),
+    (Literal, "5000000000 is not a value of i32", "y = 5000000000  #!"),
+    (Literal, r"of i32\n(.*\n)*Remedy: write cg.i64\(", "y = 5000000000  #!"),
+    (Literal, "-1 is not a value of u16", "y = cg.u16(-1)  #!"),
+    (Literal, r"Remedy: cg.cast\(x, cg.u16\) takes its low 16 bits", "y = cg.u16(-1)  #!"),
+    (Value, "the step of a range is 0", "for i in range(0, n, 0):  #!\n    pass"),
+    (Value, "the step of a range is 1.5", "for i in range(0, n, 1.5):  #!\n    pass"),
+    (Static, "the step of a range must be known", "for i in range(0, 9, n):  #!\n    pass"),
+    (Static, "'n' is not known when compiling", "y = cg.static(n + 1)  #!"),
+    (Static, "cg.static: ZeroDivisionError", "y = cg.static(k // 0)  #!"),
     (Value, "cg.static_assert: k is 2", "cg.static_assert(k == 3, 'k is 2')  #!"),
     (Value, r"i32 \*\* -2 is no integer", "y = n ** -2  #!"),
     (Value, "the format '>8' has no meaning", "print(f'{n:>8}')  #!"),
     (Value, "block_dim is 0", "cg.loop_config(block_dim=0)  #!"),
+    # Loops
+    (Loop, "cg.loop_config is followed by no loop", "cg.loop_config(block_dim=64)  #!\nx[0] = 1"),
+    (
+        Loop,
+        "cg.loop_config is followed by no loop",
+        "cg.loop_config(block_dim=64)  #!\nwhile n > 5:\n    pass",
+    ),
+    (
+        Loop,
+        "cg.loop_config is followed by no loop",
+        "cg.loop_config(name='fill')  #!\nfor i in cg.static(range(2)):\n    pass",
+    ),
+    (
+        Loop,
+        "cg.loop_config is followed by no loop",
+        "if n > 1:\n    cg.loop_config(name='a')  #!\nfor i in range(2):\n    pass",
+    ),
+    (
+        Loop,
+        "cg.loop_config is followed by no loop",
+        "cg.loop_config(name='a')  #!\ncg.loop_config(name='b')\nfor i in range(2):\n    pass",
+    ),
+    (
+        Loop,
+        "is serialized has neither blocks",
+        "cg.loop_config(serialize=True, parallelize=2)  #!\nfor i in x:\n    pass",
+    ),
+    (Value, "serialize is known at run time only", "cg.loop_config(serialize=n)  #!\nfor i in x:\n    pass"),
+    (Value, "serialize is 1", "cg.loop_config(serialize=1)  #!\nfor i in x:\n    pass"),
+    (Value, "block_dim is True", "cg.loop_config(block_dim=True)  #!\nfor i in x:\n    pass"),
+    (Value, "block_dim is 2000", "cg.loop_config(block_dim=2000)  #!\nfor i in x:\n    pass"),
+    (Value, "parallelize is 0", "cg.loop_config(parallelize=0)  #!\nfor i in x:\n    pass"),
+    (Value, "name is 'a b'", "cg.loop_config(name='a b')  #!\nfor i in x:\n    pass"),
+    (
+        Argument,
+        "unexpected keyword argument 'threads'",
+        "cg.loop_config(threads=4)  #!\nfor i in x:\n    pass",
+    ),
+    (Argument, "range takes 1 to 3 numbers", "for i in range(1, 2, 3, 4):  #!\n    pass"),
+    (Argument, "range takes 1 to 3 numbers", "for i in range():  #!\n    pass"),
+    (Type, "a bound must be an integer, not bool", "for i in range(n > 1):  #!\n    pass"),
+    (
+        Type,
+        "no integer type holds the numbers of both bounds, i32 and u64",
+        "for i in range(n, cg.cast(n, cg.u64)):  #!\n    pass",
+    ),
+    (Type, "no dimensions to iterate over", "for i in z:  #!\n    pass"),
+    (Type, "no dimensions to iterate over", "for I in cg.grouped(z):  #!\n    pass"),
+    (Type, "cannot iterate over a tuple", "for i in (1, 2):  #!\n    pass"),
+    (Type, "cg.grouped takes cg.ndrange", "for i in cg.grouped(n):  #!\n    pass"),
+    (Syntax, "each dimension of ndrange is n or", "for i in cg.ndrange((1, 2, 3)):  #!\n    pass"),
+    (Loop, "2 loop variables for 1 dimensions", "for i, j in x:  #!\n    pass"),
+    (Loop, "the loop variable 'i' has a meaning already", "for i in x:\n    for i in x:  #!\n        pass"),
+    (Loop, "the loop variables do not fit", "for a_, b_ in cg.static([(1, 2, 3)]):  #!\n    pass"),
+    (Name, "name 'i' is not defined", "for i in x:\n    pass\nx[0] = i  #!"),
+    (Immutable, "'I' is a loop variable", "for I in cg.grouped(x):\n    I = 2  #!"),
+    (Immutable, "'I' is a loop variable", "for I in cg.grouped(x):\n    I += 1  #!"),
+    (Immutable, "'I' is a loop variable", "for I in cg.grouped(x):\n    I[0] = 1  #!"),
+    (Immutable, "'v' is a parameter of the kernel", "v = v * 2.0  #!"),
+    (Immutable, "'v.0' is a parameter of the kernel", "v.x = 2.0  #!"),
+    (Immutable, "'i' is a loop variable", "for i in range(3):\n    (i := 4)  #!\n"),
+    # Calls
+    (Argument, "twice: missing a required argument: 'x'", "y = twice()  #!"),
+    (Argument, "twice: too many positional arguments", "y = twice(1, 2)  #!"),
+    (Argument, "twice: got an unexpected keyword argument 'z'", "y = twice(1, z=2)  #!"),
+    (Argument, "twice: multiple values for argument 'x'", "y = twice(1, x=2)  #!"),
+    (Argument, r"cg.atan2\(a, b\) takes 2 values, got 1", "y = cg.atan2(a)  #!"),
+    (Argument, "min takes two values or more", "y = min(a)  #!"),
+    (Argument, "f32 takes one value, not 2", "y = cg.f32(1.0, 2.0)  #!"),
+    (Argument, "cg.atomic_add takes a place in memory and 1 value, not 0", "cg.atomic_add(x[0])  #!"),
+    (Argument, "cg.atomic_cas takes a place in memory and 2 values, not 1", "cg.atomic_cas(m[0, 0], 1)  #!"),
+    (Argument, "cg.static takes one expression", "y = cg.static(1, 2)  #!"),
+    (Argument, "dot takes 2 vectors, not 1", "y = v.dot()  #!"),
+    (Argument, "2 places for values, and 1 are given", "print('%d %d' % n)  #!"),
+    (Argument, "the text has 0 places for values", "print('100%' % n)  #!"),
+    (Syntax, "the kernel other is called in a kernel", "other(n)  #!"),
+    (
+        Static,
+        "python is a function of Python, and an argument is known at run time only",
+        "y = python(n)  #!",
+    ),
+    (
+        Static,
+        "python is a function of Python, and an argument is known at run time only",
+        "y = python(x=x)  #!",
+    ),
+    (
+        Static,
+        "python is a function of Python, and an argument is known at run time only",
+        "y = python((1, a))  #!",
+    ),
+    (Static, r"np.sqrt is a function of Python", "y = np.sqrt(a)  #!"),
+    (Static, "python: ValueError: not 7", "y = python(7)  #!"),
+    (Name, "n cannot be called in a kernel", "y = n()  #!"),
+    (
+        Type,
+        "a value of shape \\(2,\\) for a place of shape \\(3,\\)",
+        "w = v * 1.0\ncg.atomic_add(w, cg.vec2(1.0))  #!",
+    ),
+    (Syntax, "takes a place in memory, not the parameter 'n'", "cg.atomic_add(n, 1)  #!"),
+    (Syntax, "takes a place in memory, not the parameter 'v.0'", "cg.atomic_add(v, 1)  #!"),
+    (Syntax, "takes a place in memory, not the array 'x'", "cg.atomic_add(x, 1)  #!"),
+    (Type, "cg.atomic_cas takes integers", "cg.atomic_cas(x[0], 1.0, 2.0)  #!"),
+    (Syntax, "print takes sep and end", "print(n, file=3)  #!"),
+    (Syntax, "print takes sep and end", "print(n, sep=n)  #!"),
+    (Syntax, "!r, !s and !a have no meaning", "print(f'{n!r}')  #!"),
+    (Value, "the format 'd' has no meaning for f32", "print('%d' % a)  #!"),
+    (Type, "what is printed must be a number, not the array 'x'", "print(x)  #!"),
+    # What has no such operation, or no such member
+    (Type, "unsupported operand types for ~: f32", "y = ~a  #!"),
+    (Type, "unsupported operand for ==: a str", "y = 'a' == 'b'  #!"),
+    (Type, "the operand of not cannot be a f32", "y = not a  #!"),
+    (Type, "an operand of and or or cannot be a f32", "y = a or n  #!"),
+    (Type, "an operand of `and` or `or` cannot be a float", "y = n or a  #!"),
+    (Type, "the condition cannot be a f32", "y = 1 if a else 2  #!"),
+    (Type, "the condition must be a number, not a vector", "y = 1 if v > 1.0 else 2  #!"),
+    (Type, "the condition of an assert cannot be a f32", "assert a  #!"),
+    (Type, "an index must be an integer, not bool", "y = x[n > 1]  #!"),
+    (Type, "must be a number, not None", "x[0] = None  #!"),
+    (Type, "must be a number, not a str", "x[0] += 'text'  #!"),
+    (Type, "is no scalar type", "y = round(a, 2)  #!"),
+    (Type, r"cg.floor\(a\) takes real numbers, not i32", "y = math.floor(n)  #!"),
+    (Name, "a vector has no member 'r'", "y = v.r  #!"),
+    (Name, "the array 'x' has no member 'size'", "y = x.size  #!"),
+    (Name, "a number has no member 'real'", "y = n.real  #!"),
+    (Syntax, "cannot assign to", "x.shape = 3  #!"),
+    (Syntax, "2 names for 1 values", "p, q = (1,)  #!"),
+    (Type, "the type of a variable must be a scalar type", "y: x = 3  #!"),
+    (Literal, "256 is not a value of u8", "y = cg.u8(256)  #!"),
+    (Literal, "1 is no literal of bool", "y = cg.bool_(1)  #!"),
+    (Static, "known at run time only", "y = [i for i in cg.static(range(3)) if i < n]  #!"),
+    (Unsupported, "async def is not supported", "async def f():  #!\n    pass"),
 ]
 
 
 def kernel_of(body):
     source = "\n".join([HEAD, *("    " + line for line in body.split("\n"))]) + "\n"
-    return function_of(source, outside=np.zeros(3)), source
+    names = {"outside": np.zeros(3), "twice": twice, "python": python, "other": other, "math": math, "np": np}
+    return function_of(source, **names), source
+
+
+@intrinsics.func
+def twice(x):
+    return x * 2
+
+
+def python(x):
+    if x == 7:
+        raise ValueError("not 7")
+    return x * 2
+
+
+class other:
+    """What a kernel is to another one."""
+
+    __cuda_graph_emit__ = None
 
 
 @pytest.mark.parametrize(
@@ -159,9 +319,29 @@ def test_classes_are_those_of_python_too():
         Name: NameError,
         Index: IndexError,
         Value: ValueError,
+        Immutable: Syntax,
+        Loop: Syntax,
+        Return: Syntax,
+        Unsupported: Syntax,
+        Argument: (Syntax, Type),
+        Negative: (Syntax, Index),
+        Recursion: (Syntax, RecursionError),
+        Literal: (Type, Value),
+        Static: Value,
     }.items():
-        assert issubclass(ours, (errors.CompileError,))
-        assert issubclass(ours, pythons)
+        assert issubclass(ours, errors.CompileError)
+        for each in pythons if isinstance(pythons, tuple) else (pythons,):
+            assert issubclass(ours, each)
+
+
+def test_each_class_has_a_mistake_of_its_own():
+    shown = {kind for kind, _, _ in MISTAKES} | {Recursion}
+    classes = {
+        each
+        for each in vars(errors).values()
+        if isinstance(each, type) and issubclass(each, errors.CompileError)
+    }
+    assert shown == classes - {errors.CompileError}
 
 
 @intrinsics.func
@@ -189,7 +369,7 @@ def test_recursion_without_end_is_an_error():
     endless.__globals__["endless"] = intrinsics.func(endless)
     kernel, _ = kernel_of("y = endless(n)")
     kernel.__globals__["endless"] = endless.__globals__["endless"]
-    with pytest.raises(Syntax, match="calls itself more than 64 levels deep"):
+    with pytest.raises(Recursion, match="calls itself more than 64 levels deep"):
         lower(kernel, specialise(kernel, ARGUMENTS))
 
 

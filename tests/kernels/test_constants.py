@@ -3,6 +3,7 @@
 """Law: what a kernel takes from outside and from template arguments is what it is now: never an older value, and code
 is made once for each value."""
 
+import collections
 import types
 
 import numpy as np
@@ -261,3 +262,135 @@ def test_random_numbers_are_others_in_each_call_and_the_same_after_a_seed():
     assert draw() != first
     with pytest.raises(TypeError, match="float"):
         cg.random_seed(1.5)
+
+
+@cg.func
+def by_offset(x):
+    return x + SHIFT
+
+
+@cg.func
+def by_product(x):
+    return x * SHIFT
+
+
+SHIFT = 2
+TABLE = {"add": by_offset, "times": by_product}
+HOLDER = types.SimpleNamespace(change=by_offset)
+
+
+def plain(x):
+    return x * deep_inside(1)
+
+
+def deep_inside(x):
+    return x + BASE
+
+
+BASE = 100
+Pair = collections.namedtuple("Pair", "left right")
+PAIR = Pair(1, [2])
+
+
+class Slotted:
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+
+class Shared:
+    """What it has for all of its objects."""
+
+    value = 5
+
+
+OBJECTS = [Slotted(3), types.SimpleNamespace(value=4), Shared()]
+OBJECT = types.SimpleNamespace(value=7, inner=types.SimpleNamespace(value=8))
+
+
+def value_of(x):
+    return x.value
+
+
+def of_template(what, monkeypatch):
+    @cg.kernel
+    def apply(out: i32_0d, change: cg.template):
+        out[()] = change(3)
+
+    return lambda: run(apply, what), apply
+
+
+def of_body(body):
+    return lambda what, monkeypatch: (lambda: run(body), body)
+
+
+@cg.kernel
+def from_a_container(out: i32_0d):
+    out[()] = TABLE["add"](3)
+
+
+@cg.kernel
+def from_an_attribute(out: i32_0d):
+    out[()] = HOLDER.change(3)
+
+
+@cg.kernel
+def from_static(out: i32_0d):
+    out[()] = cg.static(plain(3))
+
+
+@cg.kernel
+def from_a_list(out: i32_0d):
+    out[()] = cg.static(sum(each.value for each in OBJECTS)) + PAIR.left + PAIR.right[0]
+
+
+@cg.kernel
+def from_an_object(out: i32_0d):
+    s = OBJECT
+    out[()] = s.value + cg.static(value_of(OBJECT.inner))
+
+
+# (how the kernel is made, what it is given, what changes: (object, or None for this module, name, new value), before,
+# after)
+REACHED = {
+    "template": (of_template, by_offset, (None, "SHIFT", 5), 5, 8),
+    "template of Python": (of_template, plain, (None, "BASE", 200), 303, 603),
+    "function in a container": (of_body(from_a_container), None, (None, "SHIFT", 5), 5, 8),
+    "container itself": (of_body(from_a_container), None, (TABLE, "add", by_product), 5, 6),
+    "function of an object": (of_body(from_an_attribute), None, (None, "SHIFT", 5), 5, 8),
+    "object": (of_body(from_an_attribute), None, (HOLDER, "change", by_product), 5, 6),
+    "function of Python in cg.static": (of_body(from_static), None, (None, "BASE", 200), 303, 603),
+    "function that it calls": (of_body(from_static), None, (None, "deep_inside", lambda x: x), 303, 3),
+    "slot of an object in a list": (of_body(from_a_list), None, (OBJECTS[0], "value", 30), 15, 42),
+    "attribute of an object in a list": (of_body(from_a_list), None, (OBJECTS[1], "value", 40), 15, 51),
+    "attribute of its class": (of_body(from_a_list), None, (Shared, "value", 50), 15, 60),
+    "named tuple": (of_body(from_a_list), None, (None, "PAIR", Pair(2, [2])), 15, 16),
+    "list in a named tuple": (of_body(from_a_list), None, (PAIR.right, 0, 9), 15, 22),
+    "attribute of an object with another name": (of_body(from_an_object), None, (OBJECT, "value", 70), 15, 78),
+    "what a function of Python looks at": (of_body(from_an_object), None, (OBJECT.inner, "value", 80), 15, 87),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::cuda_graphs.CompileWarning")
+@pytest.mark.parametrize("what", REACHED)
+def test_what_is_reached_through_something_else_is_seen_when_it_changes(what, monkeypatch):
+    make, given, (owner, name, value), before, after = REACHED[what]
+    call, kernel = make(given, monkeypatch)
+    kernel.forget()
+    assert [call(), call()] == [before, before]
+    assert count(kernel) == 1
+    if owner is None:
+        monkeypatch.setitem(globals(), name, value)
+    elif isinstance(owner, (dict, list)):
+        old = owner[name]
+        owner[name] = value
+    else:
+        monkeypatch.setattr(owner, name, value)
+    assert [call(), call()] == [after, after]
+    assert count(kernel) == 2
+    if isinstance(owner, (dict, list)):
+        owner[name] = old
+    monkeypatch.undo()
+    assert call() == before
+    assert count(kernel) == 2

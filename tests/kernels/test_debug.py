@@ -65,6 +65,16 @@ def test_fields_are_checked_too():
         write(4)
 
 
+def test_messages_with_percent_signs_are_pythons():
+    @cg.kernel(debug=True)
+    def check(n: cg.i32, a: cg.f64):
+        assert n < 3, "n is %d, a %5.1f, 100%%" % (n, a)
+
+    check(2, 0.5)
+    with pytest.raises(cg.KernelAssertionError, match=r"n is 3, a   0\.5, 100%"):
+        check(3, 0.5)
+
+
 def test_an_assert_that_fails_has_its_message_with_values():
     x = cg.ndarray(cg.i32, 1000)
     claim(x, 0.5, 200)

@@ -80,6 +80,28 @@ def test_a_function_of_one_task_stands_where_a_kernel_does(stream):
         g.launch(None, normalise, x)
 
 
+def test_loop_config_sizes_the_grid(stream):
+    @cg.kernel
+    def double(x: f32_1d):
+        cg.loop_config(block_dim=64)
+        for i in x:
+            x[i] *= 2.0
+        cg.loop_config(parallelize=3)
+        for i in x:
+            x[i] += 1.0
+
+    x = cg.ndarray(cg.f32, 100_000)
+    g = cg.GraphDef()
+    second = g.call(double, x)
+    (first,) = second.pred
+    assert first.block == (64, 1, 1)
+    if cg.driver_info().kind == "host":
+        assert second.grid == (3, 1, 1)
+    g.instantiate().launch(stream)
+    stream.sync()
+    np.testing.assert_array_equal(x.to_numpy(), 1)
+
+
 def test_calls_on_a_captured_stream_are_nodes(device, stream):
     x, y = arrays()
     with device.create_graph_builder() as gb:

@@ -23,8 +23,8 @@ EXAMPLES = [
     *map(page.method_example, linear.METHODS),
     *map(page.in_blocks, rows.BLOCKS.values()),
 ]
-# What Python refuses in a def that is not async, or that has nothing around it.
-NEVER_SEEN = {"Nonlocal", "AsyncFor", "Await"}
+# What Python refuses in a def that is not async, or that has nothing around it; and async def.
+NEVER_SEEN = {"Nonlocal", "AsyncFor", "AsyncWith", "AsyncFunctionDef", "Await"}
 
 
 def test_the_page_is_what_the_tables_say(tree):

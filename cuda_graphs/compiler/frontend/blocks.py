@@ -86,7 +86,8 @@ def blocks_call(frame: Frame, grid: Any, block: Any) -> IndexRange:
             CompileValueError, frame.builder.loc, f"blocks of {' x '.join(map(str, inner)) or 'no'} threads",
             f"a block has from 1 to {MOST_THREADS} threads",
         )  # fmt: skip
-    if not frame.parallel_level or frame.next_loop.serialize or frame.next_loop.block_dim:
+    settings = ir.LoopSettings() if frame.next_loop is None else frame.next_loop[0]
+    if not frame.parallel_level or settings.serialize or settings.block_dim:
         raise fail(
             CompileSyntaxError, frame.builder.loc, "cg.blocks is a parallel loop of its own, which says its block_dim",
             "put it at the top of the kernel, without block_dim or serialize before it",

@@ -16,9 +16,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import intrinsics as cg
-from .. import ir
+from .. import ir, library
 from ..annotations import VectorType, mat, vec
-from ..errors import CompileNameError, CompileSyntaxError, CompileTypeError, fail
+from ..errors import CompileArgumentError, CompileLiteralError, CompileSyntaxError, CompileTypeError, fail
 from ..ops import OPS
 from ..scalars import scalar as constant
 from ..signature import PYTHON, is_template, resolve
@@ -31,7 +31,7 @@ from .linear import FUNCTIONS
 from .loops import grouped, loop_config, ndrange_call, range_call
 from .messages import print_call
 from .places import broadcast, extent, make_vector, python_value, read
-from .static import static_assert, static_print, static_value
+from .static import run_python, static_assert, static_print, static_value
 from .values import Bound, Static, TypeOf, Vector, VectorElement
 
 
@@ -62,20 +62,23 @@ def call(frame: Frame, node: ast.Call) -> Any:
             "make what both need a @cg.func and call that",
         )  # fmt: skip
     if row is None:
-        raise fail(
-            CompileNameError, loc, f"{ast.unparse(node.func)} cannot be called in a kernel",
-            "decorate it with @cg.func to have it inlined, or call it in cg.static(...) to run it when compiling",
-        )  # fmt: skip
+        return run_python(frame, ast.unparse(node.func), function, args, keywords)
     try:
         inspect.signature(row).bind(frame, *args, **keywords)
     except TypeError as error:
         raise fail(
-            CompileTypeError,
+            CompileArgumentError,
             loc,
             f"{ast.unparse(node.func)}: {error}",
             "see the language reference for its arguments",
         ) from None
     return row(frame, *args, **keywords)
+
+
+def library_function(function: Any) -> Callable[..., Any]:
+    """A function of the library under another name."""
+    inner = function.__cuda_graphs_func__
+    return lambda frame, x: frame.inline(inner, bind_arguments(frame, inner, [x], {}))
 
 
 def is_literal(node: ast.Call) -> bool:
@@ -97,7 +100,7 @@ def bind_arguments(
         bound = inspect.signature(function).bind(*args, **keywords)
     except TypeError as error:
         raise fail(
-            CompileTypeError,
+            CompileArgumentError,
             frame.builder.loc,
             f"{function.__name__}: {error}",
             "look at the parameters of the function",
@@ -130,12 +133,12 @@ def convert(frame: Frame, type: ScalarType, *args: Any, literal: bool = False) -
     """`cg.f32(x)`. Of a literal: of its own kind only, as `cg.i32(2.5)` is a slip more often than meant."""
     if len(args) != 1:
         raise fail(
-            CompileTypeError, frame.builder.loc, f"{type} takes one value, not {len(args)}", "cg.f32(x)"
+            CompileArgumentError, frame.builder.loc, f"{type} takes one value, not {len(args)}", "cg.f32(x)"
         )
     kinds = {int: ("int", "uint"), float: ("float",)}.get(args[0].__class__, ())
     if literal and kinds and type.kind not in kinds:
         raise fail(
-            CompileTypeError, frame.builder.loc, f"{args[0]!r} is no literal of {type}",
+            CompileLiteralError, frame.builder.loc, f"{args[0]!r} is no literal of {type}",
             f"write {float(args[0])}" if type.kind == "float" else f"write {int(args[0])}, or cg.cast(...)",
         )  # fmt: skip
     value = python_value(frame, args[0])
@@ -215,7 +218,7 @@ def elementwise(name: str) -> Callable[..., Any]:
     def function(frame: Frame, *args: Any) -> Any:
         if len(args) != row.arity:
             raise fail(
-                CompileTypeError,
+                CompileArgumentError,
                 frame.builder.loc,
                 f"{row.spelling} takes {row.arity} values, got {len(args)}",
                 "look at its spelling in the language reference",
@@ -264,7 +267,7 @@ def many(name: str) -> Callable[..., Any]:
     def function(frame: Frame, *args: Any) -> Any:
         if len(args) < 2:
             raise fail(
-                CompileTypeError,
+                CompileArgumentError,
                 frame.builder.loc,
                 f"{name} takes two values or more",
                 "of a vector: v.max(), v.min()",
@@ -278,7 +281,9 @@ def many(name: str) -> Callable[..., Any]:
 
 
 def power(frame: Frame, a: Any, b: Any) -> Any:
-    return frame.builder.power(frame.scalar(a), frame.scalar(b))
+    from .expressions import arithmetic
+
+    return arithmetic(frame, "Pow", a, b)
 
 
 def select(frame: Frame, condition: Any, a: Any, b: Any) -> Any:
@@ -328,13 +333,6 @@ def vector(frame: Frame, *args: Any) -> Vector:
 def method(frame: Frame, bound: Bound, args: list[Any]) -> Any:
     from .linear import METHODS
 
-    if isinstance(bound.owner, ir.Array) or bound.name not in METHODS:
-        raise fail(
-            CompileNameError,
-            frame.builder.loc,
-            f"{kind_of(bound.owner)} has no method {bound.name!r}",
-            "see the language reference for the methods of vectors",
-        )
     return METHODS[bound.name](frame, read(frame, bound.owner), *args)
 
 
@@ -382,6 +380,8 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     **{function: rounding("trunc") for function in (cg.trunc, math.trunc)},
     **{function: rounding("round") for function in (cg.round, builtins.round)},
     math.fabs: elementwise("abs"),
+    math.degrees: library_function(library.degrees),
+    math.radians: library_function(library.radians),
 }
 
 __all__ = ["BUILTINS", "call"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -60,10 +60,10 @@ def snapshot(value: Any) -> Any:
     return copy.copy(value) if isinstance(value, CONTAINERS) else value
 
 
-def with_functions_that_ran(captured: Captured) -> Captured:
-    """`captured`, and what the functions in it that Python itself runs name, at any depth."""
+def with_functions_that_ran(captured: Captured, values: Iterable[Any]) -> Captured:
+    """`captured`, and what the functions in it and among `values` that Python itself runs name, at any depth."""
     found = dict(captured)
-    waiting = [value for names in captured.values() for value in names.values()]
+    waiting = [*values, *(value for names in captured.values() for value in names.values())]
     while waiting:
         for function in functions_in(waiting.pop()):
             if function not in found:

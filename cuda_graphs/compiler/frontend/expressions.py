@@ -13,13 +13,7 @@ import numpy as np
 from .. import ir
 from ..annotations import FieldSpec
 from ..builder import SYMBOLS
-from ..errors import (
-    CompileNameError,
-    CompileSyntaxError,
-    CompileTypeError,
-    CompileValueError,
-    fail,
-)
+from ..errors import CompileNameError, CompileStaticError, CompileSyntaxError, CompileTypeError, fail
 from ..outside import dotted
 from ..types import ScalarType, bool_, i32, promote
 from .functions import Frame, kind_of
@@ -32,7 +26,14 @@ def name(frame: Frame, node: ast.Name) -> Any:
     scope = frame.scope.find(node.id)
     if scope is not None:
         return scope.names[node.id]
-    return from_outside(frame, frame.source.lookup(node.id, frame.builder.loc), node.id)  # type: ignore[arg-type]
+    return outer(frame, node, whole=True)
+
+
+def outer(frame: Frame, node: ast.Name, whole: bool) -> Any:
+    """A global or closure variable."""
+    found = frame.source.lookup(node.id, frame.at(node))
+    frame.capture(node.id, found, whole)
+    return from_outside(frame, found, node.id)
 
 
 def from_outside(frame: Frame, found: Any, name: str) -> Any:
@@ -52,8 +53,16 @@ def constant(frame: Frame, node: ast.Constant) -> Any:
     return node.value
 
 
-def attribute(frame: Frame, node: ast.Attribute) -> Any:
-    owner = frame.visit(node.value)
+def owner_of(frame: Frame, node: ast.expr) -> Any:
+    """What an attribute is taken of: of an object from outside, that attribute counts, and not all that it has."""
+    if isinstance(node, ast.Name) and frame.scope.find(node.id) is None:
+        return outer(frame, node, whole=False)
+    return attribute(frame, node, whole=False) if isinstance(node, ast.Attribute) else frame.visit(node)
+
+
+def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
+    owner = owner_of(frame, node.value)
+    frame.at(node)
     if isinstance(owner, Struct):
         if node.attr not in owner.members:
             raise fail(
@@ -70,7 +79,7 @@ def attribute(frame: Frame, node: ast.Attribute) -> Any:
     if isinstance(owner, (Vector, VectorElement)) and set(node.attr) <= set("xyzw"):
         return swizzle(frame, owner.places if isinstance(owner, VectorElement) else owner, node.attr)
     if isinstance(owner, (Vector, VectorElement, ir.Array)):
-        return Bound(owner, node.attr)
+        return method_of(frame, owner, node.attr)
     if isinstance(owner, ir.Value):
         raise fail(
             CompileNameError,
@@ -90,8 +99,19 @@ def attribute(frame: Frame, node: ast.Attribute) -> Any:
     found = from_outside(frame, found, ast.unparse(node))
     path = dotted(node)
     if path is not None:
-        frame.capture(path, found)
+        frame.capture(path, found, whole)
     return found
+
+
+def method_of(frame: Frame, owner: Any, name: str) -> Bound:
+    from .linear import METHODS
+
+    if isinstance(owner, ir.Array) or name not in METHODS:
+        known = "shape and dtype" if isinstance(owner, ir.Array) else f"x, y, z, w, {', '.join(METHODS)}"
+        raise fail(
+            CompileNameError, frame.builder.loc, f"{kind_of(owner)} has no member {name!r}", f"it has {known}"
+        )
+    return Bound(owner, name)
 
 
 def subscript(frame: Frame, node: ast.Subscript) -> Any:
@@ -166,7 +186,7 @@ def unary_scalar(frame: Frame, node: ast.UnaryOp, found: Any) -> ir.Value:
     if isinstance(node.op, ast.UAdd):
         return value
     if isinstance(node.op, ast.Invert):
-        builder.require_integers("BitXor", value)
+        builder.require_integers("Invert", value)
         return builder.op("bit_not", value)
     return builder.op("neg", value)
 
@@ -326,7 +346,10 @@ def static_truth(frame: Frame, node: ast.expr) -> bool:
     found = found.value if isinstance(found, Static) else found
     if isinstance(found, (ir.Value, ir.Local)):
         raise fail(
-            CompileValueError, frame.builder.loc, "this condition is known at run time only", "cg.static(...)"
+            CompileStaticError,
+            frame.builder.loc,
+            "this condition is known at run time only",
+            "cg.static(...)",
         )
     return bool(found)
 

@@ -13,9 +13,9 @@ from typing import Any
 from .. import ir
 from ..annotations import FieldSpec
 from ..builder import Builder
-from ..errors import CompileError, CompileSyntaxError, CompileTypeError, UnsupportedSyntaxError, fail
+from ..errors import CompileError, CompileRecursionError, CompileTypeError, UnsupportedSyntaxError, fail
 from ..types import ScalarType
-from .captured import Captured
+from .captured import Captured, note, note_whole
 from .scope import Scope
 from .source import Source
 
@@ -48,8 +48,8 @@ class Frame:
         self.parameters: set[str] = set()
         self.returned: tuple[ScalarType, ...] = ()
         self.result: Any = None
-        self.captured: Captured = {}
-        self.next_loop = ir.LoopSettings()
+        self.captured: Captured = {}  # of functions that were inlined
+        self.next_loop: tuple[ir.LoopSettings, ir.Loc | None] | None = None  # what cg.loop_config said
         self.root_block = builder.block
         self.team: Any = None  # of the kernel: the parallel loop that is translated (blocks.py)
         self.shared_arrays = 0  # of the kernel
@@ -57,12 +57,15 @@ class Frame:
 
     def run(self, statements: list[ast.stmt]) -> None:
         """Translate statements of this function, in order."""
+        from .loops import unused_settings
+
         for i, statement in enumerate(statements):
             self.at(statement)
             last = i == len(statements) - 1
             self.visit_statement(statement, last)
             if self.returned_early:
-                return
+                break
+        unused_settings(self)
 
     def at(self, node: ast.AST) -> ir.Loc:
         """Note where we are."""
@@ -134,7 +137,7 @@ class Frame:
 
         if self.depth + 1 >= MAX_DEPTH:
             raise fail(
-                CompileSyntaxError, self.builder.loc,
+                CompileRecursionError, self.builder.loc,
                 f"{function.__name__} calls itself more than {MAX_DEPTH} levels deep",
                 "a recursion must end at compile time: decide with `if cg.static(...)`",
             )  # fmt: skip
@@ -148,10 +151,11 @@ class Frame:
         root.captured.setdefault(function, {}).update(frame.source.captured)
         return frame.result
 
-    def capture(self, path: str, found: Any) -> None:
-        """Note what an attribute of something from outside is now: `settings.dt`."""
+    def capture(self, path: str, found: Any, whole: bool) -> None:
+        """Note what an attribute of something from outside is now: `settings.dt`. `whole`: an object is taken as it is,
+        so that whatever it has may be looked at."""
         if self.scope.find(path.partition(".")[0]) is None and not isinstance(found, ModuleType):
-            self.source.capture(path, found)
+            (note_whole if whole else note)(self.source.captured, path, found)
 
     def field(self, spec: FieldSpec) -> ir.Array:
         """The array that a field is in this kernel."""
@@ -183,15 +187,27 @@ def kind_of(found: Any) -> str:
     if isinstance(found, ir.Array):
         return f"the array {found.path!r}"
     if isinstance(found, ir.Param):
-        return f"the parameter {found.path!r}, which is immutable"
+        return f"the parameter {found.path!r}"
+    if isinstance(found, (ir.Value, ir.Local)):
+        return f"a number of type {found.type}"
+    if type(found).__name__ in NOUNS:
+        return NOUNS[type(found).__name__].format(found)
     name = getattr(found, "__name__", None)
     return f"{type(found).__name__} {name}" if name else f"a {type(found).__name__}"
 
 
+# What the frontend's own classes are called in messages.
+NOUNS = {
+    "Vector": "a vector", "VectorElement": "a vector", "Struct": "a {0.cls.__name__}",
+    "Element": "an element of {0.array.path!r}",
+    "IndexRange": "a range", "Bound": "the method {0.name!r}", "TypeOf": "the type {0.type}", "Static": "a cg.static",
+    "NoneType": "None", "tuple": "a tuple",
+}  # fmt: skip
 NAMES = {
     "Try": "try", "Raise": "raise", "Lambda": "lambda", "ClassDef": "class", "Import": "import", "ImportFrom": "import",
     "Delete": "del", "Yield": "yield", "YieldFrom": "yield from", "Global": "global", "Nonlocal": "nonlocal",
-    "Match": "match", "With": "with", "FunctionDef": "a function inside a function", "AsyncFor": "async for",
+    "Match": "match", "With": "with", "FunctionDef": "a function inside a function",
+    "AsyncFunctionDef": "async def", "AsyncWith": "async with", "AsyncFor": "async for",
     "Await": "await", "Set": "a set", "SetComp": "a set comprehension", "GeneratorExp": "a generator expression",
     "Starred": "*", "JoinedStr": "an f-string outside print and assert", "Slice": "a slice",
 }  # fmt: skip

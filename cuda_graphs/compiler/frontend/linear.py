@@ -10,7 +10,7 @@ from functools import reduce
 from typing import Any
 
 from .. import ir
-from ..errors import CompileTypeError, fail
+from ..errors import CompileArgumentError, CompileTypeError, fail
 from ..types import f32, promote
 from .functions import Frame, kind_of
 from .places import broadcast
@@ -245,7 +245,7 @@ def checked(name: str) -> Callable[..., Any]:
         if len(others) != count:
             loc = frame.builder.loc
             raise fail(
-                CompileTypeError,
+                CompileArgumentError,
                 loc,
                 f"{name} takes {count + 1} vectors, not {len(others) + 1}",
                 f"x.{name}()",

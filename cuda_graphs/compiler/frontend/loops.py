@@ -5,16 +5,28 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from .. import ir
-from ..errors import CompileSyntaxError, CompileTypeError, CompileValueError, fail
-from ..types import ScalarType, i32, promote
+from ..errors import (
+    CompileArgumentError,
+    CompileLoopError,
+    CompileStaticError,
+    CompileSyntaxError,
+    CompileTypeError,
+    CompileValueError,
+    fail,
+    warn,
+)
+from ..types import ScalarType, i8, i16, i32, i64, promote
 from .blocks import team_of
 from .functions import Frame, kind_of
 from .places import extent, integer, python_value
 from .scope import Scope
-from .values import IndexRange, Static, Vector
+from .values import Element, IndexRange, Static, Vector
+
+MANY = 32  # iterations that are unrolled without a warning
 
 
 def iterate(frame: Frame, node: ast.For) -> None:
@@ -51,6 +63,12 @@ def unroll(frame: Frame, node: ast.For, items: Any) -> None:
             f"cannot iterate over {kind_of(items)}",
             "cg.static(range(3)) is iterable",
         ) from None
+    unused_settings(frame)
+    if len(items) > MANY:
+        warn(
+            frame.builder.loc, f"a loop over cg.static is unrolled {len(items)} times, which takes long to compile",
+            "Loop without cg.static where the loop variable need not be known when compiling",
+        )  # fmt: skip
     outer = frame.scope
     frame.loops.append(frame.builder.block)
     for item in items:
@@ -77,7 +95,7 @@ def bind_static(frame: Frame, target: ast.expr, item: Any) -> None:
             bind_static(frame, each, part)
     else:
         raise fail(
-            CompileSyntaxError,
+            CompileLoopError,
             frame.builder.loc,
             "the loop variables do not fit the items",
             "write as many names as each item has parts",
@@ -86,7 +104,7 @@ def bind_static(frame: Frame, target: ast.expr, item: Any) -> None:
 
 def loop(frame: Frame, node: ast.For, what: IndexRange) -> None:
     loc = frame.builder.loc
-    settings, frame.next_loop = frame.next_loop, ir.LoopSettings()
+    settings = settings_of(frame)
     names = targets(frame, node.target, what)
     axes = tuple(axis(frame, name, *bounds) for name, bounds in zip(names, what.axes, strict=True))
     parallel = frame.parallel_level and not settings.serialize
@@ -121,7 +139,7 @@ def targets(frame: Frame, target: ast.expr, what: IndexRange) -> list[str]:
     elif not all(isinstance(node, ast.Name) for node in nodes) or len(nodes) != len(what.axes):
         count = len(what.axes)
         raise fail(
-            CompileSyntaxError, frame.builder.loc, f"{len(nodes)} loop variables for {count} dimensions",
+            CompileLoopError, frame.builder.loc, f"{len(nodes)} loop variables for {count} dimensions",
             f"write `for {', '.join('ijklmn'[:count])} in ...`, or cg.grouped for one index vector",
         )  # fmt: skip
     else:
@@ -129,7 +147,7 @@ def targets(frame: Frame, target: ast.expr, what: IndexRange) -> list[str]:
     for name in names:
         if name != "_" and frame.scope.find(name) is not None:
             raise fail(
-                CompileSyntaxError,
+                CompileLoopError,
                 frame.builder.loc,
                 f"the loop variable {name!r} has a meaning already",
                 "take a new name",
@@ -138,17 +156,35 @@ def targets(frame: Frame, target: ast.expr, what: IndexRange) -> list[str]:
 
 
 def axis(frame: Frame, name: str, begin: ir.Value, end: ir.Value, step: int) -> ir.Axis:
-    type: ScalarType = promote(begin.type, end.type)
     builder = frame.builder
+    type = index_type(frame, begin, end)
     return ir.Axis(
         ir.LoopIndex(name, type, builder.loc), builder.cast(begin, type), builder.cast(end, type), step
     )
 
 
+def index_type(frame: Frame, begin: ir.Value, end: ir.Value) -> ScalarType:
+    """The type of a loop variable: it holds all numbers of both bounds' types, as Python's do."""
+    a, b = begin.type, end.type
+    for one, other in ((begin, b), (end, a)):
+        if isinstance(one, ir.Const) and one.value >= 0 and other.kind == "uint":
+            a = b = promote(one.type, other) if one.value > other.maximum else other
+    if a.kind == b.kind:
+        return promote(a, b)
+    signed, unsigned = (a, b) if a.kind == "int" else (b, a)
+    for wide in (i8, i16, i32, i64):
+        if wide.size > unsigned.size and wide.size >= signed.size:
+            return wide
+    raise fail(
+        CompileTypeError, frame.builder.loc, f"no integer type holds the numbers of both bounds, {a} and {b}",
+        "cast one of them: cg.cast(n, cg.i64)",
+    )  # fmt: skip
+
+
 def range_call(frame: Frame, *args: Any) -> IndexRange:
     if not 1 <= len(args) <= 3:
         raise fail(
-            CompileSyntaxError,
+            CompileArgumentError,
             frame.builder.loc,
             "range takes 1 to 3 numbers",
             "range(n), range(begin, end), range(begin, end, step)",
@@ -156,12 +192,19 @@ def range_call(frame: Frame, *args: Any) -> IndexRange:
     bounds = [bound(frame, each) for each in args[:2]]
     begin, end = bounds if len(bounds) == 2 else (ir.Const(0, bounds[0].type), bounds[0])
     step = python_value(frame, args[2]) if len(args) == 3 else 1
-    if not isinstance(step, int) or step == 0:
+    if isinstance(step, (ir.Value, ir.Local, Element)):
+        raise fail(
+            CompileStaticError,
+            frame.builder.loc,
+            "the step of a range must be known when compiling",
+            "write a constant, or count and multiply in the body",
+        )
+    if type(step) is not int or step == 0:
         raise fail(
             CompileValueError,
             frame.builder.loc,
-            "the step of a range must be known when compiling, and not 0",
-            "write a constant, or count and multiply in the body",
+            f"the step of a range is {step!r}",
+            "an integer that is not 0",
         )
     return IndexRange(((begin, end, step),))
 
@@ -201,11 +244,52 @@ def grouped(frame: Frame, what: Any) -> IndexRange:
     return IndexRange(what.axes, True)
 
 
-def loop_config(frame: Frame, block_dim: Any = None, serialize: Any = False, name: Any = None) -> None:
-    if block_dim is not None and (not isinstance(block_dim, int) or not 1 <= block_dim <= 1024):
+def loop_config(
+    frame: Frame, block_dim: Any = None, serialize: Any = False, parallelize: Any = None, name: Any = None
+) -> None:
+    """What the next loop of this function runs like."""
+    given = [python_value(frame, each) for each in (block_dim, serialize, parallelize, name)]
+    for (what, fits, remedy), value in zip(SETTINGS, given, strict=True):
+        if not fits(value):
+            shown = (
+                "known at run time only" if isinstance(value, (ir.Value, ir.Local, Element)) else repr(value)
+            )
+            raise fail(CompileValueError, frame.builder.loc, f"{what} is {shown}", remedy)
+    if frame.next_loop is not None:
+        unused_settings(frame)
+    settings = ir.LoopSettings(*given)
+    if settings.serialize and (settings.block_dim or settings.parallelize):
         raise fail(
-            CompileValueError, frame.builder.loc, f"block_dim is {block_dim!r}", "a number from 1 to 1024"
-        )
-    if name is not None and not (isinstance(name, str) and name.isidentifier()):
-        raise fail(CompileValueError, frame.builder.loc, f"name is {name!r}", "a name as functions have them")
-    frame.next_loop = ir.LoopSettings(block_dim, bool(serialize), name)
+            CompileLoopError, frame.builder.loc, "a loop that is serialized has neither blocks nor several threads",
+            "leave out serialize, or block_dim and parallelize",
+        )  # fmt: skip
+    frame.next_loop = settings, frame.builder.loc
+
+
+def is_count(limit: int) -> Callable[[Any], bool]:
+    return lambda value: value is None or (type(value) is int and 1 <= value <= limit)
+
+
+# (name, what fits, remedy) of the arguments of cg.loop_config.
+SETTINGS: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
+    ("block_dim", is_count(1024), "a number from 1 to 1024"),
+    ("serialize", lambda value: isinstance(value, bool), "True or False"),
+    ("parallelize", is_count(1 << 16), "how many threads of the CPU take part: a number from 1 on"),
+    ("name", lambda value: value is None or (isinstance(value, str) and value.isidentifier()),
+     "a name as functions have them"),
+)  # fmt: skip
+
+
+def settings_of(frame: Frame) -> ir.LoopSettings:
+    """What cg.loop_config says of the loop that begins here."""
+    found, frame.next_loop = frame.next_loop, None
+    return ir.LoopSettings() if found is None else found[0]
+
+
+def unused_settings(frame: Frame) -> None:
+    """An error where cg.loop_config has said something of no loop."""
+    if frame.next_loop is not None:
+        raise fail(
+            CompileLoopError, frame.next_loop[1], "cg.loop_config is followed by no loop that it could be for",
+            "put it right before a `for` over range, cg.ndrange, cg.grouped or an array, in the same function",
+        )  # fmt: skip

@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+import re
+from typing import Any, TypeGuard
 
 from .. import ir
-from ..errors import CompileSyntaxError, CompileValueError, fail
+from ..errors import CompileArgumentError, CompileSyntaxError, CompileValueError, fail
 from ..printf import format_of
+from ..types import f64
 from .functions import Frame
 from .places import read
 from .values import Vector
@@ -48,17 +50,64 @@ def message_parts(frame: Frame, node: ast.expr) -> list[Any]:
     """Text with values in it."""
     if isinstance(node, ast.JoinedStr):
         return [part for each in node.values for part in message_parts(frame, each)]
-    form = ""
     if isinstance(node, ast.FormattedValue):
-        form = constant_format(frame, node)
-        node = node.value
-    value = read(frame, frame.visit(node))
+        return value_parts(frame, frame.visit(node.value), constant_format(frame, node))
+    if is_percent(node):
+        return percent_parts(frame, node)
+    return value_parts(frame, frame.visit(node), "")
+
+
+def value_parts(frame: Frame, found: Any, form: str) -> list[Any]:
+    """A text, a number, or the numbers of a vector."""
+    value = read(frame, found)
     if isinstance(value, str):
         return [value]
     if not isinstance(value, Vector):
         return [number_part(frame, value, form)]
     numbers = [number_part(frame, leaf, form) for leaf in value.leaves()]
     return ["[", *(piece for i, part in enumerate(numbers) for piece in ([", "] if i else []) + [part]), "]"]
+
+
+def is_percent(node: ast.expr) -> TypeGuard[ast.BinOp]:
+    """Whether it is `"n is %d" % n`."""
+    return (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Mod)
+        and isinstance(node.left, ast.Constant)
+        and isinstance(node.left.value, str)
+    )
+
+
+CONVERSION = re.compile(r"%([+ 0]*\d*(?:\.\d+)?)([a-zA-Z%])")
+
+
+def percent_parts(frame: Frame, node: ast.BinOp) -> list[Any]:
+    """`"n is %d, x %8.3f" % (n, x)`: what Python makes of it."""
+    text: str = node.left.value  # type: ignore[attr-defined]
+    values = list(node.right.elts) if isinstance(node.right, ast.Tuple) else [node.right]
+    pieces = CONVERSION.split(text)  # text, flags, letter, text, ...
+    letters = [letter for letter in pieces[2::3] if letter != "%"]
+    if len(letters) != len(values) or "%" in "".join(pieces[::3]):
+        raise fail(
+            CompileArgumentError, frame.at(node),
+            f"the text has {len(letters)} places for values, and {len(values)} are given",
+            "write one of %d, %x, %f, %e, %g and %s, with a width and a precision, for each value; %% is a percent",
+        )  # fmt: skip
+    parts: list[Any] = [pieces[0]]
+    for flags, letter, text in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
+        parts += ["%"] if letter == "%" else converted(frame, frame.visit(values.pop(0)), flags, letter)
+        parts.append(text)
+    return [part for part in parts if part != ""]
+
+
+def converted(frame: Frame, found: Any, flags: str, letter: str) -> list[Any]:
+    """A value for one place of the text: integers as floats where the place says so."""
+    if letter == "s":
+        return value_parts(frame, found, flags)
+    value = frame.scalar(found, "what is printed")
+    if letter in "feg" and value.type.kind != "float":
+        value = frame.builder.cast(value, f64)
+    return [number_part(frame, value, flags + {"i": "d", "u": "d"}.get(letter, letter))]
 
 
 def number_part(frame: Frame, value: Any, form: str) -> tuple[ir.Value, str]:

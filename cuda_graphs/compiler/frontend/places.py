@@ -13,7 +13,15 @@ import numpy as np
 
 from .. import ir
 from ..annotations import VectorType
-from ..errors import CompileIndexError, CompileNameError, CompileSyntaxError, CompileTypeError, fail
+from ..errors import (
+    CompileImmutableError,
+    CompileIndexError,
+    CompileNameError,
+    CompileNegativeIndexError,
+    CompileSyntaxError,
+    CompileTypeError,
+    fail,
+)
 from ..types import i32, promote
 from .functions import Frame, kind_of
 from .values import Element, Static, Vector, VectorElement
@@ -67,18 +75,22 @@ def place(frame: Frame, node: ast.expr) -> Any:
         found = scope.names[node.id]
         if node.id in frame.parameters and not isinstance(found, ir.Local):
             raise fail(
-                CompileSyntaxError, frame.builder.loc, f"{node.id!r} is a parameter of the kernel, which is immutable",
+                CompileImmutableError, frame.builder.loc,
+                f"{node.id!r} is a parameter of the kernel, which is immutable",
                 f"assign to a new name: {node.id}_ = ...",
             )  # fmt: skip
     else:
         found = frame.visit(node)
     if isinstance(found, VectorElement):
         return found.places
-    if isinstance(found, ir.LoopIndex):
+    leaf = found.leaves()[0] if isinstance(found, Vector) else found
+    if isinstance(leaf, (ir.LoopIndex, ir.Param)):
+        name = leaf.name if isinstance(leaf, ir.LoopIndex) else leaf.path
+        what = "a loop variable" if isinstance(leaf, ir.LoopIndex) else "a parameter of the kernel"
         raise fail(
-            CompileSyntaxError,
+            CompileImmutableError,
             frame.builder.loc,
-            f"{found.name!r} is a loop variable, which is immutable",
+            f"{name!r} is {what}, which is immutable",
             "assign to a new name",
         )
     if not isinstance(found, (ir.Local, Element, Vector)):
@@ -259,10 +271,15 @@ def integer_index(frame: Frame, array: ir.Array, axis: int, index: Any) -> ir.Va
     value = integer(frame, index, "an index")
     if isinstance(value, ir.Const):
         limit = None if array.shape is None else array.shape[axis]
-        if value.value < 0 or (limit is not None and value.value >= limit):
+        if value.value < 0:
+            raise fail(
+                CompileNegativeIndexError, frame.builder.loc, f"index {value.value} is outside of {array.path!r}",
+                f"write {array.path}.shape[{axis}] - {-value.value}",
+            )  # fmt: skip
+        if limit is not None and value.value >= limit:
             raise fail(
                 CompileIndexError, frame.builder.loc, f"index {value.value} is outside of {array.path!r}",
-                f"write {array.path}.shape[{axis}] - {-value.value}" if value.value < 0 else f"it has {limit} elements",
+                f"it has {limit} elements there, from 0 to {limit - 1}",
             )  # fmt: skip
     return value
 

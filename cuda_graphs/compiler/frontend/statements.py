@@ -10,11 +10,18 @@ from typing import Any
 
 from .. import ir
 from ..annotations import VectorType
-from ..errors import CompileSyntaxError, CompileTypeError, fail
+from ..errors import (
+    CompileImmutableError,
+    CompileLoopError,
+    CompileReturnError,
+    CompileSyntaxError,
+    CompileTypeError,
+    fail,
+)
 from ..signature import PYTHON
 from ..types import ScalarType
 from .functions import Frame, kind_of
-from .loops import iterate
+from .loops import iterate, unused_settings
 from .messages import message_parts
 from .places import assign_place, make_vector, place, read
 from .scope import Scope
@@ -68,21 +75,29 @@ def bind_name(frame: Frame, name: str, value: Any) -> None:
         frame.scope.names[name] = declare(frame, name, value)
         return
     old = scope.names[name]
-    if name in frame.parameters or isinstance(old, (ir.LoopIndex, ir.Param)):
-        what = "a loop variable" if isinstance(old, ir.LoopIndex) else "a parameter of the kernel"
+    index = is_index(old)
+    if name in frame.parameters or index or isinstance(old, ir.Param):
+        what = "a loop variable" if index else "a parameter of the kernel"
         raise fail(
-            CompileSyntaxError, frame.builder.loc, f"{name!r} is {what}, which is immutable",
+            CompileImmutableError, frame.builder.loc, f"{name!r} is {what}, which is immutable",
             f"assign to a new name: {name}_ = ...",
         )  # fmt: skip
     if isinstance(old, (ir.Local, Vector)) or (isinstance(old, tuple) and is_variable(old)):
         assign_place(frame, old, value)
     else:
         raise fail(
-            CompileSyntaxError,
+            CompileImmutableError,
             frame.builder.loc,
             f"{name!r} is known when compiling and cannot be assigned again",
             "take a new name",
         )
+
+
+def is_index(found: Any) -> bool:
+    """Whether it is a loop variable, or all of them as a vector."""
+    return isinstance(found, ir.LoopIndex) or (
+        isinstance(found, Vector) and isinstance(found.components[0], ir.LoopIndex)
+    )
 
 
 def is_variable(found: tuple[Any, ...]) -> bool:
@@ -199,8 +214,9 @@ def if_statement(frame: Frame, node: ast.If, last: bool) -> None:
 def while_statement(frame: Frame, node: ast.While, last: bool) -> None:
     if node.orelse:
         raise fail(
-            CompileSyntaxError, frame.builder.loc, "else of a loop is not supported in kernels", "use a flag"
+            CompileLoopError, frame.builder.loc, "else of a loop is not supported in kernels", "use a flag"
         )
+    unused_settings(frame)
     loc = frame.builder.loc
     head, body = ir.Block(), ir.Block()
     frame.loops.append(None)
@@ -208,7 +224,7 @@ def while_statement(frame: Frame, node: ast.While, last: bool) -> None:
         test = frame.visit(node.test)
         if isinstance(test, Static):
             raise fail(
-                CompileSyntaxError,
+                CompileLoopError,
                 loc,
                 "a while over cg.static never changes its condition",
                 "for x in cg.static(...)",
@@ -223,7 +239,7 @@ def while_statement(frame: Frame, node: ast.While, last: bool) -> None:
 def for_statement(frame: Frame, node: ast.For, last: bool) -> None:
     if node.orelse:
         raise fail(
-            CompileSyntaxError, frame.builder.loc, "else of a loop is not supported in kernels", "use a flag"
+            CompileLoopError, frame.builder.loc, "else of a loop is not supported in kernels", "use a flag"
         )
     iterate(frame, node)
 
@@ -235,19 +251,19 @@ class LeaveStatic(Exception):
 def leave_loop(frame: Frame, node: ast.Break | ast.Continue, last: bool) -> None:
     kind = "break" if isinstance(node, ast.Break) else "continue"
     if not frame.loops:
-        raise fail(CompileSyntaxError, frame.builder.loc, f"{kind} outside of a loop", "put it into a loop")
+        raise fail(CompileLoopError, frame.builder.loc, f"{kind} outside of a loop", "put it into a loop")
     static = frame.loops[-1]
     if static is not None:
         if static is not frame.builder.block:
             raise fail(
-                CompileSyntaxError, frame.builder.loc,
+                CompileLoopError, frame.builder.loc,
                 f"{kind} of a loop over cg.static cannot depend on what is known at run time only",
                 "decide with `if cg.static(...)`, or loop over range without cg.static",
             )  # fmt: skip
         raise LeaveStatic(kind)
     if kind == "break" and frame.in_parallel_loop():
         raise fail(
-            CompileSyntaxError, frame.builder.loc, "cannot break out of a parallel loop: its iterations have no order",
+            CompileLoopError, frame.builder.loc, "cannot break out of a parallel loop: its iterations have no order",
             "put cg.loop_config(serialize=True) before it, or test a flag in the body",
         )  # fmt: skip
     frame.builder.put((ir.Break if kind == "break" else ir.Continue)(frame.builder.loc))
@@ -256,11 +272,11 @@ def leave_loop(frame: Frame, node: ast.Break | ast.Continue, last: bool) -> None
 def return_statement(frame: Frame, node: ast.Return, last: bool) -> None:
     if frame.loops or frame.builder.block is not frame.root_block:
         raise fail(
-            CompileSyntaxError, frame.builder.loc, "return cannot depend on what is known at run time only",
+            CompileReturnError, frame.builder.loc, "return cannot depend on what is known at run time only",
             "assign the result to a variable in the branches and return that at the end",
         )  # fmt: skip
     if not last:
-        raise fail(CompileSyntaxError, frame.builder.loc, "statements after return never run", "remove them")
+        raise fail(CompileReturnError, frame.builder.loc, "statements after return never run", "remove them")
     frame.returned_early = True
     value = None if node.value is None else settled(frame, frame.visit(node.value))
     if frame.caller is not None:
@@ -273,7 +289,7 @@ def return_from_kernel(frame: Frame, parts: tuple[Any, ...]) -> None:
     types = frame.return_types
     if types is None or len(types) != len(parts):
         raise fail(
-            CompileSyntaxError, frame.builder.loc, f"the kernel returns {len(parts)} values, and its annotation says "
+            CompileReturnError, frame.builder.loc, f"the kernel returns {len(parts)} values, and its annotation says "
             f"{0 if types is None else len(types)}", "write what it returns: -> cg.f32, -> tuple[cg.f32, cg.i32]",
         )  # fmt: skip
     values = tuple(
@@ -286,7 +302,7 @@ def return_from_kernel(frame: Frame, parts: tuple[Any, ...]) -> None:
 def expression_statement(frame: Frame, node: ast.Expr, last: bool) -> None:
     if isinstance(node.value, ast.Constant):
         return  # a string in the place of a comment
-    if not isinstance(node.value, ast.Call):
+    if not isinstance(node.value, (ast.Call, ast.NamedExpr)):
         raise fail(
             CompileSyntaxError, frame.builder.loc, "this expression has no effect", "assign it, or remove it"
         )

@@ -7,24 +7,32 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import types
 from collections.abc import Container
 from types import SimpleNamespace
 from typing import Any
 
 from .. import ir
-from ..errors import CompileSyntaxError, CompileValueError, fail
+from ..errors import (
+    CompileArgumentError,
+    CompileNameError,
+    CompileStaticError,
+    CompileSyntaxError,
+    CompileValueError,
+    fail,
+    warn,
+)
 from ..outside import dotted
-from .captured import note_whole
 from .functions import Frame
 from .places import python_value
-from .values import Element, Struct
+from .values import Bound, Element, IndexRange, Struct, Vector, VectorElement
 
 
 def static_value(frame: Frame, node: ast.Call) -> Any:
     """The operand of `cg.static`, evaluated by Python with what is known when compiling."""
     if len(node.args) != 1 or node.keywords:
         raise fail(
-            CompileSyntaxError,
+            CompileArgumentError,
             frame.builder.loc,
             "cg.static takes one expression",
             "cg.static((a, b)) for a tuple",
@@ -46,11 +54,11 @@ def static_value(frame: Frame, node: ast.Call) -> Any:
         if isinstance(each, ast.Name) and each.id not in inner and each.id not in names:
             names[each.id] = static_name(frame, each)
     for each in taken_whole(node.args[0]):
-        if each.id in names and frame.scope.find(each.id) is None:
-            note_whole(frame.source.captured, each.id, names[each.id])
+        if each.id in names:
+            frame.capture(each.id, names[each.id], whole=True)
 
-    def note(path: str, found: Any) -> Any:
-        frame.capture(path, found)
+    def note(path: str, found: Any, whole: bool) -> Any:
+        frame.capture(path, found, whole)
         return found
 
     told = _Told(names).visit(copy.deepcopy(node.args[0]))
@@ -59,7 +67,7 @@ def static_value(frame: Frame, node: ast.Call) -> Any:
         return eval(code, {**vars(builtins), **names, NOTE: note})
     except Exception as error:
         raise fail(
-            CompileValueError, frame.builder.loc, f"cg.static: {type(error).__name__}: {error}",
+            CompileStaticError, frame.builder.loc, f"cg.static: {type(error).__name__}: {error}",
             "Python evaluates the expression when compiling: see what it does outside of a kernel",
         ) from error  # fmt: skip
 
@@ -80,12 +88,14 @@ class _Told(ast.NodeTransformer):
     def __init__(self, names: Container[str]) -> None:
         self.names = names
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        path = dotted(node)
-        self.generic_visit(node)
+    def visit_Attribute(self, node: ast.Attribute, whole: bool = True) -> ast.expr:
+        path, owner = dotted(node), node.value
+        node.value = (
+            self.visit_Attribute(owner, False) if isinstance(owner, ast.Attribute) else self.visit(owner)
+        )
         if path is None or path.partition(".")[0] not in self.names:
             return node
-        return ast.Call(ast.Name(NOTE, ast.Load()), [ast.Constant(path), node], [])
+        return ast.Call(ast.Name(NOTE, ast.Load()), [ast.Constant(path), node, ast.Constant(whole)], [])
 
 
 def static_name(frame: Frame, node: ast.Name) -> Any:
@@ -95,7 +105,7 @@ def static_name(frame: Frame, node: ast.Name) -> Any:
         isinstance(found, ir.Value) and not isinstance(found, ir.Const)
     ):
         raise fail(
-            CompileValueError, frame.builder.loc, f"{node.id!r} is not known when compiling",
+            CompileStaticError, frame.builder.loc, f"{node.id!r} is not known when compiling",
             "cg.static takes constants, cg.template parameters, globals, and shapes of fields",
         )  # fmt: skip
     return as_python(frame, found)
@@ -106,6 +116,58 @@ def as_python(frame: Frame, found: Any) -> Any:
     if isinstance(found, Struct):
         return SimpleNamespace(**{name: as_python(frame, member) for name, member in found.members.items()})
     return python_value(frame, found)
+
+
+def run_python(frame: Frame, name: str, function: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
+    """A function of Python runs when compiling, and what it gives is a constant."""
+    loc = frame.builder.loc
+    if not is_python(function):
+        raise fail(
+            CompileNameError, loc, f"{name} cannot be called in a kernel",
+            "decorate it with @cg.func to have it inlined, or call it in cg.static(...) to run it when compiling",
+        )  # fmt: skip
+    given = [as_python(frame, each) for each in args]
+    named = {key: as_python(frame, each) for key, each in keywords.items()}
+    if any(is_of_run_time(each) for each in (*given, *named.values())):
+        raise fail(
+            CompileStaticError, loc, f"{name} is a function of Python, and an argument is known at run time only",
+            "decorate it with @cg.func to have it inlined",
+        )  # fmt: skip
+    try:
+        found = function(*given, **named)
+    except Exception as error:
+        raise fail(
+            CompileStaticError, loc, f"{name}: {type(error).__name__}: {error}",
+            "Python runs it when compiling: see what it does outside of a kernel, or decorate it with @cg.func",
+        ) from error  # fmt: skip
+    warn(
+        loc, f"{name} is a function of Python: it ran when compiling, and what it gave is a constant",
+        f"If that is meant, write cg.static({name}(...)); else decorate it with @cg.func",
+    )  # fmt: skip
+    return found
+
+
+def is_python(function: Any) -> bool:
+    """Whether it is a function of Python, or one of C in `math` or NumPy, which do nothing but give a value."""
+    if isinstance(function, (types.FunctionType, types.MethodType)):
+        return not getattr(function, "__module__", "").startswith("cuda_graphs.")
+    module = getattr(function, "__module__", None) or type(function).__module__
+    return (
+        callable(function)
+        and not isinstance(function, type)
+        and module.partition(".")[0] in ("math", "numpy")
+    )
+
+
+def is_of_run_time(found: Any) -> bool:
+    """Whether something is known at run time only, or is made of what is."""
+    if isinstance(found, (list, tuple, dict)):
+        return any(map(is_of_run_time, found.values() if isinstance(found, dict) else found))
+    if isinstance(found, SimpleNamespace):
+        return is_of_run_time(vars(found))
+    return isinstance(
+        found, (ir.Value, ir.Local, ir.Array, Element, Vector, VectorElement, IndexRange, Bound)
+    )
 
 
 def static_assert(frame: Frame, node: ast.Call) -> None:

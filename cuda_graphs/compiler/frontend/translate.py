@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from .. import ir
 from ..annotations import ArraySpec, FieldSpec, ScalarSpec, Spec, StaticSpec, StructSpec, VectorSpec
 from ..builder import Builder
-from ..errors import CompileSyntaxError, CompileTypeError, fail
+from ..errors import CompileReturnError, CompileTypeError, fail
 from ..signature import resolve
 from ..types import ScalarType
 from .captured import Captured, with_functions_that_ran
@@ -22,7 +22,8 @@ from .values import Struct, Vector
 
 
 def translate(function: Callable[..., Any], signature: dict[str, Spec]) -> tuple[ir.Kernel, Captured]:
-    """The kernel, and the names from outside that it depends on: {function: {name: value}}.
+    """The kernel, and the names from outside that it depends on: {function: {name: value}}, of the kernel, of all that
+    was inlined, and of all functions of Python that may have run.
 
     `signature` says for each parameter what it is in this specialisation.
     """
@@ -37,7 +38,9 @@ def translate(function: Callable[..., Any], signature: dict[str, Spec]) -> tuple
     frame.return_types = returned_types(function)
     frame.run(body_of(source.tree))
     check_returns(frame)
-    captured = with_functions_that_ran({function: source.captured, **frame.captured})
+    captured = with_functions_that_ran(
+        {function: source.captured, **frame.captured}, static_values(signature.values())
+    )
     kernel = ir.Kernel(
         function.__name__,
         tuple(params),
@@ -47,6 +50,15 @@ def translate(function: Callable[..., Any], signature: dict[str, Spec]) -> tuple
         source.loc(source.tree, None),
     )
     return kernel, captured
+
+
+def static_values(specs: Iterable[Spec]) -> Iterator[Any]:
+    """Template arguments, at any depth."""
+    for spec in specs:
+        if isinstance(spec, StaticSpec):
+            yield spec.value
+        elif isinstance(spec, StructSpec):
+            yield from static_values(member for _, member in spec.members)
 
 
 def returned_types(function: Callable[..., Any]) -> tuple[ScalarType, ...] | None:
@@ -73,7 +85,7 @@ def check_returns(frame: Frame) -> None:
     """A kernel that says that it returns something does."""
     if frame.return_types is not None and not frame.returned:
         raise fail(
-            CompileSyntaxError, frame.source.loc(frame.source.tree, None),
+            CompileReturnError, frame.source.loc(frame.source.tree, None),
             "the kernel says that it returns a value, and has no return",
             "end it with return, or remove the -> annotation",
         )  # fmt: skip

@@ -1,0 +1,246 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: loops run over what Python's would, in tasks where nothing around them decides at run time, on every target."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from cuda_graphs.compiler import errors
+from cuda_graphs.compiler.pipeline import lower
+from cuda_graphs.compiler.signature import specialise
+from tests.compiler.rig import Field, cg, function_of, run_all
+
+i32s = cg.ndarray(cg.i32, 1)
+
+
+def zeros(n, code="i4"):
+    return np.zeros(n, code)
+
+
+# (types of the bounds, bounds, step)
+BOUNDS = [
+    (("i8", "i8"), (-5, 5), 3),
+    (("u8", "u8"), (250, 255), 2),
+    (("u8", "u8"), (7, 0), -1),
+    (("i8", "u8"), (-5, 5), 1),
+    (("u8", "i8"), (5, -5), -2),
+    (("i16", "u32"), (-3, 4), 1),
+    (("u16", "i64"), (3, -4), -1),
+    (("u32", "u32"), (2**32 - 4, 2**32 - 1), 1),
+    (("i64", "i64"), (2**40, 2**40 + 5), 2),
+    (("u64", "u64"), (2**63 + 1, 2**63 + 4), 1),
+    (("u64", "u64"), (4, 1), -1),
+    (("i32", "i32"), (2, 2), 1),
+    (("i32", "i32"), (5, -5), 1),
+    (("i32", "i32"), (-(2**31), -(2**31) + 3), 2),
+    (("i32", "i32"), (2**31 - 3, 2**31 - 1), 1),
+]
+
+
+def test_a_range_of_any_integer_types_is_pythons():
+    for (first, second), (begin, end), step in BOUNDS:
+        body = f"""def kernel(out: ndarray(i64, 1), a: {first}, b: {second}):
+    for i in range(a, b, {step}):
+        out[0] += 1
+        out[1] += i % 1000
+    for _ in range(1):
+        for j in range(a, b, {step}):
+            out[2] = out[2] * 3 + j % 10
+"""
+        points = range(begin, end, step)
+        last = 0
+        for j in points:
+            last = last * 3 + j % 10
+        found = run_all(function_of(body), out=zeros(3, "i8"), a=begin, b=end)["out"]
+        assert found.tolist() == [len(points), sum(i % 1000 for i in points), last], (
+            first,
+            second,
+            begin,
+            end,
+        )
+
+
+def test_constant_bounds_take_the_type_that_holds_both():
+    body = """def kernel(out: ndarray(i32, 1), n: u32, w: u64):
+    for i in range(-2, n):
+        out[0] += i
+    for i in range(n, -1, -1):
+        out[1] += 1
+    for i in range(0, w):
+        out[2] += cg.cast(i, cg.i32)
+"""
+    found = run_all(function_of(body), out=zeros(3), n=3, w=4)["out"]
+    assert found.tolist() == [sum(range(-2, 3)), 4, 6]
+
+
+def once(out: i32s, n: cg.i32):
+    m = n
+    for _ in range(m):
+        m += 5
+        out[0] += 1
+    k = n
+    for _ in range(1):
+        for _ in range(k):
+            k += 5
+            out[1] += 1
+    out[2], out[3] = m, k
+    for _ in range(out[4]):
+        out[4] += 1
+
+
+def test_bounds_are_evaluated_once_before_the_loop():
+    found = run_all(once, out=np.array([0, 0, 0, 0, 4], "i4"), n=3)["out"]
+    assert found.tolist() == [3, 3, 18, 18, 8]
+
+
+@cg.func
+def count_in(out: i32s, at: cg.template, n):
+    for _ in range(n):
+        out[at] += 1
+
+
+FLAG = Field(np.ones((2, 3), "i4"), "flag")
+
+
+def levels(out: i32s, n: cg.i32, plane: cg.ndarray(cg.i32, 2)):
+    count_in(out, 0, n)
+    if cg.static(True):
+        for _ in range(n):
+            out[1] += 1
+    for _ in cg.static(range(2)):
+        for _ in range(n):
+            out[2] += 1
+    if n > 1:
+        for _ in range(n):
+            out[3] += 1
+        for i, j in FLAG:
+            out[4] += FLAG[i, j]
+        for _, _ in plane:
+            out[5] += 1
+        for at in cg.grouped(cg.ndrange(2, (1, 3))):
+            out[6] += at.x * 10 + at.y
+        count_in(out, 7, n)
+    while out[8] < 2:
+        for _ in range(n):
+            out[9] += 1
+        out[8] += 1
+
+
+def test_loops_are_tasks_where_nothing_around_them_decides_at_run_time():
+    arguments = {"out": zeros(10), "n": 3, "plane": zeros((2, 2))}
+    found = run_all(levels, fields=[FLAG], **arguments)["out"]
+    assert found.tolist() == [3, 3, 6, 3, 6, 4, 1 + 2 + 11 + 12, 3, 2, 6]
+    program, _ = lower(levels, specialise(levels, arguments))
+    assert [task.loop is not None for task in program.tasks] == [True, True, True, True, False]
+
+
+def empty(out: i32s, n: cg.i32):
+    for _ in range(n):
+        out[0] += 1
+    for _ in range(n, 3, -1):
+        out[0] += 1
+    for _, _ in cg.ndrange(3, n):
+        out[0] += 1
+    for _ in range(0):
+        out[0] += 1
+
+
+@pytest.mark.parametrize("n", [0, -1, -100])
+def test_empty_and_negative_ranges_run_no_times(n):
+    assert run_all(empty, out=zeros(1), n=n)["out"][0] == 0
+
+
+def shapes(out: cg.ndarray(cg.i32, 3)):
+    for at in cg.grouped(out):
+        out[at] = at[0] * 100 + at.y * 10 + at.z
+    for i in range(out.shape[0] - 1):
+        out[i, 0, 0] -= 1000
+
+
+def test_extents_and_expressions_are_bounds():
+    wanted = np.fromfunction(lambda i, j, k: 100 * i + 10 * j + k, (2, 3, 2))
+    wanted[0, 0, 0] -= 1000
+    np.testing.assert_array_equal(run_all(shapes, out=zeros((2, 3, 2)))["out"], wanted)
+
+
+# What is said of the next loop.
+
+
+def configured(out: i32s):
+    cg.loop_config(block_dim=64, name="first")
+    n = out.shape[0]
+    for i in range(n):
+        out[i] = i
+    for i in range(n):
+        out[i] += 1
+    cg.loop_config(serialize=True)
+    for i in range(1, n):
+        out[i] += out[i - 1]
+    cg.loop_config(parallelize=2)
+    for i in range(n):
+        out[i] *= 2
+
+
+def test_loop_config_is_for_the_next_loop_alone():
+    arguments = {"out": zeros(5)}
+    assert run_all(configured, **arguments)["out"].tolist() == [2, 6, 12, 20, 30]
+    program, _ = lower(configured, specialise(configured, arguments))
+    settings = [task.loop.settings for task in program.tasks if task.loop is not None]
+    assert [each.block_dim for each in settings] == [64, None, None]
+    assert [each.parallelize for each in settings] == [None, None, 2]
+    assert [task.name for task in program.tasks][:2] == ["configured_0_first", "configured_1_loop"]
+    assert [task.loop is None for task in program.tasks] == [False, False, True, False]
+
+
+CHOSEN = 32
+
+
+def chosen(out: i32s, dims: cg.template):
+    for _ in range(1):
+        cg.loop_config(block_dim=dims[0])
+        for _ in range(3):
+            out[0] += 1
+    cg.loop_config(block_dim=CHOSEN)
+    if cg.static(dims[1]):
+        for _ in range(2):
+            out[0] += 1
+
+
+def test_loop_config_takes_what_is_known_when_compiling_and_reaches_into_static_branches():
+    arguments = {"out": zeros(1), "dims": (128, True)}
+    assert run_all(chosen, **arguments)["out"].tolist() == [5]
+    program, _ = lower(chosen, specialise(chosen, arguments))
+    assert program.tasks[-1].loop.settings.block_dim == 32
+
+
+# Loops over cg.static.
+
+
+def unrolled(out: i32s, n: cg.template):
+    for i in cg.static(range(n)):
+        out[0] += i
+
+
+def test_a_long_loop_over_static_warns_with_its_place():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert run_all(unrolled, out=zeros(1), n=32)["out"][0] == sum(range(32))
+    with pytest.warns(errors.CompileWarning, match="unrolled 33 times") as caught:
+        lower(unrolled, specialise(unrolled, {"out": zeros(1), "n": 33}))
+    assert (caught[0].filename, caught[0].lineno) == (__file__, unrolled.__code__.co_firstlineno + 1)
+    assert issubclass(errors.CompileWarning, SyntaxWarning)
+
+
+def left_early(out: i32s, limit: cg.template):
+    for i in cg.static(range(9)):
+        if cg.static(i == limit):
+            break
+        if cg.static(i % 2):
+            continue
+        out[i] = 1
+
+
+def test_static_loops_are_left_by_what_is_known_when_compiling():
+    assert run_all(left_early, out=zeros(9), limit=5)["out"].tolist() == [1, 0, 1, 0, 1, 0, 0, 0, 0]
