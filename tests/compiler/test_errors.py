@@ -178,11 +178,6 @@ MISTAKES = [
     (Argument, "range takes 1 to 3 numbers", "for i in range(1, 2, 3, 4):  #!\n    pass"),
     (Argument, "range takes 1 to 3 numbers", "for i in range():  #!\n    pass"),
     (Type, "a bound must be an integer, not bool", "for i in range(n > 1):  #!\n    pass"),
-    (
-        Type,
-        "no integer type holds the numbers of both bounds, i32 and u64",
-        "for i in range(n, cg.cast(n, cg.u64)):  #!\n    pass",
-    ),
     (Type, "no dimensions to iterate over", "for i in z:  #!\n    pass"),
     (Type, "no dimensions to iterate over", "for I in cg.grouped(z):  #!\n    pass"),
     (Type, "cannot iterate over a tuple", "for i in (1, 2):  #!\n    pass"),

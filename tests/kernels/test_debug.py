@@ -68,7 +68,7 @@ def test_fields_are_checked_too():
 def test_messages_with_percent_signs_are_pythons():
     @cg.kernel(debug=True)
     def check(n: cg.i32, a: cg.f64):
-        assert n < 3, "n is %d, a %5.1f, 100%%" % (n, a)
+        assert n < 3, "n is %d, a %5.1f, 100%%" % (n, a)  # noqa: UP031
 
     check(2, 0.5)
     with pytest.raises(cg.KernelAssertionError, match=r"n is 3, a   0\.5, 100%"):

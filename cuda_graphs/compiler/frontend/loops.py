@@ -19,7 +19,7 @@ from ..errors import (
     fail,
     warn,
 )
-from ..types import ScalarType, i8, i16, i32, i64, promote
+from ..types import ScalarType, i8, i16, i32, i64, promote, u64
 from .blocks import team_of
 from .functions import Frame, kind_of
 from .places import extent, integer, python_value
@@ -159,7 +159,7 @@ def axis(frame: Frame, name: str, begin: ir.Value, end: ir.Value, step: int) -> 
     builder = frame.builder
     type = index_type(frame, begin, end)
     return ir.Axis(
-        ir.LoopIndex(name, type, builder.loc), builder.cast(begin, type), builder.cast(end, type), step
+        ir.LoopIndex(name, type, builder.loc), as_index(frame, begin, type), as_index(frame, end, type), step
     )
 
 
@@ -172,13 +172,14 @@ def index_type(frame: Frame, begin: ir.Value, end: ir.Value) -> ScalarType:
     if a.kind == b.kind:
         return promote(a, b)
     signed, unsigned = (a, b) if a.kind == "int" else (b, a)
-    for wide in (i8, i16, i32, i64):
-        if wide.size > unsigned.size and wide.size >= signed.size:
-            return wide
-    raise fail(
-        CompileTypeError, frame.builder.loc, f"no integer type holds the numbers of both bounds, {a} and {b}",
-        "cast one of them: cg.cast(n, cg.i64)",
-    )  # fmt: skip
+    return next((t for t in (i8, i16, i32) if t.size > unsigned.size and t.size >= signed.size), i64)
+
+
+def as_index(frame: Frame, value: ir.Value, type: ScalarType) -> ir.Value:
+    """A bound as the loop variable's type. An u64 that is no i64 is the largest of these: no loop comes that far."""
+    if value.type == u64 and type == i64:
+        value = frame.builder.op("min", value, ir.Const(i64.maximum, u64, frame.builder.loc))
+    return frame.builder.cast(value, type)
 
 
 def range_call(frame: Frame, *args: Any) -> IndexRange:
