@@ -161,7 +161,7 @@ MISTAKES = [
     ),
     (
         Loop,
-        "is serialized has neither blocks",
+        "is serialized runs on one thread",
         "cg.loop_config(serialize=True, parallelize=2)  #!\nfor i in x:\n    pass",
     ),
     (Value, "serialize is known at run time only", "cg.loop_config(serialize=n)  #!\nfor i in x:\n    pass"),

@@ -259,10 +259,10 @@ def loop_config(
     if frame.next_loop is not None:
         unused_settings(frame)
     settings = ir.LoopSettings(*given)
-    if settings.serialize and (settings.block_dim or settings.parallelize):
+    if settings.serialize and settings.parallelize:
         raise fail(
-            CompileLoopError, frame.builder.loc, "a loop that is serialized has neither blocks nor several threads",
-            "leave out serialize, or block_dim and parallelize",
+            CompileLoopError, frame.builder.loc, "a loop that is serialized runs on one thread",
+            "leave out serialize, or parallelize",
         )  # fmt: skip
     frame.next_loop = settings, frame.builder.loc
 

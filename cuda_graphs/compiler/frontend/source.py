@@ -46,7 +46,10 @@ class Source:
         """The definition; line and column numbers are those of the file."""
         text = textwrap.dedent(self.text)
         shift = len(self.text.splitlines()[0]) - len(text.splitlines()[0])
-        found = ast.parse(text).body[0]
+        try:
+            found = ast.parse(text).body[0]
+        except SyntaxError:  # the line of a lambda
+            found = None
         if not isinstance(found, ast.FunctionDef):
             raise fail(
                 CompileSyntaxError, None, f"{self.function.__qualname__} is not made by def", "use a def"
