@@ -21,7 +21,7 @@ LIMITS = {
     "cuda_graphs/_handles": 7500,
     "cuda_graphs/_objects": 6000,
     "cuda_graphs/graph": 8500,
-    "cuda_graphs/compiler": 12000,
+    "cuda_graphs/compiler": 13000,
     "cuda_graphs/kernels": 3600,
     "cuda_graphs/_hostdriver": 14000,
     "cuda_graphs/_ptx": 7000,
