@@ -126,6 +126,7 @@ cdef class KernelFunction:
             if (<Guards>found.guards).hold():
                 return found
         key = PyBytes_FromStringAndSize(<char*>r.keys, size)
+        current_device()  # refused in a forked child, for which nobody would free the lock
         with self.lock:
             for found in self.known.get(key, ()):
                 if (<Guards>found.guards).hold():

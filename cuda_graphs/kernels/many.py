@@ -34,23 +34,29 @@ def compile_all(
 
     Raises:
         TypeError: What is no such tuple, or arguments that a kernel does not take.
-        CompileError: A kernel cannot be compiled. The others are, first.
+        CompileError: A kernel cannot be compiled. The others are, first; of several errors it is that of the first
+            call, with a note that names the others.
+        KeyboardInterrupt: What had not begun is not compiled.
     """
     wanted = [accept(call) for call in calls]
     current_device()
-    errors = []
     shown = sys.stderr.isatty() if progress is None else progress
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool, bar(len(wanted), shown) as advance:
         waiting: dict[Future[None], KernelFunction] = {
             pool.submit(kernel.compile, *args): kernel for kernel, args in wanted
         }
-        for done in as_completed(waiting):
-            error = done.exception()
-            if error is not None:
-                errors.append(error)
-            advance(waiting[done].__name__)
+        try:
+            for done in as_completed(waiting):
+                advance(waiting[done].__name__)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    errors = [(waiting[done].__name__, error) for done in waiting if (error := done.exception()) is not None]
     if errors:
-        raise errors[0]
+        (_, first), *others = errors
+        for name, error in others:
+            first.add_note(f"Neither can {name} be compiled: {type(error).__name__}: {error}")
+        raise first
 
 
 def accept(call: KernelFunction | Sequence[Any]) -> tuple[KernelFunction, tuple[Any, ...]]:

@@ -2,10 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Law: code is made once for each specialisation, when it is first needed or before, and never again in any process."""
 
+import contextlib
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from cuda_graphs.compiler import pipeline
+from cuda_graphs.kernels import many
 
 f32_1d = cg.types.ndarray(cg.f32, ndim=1)
 
@@ -57,6 +63,156 @@ def test_one_that_cannot_be_compiled_does_not_keep_others_from_it():
     with pytest.raises(cg.CompileNameError, match="undefined_name"):
         cg.compile_all([(wrong, np.ones(3, "f")), (double, np.ones(3, "f"))], threads=1)
     assert made(double) == 1
+
+
+@cg.kernel
+def wrong_too(x: f32_1d):
+    x[0] = 1.5 & 1
+
+
+def test_of_several_errors_the_first_names_the_others():
+    x = np.ones(3, "f")
+    for _ in range(3):  # in whatever order they are found
+        with pytest.raises(cg.CompileNameError, match="undefined_name") as caught:
+            cg.compile_all([(wrong, x), (double, x), (wrong_too, x)], threads=3)
+        (note,) = caught.value.__notes__
+        assert note.startswith("Neither can wrong_too be compiled: CompileTypeError: File ")
+
+
+def test_the_same_call_twice_is_compiled_once():
+    cg.compile_all([(double, np.ones(3, "f")), (double, np.ones(5, "f"))] * 4, threads=4)
+    assert made(double) == 1
+
+
+def test_an_interrupt_cancels_what_has_not_begun(monkeypatch):
+    gate = threading.Event()
+
+    def closed():
+        return gate.wait(60)
+
+    @cg.kernel
+    def slow(x: f32_1d):
+        x[0] = cg.static(closed())
+
+    @cg.kernel
+    def never(x: f32_1d):
+        x[0] = 1
+
+    class Pool(ThreadPoolExecutor):
+        def shutdown(self, wait=True, *, cancel_futures=False):
+            super().shutdown(False, cancel_futures=cancel_futures)
+            gate.set()
+            super().shutdown(wait)
+
+    @contextlib.contextmanager
+    def interrupted(count, shown):
+        def advance(name):
+            raise KeyboardInterrupt
+
+        yield advance
+
+    monkeypatch.setattr(many, "ThreadPoolExecutor", Pool)
+    monkeypatch.setattr(many, "bar", interrupted)
+    x = np.ones(3, "f")
+    with pytest.raises(KeyboardInterrupt):
+        cg.compile_all([(double, x), (slow, x), (never, x)], threads=1)
+    assert (made(double), made(never)) == (1, 0)
+
+
+def test_threads_that_call_first_compile_once(monkeypatch):
+    compiled = []
+
+    def counted(*args, **options):
+        compiled.append(args[0].__name__)
+        return compile_kernel(*args, **options)
+
+    compile_kernel = pipeline.compile_kernel
+    monkeypatch.setattr(pipeline, "compile_kernel", counted)
+    monkeypatch.setenv("CUDA_GRAPHS_CACHE", "0")
+    start, x = threading.Barrier(6), cg.ndarray(cg.f32, 10)
+    x.fill(1)
+
+    def call():
+        cg.Device().set_current()
+        start.wait()
+        double(x)
+
+    threads = [threading.Thread(target=call) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert compiled == ["double"]
+    assert x.to_numpy().tolist() == [64] * 10
+
+
+FORK = """
+import os, threading, warnings
+import cuda_graphs as cg
+begun, gate = threading.Event(), threading.Event()
+def closed():
+    begun.set()
+    return gate.wait(60)
+@cg.kernel
+def slow(x: cg.types.ndarray(cg.f32, ndim=1)):
+    x[0] = cg.static(closed())
+x = cg.ndarray(cg.f32, 3)
+thread = threading.Thread(target=slow, args=(x,))
+thread.start()
+begun.wait()
+warnings.simplefilter("ignore")  # Python 3.12 warns of a fork beside threads
+child = os.fork()
+if child == 0:
+    try:
+        slow(x)
+    except cg.CUDAError as error:
+        os._exit(17 if "fork" in str(error) else 18)
+    os._exit(19)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 17
+gate.set()
+thread.join()
+assert x[0] == 1
+"""
+
+
+def test_a_child_of_fork_is_refused_also_while_the_parent_compiles(run_child, tmp_path):
+    script = tmp_path / "forks.py"
+    script.write_text(FORK)
+    done = run_child(f"import runpy; runpy.run_path({str(script)!r})")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+EXIT = """
+import threading
+import cuda_graphs as cg
+Array = cg.types.ndarray(cg.f32, ndim=1)
+@cg.kernel
+def add(x: Array):
+    for i in x:
+        x[i] += 1
+x = cg.ndarray(cg.f32, 10000)
+add(x)
+begun = threading.Semaphore(0)
+def calls():
+    while True:
+        add(x)
+        begun.release()
+def compiles():
+    while True:
+        cg.kernel(add.__wrapped__)(x)
+        begun.release()
+for each in (calls, calls, compiles, compiles):
+    threading.Thread(target=each, daemon=True).start()
+for _ in range(50):
+    begun.acquire()
+"""
+
+
+def test_a_process_may_end_while_threads_call_and_compile(run_child, tmp_path):
+    script = tmp_path / "exits.py"
+    script.write_text(EXIT)
+    done = run_child(f"import runpy; runpy.run_path({str(script)!r})", CUDA_GRAPHS_CACHE="0")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 @cg.kernel
