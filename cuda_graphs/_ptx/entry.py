@@ -9,11 +9,14 @@
 A resumable thread is an LLVM coroutine. Its frame lies at arena + thread * stride; the arena is scratch memory of the
 calling OS thread. A thread that has ended counts as arrived at every barrier, because nobody waits for it.
 
+With warp instructions threads do not all come to the same places in the same order: gates.py.
+
 Both kinds have a block record (abi.BLOCK); a plain body needs it only for isspacep.
 """
 
 from __future__ import annotations
 
+from . import gates
 from .abi import BLOCK, BLOCK_BYTES, HIDDEN, HIDDEN_SIGNATURE, INVARIANT, LAUNCH, LAUNCH_BYTES
 from .function import FunctionLowering
 from .syntax import Function
@@ -176,6 +179,30 @@ done:
 }"""
 
 
+def _watch(f: FunctionLowering) -> str:
+    """Before a round of all threads, in a kernel with gates."""
+    if not f.gated:
+        return ""
+    return f"""  %gate.offset = mul i64 %threads, %stride
+  %gate = getelementptr i8, ptr %arena, i64 %gate.offset
+  %progress.at = getelementptr i8, ptr %gate, i64 {gates.GATE["progress"][0]}
+  store i32 0, ptr %progress.at"""
+
+
+def _look(f: FunctionLowering) -> str:
+    """After it: whether there is another one. If nobody got on, nobody ever will."""
+    if not f.gated:
+        return "  br i1 %still.waiting, label %round, label %block.end"
+    return f"""  br i1 %still.waiting, label %look, label %block.end
+look:
+  %progress = load i32, ptr %progress.at
+  %got.on = icmp ne i32 %progress, 0
+  br i1 %got.on, label %round, label %stuck
+stuck:
+{f.module.prelude.service_call("", "trap", "void", "")}
+  unreachable"""
+
+
 def resumable_kernel(
     f: FunctionLowering, function: Function, params: list[tuple[int, int]], size: int
 ) -> str:
@@ -189,6 +216,7 @@ def resumable_kernel(
         ("llvm.coro.end", "void", ("ptr", "i1", "token")),
         ("llvm.coro.resume", "void", ("ptr",)),
         ("llvm.coro.done", "i1", ("ptr",)),
+        ("llvm.memset.p0.i64", "void", ("ptr", "i8", "i64", "i1")),
     ):
         f.module.declare(name, result, args)
     thread = f'@"t.{function.name}"'
@@ -207,8 +235,9 @@ entry:
   br i1 %is.new, label %allocate, label %begin
 allocate:
 {_get("threads")}
-  %total = mul i64 %threads, %stride
-{f.module.prelude.service_call("%fresh", "scratch", "ptr", "i64 %total")}
+  %frames.bytes = mul i64 %threads, %stride
+{gates.MORE_BYTES if f.gated else ""}
+{f.module.prelude.service_call("%fresh", "scratch", "ptr", f"i64 {'%total' if f.gated else '%frames.bytes'}")}
 {_set("arena", "%fresh")}
 {_set("stride", "%stride")}
   br label %begin
@@ -220,9 +249,11 @@ begin:
 {_get("params")}
 {_get("threads").replace("%threads", "%count").replace("%at.threads", "%at.count")}
   %alone = icmp eq i64 %count, 1
+{gates.BEGIN if f.gated else ""}
 {f.text_of(f.prologue)}
 {f.text_of(f.lines)}
 return:
+{gates.END if f.gated else ""}
   %ended = call i8 @llvm.coro.suspend(token none, i1 true)
   switch i8 %ended, label %suspend [ i8 0, label %suspend
                                      i8 1, label %suspend ]
@@ -276,6 +307,7 @@ started:
 {_get("stride")}
   br label %round
 round:
+{_watch(f)}
   br label %thread
 thread:
   %number = phi i64 [ 0, %round ], [ %number.next, %thread.next ]
@@ -293,6 +325,6 @@ thread.next:
   %more.threads = icmp ult i64 %number.next, %threads
   br i1 %more.threads, label %thread, label %round.end
 round.end:
-  br i1 %still.waiting, label %round, label %block.end
+{_look(f)}
 {_blocks_end()}
 """

@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 
 from .syntax import Function, Group, Instruction, Module, Symbol, Variable
 
+WARP_INSTRUCTIONS = ("shfl", "vote", "redux", "match", "activemask")
+
 
 @dataclass(slots=True)
 class Facts:
     callees: set[str] = field(default_factory=set)
     shared: dict[str, Variable] = field(default_factory=dict)
-    barrier: bool = False
+    barrier: bool = False  # or waits for other lanes of the warp
+    warp: bool = False  # has instructions of warps
     exits: bool = False
     calls_pointer: bool = False
     has_local: bool = False
@@ -47,8 +50,9 @@ def _of_body(module: Module, function: Function) -> Facts:
 
 def _visit(module: Module, found: Facts, ins: Instruction, function: Function) -> None:
     name = ins.opcode.partition(".")[0]
-    if name in ("bar", "barrier"):
+    if name in ("bar", "barrier") or name in WARP_INSTRUCTIONS:
         found.barrier = True
+        found.warp |= name in WARP_INSTRUCTIONS or ".warp" in ins.opcode
     elif name == "exit":
         found.exits = True
     elif name == "call":
@@ -90,4 +94,5 @@ def reachable(facts: dict[str, Facts], name: str) -> set[str]:
 def _spread(facts: dict[str, Facts], name: str) -> None:
     callees = reachable(facts, name)
     facts[name].barrier = any(facts[callee].barrier for callee in callees)
+    facts[name].warp = any(facts[callee].warp for callee in callees)
     facts[name].exits = any(facts[callee].exits for callee in callees)

@@ -55,9 +55,12 @@ class Frame:
 class FunctionLowering:
     """`self.lines` is the IR of the body; `self.allocas` and then `self.prologue` go before it."""
 
-    def __init__(self, module: ModuleLowering, function: Function, *, resumable: bool = False):
+    def __init__(
+        self, module: ModuleLowering, function: Function, *, resumable: bool = False, gated: bool = False
+    ):
         self.module = module
         self.resumable = resumable
+        self.gated = gated  # warps may be at different places: see gates.py
         self.kernel = function if function.is_entry else None
         self.lines: list[str] = []
         self.allocas: list[str] = []

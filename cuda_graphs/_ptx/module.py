@@ -169,7 +169,8 @@ class ModuleLowering:
     def _kernel(self, function: Function) -> tuple[KernelInfo, str]:
         resumable = self.facts[function.name].barrier
         params, param_bytes = entry.param_offsets(function)
-        lowering = FunctionLowering(self, function, resumable=resumable)
+        gated = self.facts[function.name].warp
+        lowering = FunctionLowering(self, function, resumable=resumable, gated=gated)
         no_local = not any(self.facts[name].has_local for name in facts.reachable(self.facts, function.name))
         lowering.parallel = not resumable and parallel.loads_precede_stores(function, lowering.frame.pointers)
         lowering.parallel_generic = lowering.parallel and no_local

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from . import gates
+
 if TYPE_CHECKING:
     from .module import ModuleLowering
 
@@ -38,6 +40,15 @@ class Prelude:
             f"  {to} = load ptr, ptr {at}, !invariant.load !0\n"
             f"  {assign}call {kind} {to}({args})"
         )
+
+    def meeting(self, kind: str) -> str:
+        """The name of a function that leaves the results of lanes that meet (gates.py)."""
+        name = f"warp.{kind}"
+        if name not in self.functions:
+            self.functions[name] = gates.meeting(kind)
+            for bound in ("smin", "smax"):
+                self.module.declare(f"llvm.{bound}.i64", "i64", ("i64", "i64"))
+        return name
 
     def directed(self, operation: str, mode: str) -> str:
         """The name of a function that does a double operation in a rounding mode other than the nearest.

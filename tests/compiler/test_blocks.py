@@ -10,7 +10,7 @@ from cuda_graphs.compiler import types as t
 from cuda_graphs.compiler.errors import CompileError, CompileSyntaxError, CompileTypeError, CompileValueError
 from tests.compiler.rig import cg, function_of, run_all
 
-TARGETS = ("interpreter", "x86")
+TARGETS = ("interpreter", "x86", "ptx")
 SIZES = (1, 2, 31, 32, 33, 96, 256, 1024)
 
 

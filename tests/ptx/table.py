@@ -21,7 +21,7 @@ from tests.ptx.hazards import DTYPES
 
 FAMILIES = (
     *("integer", "carry", "bits", "packed", "predicates", "convert", "float", "approximate"),
-    *("move", "memory", "atomics", "control", "special"),
+    *("move", "memory", "atomics", "control", "special", "warp"),
 )
 
 BLOCK = 64

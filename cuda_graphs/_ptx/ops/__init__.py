@@ -17,6 +17,7 @@ FAMILIES = (
     "control",
     "calls",
     "special",
+    "warp",
 )
 
 

@@ -5,6 +5,7 @@
 from ..function import FunctionLowering
 from ..syntax import Immediate, Symbol
 from ..table import Op, row
+from . import warp
 
 
 @row("bra", mods="uni", operands="1")
@@ -60,21 +61,26 @@ def trap(f: FunctionLowering, op: Op, operands: tuple) -> None:
     f.end_block()
 
 
-@row("bar barrier", mods="sync cta aligned", operands="1-2")
+@row("bar barrier", mods="sync cta aligned warp", operands="1-2")
 def barrier(f: FunctionLowering, op: Op, operands: tuple) -> None:
     """Every thread of the block. A block of one thread has nobody to wait for."""
     if "sync" not in op:
         raise f.fail("only .sync is supported")
+    if "warp" in op:
+        warp.barrier(f, op, operands)
+        return
     if len(operands) == 2:
         raise f.fail("a barrier of a part of the block is not supported")
     if not isinstance(operands[0], Immediate):
         raise f.fail("the barrier's number must be a constant")
     assert f.resumable
+    if f.gated:
+        warp.gated_barrier(f, operands[0].value)
+        return
     wait, go_on = f.block("wait"), f.block("go.on")
     f.branch_if("%alone", go_on, wait)
     f.place(wait)
-    result = f.v("call i8 @llvm.coro.suspend(token none, i1 false)")
-    f.do(f"switch i8 {result}, label %suspend [ i8 0, label %{go_on} i8 1, label %suspend ]")
+    warp.suspend(f, go_on)
     f.place(go_on)
 
 

@@ -1,0 +1,238 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions of warps: lanes wait for each other at them (gates.py), and exchange values.
+
+Those who are named by the mask meet, but for those that have ended, and those that the last warp of a block lacks.
+"""
+
+from __future__ import annotations
+
+from ..function import FunctionLowering
+from ..gates import ARRIVED, GATE, GENERATION, RESULT, SOURCE, VALUE, WARP
+from ..syntax import SINK, Not, Pair
+from ..table import Op, row
+
+
+def suspend(f: FunctionLowering, go_on: str) -> None:
+    """Let other threads run, and go on at a label."""
+    result = f.v("call i8 @llvm.coro.suspend(token none, i1 false)")
+    f.do(f"switch i8 {result}, label %suspend [ i8 0, label %{go_on} i8 1, label %suspend ]")
+
+
+def _field(f: FunctionLowering, name: str) -> str:
+    return f.v(f"getelementptr i8, ptr %warp, i64 {WARP[name][0]}")
+
+
+def _load(f: FunctionLowering, name: str) -> str:
+    return f.v(f"load i32, ptr {_field(f, name)}")
+
+
+def _lane(f: FunctionLowering, offset: int, kind: str) -> str:
+    """The place of this lane in a list of the record."""
+    base = f.v(f"getelementptr i8, ptr %warp, i64 {offset}")
+    return f.v(f"getelementptr {kind}, ptr {base}, i64 %lane64")
+
+
+def _change(f: FunctionLowering, name: str, verb: str, mask: str) -> None:
+    f.do(f"store i32 {f.v(f'{verb} i32 {_load(f, name)}, {mask}')}, ptr {_field(f, name)}")
+
+
+def _progress(f: FunctionLowering) -> None:
+    at = f.v(f"getelementptr i8, ptr %gate, i64 {GATE['progress'][0]}")
+    f.do(f"store i32 1, ptr {at}")
+
+
+def _meet(f: FunctionLowering, members: str, kind: str = "") -> None:
+    """Wait for the lanes of a mask. The last one calls what computes the results."""
+    check, test, release, wait, take = (
+        f.block(what) for what in ("check", "test", "release", "wait", "take")
+    )
+    _change(f, "arrived", "or", "%lane.bit")
+    f.branch(check)
+    f.place(check)
+    mine = f.v(f"and i32 {_load(f, 'released')}, %lane.bit")
+    f.branch_if(f.v(f"icmp ne i32 {mine}, 0"), take, test)
+    f.place(test)
+    # A lane that is not in its own mask has undefined behaviour (PTX ISA); here it waits for the others.
+    needed = f.v(f"and i32 {f.v(f'or i32 {members}, %lane.bit')}, {_load(f, 'live')}")
+    here = f.v(f"and i32 {_load(f, 'arrived')}, {needed}")
+    f.branch_if(f.v(f"icmp eq i32 {here}, {needed}"), release, wait)
+    f.place(release)
+    if kind:
+        f.do(f"call void @{f.module.prelude.meeting(kind)}(ptr %warp, i32 {needed})")
+    _change(f, "arrived", "and", f.v(f"xor i32 {needed}, -1"))
+    _change(f, "released", "or", needed)
+    f.branch(take)
+    f.place(wait)
+    suspend(f, check)
+    f.place(take)
+    _change(f, "released", "and", "%lane.others")
+    _progress(f)
+
+
+def _give(f: FunctionLowering, value: str) -> None:
+    f.do(f"store i64 {value}, ptr {_lane(f, VALUE, 'i64')}")
+
+
+def _result(f: FunctionLowering) -> str:
+    return f.v(f"load i64, ptr {_lane(f, RESULT, 'i64')}")
+
+
+def _word(f: FunctionLowering, value: str) -> str:
+    return f.v(f"trunc i64 {value} to i32")
+
+
+def barrier(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    """bar.warp.sync membermask"""
+    if len(operands) != 1:
+        raise f.fail("the number of operands is wrong")
+    _meet(f, f.read(operands[0], "i32"))
+
+
+def gated_barrier(f: FunctionLowering, number: int) -> None:
+    """bar.sync where warps may be at different places."""
+    check, test, release, wait, go_on = (
+        f.block(what) for what in ("check", "test", "release", "wait", "go.on")
+    )
+    arrived = f.v(f"getelementptr i8, ptr %gate, i64 {ARRIVED + 4 * (number % 16)}")
+    generation = f.v(f"getelementptr i8, ptr %gate, i64 {GENERATION + 4 * (number % 16)}")
+    before = f.v(f"load i32, ptr {generation}")
+    others = f.v(f"load i32, ptr {arrived}")
+    f.do(f"store i32 {f.v(f'add i32 {others}, 1')}, ptr {arrived}")
+    f.branch(check)
+    f.place(check)
+    changed = f.v(f"icmp ne i32 {f.v(f'load i32, ptr {generation}')}, {before}")
+    f.branch_if(changed, go_on, test)
+    f.place(test)
+    here, live = f.v(f"load i32, ptr {arrived}"), f.v("load i32, ptr %gate")
+    f.branch_if(f.v(f"icmp uge i32 {here}, {live}"), release, wait)
+    f.place(release)
+    f.do(f"store i32 0, ptr {arrived}")
+    f.do(f"store i32 {f.v(f'add i32 {before}, 1')}, ptr {generation}")
+    f.branch(go_on)
+    f.place(wait)
+    suspend(f, check)
+    f.place(go_on)
+    _progress(f)
+
+
+# mode -> how the source lane is computed from the lane and b, and when it is in the segment.
+SHUFFLES = {"up": ("sub", "sge"), "down": ("add", "sle"), "bfly": ("xor", "sle"), "idx": ("", "sle")}
+
+
+@row("shfl", types="b32", mods="sync up down bfly idx", operands="5")
+def shuffle(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    """shfl.sync.mode.b32 d|p, a, b, c, membermask, after the algorithm of the PTX ISA."""
+    mode = op.one_of(*SHUFFLES)
+    if "sync" not in op or not mode:
+        raise f.fail("the mode or .sync is missing")
+    target, inside = (
+        (operands[0].first, operands[0].second) if isinstance(operands[0], Pair) else (operands[0], SINK)
+    )
+    value, b, c, members = (f.read(operand, "i32") for operand in operands[1:])
+    count, clamp = f.v(f"and i32 {b}, 31"), f.v(f"and i32 {c}, 31")
+    segment = f.v(f"and i32 {f.v(f'lshr i32 {c}, 8')}, 31")
+    outside = f.v(f"xor i32 {segment}, 31")
+    least = f.v(f"and i32 %lane, {segment}")
+    most = f.v(f"or i32 {least}, {f.v(f'and i32 {clamp}, {outside}')}")
+    verb, order = SHUFFLES[mode]
+    source = f.v(
+        f"{verb} i32 %lane, {count}" if verb else f"or i32 {least}, {f.v(f'and i32 {count}, {outside}')}"
+    )
+    there = f.v(f"icmp {order} i32 {source}, {most}")
+    f.do(f"store i32 {f.v(f'select i1 {there}, i32 {source}, i32 %lane')}, ptr {_lane(f, SOURCE, 'i32')}")
+    _give(f, f.v(f"zext i32 {value} to i64"))
+    _meet(f, members, "gather")
+    f.write(target, _word(f, _result(f)), "i32")
+    f.write(inside, there, "i1")
+
+
+def _flag(f: FunctionLowering, operand: object) -> str:
+    if isinstance(operand, Not):
+        return f.v(f"xor i1 {f.read(operand.item, 'i1')}, true")
+    return f.read(operand, "i1")
+
+
+@row("vote", types="pred b32", mods="sync all any uni ballot", operands="3")
+def vote(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    """vote.sync.mode.pred d, {!}a, membermask; vote.sync.ballot.b32"""
+    mode = op.one_of("all", "any", "uni", "ballot")
+    if "sync" not in op or not mode or (mode == "ballot") != (op.type.name == "b32"):
+        raise f.fail("the mode, its type or .sync is missing")
+    flag, members = _flag(f, operands[1]), f.read(operands[2], "i32")
+    if mode == "ballot":
+        bit = f.v(f"select i1 {flag}, i32 %lane.bit, i32 0")
+        _give(f, f.v(f"zext i32 {bit} to i64"))
+        _meet(f, members, "or")
+        f.write(operands[0], _word(f, _result(f)), "i32")
+        return
+    # Whether one said yes, and whether one said no: 1 and 2.
+    _give(f, f.v(f"select i1 {flag}, i64 1, i64 2"))
+    _meet(f, members, "or")
+    answers = _result(f)
+    found = {"all": "icmp eq i64 {}, 1", "any": "trunc i64 {} to i1", "uni": "icmp ne i64 {}, 3"}[mode]
+    f.write(operands[0], f.v(found.format(answers)), "i1")
+
+
+@row("redux", types="u32 s32 b32", mods="sync add min max and or xor", operands="3")
+def reduce(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    """redux.sync.op.type d, a, membermask"""
+    kind = op.one_of("add", "min", "max", "and", "or", "xor")
+    if "sync" not in op or not kind or (kind in ("and", "or", "xor")) != (op.type.name == "b32"):
+        raise f.fail("the operation, its type or .sync is missing")
+    value = f.read(operands[1], "i32")
+    # Of unsigned numbers the order in 64 bits is that of signed ones.
+    _give(f, f.v(f"{'sext' if op.type.signed else 'zext'} i32 {value} to i64"))
+    _meet(f, f.read(operands[2], "i32"), {"min": "smin", "max": "smax"}.get(kind, kind))
+    f.write(operands[0], _word(f, _result(f)), "i32")
+
+
+@row("match", types="b32 b64", mods="sync any all", operands="3")
+def match(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    """match.any.sync.type d, a, membermask; match.all.sync.type d|p, a, membermask"""
+    if "sync" not in op or ("any" in op) == ("all" in op):
+        raise f.fail("the mode or .sync is missing")
+    target, agree = (
+        (operands[0].first, operands[0].second) if isinstance(operands[0], Pair) else (operands[0], SINK)
+    )
+    if agree is not SINK and "any" in op:
+        raise f.fail("match.any has one result")
+    bits = f"i{op.type.bits}"
+    value = f.read(operands[1], bits)
+    _give(f, value if bits == "i64" else f.v(f"zext {bits} {value} to i64"))
+    members = f.read(operands[2], "i32")
+    _meet(f, members, "equal")
+    both = _result(f)
+    found = _word(f, both)
+    if "any" in op:
+        f.write(target, found, "i32")
+        return
+    whole = f.v(f"icmp eq i32 {found}, {_word(f, f.v(f'lshr i64 {both}, 32'))}")
+    f.write(target, f.v(f"select i1 {whole}, i32 {found}, i32 0"), "i32")
+    f.write(agree, whole, "i1")
+
+
+@row("activemask", types="b32", operands="1")
+def active_mask(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    """The lanes that come to this instruction before all threads that can run have come to where they wait."""
+    f.count += 1
+    asked, answer, take = f.block("asked"), f.block("answer"), f.block("take")
+    _give(f, str(f.count))
+    _change(f, "asking", "or", "%lane.bit")
+    _progress(f)
+    suspend(f, asked)
+    f.place(asked)
+    mine = f.v(f"and i32 {_load(f, 'released')}, %lane.bit")
+    f.branch_if(f.v(f"icmp ne i32 {mine}, 0"), take, answer)
+    f.place(answer)
+    asking = _load(f, "asking")
+    f.do(f"call void @{f.module.prelude.meeting('equal')}(ptr %warp, i32 {asking})")
+    together = _word(f, _result(f))
+    # They get what this lane got: the same mask.
+    f.do(f"call void @{f.module.prelude.meeting('equal')}(ptr %warp, i32 {together})")
+    _change(f, "asking", "and", f.v(f"xor i32 {together}, -1"))
+    _change(f, "released", "or", together)
+    f.branch(take)
+    f.place(take)
+    _change(f, "released", "and", "%lane.others")
+    f.write(operands[0], _word(f, _result(f)), "i32")
