@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: mistakes with what is no plain number, and with the function as a whole, are shown and explained as all are
+(test_errors.py says how)."""
+
+import dataclasses
+import linecache
+
+import numpy as np
+import pytest
+
+from cuda_graphs.compiler import errors
+from cuda_graphs.compiler import types as t
+from cuda_graphs.compiler.annotations import ndarray
+from cuda_graphs.compiler.pipeline import lower
+from cuda_graphs.compiler.signature import specialise
+from tests.compiler import test_errors
+from tests.compiler.rig import Field, function_of
+from tests.compiler.test_errors import Index, Name, Return, Syntax, Type
+
+MISTAKES = [
+    (Syntax, "a format must be a constant", "print(f'{a:{n}}')  #!"),
+    (Syntax, "cannot assign to a ScalarType", "cg.f32 = 3  #!"),
+    (Syntax, "cannot assign to a tuple", "x.shape = 3  #!"),
+    (Syntax, "a comprehension has one loop", "y = [i for i in cg.static([1]) for j in cg.static([1])]  #!"),
+    (Type, "a comprehension over a range, no list when compiling", "y = [i for i in range(n)]  #!"),
+    (Type, "cannot iterate over a int", "for i in cg.static(3):  #!\n    pass"),
+    (Type, "a tuple is indexed with what is known at run time only", "y = (1, 2)[n]  #!"),
+    (Type, "a tuple of 2 becomes a number of type i32", "y = (a, a)\ny = 3  #!"),
+    (Type, "a tuple of 2 becomes a tuple", "y = (a, a)\ny = (a, a, a)  #!"),
+    (Type, "cannot be indexed", "k[0] = 3  #!"),
+    (Type, "the parameter 'n' has no length", "y = len(n)  #!"),
+    (Type, "has no dimensions, and so no length", "y = len(z)  #!"),
+    (Type, "@ takes matrices and vectors, not the array 'm'", "y = m @ 3  #!"),
+    (
+        Type,
+        r"shapes \(2, 3\) and \(2, 3\) do not go together",
+        "y = cg.mat(2, 3)(1.0) @ cg.mat(2, 3)(1.0)  #!",
+    ),
+    (Type, "a vector or matrix is needed, not the parameter 'a'", "y = cg.norm(a)  #!"),
+    (Type, r"a value of shape \(3,\) for one of shape \(2,\)", "y = cg.vec2(1.0)\ny = cg.vec3(1.0)  #!"),
+    (Type, "a component must be a number, not the array 'x'", "y = cg.vector(x, 1)  #!"),
+    (Type, r"vec\(3, f32\) is made of a value of shape \(2,\)", "y = cg.vec3(cg.vec2(1.0))  #!"),
+    (Type, "a chain of comparisons takes numbers", "y = v < v < v  #!"),
+    (Index, "too many indices for a vector", "y = v[0, 1]  #!"),
+    (Index, "a dict: 'b'", "y = {'a': 1}['b']  #!"),
+    (Index, "tuple index out of range", "y = x.shape[3]  #!"),
+    (Name, "an element of 'x' has no member 'y'", "x[0].y = 3  #!"),
+    (Name, "a number has no member 'x'", "y = a.x  #!"),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "body"), MISTAKES, ids=[m[2].replace("\n", ";")[:40] for m in MISTAKES]
+)
+def test_a_mistake_is_shown_and_explained(kind, words, body):
+    test_errors.test_a_mistake_is_shown_and_explained(kind, words, body)
+
+
+def refused(function, kind, words, **arguments):
+    with pytest.raises(kind, match=words) as caught:
+        lower(function, specialise(function, arguments))
+    assert type(caught.value) is kind
+    assert caught.value.remedy
+    return str(caught.value)
+
+
+@dataclasses.dataclass
+class Ball:
+    radius: t.f32
+
+
+def test_a_member_that_a_dataclass_has_not_is_named_with_those_that_it_has():
+    kernel = function_of("def kernel(b: Ball, x: ndarray(f32, 1)):\n    x[0] = b.mass\n", Ball=Ball)
+    text = refused(kernel, Name, "Ball has no member 'mass'", b=Ball(1.0), x=np.zeros(1, "f"))
+    assert "it has radius" in text
+
+
+def test_a_constant_index_outside_of_a_field_is_found_when_compiling():
+    table = Field(np.zeros((2, 3), "i4"), "table")
+    kernel = function_of("def kernel():\n    table[0, 3] = 1\n", table=table)
+    text = refused(kernel, Index, "index 3 is outside of 'table'")
+    assert "table[0, 3] = 1" in text
+
+
+def test_what_a_kernel_returns_is_what_its_annotation_says():
+    for source, kind, words in (
+        ("def kernel() -> cg.vec2:\n    pass\n", Type, "a kernel returns scalars, not"),
+        ("def kernel() -> i32:\n    pass\n", Return, "says that it returns a value, and has no return"),
+    ):
+        assert "line 1, in kernel\n    def kernel() ->" in refused(function_of(source), kind, words)
+
+
+def test_a_function_without_a_source_is_refused():
+    kernel = function_of("def kernel(x: ndarray(f32, 1)):\n    pass\n")
+    linecache.cache.pop(kernel.__code__.co_filename)
+    refused(kernel, Syntax, "the source of kernel cannot be found", x=np.zeros(1, "f"))
+
+
+def test_a_kernel_is_made_by_def():
+    kernel = lambda x: x  # noqa: E731
+    kernel.__annotations__ = {"x": ndarray(t.f32, 1)}
+    with pytest.raises(errors.CompileError, match="is not made by def"):
+        lower(kernel, specialise(kernel, {"x": np.zeros(1, "f")}))
