@@ -85,6 +85,7 @@ from cuda_graphs.graph.parameter import Parameter
 from cuda_graphs.graph.spans import Span
 
 if TYPE_CHECKING:
+    from cuda_graphs import interop
     from cuda_graphs.compiler import annotations as types
     from cuda_graphs.compiler import block, warp
     from cuda_graphs.compiler.annotations import (
@@ -371,6 +372,7 @@ __all__ = [
     "i32",
     "i64",
     "inf",
+    "interop",
     "inverse",
     "isinf",
     "isnan",
@@ -465,6 +467,7 @@ _LATER["bool"] = ("cuda_graphs.compiler.types", "bool_")
 _LATER["types"] = ("cuda_graphs.compiler.annotations", None)
 _LATER["block"] = ("cuda_graphs.compiler.block", None)
 _LATER["warp"] = ("cuda_graphs.compiler.warp", None)
+_LATER["interop"] = ("cuda_graphs.interop", None)
 
 
 def __getattr__(name: str) -> object:

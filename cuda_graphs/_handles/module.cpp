@@ -24,10 +24,11 @@ Registry<CUkernel>& kernels() {
     return registry_of_process<CUkernel>();
 }
 
-KernelHandle make_kernel(CUkernel raw, const LibraryHandle& library) {
+KernelHandle make_kernel(CUkernel raw, const LibraryHandle& library, const Opaque& owner) {
     auto box = std::make_shared<KernelBox>();
     box->raw = raw;
     box->library = library;
+    box->owner = owner;
     return handle_of(std::move(box));
 }
 
@@ -98,13 +99,62 @@ KernelHandle get_kernel(const LibraryHandle& library, const char* name) {
     return create_kernel_ref(raw, library);
 }
 
-KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library) {
-    KernelHandle known = kernels().get_or_create(raw, [&] { return make_kernel(raw, library); });
-    if (!library || box_of<KernelBox>(known)->library) return known;
-    // It was borrowed without its library: from now on the raw value means the box that keeps one.
-    KernelHandle keeping = make_kernel(raw, library);
+KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library, const Opaque& owner) {
+    KernelHandle known = kernels().get_or_create(raw, [&] { return make_kernel(raw, library, owner); });
+    const KernelBox& box = *box_of<KernelBox>(known);
+    if (box.library || box.owner || (!library && !owner)) return known;
+    // It was borrowed without what keeps it: from now on the raw value means the box that has that.
+    KernelHandle keeping = make_kernel(raw, library, owner);
     kernels().add(keeping);
     return keeping;
+}
+
+namespace {
+
+// A graph for as long as a question takes.
+struct ScratchGraph {
+    CUgraph raw = nullptr;
+    ScratchGraph() = default;
+    ScratchGraph(const ScratchGraph&) = delete;
+    ScratchGraph& operator=(const ScratchGraph&) = delete;
+    ~ScratchGraph() {
+        if (raw != nullptr) has_ended(driver().cuGraphDestroy(raw), "cuGraphDestroy");
+    }
+};
+
+// The sizes of a function's parameters in bytes; false with an error noted.
+bool parameter_sizes(CUfunction function, std::vector<std::size_t>& sizes) {
+    for (std::size_t index = 0;; ++index) {
+        std::size_t offset = 0;
+        std::size_t size = 0;
+        const CUresult status = driver().cuFuncGetParamInfo(function, index, &offset, &size);
+        if (status == CUDA_ERROR_INVALID_VALUE) return true;  // "if paramIndex is outside the range" (cuda.h)
+        if (status != CUDA_SUCCESS) return note_error(status, "cuFuncGetParamInfo"), false;
+        sizes.push_back(size);
+    }
+}
+
+}  // namespace
+
+CUkernel kernel_of_function(CUfunction function) {
+    std::vector<std::size_t> sizes;
+    if (!parameter_sizes(function, sizes)) return nullptr;
+    const std::size_t largest = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
+    std::vector<char> zeros(largest + 1);
+    std::vector<void*> values(sizes.size(), zeros.data());
+    CUDA_KERNEL_NODE_PARAMS params{};
+    params.func = function;
+    params.gridDimX = params.gridDimY = params.gridDimZ = 1;
+    params.blockDimX = params.blockDimY = params.blockDimZ = 1;
+    params.kernelParams = values.data();
+    ScratchGraph graph;
+    CUgraphNode node = nullptr;
+    CUDA_KERNEL_NODE_PARAMS found{};
+    CU_TRY(driver().cuGraphCreate(&graph.raw, 0));
+    CU_TRY(driver().cuGraphAddKernelNode(&node, graph.raw, nullptr, 0, &params));
+    CU_TRY(driver().cuGraphKernelNodeGetParams(node, &found));
+    if (found.kern == nullptr) note_error(CUDA_ERROR_NOT_SUPPORTED, "cuGraphKernelNodeGetParams");
+    return found.kern;
 }
 
 namespace {

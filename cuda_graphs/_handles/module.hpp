@@ -49,6 +49,7 @@ struct FunctionPlace {
 struct KernelBox {
     CUkernel raw = nullptr;
     LibraryHandle library;  // empty for a kernel of others
+    Opaque owner;           // of a kernel of others: what keeps its code loaded; may be empty
     std::once_flag asked;
     CUresult parameter_status = CUDA_SUCCESS;
     std::vector<Parameter> parameters;  // valid once `asked`
@@ -62,8 +63,13 @@ using KernelHandle = HandleTo<KernelBox>;
 // The same kernel gives the same box as long as one handle lives.
 KernelHandle get_kernel(const LibraryHandle& library, const char* name);
 
-// Ours, with its library, if the raw value is one of ours; else borrowed, keeping `library` (may be empty) alive.
-KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library);
+// Ours, with its library, if the raw value is one of ours; else borrowed, keeping `library` and `owner` (may be empty)
+// alive.
+KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library, const Opaque& owner = {});
+
+// The kernel that a function of a module is. cuda.h has no call for it: the driver is asked for the parameters of a
+// node that launches the function, in which an H200 fills in `kern` too. Null with an error noted.
+CUkernel kernel_of_function(CUfunction function);
 
 // What a launch on the stream takes: the kernel's CUfunction in the stream's context, asked for once, with the GIL. On
 // a default stream, and where the stream's context is not current, it is the kernel itself, which cuda.h allows too:

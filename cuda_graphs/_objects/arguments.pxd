@@ -6,6 +6,7 @@ from libc.stddef cimport size_t
 from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
+from cuda_graphs._driver.cuda cimport CUdeviceptr
 from cuda_graphs._handles.handles cimport ArgumentPack, Opaque
 from cuda_graphs._objects.kernel cimport Kernel
 
@@ -26,3 +27,6 @@ cdef int own_arguments(tuple args, Opaque& all) except -1
 
 # Makes instances of `cls` valid arguments: their `handle`, an int, is passed in 8 bytes (Condition).
 cpdef void register_handle_type(type cls)
+
+# Whether an address is memory of the driver's, which the device reaches, or no memory at all (0).
+cpdef bint is_known_memory(CUdeviceptr address) except -1

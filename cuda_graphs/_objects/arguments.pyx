@@ -238,19 +238,25 @@ cdef bint append_exported(ArgumentPack& pack, Kernel kernel, size_t index, size_
         PyBuffer_Release(&view)
 
 
+cpdef bint is_known_memory(CUdeviceptr address) except -1:
+    """Whether it is memory of the driver's, or no memory at all. It may be reserved only, by an alloc node of a graph."""
+    cdef int memory = kUnknownMemory
+    cdef CUresult status
+    if not address:
+        return True
+    with nogil:
+        status = find_memory_type(address, &memory)
+    check_attempt(status, f"ask what memory {address:#x} is")
+    return memory != kUnknownMemory
+
+
 cdef int append_array(
     ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg, ArrayView array
 ) except -1:
-    """The address of an array. Its memory may be reserved only, by an alloc node of a graph."""
-    cdef int memory = kUnknownMemory
-    cdef CUresult status
+    """The address of an array."""
     if size != 8:
         raise TypeError(f"{describe(kernel, index, size)}; an array is passed as an address of 8 bytes")
-    with nogil:
-        status = find_memory_type(array.address, &memory)
-    if status:
-        check_attempt(status, f"ask which memory argument {index} is")
-    if memory == kUnknownMemory and array.address:
+    if not is_known_memory(array.address):
         raise TypeError(
             f"{describe(kernel, index, size)}: the argument is of unsupported type: {type(arg)} in pageable host memory, "
             "which the device cannot reach. Use an array in pinned memory (numpy.from_dlpack of a Buffer of a "

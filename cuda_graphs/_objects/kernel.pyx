@@ -5,6 +5,7 @@
 import warnings
 from collections import namedtuple
 
+from cpython.object cimport PyObject
 from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
 from libcpp.string cimport string
@@ -24,10 +25,13 @@ from cuda_graphs._handles.handles cimport (
     KernelBox,
     KernelHandle,
     LibraryHandle,
+    Opaque,
     Parameter,
     box_of,
     create_kernel_ref,
+    hold_python,
     kernel_name,
+    kernel_of_function,
     kernel_parameters,
     raw_of,
 )
@@ -57,12 +61,14 @@ cdef class Kernel:
         return self
 
     @staticmethod
-    def from_handle(handle, ObjectCode mod=None):
+    def from_handle(handle, ObjectCode mod=None, *, owner=None):
         """The kernel of a raw CUkernel (an int).
 
         Args:
             handle: A CUkernel. One that this package knows comes back with its code, which stays loaded.
             mod: For a kernel of others: the ObjectCode it is from, to be kept loaded.
+            owner: For a kernel of others: any object that keeps its code loaded. It is kept by the Kernel, and by all
+                nodes that launch it.
 
         Raises:
             TypeError: `handle` is not an int, or `mod` not an ObjectCode.
@@ -80,7 +86,7 @@ cdef class Kernel:
         cdef LibraryHandle library
         if mod is not None:
             library = mod._load()
-        cdef KernelHandle h = create_kernel_ref(raw, library)
+        cdef KernelHandle h = create_kernel_ref(raw, library, owner_of(owner))
         if mod is not None and raw_of((<KernelBox*>box_of[KernelBox](h)).library) != raw_of(library):
             warnings.warn(
                 f"the code of kernel {<uintptr_t>raw:#x} does not match the given mod {mod!r}, which is ignored",
@@ -88,6 +94,32 @@ cdef class Kernel:
                 stacklevel=2,
             )
         return Kernel._from_handle(h)
+
+    @staticmethod
+    def from_function(handle, *, owner=None):
+        """The kernel of a raw CUfunction (an int), as libraries have that load modules.
+
+        Args:
+            handle: A CUfunction of the current context.
+            owner: Any object that keeps its module loaded. It is kept by the Kernel, and by all nodes that launch it.
+
+        Raises:
+            TypeError: `handle` is not an int.
+            ValueError: `handle` is 0.
+            CUDAError: It is no function, or there is no current context.
+        """
+        if not isinstance(handle, int) or isinstance(handle, bool):
+            raise TypeError(f"handle must be an int, got {type(handle).__name__}")
+        cdef CUfunction function = <CUfunction><uintptr_t>read_unsigned(handle, "handle", 64)
+        if function == NULL:
+            raise ValueError("handle is 0, which is no function")
+        ensure_driver()
+        cdef CUkernel raw
+        with nogil:
+            raw = kernel_of_function(function)
+        if raw == NULL:
+            raise_noted(f"asking for the kernel of function {<uintptr_t>function:#x}")
+        return Kernel._from_handle(create_kernel_ref(raw, LibraryHandle(), owner_of(owner)))
 
     cdef const vector[Parameter]* _parameters(self) except NULL:
         if self._known_parameters == NULL:
@@ -147,6 +179,11 @@ cdef class Kernel:
 
     def __repr__(self):
         return f"<Kernel handle={self.handle:#x}>"
+
+
+cdef Opaque owner_of(object owner) except *:
+    cdef Opaque none
+    return none if owner is None else hold_python(<PyObject*>owner)
 
 
 cdef tuple as_launch(object config, object kernel, tuple args):

@@ -16,8 +16,8 @@ from libc.stdint cimport int32_t, uint64_t, uintptr_t
 
 from cuda_graphs._driver.cuda cimport CUDA_SUCCESS, CUdeviceptr, CUresult, CUstream, driver
 from cuda_graphs._driver.seam cimport check_attempt, ensure_driver
-from cuda_graphs._handles.graph_handles cimport find_memory_type, kUnknownMemory
 from cuda_graphs._handles.handles cimport raw_of
+from cuda_graphs._objects.arguments cimport is_known_memory
 from cuda_graphs._objects.array_view cimport ArrayView, view_array
 from cuda_graphs._objects.dlpack cimport kDLCPU, kDLCUDAHost
 from cuda_graphs._objects.stream cimport Stream
@@ -88,7 +88,7 @@ cdef class Foreign:
     cdef int check_stays(self, object writes) except -1:
         cdef ForeignArray array
         for array in self.arrays:
-            if not array.is_packed or not is_known(array.address):
+            if not array.is_packed or not is_known_memory(array.address):
                 raise ValueError(
                     f"parameter {array.path!r} is a {type(array.array).__name__} that the device does not reach: a graph cannot copy "
                     "it in each run; pass a cg.ndarray"
@@ -137,7 +137,7 @@ def view_memory(array, dtype):
     cdef ForeignArray found = describe(array, "array", inner)
     scalar = found.dtype if dtype is None else accept_element(dtype)[0]
     spec = array_spec(annotations.NDArray(scalar, None, inner), found, "array")
-    if found.is_read_only or not found.is_packed or not is_known(found.address):
+    if found.is_read_only or not found.is_packed or not is_known_memory(found.address):
         raise ValueError(
             f"array, a {type(array).__name__}, is read-only, has gaps, or is in no memory of the driver's (of a device, managed "
             "or pinned): copy it with from_numpy of a cuda_graphs.ndarray"
@@ -183,19 +183,7 @@ cdef bint is_reached(CUdeviceptr address) except -1:
     if all_is_reached is None:
         ensure_driver()
         all_is_reached = bool(current_device().properties.direct_managed_mem_access_from_host)
-    return all_is_reached or is_known(address)
-
-
-cdef bint is_known(CUdeviceptr address) except -1:
-    """Whether it is memory of the driver's, or no memory at all."""
-    cdef int type = kUnknownMemory
-    cdef CUresult status
-    if not address:
-        return True
-    with nogil:
-        status = find_memory_type(address, &type)
-    check_attempt(status, "ask what memory an argument is in")
-    return type != kUnknownMemory
+    return all_is_reached or is_known_memory(address)
 
 
 class Memory:

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures of the tests with other libraries, which all need a CUDA device: each file asks for its library.
+"""Fixtures of the tests with other libraries. Those that use a library need a CUDA device, and ask for it; stand_ins.py
+has what the adapters need of one.
 
 What each of them does to a capture by itself, and how one goes about it, is in docs/guide/capturing.md.
 """
@@ -11,9 +12,9 @@ import pytest
 
 import cuda_graphs as cg
 from tests.capture.ledger import between, line_of
-from tests.graph_rig import ONE, code, kernels, pinned
+from tests.graph_rig import ONE, code, kernels, pinned, run
 
-__all__ = ["code", "kernels", "pinned"]
+__all__ = ["code", "kernels", "pinned", "run"]
 
 MODES = ("relaxed", "thread_local", "global")
 

@@ -1,0 +1,201 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels of numba-cuda: functions with `numba.cuda.jit`.
+
+An argument becomes several parameters, as its type of Numba says. An array:
+
+    meminfo, parent   pointers that only Numba's own memory management has: 0
+    nitems, itemsize  64-bit integers
+    data              the address
+    shape, strides    a 64-bit integer for each dimension; strides in bytes
+
+A complex number is its two parts, a tuple its elements. This layout is no promise of Numba ("the Numba ABI is not
+considered stable"), so the sizes that the driver knows of the parameters are compared with it before any launch.
+
+Of the dispatcher are used `compile`, `overloads`, `typeof_pyval` and `py_func`; of what it compiled
+`library.get_cufunc().kernel`, a kernel of cuda.core with a `handle`. There is no documented way to the handle: this one
+was seen in numba-cuda 0.30.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from cuda_graphs._objects.kernel import Kernel
+from cuda_graphs._objects.launch_config import LaunchConfig
+from cuda_graphs.graph.condition import Condition
+from cuda_graphs.graph.parameter import Parameter
+from cuda_graphs.interop.adapted import Adapted, address_of, checked_view, cooperative, needs_shared
+
+__all__ = ["numba"]
+
+# (value, bytes) of one parameter of the compiled kernel
+Part = tuple[Any, int]
+
+
+def numba(kernel: Any) -> Adapted:
+    """A kernel of `numba.cuda.jit` as nodes and launches take it, compiled for the types of the arguments it is given.
+
+    Numbers may be named parameters of a graph. What `debug=True` of Numba finds is told to nobody.
+
+    Raises:
+        TypeError: It is no such kernel.
+    """
+    if not all(hasattr(kernel, name) for name in ("typeof_pyval", "overloads", "compile", "py_func")):
+        raise TypeError(f"numba() takes a kernel of numba.cuda.jit, got {type(kernel).__name__}")
+    return NumbaKernel(kernel, kernel.py_func.__name__)
+
+
+class NumbaKernel(Adapted):
+    library = "numba"
+
+    def _launch(
+        self, config: LaunchConfig, args: tuple[Any, ...]
+    ) -> tuple[LaunchConfig, Kernel, tuple[Any, ...]]:
+        if getattr(self.kernel, "extensions", ()):
+            raise TypeError(
+                f"{self!r} has extensions, which change arguments in each launch: a node keeps what it has"
+            )
+        names = list(inspect.signature(self.kernel.py_func).parameters)
+        if len(args) != len(names):
+            raise TypeError(f"{self!r} takes {len(names)} arguments ({', '.join(names)}), got {len(args)}")
+        given = tuple(self._type(name, value) for name, value in zip(names, args))
+        types, compiled = self._compiled(given)
+        kernel = Kernel.from_handle(int(compiled.library.get_cufunc().kernel.handle), owner=compiled)
+        parts = [part for n, t, v in zip(names, types, args) for part in spread(t, v, f"argument {n!r}")]
+        self._check(kernel, parts)
+        if getattr(compiled, "cooperative", False):
+            config = cooperative(config)
+        needs_shared(kernel, config.shmem_size, config.shmem_size)
+        return config, kernel, tuple(value for value, _ in parts)
+
+    def _type(self, name: str, value: Any) -> Any:
+        if isinstance(value, (Parameter, Condition)):
+            value = sample(value, f"argument {name!r}")
+        try:
+            return self.kernel.typeof_pyval(value)
+        except ValueError as error:
+            raise TypeError(f"argument {name!r} of {self!r}: {error}") from error
+
+    def _compiled(self, types: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
+        """What it is compiled for, and the code: these types, or, where it was declared for others, ones that fit."""
+        overloads = self.kernel.overloads
+        if types in overloads:
+            return types, overloads[types]
+        try:
+            return types, self.kernel.compile(types)
+        except RuntimeError as error:  # the types were declared, so no others are compiled
+            for known, compiled in overloads.items():
+                if len(known) == len(types) and all(fits(have, want) for have, want in zip(types, known)):
+                    return known, compiled
+            given = ", ".join(map(str, types))
+            listed = "; ".join(", ".join(map(str, known)) for known in overloads)
+            raise TypeError(f"{self!r} is not compiled for ({given}), only for ({listed})") from error
+
+    def _check(self, kernel: Kernel, parts: list[Part]) -> None:
+        wanted, found = [size for _, size in parts], [each.size for each in kernel.arguments_info]
+        if wanted != found:
+            raise TypeError(
+                f"{self!r} has parameters of {found} bytes, and its arguments are {wanted}: this version of numba-cuda "
+                "passes them in another way than 0.30 does, which the adapter knows; launch it on a captured stream"
+            )
+
+
+# By the type of a named parameter: what has the same type as Numba sees it.
+SAMPLES = {
+    "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "u8": np.uint8, "u16": np.uint16,
+    "u32": np.uint32, "u64": np.uint64, "f16": np.float16, "f32": np.float32, "f64": np.float64, "bool": np.bool_,
+}  # fmt: skip
+
+
+def sample(value: Any, what: str) -> Any:
+    """A value of the type of one that comes later."""
+    if isinstance(value, Condition):
+        return np.uint64(0)
+    if value.type not in SAMPLES:
+        raise TypeError(
+            f"{what}, {value!r}: of a parameter Numba knows numbers only; arrays are more than an address"
+        )
+    return SAMPLES[value.type](0)
+
+
+def spread(type_: Any, value: Any, what: str) -> Iterator[Part]:
+    """The parameters that one argument becomes."""
+    for cls in type(type_).__mro__:
+        if cls.__name__ in RULES:
+            yield from RULES[cls.__name__](type_, value, what)
+            return
+    raise TypeError(f"{what} is {type_} to Numba: nodes take numbers, arrays and tuples of them")
+
+
+def array(type_: Any, value: Any, what: str) -> Iterator[Part]:
+    view = checked_view(value, what)
+    if view is None or len(view.shape) != type_.ndim:
+        raise TypeError(f"{what} takes {type_}, got {value!r}")
+    for word in (0, 0, math.prod(view.shape), view.itemsize):
+        yield word, 8
+    yield address_of(view.address, value), 8
+    for word in (*view.shape, *view.strides):
+        yield word, 8
+
+
+def integer(type_: Any, value: Any, what: str) -> Iterator[Part]:
+    if not isinstance(value, (Parameter, Condition)):
+        value, bits = int(value), type_.bitwidth - type_.signed
+        if not -(1 << bits) * type_.signed <= value < 1 << bits:
+            raise OverflowError(f"{what} takes {type_}, got {value}")
+    yield value, type_.bitwidth // 8
+
+
+def real(type_: Any, value: Any, what: str) -> Iterator[Part]:
+    if not isinstance(value, Parameter):
+        value = float(value) if type_.bitwidth > 16 else np.float16(value)
+    yield value, type_.bitwidth // 8
+
+
+def boolean(_type: Any, value: Any, what: str) -> Iterator[Part]:
+    yield value if isinstance(value, Parameter) else int(bool(value)), 1
+
+
+def complex_number(type_: Any, value: Any, what: str) -> Iterator[Part]:
+    value = complex(value)
+    yield value.real, type_.bitwidth // 16
+    yield value.imag, type_.bitwidth // 16
+
+
+def elements(type_: Any, value: Any, what: str) -> Iterator[Part]:
+    for i, (each, part) in enumerate(zip(type_.types, value, strict=True)):
+        yield from spread(each, part, f"{what}[{i}]")
+
+
+# By the name of a class of Numba's types.
+RULES: dict[str, Callable[[Any, Any, str], Iterator[Part]]] = {
+    "Array": array, "Integer": integer, "Float": real, "Boolean": boolean, "Complex": complex_number,
+    "BaseTuple": elements,
+}  # fmt: skip
+
+# What a number of one type of Numba may be given for.
+WIDER = {
+    "Boolean": ("Boolean", "Integer"),
+    "Integer": ("Integer", "Float", "Complex"),
+    "Float": ("Float", "Complex"),
+    "Complex": ("Complex",),
+}
+
+
+def fits(have: Any, want: Any) -> bool:
+    """Whether an argument of a type may be given where another is declared."""
+    if have == want:
+        return True
+    kind, wanted = type(have).__name__, type(want).__name__
+    if kind == wanted == "Array":
+        same = (have.dtype, have.ndim) == (want.dtype, want.ndim)
+        return same and want.layout in ("A", have.layout) and (have.mutable or not want.mutable)
+    if hasattr(have, "types") and hasattr(want, "types"):  # tuples
+        return len(have.types) == len(want.types) and all(map(fits, have.types, want.types))
+    return wanted in WIDER.get(kind, ())

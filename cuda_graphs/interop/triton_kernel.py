@@ -1,0 +1,222 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels of Triton: functions with `triton.jit`.
+
+`JITFunction.warmup` compiles for given arguments and launches nothing. What it gives says which of them are parameters
+of the code (`src.signature`: those that are "constexpr" are not, such as an int that is 1), what block and shared
+memory the code needs (`metadata`), and has the code itself (`asm`), which is loaded here once more, for the graphs to keep.
+Behind the arguments recent versions take pointers to scratch memory, of the kernel and of a profiler.
+
+Seen in Triton 3.6 (of PyTorch 2.11) and 3.9.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from cuda_graphs._objects.arguments import is_known_memory
+from cuda_graphs._objects.buffer import Buffer
+from cuda_graphs._objects.device import Device
+from cuda_graphs._objects.kernel import Kernel
+from cuda_graphs._objects.launch_config import LaunchConfig
+from cuda_graphs._objects.memory_resource import SynchronousMemoryResource
+from cuda_graphs._objects.object_code import ObjectCode
+from cuda_graphs.graph.parameter import Parameter
+from cuda_graphs.interop.adapted import Adapted, address_of, checked_view, needs_shared
+
+__all__ = ["triton"]
+
+
+def triton(function: Any, **options: Any) -> Adapted:
+    """A kernel of `triton.jit` as nodes and launches take it: ``triton(function, BLOCK=128)[grid]``.
+
+    Args:
+        function: The JITFunction.
+        options: Arguments by name, compile-time constants above all, and Triton's own options (`num_warps`, ...).
+
+    The grid is an int, a tuple, or a function of a dict of the arguments, as in Triton, which chooses the block.
+    Numbers may be named parameters of a graph: code is made for any value of them. Arrays may be of any library.
+
+    Raises:
+        TypeError: It is no JITFunction. Of an autotuned one give `.fn`, and the configuration as options.
+    """
+    if not all(hasattr(function, name) for name in ("warmup", "arg_names", "fn")) or hasattr(
+        function, "configs"
+    ):
+        raise TypeError(
+            f"triton() takes a function of triton.jit, got {type(function).__name__}: of an autotuned kernel give "
+            ".fn, and the configuration as options"
+        )
+    adapted = TritonKernel(function, function.fn.__name__)
+    adapted.options = options
+    return adapted
+
+
+class TritonKernel(Adapted):
+    library = "Triton"
+    usage = "adapted[grid]"
+    options: dict[str, Any]
+
+    def _read_config(self, config: Any) -> Any:
+        """The grid."""
+        if isinstance(config, LaunchConfig) or not (callable(config) or isinstance(config, (int, tuple))):
+            raise ValueError(
+                f"of {self!r} give the grid alone, {self.usage}, and None: Triton chooses the block"
+            )
+        return config
+
+    def _launch(self, config: Any, args: tuple[Any, ...]) -> tuple[LaunchConfig, Kernel, tuple[Any, ...]]:
+        arguments = self._arguments(args)
+        grid = config(arguments | self.options) if callable(config) else config
+        grid = grid if isinstance(grid, tuple) else (grid,)
+        compiled = self.kernel.warmup(
+            *[stand_in(arguments[name], name) for name in self.kernel.arg_names], grid=grid, **self._extra()
+        )
+        kernel = load(compiled)
+        needs_shared(kernel, compiled.metadata.shared, compiled.metadata.shared)
+        signature = compiled.src.signature
+        values = [
+            passed(arguments[name], name, signature[name])
+            for name in self.kernel.arg_names
+            if self._is_passed(name, signature[name])
+        ]
+        values += self._scratch(kernel.num_arguments - len(values), compiled.metadata, grid)
+        return launch_config(grid, compiled.metadata), kernel, tuple(values)
+
+    def _arguments(self, args: tuple[Any, ...]) -> dict[str, Any]:
+        """Each argument by its name."""
+        named = {name: value for name, value in self.options.items() if name in self.kernel.arg_names}
+        try:
+            bound = inspect.signature(self.kernel.fn).bind(*args, **named)
+        except TypeError as error:
+            raise TypeError(f"{self!r} takes ({', '.join(self.kernel.arg_names)}): {error}") from None
+        bound.apply_defaults()
+        return dict(bound.arguments)
+
+    def _extra(self) -> dict[str, Any]:
+        """Options that are no arguments."""
+        return {name: value for name, value in self.options.items() if name not in self.kernel.arg_names}
+
+    def _is_passed(self, name: str, type_: Any) -> bool:
+        if not isinstance(type_, str) or type_.startswith(("tensordesc", "nvTmaDesc")):
+            raise TypeError(
+                f"argument {name!r} of {self!r} is {type_} to Triton: nodes take numbers and arrays"
+            )
+        return type_ != "constexpr"
+
+    def _scratch(self, count: int, metadata: Any, grid: tuple[int, ...]) -> list[Any]:
+        """Memory for the parameters behind the arguments."""
+        if not 0 <= count <= len(SCRATCH):
+            raise TypeError(
+                f"{self!r} has {count} parameters more than arguments: this version of Triton passes them in another "
+                "way than 3.6 does, which the adapter knows; launch it on a captured stream"
+            )
+        blocks = math.prod(grid) * metadata.num_ctas
+        sizes = [blocks * getattr(metadata, name, 0) for name in SCRATCH[:count]]
+        return [SynchronousMemoryResource(Device()).allocate(size) if size else 0 for size in sizes]
+
+
+# Bytes for each block, in the order of the parameters.
+SCRATCH = ("global_scratch_size", "profile_scratch_size")
+
+
+class Pointer:
+    """An array as Triton looks at it: an address and the name of a type."""
+
+    def __init__(self, address: int, dtype: str) -> None:
+        self.address, self.dtype = address, dtype
+
+    def data_ptr(self) -> int:
+        return self.address
+
+
+# What stands for a named parameter when code is made: of its type to Triton, and neither 1 nor a multiple of 16.
+SAMPLES = {"i32": 7, "i64": (1 << 40) + 1, "u64": (1 << 63) + 1, "f32": 0.5, "bool": True}
+
+
+def stand_in(value: Any, name: str) -> Any:
+    """What Triton looks at."""
+    if isinstance(value, Parameter):
+        if value.type not in SAMPLES:
+            raise TypeError(
+                f"argument {name!r}, {value!r}: of a parameter Triton takes numbers of {', '.join(SAMPLES)}; for "
+                "others code is made that fits some values only"
+            )
+        return SAMPLES[value.type]
+    if isinstance(value, Buffer):
+        raise TypeError(f"argument {name!r} is a Buffer, whose elements have no type: make an array of it")
+    if hasattr(value, "data_ptr"):  # a tensor
+        return value
+    view = None if isinstance(value, (int, float)) else checked_view(value, f"argument {name!r}")
+    return value if view is None else Pointer(view.address, name_of(value, view.dtype))
+
+
+def name_of(array: Any, typestr: str) -> str:
+    """What Triton calls the type of elements."""
+    return (
+        "bfloat16"
+        if str(getattr(array, "dtype", "")).endswith(("bf16", "bfloat16"))
+        else np.dtype(typestr).name
+    )
+
+
+def passed(value: Any, name: str, type_: str) -> Any:
+    """What the code gets."""
+    if isinstance(value, Parameter):
+        return value
+    if type_ in FLOATS:  # of a parameter that is declared, an int too
+        return FLOATS[type_](value)
+    if isinstance(value, (int, float)):
+        return value
+    if hasattr(value, "data_ptr"):  # one that needs gradients has no array interface
+        return address_of(checked_address(value, name), value)
+    view = checked_view(value, f"argument {name!r}")
+    return value if view is None else address_of(view.address, value)
+
+
+FLOATS = {"fp16": np.float16, "fp32": float, "f32": float, "fp64": float, "f64": float}
+
+
+def checked_address(tensor: Any, name: str) -> int:
+    address = int(tensor.data_ptr())
+    if not is_known_memory(address):
+        raise TypeError(
+            f"argument {name!r} is a {type(tensor).__name__} in memory of the host: move it to the device"
+        )
+    return address
+
+
+def launch_config(grid: tuple[int, ...], metadata: Any) -> LaunchConfig:
+    """The launch that the code was made for."""
+    return LaunchConfig(
+        grid=grid,
+        cluster=metadata.num_ctas if metadata.num_ctas > 1 else None,
+        block=metadata.num_warps * metadata.warp_size,
+        shmem_size=metadata.shared,
+        is_cooperative=getattr(metadata, "launch_cooperative_grid", False),
+    )
+
+
+loaded: WeakKeyDictionary[Any, Kernel] = WeakKeyDictionary()  # by what Triton compiled
+
+
+def load(compiled: Any) -> Kernel:
+    """The code of a CompiledKernel, loaded once."""
+    if compiled not in loaded:
+        arch, device = compiled.metadata.target.arch, Device()
+        if arch != int(device.arch):
+            raise ValueError(
+                f"Triton made code of {compiled.name} for sm_{arch}, and {device!r} is current, an sm_{device.arch}"
+            )
+        asm = compiled.asm
+        if "cubin" in asm:
+            code = ObjectCode.from_cubin(asm["cubin"], name=compiled.name)
+        else:
+            code = ObjectCode.from_ptx(asm["ptx"].encode(), name=compiled.name)
+        loaded[compiled] = code.get_kernel(compiled.name)
+    return loaded[compiled]
