@@ -4,8 +4,8 @@
 
 `JITFunction.warmup` compiles for given arguments and launches nothing. What it gives says which of them are parameters
 of the code (`src.signature`: those that are "constexpr" are not, such as an int that is 1), what block and shared
-memory the code needs (`metadata`), and has the code itself (`asm`), which is loaded here once more, for the graphs to keep.
-Behind the arguments recent versions take pointers to scratch memory, of the kernel and of a profiler.
+memory the code needs (`metadata`), and has the code itself (`asm`), which is loaded here once more, for the graphs to
+keep. Behind the arguments recent versions take pointers to scratch memory, of the kernel and of a profiler.
 
 Seen in Triton 3.6 (of PyTorch 2.11) and 3.9.
 """
