@@ -21,14 +21,9 @@ LIMITS = {
     "cuda_graphs/_handles": 7700,
     "cuda_graphs/_objects": 6000,
     "cuda_graphs/graph": 8500,
-<<<<<<< HEAD
     "cuda_graphs/compiler": 13000,
     "cuda_graphs/kernels": 3600,
-=======
-    "cuda_graphs/compiler": 9000,
-    "cuda_graphs/kernels": 3000,
     "cuda_graphs/interop": 700,
->>>>>>> 14beef4 (Adapters: kernels of numba-cuda, CuPy and Triton stand where a Kernel does)
     "cuda_graphs/_hostdriver": 14000,
     "cuda_graphs/_ptx": 7000,
 }
