@@ -102,6 +102,8 @@ if TYPE_CHECKING:
     from cuda_graphs.compiler.cache import CompileCache, compile_cache
     from cuda_graphs.compiler.errors import (
         CompileArgumentError,
+        CompileBarrierError,
+        CompileBlockError,
         CompileError,
         CompileImmutableError,
         CompileIndexError,
@@ -111,6 +113,7 @@ if TYPE_CHECKING:
         CompileNegativeIndexError,
         CompileRecursionError,
         CompileReturnError,
+        CompileSharedMemoryError,
         CompileStaticError,
         CompileSyntaxError,
         CompileTypeError,
@@ -233,6 +236,8 @@ __all__ = [
     "ClosedBufferError",
     "ClosedBuilderError",
     "CompileArgumentError",
+    "CompileBarrierError",
+    "CompileBlockError",
     "CompileCache",
     "CompileError",
     "CompileImmutableError",
@@ -243,6 +248,7 @@ __all__ = [
     "CompileNegativeIndexError",
     "CompileRecursionError",
     "CompileReturnError",
+    "CompileSharedMemoryError",
     "CompileStaticError",
     "CompileSyntaxError",
     "CompileTypeError",
@@ -444,7 +450,8 @@ _MODULES = {
     "cuda_graphs.compiler.errors": "CompileArgumentError CompileError CompileImmutableError CompileIndexError "
     "CompileLiteralError CompileLoopError CompileNameError CompileNegativeIndexError "
     "CompileRecursionError CompileReturnError CompileStaticError CompileSyntaxError "
-    "CompileTypeError CompileValueError CompileWarning UnsupportedSyntaxError",
+    "CompileTypeError CompileValueError CompileWarning UnsupportedSyntaxError "
+    "CompileBarrierError CompileBlockError CompileSharedMemoryError",
     "cuda_graphs.compiler.intrinsics": "acos asin atan atan2 atomic_add atomic_and atomic_cas atomic_exchange "
     "atomic_max atomic_min atomic_mul atomic_or atomic_sub atomic_xor bit_cast bit_shr blocks cast ceil clz cos "
     "cosh cross determinant "

@@ -11,6 +11,8 @@ from .ir import Loc
 
 __all__ = [
     "CompileArgumentError",
+    "CompileBarrierError",
+    "CompileBlockError",
     "CompileError",
     "CompileImmutableError",
     "CompileIndexError",
@@ -20,6 +22,7 @@ __all__ = [
     "CompileNegativeIndexError",
     "CompileRecursionError",
     "CompileReturnError",
+    "CompileSharedMemoryError",
     "CompileStaticError",
     "CompileSyntaxError",
     "CompileTypeError",
@@ -59,6 +62,14 @@ class CompileLoopError(CompileSyntaxError):
     """A loop, its variables, break, continue or cg.loop_config in a form or a place that has no meaning."""
 
 
+class CompileBlockError(CompileSyntaxError):
+    """cg.blocks, cg.block or cg.warp where there is no block of threads, or where there can be none."""
+
+
+class CompileBarrierError(CompileSyntaxError):
+    """Threads of a block would not all come to a barrier, a reduction or a shuffle."""
+
+
 class CompileReturnError(CompileSyntaxError):
     """A return that depends on run-time values, does not come last, or does not fit the annotation."""
 
@@ -89,6 +100,10 @@ class CompileNegativeIndexError(CompileSyntaxError, CompileIndexError):
 
 class CompileValueError(CompileError, ValueError):
     """A compile-time value that is out of range."""
+
+
+class CompileSharedMemoryError(CompileValueError):
+    """The blocks of a loop share more memory than there is on every GPU."""
 
 
 class CompileLiteralError(CompileTypeError, CompileValueError):

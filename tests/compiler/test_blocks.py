@@ -6,8 +6,8 @@ the interpreter, as x86 code and as PTX."""
 import numpy as np
 import pytest
 
+from cuda_graphs.compiler import errors
 from cuda_graphs.compiler import types as t
-from cuda_graphs.compiler.errors import CompileError, CompileSyntaxError, CompileTypeError, CompileValueError
 from tests.compiler.rig import cg, function_of, run_all
 
 TARGETS = ("interpreter", "x86", "ptx")
@@ -385,73 +385,82 @@ for b, t in cg.blocks(1, 48):
 LOOP = "for b, t in cg.blocks(n, 64):\n"
 SYNC = "cg.block.sync()"
 REFUSED = {
-    "outside of a parallel loop": ("cg.block.sync()", CompileSyntaxError),
-    "cg.warp.lane outside": ("y[0] = cg.warp.lane()", CompileSyntaxError),
-    "how large its blocks are": ("for i in range(n):\n  cg.block.sync()", CompileSyntaxError),
+    "outside of a parallel loop": ("cg.block.sync()", errors.CompileBlockError),
+    "cg.warp.lane outside": ("y[0] = cg.warp.lane()", errors.CompileBlockError),
+    "how large its blocks are": ("for i in range(n):\n  cg.block.sync()", errors.CompileBlockError),
     "cg.warp.reduce_add in a loop that": (
         "for i in range(n):\n  y[i] = cg.warp.reduce_add(x[i])",
-        CompileSyntaxError,
+        errors.CompileBlockError,
     ),
     "cg.block.sync outside": (
         "cg.loop_config(serialize=True, block_dim=32)\nfor i in range(n):\n  cg.block.sync()",
-        CompileSyntaxError,
+        errors.CompileBlockError,
     ),
-    "blocks of 2048 threads": ("for b, t in cg.blocks(n, 2048):\n  y[b] = 0", CompileValueError),
-    "blocks of 64 x 32": ("for b, i, j in cg.blocks(n, (64, 32)):\n  y[b] = 0", CompileValueError),
-    "known when compiling": ("for b, t in cg.blocks(4, n):\n  y[b] = 0", CompileValueError),
+    "blocks of 2048 threads": ("for b, t in cg.blocks(n, 2048):\n  y[b] = 0", errors.CompileValueError),
+    "blocks of 64 x 32": ("for b, i, j in cg.blocks(n, (64, 32)):\n  y[b] = 0", errors.CompileValueError),
+    "known when compiling": ("for b, t in cg.blocks(4, n):\n  y[b] = 0", errors.CompileStaticError),
     "loop of its own": (
         "for i in range(n):\n  for b, t in cg.blocks(4, 32):\n    y[b] = 0",
-        CompileSyntaxError,
+        errors.CompileBlockError,
     ),
     "says its block_dim": (
         "cg.loop_config(block_dim=32)\nfor b, t in cg.blocks(4, 32):\n  y[b] = 0",
-        CompileSyntaxError,
+        errors.CompileBlockError,
     ),
-    "2 loop variables for 3": ("for b, t in cg.blocks((4, 4), 32):\n  y[b] = 0", CompileSyntaxError),
-    "numbers above 0": (LOOP + "  s = cg.block.shared_array(cg.f32, n)\n  s[t] = 0", CompileValueError),
-    "elements of a shared array": (LOOP + "  s = cg.block.shared_array(3, 8)", CompileTypeError),
+    "2 loop variables for 3": ("for b, t in cg.blocks((4, 4), 32):\n  y[b] = 0", errors.CompileLoopError),
+    "numbers above 0": (
+        LOOP + "  s = cg.block.shared_array(cg.f32, n)\n  s[t] = 0",
+        errors.CompileStaticError,
+    ),
+    "elements of a shared array": (LOOP + "  s = cg.block.shared_array(3, 8)", errors.CompileTypeError),
     "48 KiB (49152) is the limit": (
         LOOP + "  s = cg.block.shared_array(cg.f64, 6145)\n  s[t] = 0",
-        CompileValueError,
+        errors.CompileSharedMemoryError,
     ),
     "arrays of 40000, 16000": (
         LOOP
         + "  s = cg.block.shared_array(cg.f32, 10000)\n  r = cg.block.shared_array(cg.i32, 4000)\n  s[t] = r[t]",
-        CompileValueError,
+        errors.CompileSharedMemoryError,
     ),
     "and 264 of reductions": (
         LOOP + "  s = cg.block.shared_array(cg.f32, 12288)\n  s[t] = cg.block.reduce_add(t)",
-        CompileValueError,
+        errors.CompileSharedMemoryError,
     ),
-    "index 64 is outside": (LOOP + "  s = cg.block.shared_array(cg.f32, 64)\n  s[64] = 0", CompileError),
-    "cg.block.sync under an `if`": (LOOP + f"  if t < 3:\n    {SYNC}", CompileSyntaxError),
-    "(line 3)": (LOOP + f"  if x[t] < 3:\n    {SYNC}", CompileSyntaxError),
+    "index 64 is outside": (
+        LOOP + "  s = cg.block.shared_array(cg.f32, 64)\n  s[64] = 0",
+        errors.CompileIndexError,
+    ),
+    "cg.block.sync under an `if`": (LOOP + f"  if t < 3:\n    {SYNC}", errors.CompileBarrierError),
+    "(line 3)": (LOOP + f"  if x[t] < 3:\n    {SYNC}", errors.CompileBarrierError),
     "cg.block.reduce_add under an `if`": (
         LOOP + "  if t < 3:\n    y[b] = cg.block.reduce_add(t)",
-        CompileSyntaxError,
+        errors.CompileBarrierError,
     ),
-    "leave at different times": (LOOP + f"  for k in range(t):\n    {SYNC}", CompileSyntaxError),
+    "leave at different times": (LOOP + f"  for k in range(t):\n    {SYNC}", errors.CompileBarrierError),
     "cg.warp.shuffle in a loop that threads": (
         LOOP + "  for k in range(t):\n    y[t] = cg.warp.shuffle(x[t], 1)",
-        CompileSyntaxError,
+        errors.CompileBarrierError,
     ),
-    "some would wait for ever": (LOOP + f"  while x[t] > 0:\n    x[t] -= 1\n    {SYNC}", CompileSyntaxError),
+    "some would wait for ever": (
+        LOOP + f"  while x[t] > 0:\n    x[t] -= 1\n    {SYNC}",
+        errors.CompileBarrierError,
+    ),
     "different times (line 3)": (
         LOOP + f"  for k in range(n):\n    if x[t] > k:\n      break\n    {SYNC}",
-        CompileSyntaxError,
+        errors.CompileBarrierError,
     ),
     "in a loop under an `if`": (
         LOOP + "  if t < 3:\n    for k in range(n):\n      y[t] = cg.warp.any(t > k)",
-        CompileSyntaxError,
+        errors.CompileBarrierError,
     ),
     "do not come to cg.block.sync of line 5": (
         LOOP + f"  if t > 3:\n    continue\n  {SYNC}",
-        CompileSyntaxError,
+        errors.CompileBarrierError,
     ),
-    "takes 1 values, got 2": (LOOP + "  y[t] = cg.warp.reduce_add(t, 1)", CompileTypeError),
-    "does not take f32": (LOOP + "  y[t] = cg.warp.reduce_xor(x[t])", CompileTypeError),
-    "cannot be a f32": (LOOP + "  y[t] = cg.warp.any(x[t])", CompileTypeError),
-    "must be an integer": (LOOP + "  y[t] = cg.warp.shuffle(x[t], 1.5)", CompileTypeError),
+    "takes 1 values, got 2": (LOOP + "  y[t] = cg.warp.reduce_add(t, 1)", errors.CompileArgumentError),
+    "does not take f32": (LOOP + "  y[t] = cg.warp.reduce_xor(x[t])", errors.CompileTypeError),
+    "cannot be a f32": (LOOP + "  y[t] = cg.warp.any(x[t])", errors.CompileTypeError),
+    "must be an integer": (LOOP + "  y[t] = cg.warp.shuffle(x[t], 1.5)", errors.CompileTypeError),
 }
 
 

@@ -16,7 +16,15 @@ from typing import Any
 from .. import block, ir, warp
 from ..annotations import VectorType
 from ..collectives import COLLECTIVES, WARP, result_type
-from ..errors import CompileSyntaxError, CompileTypeError, CompileValueError, fail
+from ..errors import (
+    CompileArgumentError,
+    CompileBlockError,
+    CompileSharedMemoryError,
+    CompileStaticError,
+    CompileTypeError,
+    CompileValueError,
+    fail,
+)
 from ..types import ScalarType, i32
 from .functions import Frame, kind_of
 from .places import broadcast, integer, python_value, read
@@ -55,14 +63,14 @@ def together(frame: Frame, name: str) -> Team:
     team: Team | None = frame.root.team
     if team is None:
         raise fail(
-            CompileSyntaxError,
+            CompileBlockError,
             frame.builder.loc,
             f"{name} outside of a parallel loop: there are no blocks",
             REMEDY,
         )
     if team.dim is None:
         raise fail(
-            CompileSyntaxError,
+            CompileBlockError,
             frame.builder.loc,
             f"{name} in a loop that does not say how large its blocks are",
             REMEDY,
@@ -77,7 +85,7 @@ def blocks_call(frame: Frame, grid: Any, block: Any) -> IndexRange:
     inner = [python_value(frame, each) for each in extents(block)]
     if not all(isinstance(each, int) and not isinstance(each, bool) for each in inner):
         raise fail(
-            CompileValueError, frame.builder.loc, "the threads of a block must be known when compiling",
+            CompileStaticError, frame.builder.loc, "the threads of a block must be known when compiling",
             "write a number, a global, or a parameter that is a cg.template",
         )  # fmt: skip
     threads = math.prod(inner)
@@ -89,7 +97,7 @@ def blocks_call(frame: Frame, grid: Any, block: Any) -> IndexRange:
     settings = ir.LoopSettings() if frame.next_loop is None else frame.next_loop[0]
     if not frame.parallel_level or settings.serialize or settings.block_dim:
         raise fail(
-            CompileSyntaxError, frame.builder.loc, "cg.blocks is a parallel loop of its own, which says its block_dim",
+            CompileBlockError, frame.builder.loc, "cg.blocks is a parallel loop of its own, which says its block_dim",
             "put it at the top of the kernel, without block_dim or serialize before it",
         )  # fmt: skip
     axes = [(ir.Const(0, each.type), each, 1) for each in outer]
@@ -113,7 +121,7 @@ def shared_array(frame: Frame, dtype: Any, shape: Any) -> ir.Array:
     outer = tuple(python_value(frame, each) for each in extents(shape))
     if not all(isinstance(each, int) and not isinstance(each, bool) and each > 0 for each in outer):
         raise fail(
-            CompileValueError, frame.builder.loc,
+            CompileStaticError, frame.builder.loc,
             "the shape of a shared array is made of numbers above 0 that are known when compiling",
             "write numbers, globals, cg.block.dim(), or parameters that are cg.template",
         )  # fmt: skip
@@ -134,7 +142,7 @@ def check_size(frame: Frame, team: Team) -> None:
     if total > MOST_SHARED:
         more = f" and {team.exchange} of reductions" if team.exchange else ""
         raise fail(
-            CompileValueError, frame.builder.loc, f"the blocks of this loop share {total} bytes: arrays of "
+            CompileSharedMemoryError, frame.builder.loc, f"the blocks of this loop share {total} bytes: arrays of "
             f"{', '.join(map(str, sizes))}{more}; 48 KiB ({MOST_SHARED}) is the limit",
             "take smaller tiles, or a smaller type",
         )  # fmt: skip
@@ -191,7 +199,7 @@ def collective(name: str) -> Callable[..., Any]:
         team = together(frame, f"cg.{name}")
         if len(args) != row.arity:
             raise fail(
-                CompileTypeError, frame.builder.loc, f"{row.spelling} takes {row.arity} values, got {len(args)}",
+                CompileArgumentError, frame.builder.loc, f"{row.spelling} takes {row.arity} values, got {len(args)}",
                 "see its row in the language reference",
             )  # fmt: skip
         if row.scope == "block":

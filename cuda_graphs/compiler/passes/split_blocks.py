@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from .. import ir
 from ..collectives import COLLECTIVES
-from ..errors import CompileSyntaxError, fail
+from ..errors import CompileBarrierError, fail
 from ..ops import OPS
 from ..types import bool_
 from .copy import Copier
@@ -124,7 +124,7 @@ class Splitter:
             for found in meets(statement):
                 assert gone is not None
                 raise fail(
-                    CompileSyntaxError, gone.loc, f"threads that leave here do not come to {name_of(found)} of line "
+                    CompileBarrierError, gone.loc, f"threads that leave here do not come to {name_of(found)} of line "
                     f"{line(found)}",
                     "put what they do not do under an `if`, and leave barriers, reductions and shuffles outside of it",
                 )  # fmt: skip
@@ -268,19 +268,19 @@ def check_apart(statement: ir.If | ir.For | ir.While, found: ir.Barrier | ir.Col
         why = f"a loop that threads of a block may leave at different times (line {line(statement)})"
         remedy = "make bounds and conditions the same in all threads: what cg.block.any(condition) gives is"
         raise fail(
-            CompileSyntaxError, found.loc, f"{name_of(found)} in {why}: some would wait for ever", remedy
+            CompileBarrierError, found.loc, f"{name_of(found)} in {why}: some would wait for ever", remedy
         )
     for each in meets(statement):
         if scope_of(each) == "block":
             raise fail(
-                CompileSyntaxError, each.loc, f"{name_of(each)} under an `if` that threads of a block may decide "
+                CompileBarrierError, each.loc, f"{name_of(each)} under an `if` that threads of a block may decide "
                 f"differently (line {line(statement)}): some would wait for ever",
                 "put it behind the `if`, or decide by what is the same in all threads: cg.block.any(condition)",
             )  # fmt: skip
     for inner in ir.walk(ir.Block([statement])):
         if isinstance(inner, (ir.For, ir.While)) and next(meets(inner), None) is not None:
             raise fail(
-                CompileSyntaxError, found.loc, f"{name_of(found)} in a loop under an `if` that threads of a block may "
+                CompileBarrierError, found.loc, f"{name_of(found)} in a loop under an `if` that threads of a block may "
                 f"decide differently (line {line(statement)})",
                 "put the `if` into the loop",
             )  # fmt: skip
