@@ -186,6 +186,10 @@ def test_the_plate_comes_to_rest_on_the_device(tmp_path):
     assert "sweeps in one launch" in run("jacobi.py", cwd=tmp_path)
 
 
+def test_attention_agrees_with_numpy(tmp_path):
+    assert "in one launch of 3 nodes" in run("attention.py", cwd=tmp_path)
+
+
 def test_the_bodies_keep_their_energy(tmp_path):
     assert "after 100 steps" in run("n_body.py", cwd=tmp_path)
 
