@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Laws of kernels with blocks as a user calls them: on the driver of this run, of many blocks, in graphs, with debug."""
+"""Laws of kernels with blocks as a user calls them: on the driver of this run, in graphs, with debug."""
 
 import numpy as np
 import pytest
