@@ -12,7 +12,7 @@ and leaves old ones as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -401,7 +401,8 @@ class Task:
     """What runs as one launch: statements that one thread executes, or a parallel For, whose iterations are shared out
     among threads, with what each of them executes before and after it.
 
-    bins  an atomic of each array whose atomics a thread may collect, to do them after its iterations
+    bins      an atomic of each array whose atomics a thread may collect, to do them after its iterations
+    families  of arrays: two may be the same memory where one's begins with the other's; what is not in it may be any
     """
 
     name: str
@@ -409,6 +410,7 @@ class Task:
     loop: For | None  # in a parallel task; one of the statements of the body
     loc: Loc | None = None
     bins: tuple[Atomic, ...] = ()
+    families: Mapping[Array, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(eq=False, slots=True)

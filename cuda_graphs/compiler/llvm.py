@@ -10,11 +10,12 @@ addresses affine, and loops vectorise.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from . import ir, prelude, printf
 from .artifact import Slot
+from .families import tag
 from .notation import llvm_type, number, suffix
 from .ops import OPS, computing_type
 from .scalars import is_small
@@ -69,6 +70,7 @@ class Emitter:
         self.loops: list[tuple[str, str]] = []  # labels: continue, break
         self.fast = "fast " if target.fast_math else ""
         self.metadata = ""
+        self.families: Mapping[ir.Array, tuple[str, ...]] = {}
         self.team: Team | None = None
         self.private: frozenset[ir.Array] = frozenset()  # that no other thread sees: their atomics are plain
 
@@ -263,9 +265,13 @@ class Emitter:
     def pointer(self, array: ir.Array) -> str:
         return "ptr" + self.target.access(array)
 
+    def access(self, array: ir.Array) -> str:
+        """What loads and stores of an array carry."""
+        return self.metadata + tag(self.declarations, self.families.get(array, ()))
+
     def load(self, load: ir.Load) -> None:
         kind, at = self.address(load.array, load.index)
-        found = self.let(f"load {kind}, {self.pointer(load.array)} {at}{self.metadata}")
+        found = self.let(f"load {kind}, {self.pointer(load.array)} {at}{self.access(load.array)}")
         self.names[load] = self.let(f"icmp ne i8 {found}, 0") if load.type.kind == "bool" else found
 
     def stored(self, value: ir.Value) -> str:
@@ -274,7 +280,9 @@ class Emitter:
 
     def store(self, store: ir.Store) -> None:
         kind, at = self.address(store.array, store.index)
-        self.line(f"store {kind} {self.stored(store.value)}, {self.pointer(store.array)} {at}{self.metadata}")
+        self.line(
+            f"store {kind} {self.stored(store.value)}, {self.pointer(store.array)} {at}{self.access(store.array)}"
+        )
 
     def atomic(self, atomic: ir.Atomic) -> None:
         assert isinstance(atomic.array, ir.Array)

@@ -18,6 +18,7 @@ from .artifact import Artifact, Result, describe, size_of
 from .check import check
 from .frontend import translate
 from .frontend.captured import Captured
+from .passes.alias_facts import alias_facts
 from .passes.debug import check_bounds, without_asserts
 from .passes.demote_atomics import demote_atomics
 from .passes.gather_atomics import gather_atomics
@@ -59,6 +60,7 @@ PASSES: tuple[Pass, ...] = (
         mark_bins,
         "what iterations add to elements of a small array, each part of a loop on the CPU adds up first",
     ),
+    (alias_facts, "which arrays may be the same memory is written down, so that LLVM need not ask"),
     (
         split_blocks,
         "between barriers, each thread of a block goes its own way: regions, and where threads meet",

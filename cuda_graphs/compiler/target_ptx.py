@@ -85,6 +85,7 @@ class Ptx:
 
     def task(self, task: ir.Task, declarations: dict[str, str]) -> str:
         e = Emitter(self, declarations)
+        e.families = task.families
         params = []
         for i, (slot, what) in enumerate(layout(task)):
             params.append(f"{e.slot_type(slot, what)} %p{i}")

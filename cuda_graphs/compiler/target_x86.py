@@ -87,6 +87,7 @@ class X86:
 
     def task(self, task: ir.Task, declarations: dict[str, str]) -> str:
         e = Lanes(self, declarations)
+        e.families = task.families
         for slot, what in layout(task):
             at = e.let(f"getelementptr i8, ptr %params, i64 {slot.offset}")
             e.receive(slot, what, e.let(f"load {e.slot_type(slot, what)}, ptr {at}, !invariant.load !3"))

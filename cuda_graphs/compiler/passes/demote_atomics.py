@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from .. import ir
 from ..ops import OPS
+from .alias_facts import may_alias
 from .copy import Copier
-from .offload import may_alias
 
 __all__ = ["demote_atomics"]
 

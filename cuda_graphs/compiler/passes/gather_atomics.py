@@ -17,9 +17,9 @@ from .. import ir
 from ..ops import OPS
 from ..scalars import is_small
 from ..types import ScalarType, bool_
+from .alias_facts import may_alias
 from .copy import Copier
 from .demote_atomics import ROWS
-from .offload import may_alias
 
 __all__ = ["gather_atomics"]
 

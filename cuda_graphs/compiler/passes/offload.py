@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from .. import ir
+from .alias_facts import may_alias
 from .copy import Copier
 
 __all__ = ["offload"]
@@ -68,16 +69,6 @@ def writes(segment: Segment) -> list[ir.Array]:
         for s in segment.everything()
         if isinstance(s, (ir.Store, ir.Atomic)) and isinstance(s.array, ir.Array)
     ]
-
-
-def may_alias(a: ir.Array, b: ir.Array) -> bool:
-    """Whether two arrays may be the same memory: parameters of one element type, which a call may pass twice.
-
-    The language's law: arrays of different element types do not overlap, nor do two fields.
-    """
-    outside = (ir.Space.PARAM, ir.Space.FIELD)
-    both = a.space in outside and b.space in outside and ir.Space.PARAM in (a.space, b.space)
-    return a is b or (both and a.element == b.element)
 
 
 def sink_bounds(segments: list[Segment]) -> None:
