@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from cuda_graphs.compiler import annotations as types
     from cuda_graphs.compiler import block, warp
     from cuda_graphs.compiler.annotations import (
+        data_oriented,
         mat,
         mat2,
         mat3,
@@ -354,6 +355,7 @@ __all__ = [
     "cos",
     "cosh",
     "cross",
+    "data_oriented",
     "degrees",
     "determinant",
     "distance",
@@ -445,7 +447,7 @@ __all__ = [
 # Names of the compiler and of what is built on it, by the module that is imported when one of them is asked for.
 _MODULES = {
     "cuda_graphs.compiler.types": "i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 bool_ pointer",
-    "cuda_graphs.compiler.annotations": "mat mat2 mat3 mat4 template vec vec2 vec3 vec4",
+    "cuda_graphs.compiler.annotations": "data_oriented mat mat2 mat3 mat4 template vec vec2 vec3 vec4",
     "cuda_graphs.compiler.cache": "CompileCache compile_cache",
     "cuda_graphs.compiler.errors": "CompileArgumentError CompileError CompileImmutableError CompileIndexError "
     "CompileLiteralError CompileLoopError CompileNameError CompileNegativeIndexError "

@@ -8,15 +8,15 @@ its function and the Spec of each parameter.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from .types import ScalarType, f32
 
 __all__ = [
-    "ArraySpec", "FieldSpec", "NDArray", "ScalarSpec", "Spec", "StaticSpec", "StructSpec", "Template", "VectorSpec",
-    "VectorType", "mat", "mat2", "mat3", "mat4", "ndarray", "template", "vec", "vec2", "vec3",
-    "vec4",
+    "ArraySpec", "FieldSpec", "Fixed", "NDArray", "Record", "ScalarSpec", "Spec", "StaticSpec", "StructSpec",
+    "Template", "Tensor", "VectorSpec", "VectorType", "data_oriented", "mat", "mat2", "mat3", "mat4", "ndarray",
+    "template", "vec", "vec2", "vec3", "vec4",
 ]  # fmt: skip
 
 
@@ -58,6 +58,19 @@ class NDArray:
     dtype: ScalarType | None = None
     ndim: int | None = None
     inner: tuple[int, ...] = ()
+    optional: bool = False  # None may be given instead of an array, and is a compile-time value then
+
+    def __class_getitem__(cls, item: Any) -> NDArray:
+        """`NDArray[f32, 2]` is `ndarray(f32, 2)`."""
+        return ndarray(*item) if isinstance(item, tuple) else ndarray(item)
+
+    def __or__(self, other: Any) -> NDArray:
+        """`ndarray(f32) | None`: optional."""
+        return replace(self, optional=True) if other is None else NotImplemented
+
+
+class Tensor:
+    """The annotation of a parameter that takes a field, as cg.template does, or an array, as ndarray()."""
 
 
 def ndarray(dtype: ScalarType | VectorType | None = None, ndim: int | None = None) -> NDArray:
@@ -67,11 +80,43 @@ def ndarray(dtype: ScalarType | VectorType | None = None, ndim: int | None = Non
     return NDArray(dtype, ndim)
 
 
+@dataclass(frozen=True)
+class Fixed:
+    """What a member of `self` is: a value that is part of the code."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Record:
+    """What `self` is of a kernel that is a method, or a member of it that has members: (name, annotation) of those that
+    the kernel uses."""
+
+    cls: type
+    members: tuple[tuple[str, Any], ...]
+
+
 class Template:
     """The annotation of a compile-time parameter: each value has a specialisation of its own."""
 
 
 template = Template
+
+
+C = TypeVar("C", bound=type)
+
+
+def data_oriented(cls: C) -> C:
+    """A class whose methods may be kernels, `@kernel def step(self, ...)`: of `self`, arrays are arguments that come
+    with each call, and all else that the kernel uses is a constant, which is compiled again when it has changed.
+
+    Raises:
+        TypeError: It is no class.
+    """
+    if not isinstance(cls, type):
+        raise TypeError(f"@data_oriented takes a class, got {cls!r}")
+    cls.__cuda_graphs_data_oriented__ = True  # type: ignore[attr-defined]
+    return cls
 
 
 @dataclass(frozen=True)

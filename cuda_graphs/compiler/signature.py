@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,14 +18,16 @@ from .annotations import (
     StaticSpec,
     StructSpec,
     Template,
+    Tensor,
     VectorSpec,
     VectorType,
+    ndarray,
 )
 from .errors import CompileSyntaxError, CompileTypeError, fail
 from .ir import Loc
 from .types import SCALARS, ScalarType, bool_, f32, i32, pointer
 
-__all__ = ["declared", "resolve", "specialise"]
+__all__ = ["declared", "is_method", "resolve", "specialise"]
 
 PYTHON = {int: i32, float: f32, bool: bool_}
 BY_DTYPE = {type.dtype: type for type in SCALARS.values() if type.dtype is not None}
@@ -37,11 +40,20 @@ def resolve(annotation: Any, function: Callable[..., Any]) -> Any:
             n: c.cell_contents for n, c in zip(function.__code__.co_freevars, function.__closure__ or ())
         }
         annotation = eval(annotation, {**function.__globals__, **cells})
+    return meant(annotation)
+
+
+def meant(annotation: Any) -> Any:
+    """An annotation in its plain form: numbers of Python are scalar types, `ndarray` and NDArray any array."""
+    if annotation is ndarray or annotation is NDArray:
+        return NDArray()
+    if isinstance(annotation, types.UnionType) and set(annotation.__args__) == {NDArray, types.NoneType}:
+        return NDArray(optional=True)
     return PYTHON.get(annotation, annotation) if isinstance(annotation, type) else annotation
 
 
-def declared(function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotation of each parameter of a kernel."""
+def declared(function: Callable[..., Any], known: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The annotation of each parameter of a kernel. `known`: those that the source does not say."""
     code = function.__code__
     loc = Loc(code.co_filename, code.co_firstlineno, 0, 0, function.__name__)
     found = {}
@@ -53,6 +65,9 @@ def declared(function: Callable[..., Any]) -> dict[str, Any]:
         if parameter.default is not parameter.empty:
             raise fail(CompileSyntaxError, loc, f"parameters of kernels have no defaults: {name!r}",
                        "pass the value in the call")  # fmt: skip
+        if known is not None and name in known:
+            found[name] = known[name]
+            continue
         if parameter.annotation is parameter.empty:
             raise fail(CompileSyntaxError, loc, f"parameter {name!r} of kernel {function.__name__} has no annotation",
                        f"declare what it is: {name}: cg.f32, cg.types.ndarray(...), cg.template, ...")  # fmt: skip
@@ -62,12 +77,21 @@ def declared(function: Callable[..., Any]) -> dict[str, Any]:
     return found
 
 
+def is_method(function: Callable[..., Any]) -> bool:
+    """Whether a function stands in a class and takes its `self`."""
+    owner = function.__qualname__.rpartition(".")[0]
+    first = next(iter(inspect.signature(function).parameters.values()), None)
+    if first is None or first.name != "self" or first.annotation is not first.empty:
+        return False
+    return bool(owner) and not owner.endswith("<locals>")
+
+
 def check(annotation: Any, what: str, loc: Loc) -> None:
     """Refuse what cannot be the declaration of a parameter, at any depth of dataclasses."""
     if (
         is_template(annotation)
+        or annotation is Tensor
         or isinstance(annotation, (ScalarType, NDArray, VectorType))
-        or annotation is NDArray
     ):
         if annotation == pointer:
             raise fail(
@@ -94,7 +118,7 @@ def member_type(cls: Any, member: dataclasses.Field[Any]) -> Any:
     annotation: Any = member.type
     if isinstance(annotation, str):
         annotation = inspect.get_annotations(cls, eval_str=True)[member.name]
-    return PYTHON.get(annotation, annotation) if isinstance(annotation, type) else annotation
+    return meant(annotation)
 
 
 def specialise(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Spec]:
@@ -108,10 +132,12 @@ def spec(annotation: Any, value: Any, path: str) -> Spec:
         return ScalarSpec(annotation)
     if isinstance(annotation, VectorType):
         return VectorSpec(annotation)
-    if isinstance(annotation, NDArray) or annotation is NDArray:
+    field = getattr(value, "__cuda_graphs_field__", None)
+    if isinstance(annotation, NDArray) or (annotation is Tensor and field is None):
+        if value is None and isinstance(annotation, NDArray) and annotation.optional:
+            return StaticSpec(None)
         return array_spec(annotation if isinstance(annotation, NDArray) else NDArray(), value, path)
-    if is_template(annotation):
-        field = getattr(value, "__cuda_graphs_field__", None)
+    if is_template(annotation) or annotation is Tensor:
         return StaticSpec(value) if field is None else field
     if not isinstance(value, annotation):
         raise TypeError(f"{path} takes a {annotation.__name__}, not a {type(value).__name__}")

@@ -32,6 +32,9 @@ cdef extern from "Python.h":
     unsigned long long PyLong_AsUnsignedLongLong(object value) except? 0xFFFFFFFFFFFFFFFF
 
 
+cdef uint64_t OF_FIELD = <uint64_t>1 << 63  # in the key of a Tensor: keys of arrays are below
+
+
 cdef class Reader:
     """One parameter, or member of one."""
 
@@ -183,12 +186,15 @@ cdef class Array(Reader):
         cdef NDArray own
         cdef ForeignArray other
         cdef uint64_t found
+        if value is None and self.annotation.optional:
+            r.keys[self.key] = 0
+            return 0
         if isinstance(value, NDArray):
             own = <NDArray>value
             if type(value) is not NDArray and isinstance(value, Field):
                 raise TypeError(
                     f"parameter {self.path!r} takes an array, whose address comes with a call, got {value!r}: use it by its "
-                    "name, or declare the parameter as cg.template"
+                    "name, or declare the parameter as cg.template or cg.types.Tensor"
                 )
             if not own._buffer._h:
                 raise ClosedBufferError(f"parameter {self.path!r}: the Buffer of {value!r} is closed")
@@ -207,7 +213,8 @@ cdef class Array(Reader):
         return 0
 
     cdef int own(self, dict owners, object value) except -1:
-        owners[self.leaf] = value.buffer if isinstance(value, NDArray) else value
+        if value is not None:
+            owners[self.leaf] = value.buffer if isinstance(value, NDArray) else value
         return 0
 
     cdef ForeignArray _foreign(self, Reading* r, object value):
@@ -219,6 +226,8 @@ cdef class Array(Reader):
 
     cdef object spec(self, object value):
         cdef Foreign staff
+        if value is None:
+            return annotations.StaticSpec(None)
         if not isinstance(value, NDArray):
             staff = Foreign.__new__(Foreign)
             value = staff.add(value, self.path, self.leaf, self.annotation.inner)
@@ -256,15 +265,16 @@ cdef class Vector(Reader):
 
 
 cdef class Struct(Reader):
-    """An instance of a dataclass, member by member."""
+    """An instance of a dataclass, member by member; or `self`, with the members that a kernel uses."""
 
+    cdef object cls
     cdef list names, members
 
     cdef int read(self, Reading* r, object value) except -1:
         cdef Reader member
         cdef Py_ssize_t i
-        if not isinstance(value, self.annotation):
-            raise TypeError(f"parameter {self.path!r} takes a {self.annotation.__name__}, got a {type(value).__name__}")
+        if not isinstance(value, self.cls):
+            raise TypeError(f"parameter {self.path!r} takes a {self.cls.__name__}, got a {type(value).__name__}")
         for i in range(len(self.names)):
             member = self.members[i]
             member.read(r, getattr(value, self.names[i]))
@@ -290,7 +300,7 @@ cdef class Struct(Reader):
         for name, reader in zip(self.names, self.members):
             member = reader
             specs.append((name, member.spec(getattr(value, name))))
-        return annotations.StructSpec(self.annotation, tuple(specs))
+        return annotations.StructSpec(self.cls, tuple(specs))
 
 
 cdef class Template(Reader):
@@ -319,15 +329,60 @@ cdef class Template(Reader):
         return annotations.StaticSpec(value) if found is None else found
 
 
+cdef class Tensor(Reader):
+    """A field, which code is made for, or an array."""
+
+    cdef Array array
+    cdef object known
+
+    def __cinit__(self):
+        self.leaves, self.keys = 1, 1
+
+    cdef int read(self, Reading* r, object value) except -1:
+        if not isinstance(value, Field):
+            return self.array.read(r, value)
+        r.keys[self.key] = OF_FIELD | <uint64_t><int64_t>self.known.number(value)
+        return 0
+
+    cdef int own(self, dict owners, object value) except -1:
+        return 0 if isinstance(value, Field) else self.array.own(owners, value)
+
+    cdef int forget(self) except -1:
+        self.known.forget()
+        return 0
+
+    cdef object spec(self, object value):
+        return value.__cuda_graphs_field__ if isinstance(value, Field) else self.array.spec(value)
+
+
+cdef class Fixed(Reader):
+    """A member of `self` that is part of the code: nothing of it comes with a call."""
+
+    cdef int read(self, Reading* r, object value) except -1:
+        return 0
+
+    cdef int own(self, dict owners, object value) except -1:
+        return 0
+
+    cdef object spec(self, object value):
+        found = getattr(self.annotation.value, "__cuda_graphs_field__", None)
+        return annotations.StaticSpec(self.annotation.value) if found is None else found
+
+
 cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key):
     cdef Reader self
     if isinstance(annotation, ScalarType):
         self = scalar_reader(annotation)
     elif isinstance(annotation, annotations.VectorType):
         self = vector_reader(annotation, path, leaf, key)
-    elif isinstance(annotation, annotations.NDArray) or annotation is annotations.NDArray:
-        annotation = annotation if isinstance(annotation, annotations.NDArray) else annotations.NDArray()
+    elif isinstance(annotation, annotations.NDArray):
         self = array_reader(annotation)
+    elif annotation is annotations.Tensor:
+        self = Tensor.__new__(Tensor)
+        (<Tensor>self).array = reader_of(annotations.NDArray(), path, leaf, key)
+        (<Tensor>self).known = Interned()
+    elif isinstance(annotation, annotations.Fixed):
+        self = Fixed.__new__(Fixed)
     elif is_template(annotation):
         self = Template.__new__(Template)
         (<Template>self).known = Interned()
@@ -374,15 +429,20 @@ cdef Reader vector_reader(object annotation, str path, Py_ssize_t leaf, Py_ssize
     return vector
 
 
-cdef Reader struct_reader(object cls, str path, Py_ssize_t leaf, Py_ssize_t key):
+cdef Reader struct_reader(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key):
     cdef Struct struct = Struct.__new__(Struct)
     cdef Reader part
     struct.names, struct.members = [], []
-    for member in dataclasses.fields(cls):
-        part = reader_of(member_type(cls, member), f"{path}.{member.name}", leaf + struct.leaves, key + struct.keys)
+    if isinstance(annotation, annotations.Record):
+        struct.cls, declared = annotation.cls, annotation.members
+    else:
+        struct.cls = annotation
+        declared = [(member.name, member_type(annotation, member)) for member in dataclasses.fields(annotation)]
+    for name, kind in declared:
+        part = reader_of(kind, f"{path}.{name}", leaf + struct.leaves, key + struct.keys)
         struct.leaves += part.leaves
         struct.keys += part.keys
-        struct.names.append(member.name)
+        struct.names.append(name)
         struct.members.append(part)
     return struct
 

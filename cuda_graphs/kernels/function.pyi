@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
 from cuda_graphs._objects.kernel import Kernel
@@ -22,6 +22,9 @@ class KernelFunction:
     def forget(self) -> None: ...
     def __repr__(self) -> str: ...
 
+def kernel_of(
+    function: Callable[..., Any], debug: bool, fast_math: bool, known: Mapping[str, Any] | None = None
+) -> KernelFunction: ...
 @overload
 def kernel(
     function: Callable[..., Any], *, debug: bool = False, fast_math: bool = False

@@ -26,7 +26,7 @@ from cuda_graphs.kernels.specialisation cimport Specialisation
 
 from cuda_graphs._objects.launch import launch
 from cuda_graphs._objects.stream import default_stream
-from cuda_graphs.compiler.signature import declared
+from cuda_graphs.compiler.signature import declared, is_method
 from cuda_graphs.kernels import retained
 from cuda_graphs.kernels.arguments import leaf_paths
 from cuda_graphs.kernels.guards import guards_of
@@ -297,6 +297,8 @@ def kernel(function=None, *, debug=False, fast_math=False):
     Each loop at the top level is a parallel task, what is between loops runs on one thread; tasks run one after the
     other.
 
+    The first parameter of a method is `self`, and has no annotation: see `data_oriented`.
+
     Args:
         debug: Compare each index with its extent, and check asserts.
         fast_math: Allow floats to be contracted (a * b + c rounded once) and reassociated.
@@ -310,13 +312,22 @@ def kernel(function=None, *, debug=False, fast_math=False):
         return lambda given: kernel(given, debug=debug, fast_math=fast_math)
     if not hasattr(function, "__code__"):
         raise TypeError(f"@kernel takes a function, got {type(function).__name__}")
+    if is_method(function):
+        from cuda_graphs.kernels.methods import KernelMethod
+
+        return KernelMethod(function, debug, fast_math)
+    return kernel_of(function, debug, fast_math)
+
+
+def kernel_of(function, debug, fast_math, known=None):
+    """The kernel of a function; `known`: annotations that its source does not have."""
     cdef KernelFunction self = KernelFunction.__new__(KernelFunction)
     cdef Reader reader
     functools.update_wrapper(self, function)
     self.function, self.name = function, function.__name__
     self.debug, self.fast_math = debug, fast_math
     self.readers, self.known, self.lock = [], {}, threading.RLock()
-    parameters = declared(function)
+    parameters = declared(function, known)
     for name, annotation in parameters.items():
         if name in RESERVED:
             raise TypeError(f"{function.__name__}: a parameter of a kernel cannot be called {name!r}, a keyword of its calls")

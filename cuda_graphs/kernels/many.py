@@ -12,13 +12,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from cuda_graphs.kernels.function import KernelFunction
+from cuda_graphs.kernels.methods import BoundKernel
 from cuda_graphs.kernels.targets import current_device
 
 __all__ = ["compile_all"]
 
 
 def compile_all(
-    calls: Iterable[KernelFunction | Sequence[Any]],
+    calls: Iterable[KernelFunction | BoundKernel | Sequence[Any]],
     *,
     threads: int | None = None,
     progress: bool | None = None,
@@ -42,7 +43,7 @@ def compile_all(
     current_device()
     shown = sys.stderr.isatty() if progress is None else progress
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool, bar(len(wanted), shown) as advance:
-        waiting: dict[Future[None], KernelFunction] = {
+        waiting: dict[Future[None], KernelFunction | BoundKernel] = {
             pool.submit(kernel.compile, *args): kernel for kernel, args in wanted
         }
         try:
@@ -59,9 +60,11 @@ def compile_all(
         raise first
 
 
-def accept(call: KernelFunction | Sequence[Any]) -> tuple[KernelFunction, tuple[Any, ...]]:
+def accept(
+    call: KernelFunction | BoundKernel | Sequence[Any],
+) -> tuple[KernelFunction | BoundKernel, tuple[Any, ...]]:
     parts = tuple(call) if isinstance(call, (tuple, list)) else (call,)
-    if not parts or not isinstance(parts[0], KernelFunction):
+    if not parts or not isinstance(parts[0], (KernelFunction, BoundKernel)):
         raise TypeError(f"compile_all takes tuples of a kernel and its arguments, got {call!r}")
     return parts[0], parts[1:]
 

@@ -32,7 +32,7 @@ from .loops import grouped, loop_config, ndrange_call, range_call
 from .messages import print_call
 from .places import broadcast, extent, make_vector, python_value, read
 from .static import run_python, static_assert, static_print, static_value
-from .values import Bound, Static, TypeOf, Vector, VectorElement
+from .values import Bound, BoundFunction, Static, TypeOf, Vector, VectorElement
 
 
 def call(frame: Frame, node: ast.Call) -> Any:
@@ -52,7 +52,10 @@ def call(frame: Frame, node: ast.Call) -> Any:
         return make_vector(frame, function, *args)
     if isinstance(function, Bound):
         return method(frame, function, args)
-    inner = getattr(function, "__cuda_graphs_func__", None)
+    inner: Any = getattr(function, "__cuda_graphs_func__", None)
+    if isinstance(function, BoundFunction):
+        args.insert(0, function.owner)
+        inner = function.function
     if inner is not None:
         return frame.inline(inner, bind_arguments(frame, inner, args, keywords))
     row = BUILTINS.get(function) if callable(function) and _hashable(function) else None

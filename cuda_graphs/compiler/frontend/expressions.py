@@ -19,7 +19,7 @@ from ..types import ScalarType, bool_, i32, promote
 from .functions import Frame, kind_of
 from .places import broadcast, component, element, extent, item, python_value, read, swizzle
 from .scope import Scope
-from .values import Bound, Static, Struct, Vector, VectorElement
+from .values import Bound, BoundFunction, Static, Struct, Vector, VectorElement
 
 
 def name(frame: Frame, node: ast.Name) -> Any:
@@ -65,6 +65,9 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
     frame.at(node)
     if isinstance(owner, Struct):
         if node.attr not in owner.members:
+            inner = getattr(getattr(owner.cls, node.attr, None), "__cuda_graphs_func__", None)
+            if inner is not None:
+                return BoundFunction(inner, owner)
             raise fail(
                 CompileNameError, frame.builder.loc, f"{owner.cls.__name__} has no member {node.attr!r}",
                 f"it has {', '.join(owner.members)}",

@@ -22,6 +22,7 @@ from ..errors import (
     CompileTypeError,
     fail,
 )
+from ..outside import dotted
 from ..types import i32, promote
 from .functions import Frame, kind_of
 from .values import Element, Static, Vector, VectorElement
@@ -92,6 +93,14 @@ def place(frame: Frame, node: ast.expr) -> Any:
             frame.builder.loc,
             f"{name!r} is {what}, which is immutable",
             "assign to a new name",
+        )
+    path = dotted(node)
+    if path is not None and "." in path and not isinstance(found, (ir.Local, Element, Vector)):
+        raise fail(
+            CompileImmutableError,
+            frame.builder.loc,
+            f"{path!r} is a member of {path.rpartition('.')[0]!r}, which is immutable",
+            "write to an element of an array in it, or return the value and assign it outside of the kernel",
         )
     if not isinstance(found, (ir.Local, Element, Vector)):
         raise fail(

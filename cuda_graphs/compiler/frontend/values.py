@@ -92,6 +92,14 @@ class Bound:
     name: str
 
 
+@dataclass(frozen=True, eq=False)
+class BoundFunction:
+    """A function of the language that is a method of a structure: `self.area`."""
+
+    function: Callable[..., Any]
+    owner: Struct
+
+
 @dataclass(frozen=True)
 class TypeOf:
     """A scalar type as a callable: `cg.f32(x)`."""

@@ -1,0 +1,196 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels that are methods: of `self`, arrays are arguments that come with each call, all else is part of the code.
+
+A call looks at the members of its object that the kernel uses, and takes the kernel that was made for what they are.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cuda_graphs.compiler.annotations import Fixed, NDArray, Record
+from cuda_graphs.compiler.frontend.source import Source
+from cuda_graphs.compiler.signature import declared
+from cuda_graphs.kernels.constants import frozen
+from cuda_graphs.kernels.function import KernelFunction, kernel_of
+
+__all__ = ["BoundKernel", "KernelMethod"]
+
+ARRAYS = ("__cuda_array_interface__", "__array_interface__", "__dlpack__")
+DEPTH = 8  # of members that have members
+
+
+class KernelMethod:
+    """A kernel in a class: `obj.name` is what can be called."""
+
+    __name__: str
+    __qualname__: str
+
+    def __init__(self, function: Callable[..., Any], debug: bool, fast_math: bool) -> None:
+        functools.update_wrapper(self, function)
+        declared(function, {"self": None})  # says at once what is wrong
+        self.function, self.debug, self.fast_math = function, debug, fast_math
+        self.known: dict[Any, KernelFunction] = {}
+        self.lock = threading.Lock()
+        self.uses: dict[type, Uses] = {}
+
+    def __get__(self, owner: Any, cls: type) -> Any:
+        return self if owner is None else BoundKernel(self, owner)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        raise TypeError(
+            f"{self.__name__}() is a kernel in a class: call it as a method of an object, obj.{self.__name__}(...)"
+        )
+
+    def of(self, owner: Any) -> KernelFunction:
+        """The kernel for an object as it is now."""
+        cls = type(owner)
+        uses = self.uses.get(cls)
+        if uses is None or not uses.hold(cls):
+            uses = self.uses[cls] = uses_of(self.function, cls)
+        record = record_of(owner, vars(owner) if uses.names is None else uses.names)
+        key = key_of(record), uses.functions
+        with self.lock:
+            found = self.known.get(key)
+            if found is None:
+                found = self.known[key] = kernel_of(
+                    self.function, self.debug, self.fast_math, {"self": record}
+                )
+        return found
+
+    def forget(self) -> None:
+        """Forget what was compiled, for all objects."""
+        with self.lock:
+            self.known.clear()
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.__qualname__}, made for {len(self.known)} kinds of objects>"
+
+
+class BoundKernel:
+    """A kernel with its object. It is called, compiled, inspected and added to graphs as a KernelFunction."""
+
+    def __init__(self, method: KernelMethod, owner: Any) -> None:
+        if not has_members(owner):
+            raise TypeError(
+                f"{type(owner).__name__} has the kernel {method.__name__}(): decorate the class with @cg.data_oriented"
+            )
+        self.method, self.owner, self.__name__ = method, owner, method.__name__
+
+    def __call__(self, *args: Any, stream: Any = None, **keywords: Any) -> Any:
+        return self.method.of(self.owner)(self.owner, *args, stream=stream, **keywords)
+
+    def compile(self, *args: Any, **keywords: Any) -> None:
+        """Compile for the types of these arguments, as a call does; nothing runs."""
+        self.method.of(self.owner).compile(self.owner, *args, **keywords)
+
+    def inspect(self, *args: Any, **keywords: Any) -> Any:
+        """An Inspection of the specialisation for these arguments."""
+        return self.method.of(self.owner).inspect(self.owner, *args, **keywords)
+
+    def __cuda_graph_emit__(self, node: Any, args: Sequence[Any]) -> Any:
+        return self.method.of(self.owner).__cuda_graph_emit__(node, (self.owner, *args))
+
+    def __cuda_graph_kernel__(self, config: Any, args: Sequence[Any]) -> Any:
+        return self.method.of(self.owner).__cuda_graph_kernel__(config, (self.owner, *args))
+
+    def __repr__(self) -> str:
+        return f"<{self.method!r} of {self.owner!r}>"
+
+
+def has_members(value: Any) -> bool:
+    """Whether a value is taken apart: an object of a data_oriented class, or of a dataclass."""
+    cls = type(value)
+    return hasattr(cls, "__cuda_graphs_data_oriented__") or dataclasses.is_dataclass(cls)
+
+
+def is_array(value: Any) -> bool:
+    """Whether it is an array whose address comes with each call. Scalars of NumPy are numbers, fields are constants."""
+    if isinstance(value, (type, np.generic)) or hasattr(value, "__cuda_graphs_field__"):
+        return False
+    return any(hasattr(value, each) for each in ARRAYS)
+
+
+def record_of(owner: Any, names: Iterable[str], depth: int = DEPTH) -> Record:
+    """What the members of these names are. Functions of the language are none: they are inlined."""
+    members = []
+    for name in names:
+        value = getattr(owner, name, MISSING)
+        if value is not MISSING and not isinstance(value, BoundKernel) and not is_func(value):
+            members.append((name, member_of(value, depth)))
+    return Record(type(owner), tuple(members))
+
+
+MISSING = object()
+
+
+def member_of(value: Any, depth: int) -> Any:
+    """The annotation of a member."""
+    if is_array(value):
+        return NDArray()
+    return record_of(value, vars(value), depth - 1) if has_members(value) and depth else Fixed(value)
+
+
+def is_func(value: Any) -> bool:
+    """Whether it is a function of the language, or a method that is one."""
+    return hasattr(value, "__cuda_graphs_func__")
+
+
+def key_of(record: Record) -> Any:
+    """Something hashable, equal for objects that make the same kernel."""
+    members = [(name, member_key(member)) for name, member in record.members]
+    return record.cls, tuple(members)
+
+
+def member_key(member: Any) -> Any:
+    if isinstance(member, Record):
+        return key_of(member)
+    return frozen(member.value) if isinstance(member, Fixed) else member
+
+
+@dataclasses.dataclass(frozen=True)
+class Uses:
+    """What the kernels of a class name: members of `self`, and the functions that were looked through for it."""
+
+    names: tuple[str, ...] | None  # None: `self` is handed on, and all that it has may be used
+    functions: tuple[Callable[..., Any], ...]
+
+    def hold(self, cls: type) -> bool:
+        """Whether the class still has these functions."""
+        return all(getattr(cls, each.__name__, None) is each for each in self.functions)
+
+
+def uses_of(function: Callable[..., Any], cls: type) -> Uses:
+    """Those of a kernel and of the methods that it calls, at any depth."""
+    found: dict[str, None] = {}
+    functions: list[Callable[..., Any]] = []
+    waiting, whole = [function], False
+    while waiting:
+        names = names_of(waiting.pop())
+        whole = whole or names is None
+        for name in dir(cls) if names is None else names:
+            method: Any = getattr(cls, name, None)
+            if is_func(method) and method not in functions:
+                functions.append(method)
+                waiting.append(method.__cuda_graphs_func__)
+            found[name] = None
+    return Uses(None if whole else tuple(sorted(found)), tuple(functions))
+
+
+def names_of(function: Callable[..., Any]) -> set[str] | None:
+    """The members that one method names; None where it hands on `self`."""
+    code = function.__code__
+    if not code.co_argcount:
+        return set()
+    nodes = list(ast.walk(Source(function).tree))
+    owners = {id(node.value): node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    uses = [id(node) for node in nodes if isinstance(node, ast.Name) and node.id == code.co_varnames[0]]
+    return {owners[each] for each in uses} if all(each in owners for each in uses) else None

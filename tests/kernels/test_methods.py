@@ -1,0 +1,262 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: a kernel in a class takes the arrays of its object as they are in each call, and its other members as constants
+that are never stale."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import cuda_graphs as cg
+
+f32_1d = cg.types.ndarray(cg.f32, ndim=1)
+
+
+@dataclasses.dataclass
+class Limits:
+    low: float
+    high: float
+
+
+@cg.data_oriented
+class Inner:
+    def __init__(self, n):
+        self.weights = cg.ndarray(cg.f32, n)
+        self.weights.fill(0.5)
+        self.scale = 2.0
+
+
+@cg.data_oriented
+class Waves:
+    SHIFT = 1.0
+
+    def __init__(self, n, speed=3.0):
+        self.n, self.speed = n, speed
+        self.x = cg.ndarray(cg.f32, n)
+        self.table = cg.field(cg.f32, n)
+        self.limits = Limits(-100.0, 100.0)
+        self.inner = Inner(n)
+        self.calls = 0
+        self.unused = object()
+
+    @cg.func
+    def moved(self, v, i):
+        return v + self.speed * self.inner.weights[i] * self.inner.scale
+
+    @cg.kernel
+    def step(self, amount: cg.f32):
+        for i in range(self.n):
+            v = self.moved(self.x[i], i) + amount * self.SHIFT
+            self.x[i] = min(max(v, self.limits.low), self.limits.high)
+            self.table[i] = v
+
+    @cg.kernel
+    def total(self) -> cg.f32:
+        s = 0.0
+        for i in self.x:
+            s += self.x[i]
+        return s
+
+    @cg.kernel
+    def of_helper(self, out: f32_1d):
+        out[0] = helper(self)
+
+
+@cg.func
+def helper(waves):
+    return waves.speed * waves.n
+
+
+def made(kernel):
+    """How many kernels there are for objects of the class."""
+    return int(repr(kernel).split("made for ")[1].split()[0])
+
+
+@pytest.fixture(autouse=True)
+def afresh(device):
+    yield
+    device.sync()
+    for kernel in (Waves.step, Waves.total, Waves.of_helper):
+        kernel.forget()
+
+
+def test_arrays_of_an_object_are_arguments_and_the_rest_is_constant():
+    waves = Waves(5)
+    waves.step(1.0)
+    waves.step(2.0)
+    assert waves.x.to_numpy().tolist() == [9.0] * 5
+    assert waves.table.to_numpy().tolist() == [9.0] * 5
+    assert waves.total() == 45
+    assert made(Waves.step) == 1
+
+
+def test_a_changed_member_is_seen_and_one_that_is_not_used_costs_nothing(monkeypatch):
+    waves = Waves(3)
+    waves.step(1.0)
+    waves.calls, waves.unused = 7, "other"
+    waves.step(1.0)
+    assert made(Waves.step) == 1
+    assert waves.x[0] == 8
+    waves.speed = 4.0
+    waves.step(0.0)
+    assert waves.x[0] == 12
+    waves.inner.scale = 1.0
+    waves.step(0.0)
+    assert waves.x[0] == 14
+    waves.limits.high = 5.0
+    waves.step(0.0)
+    assert waves.x[0] == 5
+    monkeypatch.setattr(Waves, "SHIFT", 0.0)
+    waves.limits = Limits(-1.0, 50.0)
+    waves.step(9.0)
+    assert waves.x[0] == 7
+    assert made(Waves.step) == 5
+
+
+def test_other_arrays_of_the_same_kind_need_no_other_code():
+    waves = Waves(4)
+    waves.step(1.0)
+    old = waves.x
+    waves.x = cg.ndarray(cg.f32, 4)
+    waves.step(2.0)
+    assert (old[0], waves.x[0]) == (4, 5)
+    waves.x = np.zeros(4, "f")
+    waves.step(0.0)
+    assert waves.x.tolist() == [3] * 4
+    assert made(Waves.step) == 1
+
+
+def test_objects_do_not_mix():
+    a, b = Waves(2), Waves(2, speed=10.0)
+    for _ in range(3):
+        a.step(0.0)
+        b.step(0.0)
+    assert (a.x[0], b.x[0]) == (9, 30)
+    assert (a.table[1], b.table[1]) == (9, 30)
+
+
+def test_self_may_be_handed_to_functions():
+    waves, out = Waves(3, speed=2.5), cg.ndarray(cg.f32, 1)
+    waves.of_helper(out)
+    assert out[0] == 7.5
+    waves.speed = 3.0
+    waves.of_helper(out)
+    assert out[0] == 9
+
+
+def test_a_method_that_is_replaced_is_seen(monkeypatch):
+    waves = Waves(2)
+    waves.step(0.0)
+
+    @cg.func
+    def moved(self, v, i):
+        return v - self.n
+
+    monkeypatch.setattr(Waves, "moved", moved)
+    waves.step(0.0)
+    assert waves.x[0] == 1
+
+
+def test_a_subclass_has_its_own():
+    @cg.data_oriented
+    class Slow(Waves):
+        @cg.func
+        def moved(self, v, i):
+            return v + 1.0
+
+    slow, waves = Slow(2), Waves(2)
+    slow.step(0.0)
+    waves.step(0.0)
+    assert (slow.x[0], waves.x[0]) == (1, 3)
+
+
+def test_a_dataclass_may_have_kernels():
+    @dataclasses.dataclass
+    class Body:
+        mass: float
+        at: object
+
+        @cg.kernel
+        def fall(self, dt: cg.f32):
+            for i in self.at:
+                self.at[i] -= self.mass * dt
+
+    body = Body(2.0, np.ones(3, "f"))
+    body.fall(0.25)
+    assert body.at.tolist() == [0.5] * 3
+
+
+def test_methods_are_nodes_of_graphs(device):
+    stream = device.create_stream()
+    waves = Waves(6)
+    g = cg.GraphDef()
+    g.call(waves.step, 1.0).call(waves.step, 2.0).launch(None, waves.step, 0.0)
+    graph = g.instantiate()
+    waves.x[0]  # what was written before is done
+    graph.launch(stream)
+    stream.sync()
+    assert waves.x.to_numpy().tolist() == [12.0] * 6
+
+
+def test_methods_are_called_by_name_on_streams_and_compiled_before(device):
+    stream = device.create_stream()
+    waves = Waves(3)
+    cg.compile_all([(waves.step, 1.0)], progress=False)
+    waves.step.compile(amount=1.0)
+    waves.step(amount=1.0, stream=stream)
+    stream.sync()
+    assert waves.x[0] == 4
+    assert "step" in str(waves.step.inspect(1.0).ir)
+    assert made(Waves.step) == 1
+
+
+def test_misuse_is_refused():
+    class Plain:
+        @cg.kernel
+        def step(self):
+            pass
+
+    with pytest.raises(TypeError, match=r"Plain has the kernel step.*@cg.data_oriented"):
+        Plain().step()
+    with pytest.raises(TypeError, match=r"call it as a method of an object, obj.step\(...\)"):
+        Waves.step(Waves(1), 1.0)
+    with pytest.raises(TypeError, match="@data_oriented takes a class"):
+        cg.data_oriented(3)
+    waves = Waves(2)
+    with pytest.raises(
+        TypeError, match=r"step\(\) takes 2 arguments \(self, amount\), got 1: amount missing"
+    ):
+        waves.step()
+    with pytest.raises(TypeError, match="parameter 'amount' takes f32"):
+        waves.step("text")
+    waves.x = [1.0, 2.0]
+    with pytest.raises(cg.CompileError, match="x"):
+        waves.step(1.0)
+    with pytest.raises(cg.CompileError, match="parameter 'self' of kernel alone has no annotation"):
+
+        @cg.kernel
+        def alone(self):
+            pass
+
+
+def test_members_are_read_only_in_kernels():
+    @cg.data_oriented
+    class Counter:
+        def __init__(self):
+            self.n = 1
+
+        @cg.kernel
+        def bump(self):
+            self.n = 2
+
+        @cg.kernel
+        def missing(self):
+            self.nothing = 2
+
+    with pytest.raises(
+        cg.CompileImmutableError, match=r"'self\.n' is a member of 'self', which is immutable"
+    ):
+        Counter().bump()
+    with pytest.raises(cg.CompileNameError, match="Counter has no member 'nothing'"):
+        Counter().missing()
