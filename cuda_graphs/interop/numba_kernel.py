@@ -181,7 +181,7 @@ RULES: dict[str, Callable[[Any, Any, str], Iterator[Part]]] = {
 
 # What a number of one type of Numba may be given for.
 WIDER = {
-    "Boolean": ("Boolean", "Integer"),
+    "Boolean": ("Boolean", "Integer", "Float"),
     "Integer": ("Integer", "Float", "Complex"),
     "Float": ("Float", "Complex"),
     "Complex": ("Complex",),

@@ -15,7 +15,6 @@ from __future__ import annotations
 import inspect
 import math
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -52,15 +51,17 @@ def triton(function: Any, **options: Any) -> Adapted:
             f"triton() takes a function of triton.jit, got {type(function).__name__}: of an autotuned kernel give "
             ".fn, and the configuration as options"
         )
-    adapted = TritonKernel(function, function.fn.__name__)
-    adapted.options = options
-    return adapted
+    return TritonKernel(function, options)
 
 
 class TritonKernel(Adapted):
     library = "Triton"
     usage = "adapted[grid]"
-    options: dict[str, Any]
+
+    def __init__(self, function: Any, options: dict[str, Any]) -> None:
+        super().__init__(function, function.fn.__name__)
+        self.options = options
+        self.loaded: dict[Any, Kernel] = {}  # by what Triton compiled; also of those with a grid
 
     def _read_config(self, config: Any) -> Any:
         """The grid."""
@@ -77,7 +78,9 @@ class TritonKernel(Adapted):
         compiled = self.kernel.warmup(
             *[stand_in(arguments[name], name) for name in self.kernel.arg_names], grid=grid, **self._extra()
         )
-        kernel = load(compiled)
+        if compiled not in self.loaded:
+            self.loaded[compiled] = load(compiled)
+        kernel = self.loaded[compiled]
         needs_shared(kernel, compiled.metadata.shared, compiled.metadata.shared)
         signature = compiled.src.signature
         values = [
@@ -202,21 +205,16 @@ def launch_config(grid: tuple[int, ...], metadata: Any) -> LaunchConfig:
     )
 
 
-loaded: WeakKeyDictionary[Any, Kernel] = WeakKeyDictionary()  # by what Triton compiled
-
-
 def load(compiled: Any) -> Kernel:
-    """The code of a CompiledKernel, loaded once."""
-    if compiled not in loaded:
-        arch, device = compiled.metadata.target.arch, Device()
-        if arch != int(device.arch):
-            raise ValueError(
-                f"Triton made code of {compiled.name} for sm_{arch}, and {device!r} is current, an sm_{device.arch}"
-            )
-        asm = compiled.asm
-        if "cubin" in asm:
-            code = ObjectCode.from_cubin(asm["cubin"], name=compiled.name)
-        else:
-            code = ObjectCode.from_ptx(asm["ptx"].encode(), name=compiled.name)
-        loaded[compiled] = code.get_kernel(compiled.name)
-    return loaded[compiled]
+    """The code of a CompiledKernel."""
+    arch, device = compiled.metadata.target.arch, Device()
+    if arch != int(device.arch):
+        raise ValueError(
+            f"Triton made code of {compiled.name} for sm_{arch}, and {device!r} is current, an sm_{device.arch}"
+        )
+    asm = compiled.asm
+    if "cubin" in asm:
+        code = ObjectCode.from_cubin(asm["cubin"], name=compiled.name)
+    else:
+        code = ObjectCode.from_ptx(asm["ptx"].encode(), name=compiled.name)
+    return code.get_kernel(compiled.name)
