@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from .annotations import StructSpec
 from .frontend.source import Source
 from .outside import is_installed, is_ours, outside
 
@@ -84,7 +85,7 @@ class Fingerprint:
 
     def members(self, value: Any) -> None:
         """An object that is the class and the values of some attributes."""
-        self.named(type(value))
+        self.value(type(value))
         for each in dataclasses.fields(value):
             self.text(each.name)
             self.value(getattr(value, each.name))
@@ -112,16 +113,26 @@ class Fingerprint:
         self.hash.update(np.ascontiguousarray(value).tobytes())
 
     def cls(self, value: type) -> None:
-        """A class; of a dataclass also what its members are, of another one that is not installed its source."""
+        """A class; of one that is not installed its source too, and what is in it and in those that it is made of."""
         self.named(value)
-        if dataclasses.is_dataclass(value):
-            for each in dataclasses.fields(value):
-                self.text(each.name, str(each.type))
-        elif not is_installed(value):
-            try:
-                self.text(inspect.getsource(value))
-            except (OSError, TypeError):
-                raise NoFingerprint(f"the class {value.__qualname__}, whose source cannot be found") from None
+        if is_installed(value):
+            return
+        try:
+            self.text(inspect.getsource(value))
+        except (OSError, TypeError):
+            raise NoFingerprint(f"the class {value.__qualname__}, whose source cannot be found") from None
+        self.add(*value.__bases__)
+        for name, member in vars(value).items():
+            if not name.startswith(("__", "_abc_")) and not isinstance(member, types.MemberDescriptorType):
+                self.text(name)
+                self.value(getattr(member, "fget", None) or getattr(member, "__func__", member))
+
+    def struct(self, value: StructSpec) -> None:
+        """A dataclass as a parameter: of its class nothing but the members is seen."""
+        self.named(value.cls)
+        for name, member in value.members:
+            self.text(name)
+            self.value(member)
 
     def member(self, value: enum.Enum) -> None:
         self.named(type(value))
@@ -195,12 +206,14 @@ DESCRIBED: tuple[tuple[Callable[[Any], bool], Callable[[Fingerprint, Any], None]
     (has("__cuda_graphs_field__"), lambda f, value: f.value(value.__cuda_graphs_field__)),
     (is_ours, Fingerprint.named),
     (of(enum.Enum), Fingerprint.member),
+    (of(StructSpec), Fingerprint.struct),
     (of(types.FunctionType), Fingerprint.function),
     (of(types.ModuleType), lambda f, value: f.text("module", value.__name__)),
     (of(type), Fingerprint.cls),
     (of(types.GenericAlias), lambda f, value: f.text("alias", repr(value))),
     (of(np.ufunc), lambda f, value: f.text("ufunc", value.__name__)),
     (is_method, Fingerprint.method),
+    (of(types.MethodType), lambda f, value: f.add("bound", value.__func__, value.__self__)),
     (of(*BUILT_IN), Fingerprint.named),
     (of(tuple, list), Fingerprint.sequence),
     (of(dict, types.MappingProxyType), Fingerprint.mapping),

@@ -80,24 +80,24 @@ def lower(
     `debug` keeps asserts and checks indices. `check_ir` checks the IR's laws after each pass (check.py), which
     CUDA_GRAPHS_DEBUG=2 does too.
     """
-    checked = check_ir or trace.level() >= trace.PASSES
-
-    def shown(step: str, why: str, found: Any) -> Any:
-        trace.show(trace.PASSES, f"{step}: {why}")
-        if trace.level() >= trace.IR:
-            trace.show(trace.IR, f"IR after {step}", printer.text(found))
-        if checked:
-            check(found)
-        return found
-
     with trace.timed("frontend"):
         kernel, captured = translate(function, dict(signature))
-    found = shown("frontend", "types are inferred, functions inlined, static loops unrolled", kernel)
+    show("frontend", "types are inferred, functions inlined, static loops unrolled", kernel, check_ir)
+    found: Any = kernel
     for step, why in (DEBUG[debug], *PASSES):
         with trace.timed(step.__name__):
             found = step(found)
-        shown(step.__name__, why, found)
+        show(step.__name__, why, found, check_ir)
     return found, captured
+
+
+def show(step: str, why: str, found: ir.Kernel | ir.Program, check_ir: bool) -> None:
+    """Write what a step made, where CUDA_GRAPHS_DEBUG asks for it, and check its laws."""
+    trace.show(trace.PASSES, f"{step}: {why}")
+    if trace.level() >= trace.IR:
+        trace.show(trace.IR, f"IR after {step}", printer.text(found))
+    if check_ir or trace.level() >= trace.PASSES:
+        check(found)
 
 
 def compile_kernel(
@@ -120,8 +120,7 @@ def compile_kernel(
     claims: tuple[Claim, ...] = ()
     if reports:
         program, claims = report_asserts(program)
-        if check_ir or trace.level() >= trace.PASSES:
-            check(program)
+        show("report_asserts", "an assert that fails is written down for whoever waits", program, check_ir)
     return replace(generate(program, target, captured), claims=claims)
 
 

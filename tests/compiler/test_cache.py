@@ -105,10 +105,18 @@ def test_each_thing_that_code_depends_on_has_its_own_entry(folder, counts, monke
 
 
 BASE = """
+import dataclasses
 TABLE = [1, 2]
 PRICES = {'tea': 1}
 class Space:
     scale = 2
+@dataclasses.dataclass
+class Shape:
+    width: int = 3
+    SCALE = 5
+    def area(self):
+        return self.width * self.SCALE + len(PRICES)
+shape = Shape()
 def helper(n):
     return n * 2
 @cg.func
@@ -116,7 +124,7 @@ def inner(v):
     return v * Space.scale + TABLE[0]
 def k(x: ndarray(cg.i32, 1)):
     for i in x:
-        x[i] = inner(x[i]) + cg.static(helper(3) + PRICES.get('tea'))
+        x[i] = inner(x[i]) + cg.static(helper(3) + PRICES.get('tea') + shape.area())
 """
 CHANGES = {
     "nothing": ("", "", True),
@@ -125,6 +133,10 @@ CHANGES = {
     "an attribute": ("scale = 2", "scale = 3", False),
     "a function that is inlined": ("v * Space", "v - Space", False),
     "a function that runs when compiling": ("n * 2", "n * 5", False),
+    "a member of an object": ("width: int = 3", "width: int = 4", False),
+    "an attribute of the class of an object": ("SCALE = 5", "SCALE = 6", False),
+    "a method": ("+ len(PRICES)", "- len(PRICES)", False),
+    "what a method names": ("{'tea': 1}", "{'tea': 1, 'milk': 2}", False),
     "the kernel": ("+ cg.static", "- cg.static", False),
     "the type of a parameter": ("cg.i32", "cg.i64", False),
 }

@@ -10,7 +10,7 @@ import pytest
 from cuda_graphs.compiler import compile_kernel, ir
 from cuda_graphs.compiler import types as t
 from cuda_graphs.compiler.check import IRError, check
-from cuda_graphs.compiler.pipeline import lower
+from cuda_graphs.compiler.pipeline import PASSES, lower
 from cuda_graphs.compiler.printer import text
 from cuda_graphs.compiler.signature import specialise
 from cuda_graphs.compiler.target_ptx import Ptx
@@ -337,6 +337,17 @@ def test_debug_levels_write_more_and_more(level, monkeypatch, capsys):
     for at, words in LEVELS.items():
         for word in words:
             assert (word in written) == (at <= level), (at, word)
+
+
+def test_debug_shows_each_pass_in_its_order(monkeypatch, capsys):
+    monkeypatch.setenv("CUDA_GRAPHS_DEBUG", "3")
+    compile_kernel(captured, signature(captured, out=np.zeros(2, "i4")), X86(), debug=True, reports=True)
+    written = capsys.readouterr().err
+    steps = ["frontend", "check_bounds", *(step.__name__ for step, _ in PASSES), "report_asserts"]
+    assert re.findall(r"^\[compiler\] IR after (\w+)$", written, re.MULTILINE) == steps
+    for step, why in PASSES:
+        assert f"[compiler] {step.__name__}: {why}\n" in written
+    assert "atomic cas debug.report[0:i64]" in written
 
 
 def test_a_gpu_shows_its_ptx(monkeypatch, capsys):

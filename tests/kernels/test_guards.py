@@ -5,6 +5,7 @@ same is made once. A row: how a kernel reads a value, what changes it, and what 
 
 import collections
 import contextlib
+import dataclasses
 import gc
 import sys
 import types
@@ -190,6 +191,24 @@ def test_what_a_function_given_as_a_template_names_is_seen(monkeypatch):
             found.append(int(out[()]))
     assert found == [10, 4, 14, 4, 10, 4]
     assert count(apply) == 3
+
+
+@dataclasses.dataclass
+class Shape:
+    width: int
+    HEIGHT = 2
+
+
+def test_what_the_class_of_a_template_has_is_part_of_its_value(monkeypatch):
+    @cg.kernel
+    def area(out: i32_0d, shape: cg.template):
+        out[()] = shape.width * shape.HEIGHT
+
+    out = cg.ndarray(cg.i32, ())
+    for height in (2, 3, 2):
+        monkeypatch.setattr(Shape, "HEIGHT", height)
+        area(out, Shape(5))
+        assert out[()] == 5 * height
 
 
 def test_functions_of_one_source_have_values_of_their_own():
