@@ -53,6 +53,7 @@ class TaskInfo:
     block_dim: int | None = None  # what cg.loop_config or cg.blocks asked for
     blocks: bool = False  # threads of a block work together: a launch must have blocks of `block_dim` threads
     shared_bytes: int = 0  # of the arrays that a block shares
+    prints: bool = False
     threads: int | None = None  # of a CPU that take part, at most: cg.loop_config(parallelize=)
 
 
@@ -158,7 +159,8 @@ def describe(task: ir.Task) -> TaskInfo:
     return TaskInfo(
         task.name, task.loop is not None, tuple(slot for slot, _ in layout(task)), frozenset(reads), frozenset(writes),
         iterations(task), task.loc.line if task.loc else 0, axes_of(task), settings_of(task).block_dim,
-        task.loop is not None and task.loop.blocks > 0, shared_layout(task)[1], settings_of(task).parallelize,
+        task.loop is not None and task.loop.blocks > 0, shared_layout(task)[1],
+        any(isinstance(each, ir.Print) for each in ir.walk(task.body)), settings_of(task).parallelize,
     )  # fmt: skip
 
 

@@ -26,6 +26,8 @@ from cuda_graphs.kernels.specialisation cimport Specialisation
 
 from cuda_graphs._objects.launch import launch
 from cuda_graphs._objects.stream import default_stream
+from cuda_graphs.compiler import trace
+from cuda_graphs.compiler.errors import CompileError
 from cuda_graphs.compiler.signature import declared, is_method
 from cuda_graphs.kernels import retained
 from cuda_graphs.kernels.arguments import leaf_paths
@@ -52,7 +54,8 @@ cdef class KernelFunction:
     """A function that runs on the device: `kernel` makes it.
 
     A call compiles the function for the types of its arguments, the first time, and launches its tasks on a stream:
-    ``f(*args, stream=None)``. It returns at once, but when the function returns numbers, or takes an array of the host.
+    ``f(*args, stream=None)``. It returns at once, but when the function returns numbers or prints, or takes an array of
+    the host.
 
     Attributes:
         debug: Whether indices and asserts are checked.
@@ -153,7 +156,10 @@ cdef class KernelFunction:
         leaves = {path: number for reader in self.readers for path, number in leaf_paths(reader)}
         current_device()
         target, shape = target_of(self.fast_math)
-        artifact = self._artifact(signature, target)
+        try:
+            artifact = self._artifact(signature, target)
+        except CompileError as error:
+            raise self._shown(error)
         guards = guards_of(artifact.captured)
         return load(self.name, artifact, shape, leaves, guards)
 
@@ -165,6 +171,10 @@ cdef class KernelFunction:
         from cuda_graphs.compiler.cache import cached_compile
 
         return cached_compile(self.function, signature, target)
+
+    def _shown(self, error):
+        """A CompileError without the frames of the compiler, which say nothing of the kernel; CUDA_GRAPHS_DEBUG has them."""
+        return error if trace.level() else error.with_traceback(None)
 
     def compile(self, *args, **keywords):
         """Compile for the types of these arguments, as a call does; nothing runs.
@@ -251,6 +261,8 @@ cdef class KernelFunction:
             code.launch(r.leaves, stream)
         if staff is not None:
             staff.finish(stream)
+        if code.prints:
+            stream.sync()
         if stream is not usual_stream and code.leaves_memory:
             retained.keep(stream, args)
         return result

@@ -298,6 +298,7 @@ def load(str name, artifact, shape, dict leaves, guards) -> Specialisation:
     # Managed memory is given back after all work of the device, as the driver does that.
     self.leaves_memory = not current_device().properties.direct_managed_mem_access_from_host
     self.answers = bool(artifact.results or artifact.claims)
+    self.prints = any([task.prints for task in artifact.tasks])
     return self
 
 

@@ -3,6 +3,7 @@
 """Law: a call of a kernel does to its arguments what NumPy does, and refuses what it cannot take before it runs."""
 
 import dataclasses
+import linecache
 import math
 
 import numpy as np
@@ -354,6 +355,33 @@ def test_what_is_wrong_with_a_body_is_said_by_each_call():
     for _ in range(2):
         with pytest.raises(cg.CompileNameError, match="undefined_name"):
             bad(np.zeros(1, "f"))
+
+
+@pytest.mark.parametrize("level", ["0", "1"])
+def test_tracebacks_go_through_the_compiler_only_when_debugging(level, monkeypatch, capsys):
+    monkeypatch.setenv("CUDA_GRAPHS_DEBUG", level)
+
+    @cg.kernel
+    def bad(x: f32_1d):
+        x[0] = cg.static(1 // 0)
+
+    with pytest.raises(cg.CompileStaticError) as caught:
+        bad(np.zeros(1, "f"))
+    files = [str(entry.path) for entry in caught.traceback]
+    assert any("frontend" in file for file in files) == (level == "1")
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+def test_code_of_exec_needs_its_source_in_linecache():
+    source = "@cg.kernel\ndef fill(x: f32_1d):\n    for i in x:\n        x[i] = 3.0\n"
+    space = {"cg": cg, "f32_1d": f32_1d}
+    exec(compile(source, "<nowhere>", "exec"), space)
+    x = np.zeros(2, "f")
+    with pytest.raises(cg.CompileSyntaxError, match=r"source of fill cannot be found(.|\n)*linecache"):
+        space["fill"](x)
+    linecache.cache["<nowhere>"] = len(source), None, source.splitlines(keepends=True), "<nowhere>"
+    space["fill"](x)
+    assert x.tolist() == [3, 3]
 
 
 class OnlyDLPack:

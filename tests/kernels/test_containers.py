@@ -4,6 +4,7 @@
 goes to kernels as what it is."""
 
 import threading
+import types
 
 import numpy as np
 import pytest
@@ -268,3 +269,31 @@ def test_it_keeps_the_memory(device):
 def test_what_it_cannot_be_made_of_is_refused(device, pinned, make, dtype, error, text):
     with pytest.raises(error, match=text):
         cg.from_dlpack(make(pinned(range(12), "f4")), dtype)
+
+
+@cg.func
+def three():
+    return 3
+
+
+FUNCTIONS = {"three": three}
+
+
+def test_fields_and_functions_are_used_where_containers_hold_them():
+    fields = [cg.field(cg.i32, 3), cg.field(cg.i32, 3)]
+    box = types.SimpleNamespace(pair=(fields[1], fields[0]))
+
+    @cg.kernel
+    def through_containers():
+        for i in range(3):
+            fields[0][i] = i
+        for each in cg.static(fields):
+            for i in each:
+                each[i] += 10
+        f = cg.static(box.pair[0])
+        for i in f:
+            f[i] += cg.static(FUNCTIONS["three"])() + FUNCTIONS["three"]() + box.pair[1].shape[0]
+        cg.static(fields[0])[1] = 7
+
+    through_containers()
+    assert [each.to_numpy().tolist() for each in fields] == [[10, 7, 12], [19, 19, 19]]

@@ -257,18 +257,19 @@ import cuda_graphs as cg
 @cg.kernel
 def speak(n: cg.i32, x: cg.f32):
     print("n is", n, f"and x {x:.2f}")
+import os
 for n in range(2):
     speak(n, 0.5)
-cg.Device().sync()
+    os.write(1, b"called\\n")
 """
 
 
-def test_kernels_print(run_child, tmp_path):
+def test_a_call_of_a_kernel_that_prints_waits_for_it(run_child, tmp_path):
     script = tmp_path / "prints.py"
     script.write_text(PRINTS)
     done = run_child(f"import runpy; runpy.run_path({str(script)!r})")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "n is 0 and x 0.50\nn is 1 and x 0.50\n"
+    assert done.stdout == "n is 0 and x 0.50\ncalled\nn is 1 and x 0.50\ncalled\n"
 
 
 def test_a_kernel_shows_what_it_becomes():

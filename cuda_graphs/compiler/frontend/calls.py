@@ -30,7 +30,7 @@ from .functions import Frame, kind_of
 from .linear import FUNCTIONS
 from .loops import grouped, loop_config, ndrange_call, range_call
 from .messages import print_call
-from .places import broadcast, extent, make_vector, python_value, read
+from .places import broadcast, extent, field_or_value, make_vector, python_value, read
 from .static import run_python, static_assert, static_print, static_value
 from .values import Bound, BoundFunction, Static, TypeOf, Vector, VectorElement
 
@@ -38,6 +38,7 @@ from .values import Bound, BoundFunction, Static, TypeOf, Vector, VectorElement
 def call(frame: Frame, node: ast.Call) -> Any:
     """Translate a call."""
     function = frame.visit(node.func)
+    function = function.value if isinstance(function, Static) else function
     loc = frame.builder.loc
     if _hashable(function) and function in SPECIAL:
         return SPECIAL[function](frame, node)
@@ -341,7 +342,7 @@ def method(frame: Frame, bound: Bound, args: list[Any]) -> Any:
 
 # What is given its arguments as they are written.
 SPECIAL: dict[Any, Callable[..., Any]] = {
-    cg.static: lambda frame, node: Static(static_value(frame, node)),
+    cg.static: lambda frame, node: Static(field_or_value(frame, static_value(frame, node))),
     cg.static_assert: static_assert,
     cg.static_print: static_print,
     builtins.print: print_call,

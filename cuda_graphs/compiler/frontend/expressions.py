@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 
 from .. import ir
-from ..annotations import FieldSpec
 from ..builder import SYMBOLS
 from ..errors import CompileNameError, CompileStaticError, CompileSyntaxError, CompileTypeError, fail
 from ..outside import dotted
 from ..types import ScalarType, bool_, i32, promote
 from .functions import Frame, kind_of
-from .places import broadcast, component, element, extent, item, python_value, read, swizzle
+from .places import broadcast, component, element, extent, field_or_value, item, python_value, read, swizzle
 from .scope import Scope
 from .values import Bound, BoundFunction, Static, Struct, Vector, VectorElement
 
@@ -38,15 +37,12 @@ def outer(frame: Frame, node: ast.Name, whole: bool) -> Any:
 
 def from_outside(frame: Frame, found: Any, name: str) -> Any:
     """A global or closure variable: a field is an array, other objects are what they are now."""
-    field = getattr(found, "__cuda_graphs_field__", None)
-    if isinstance(field, FieldSpec):
-        return frame.field(field)
     if isinstance(found, np.ndarray):
         raise fail(
             CompileTypeError, frame.builder.loc, f"{name!r} is an array from outside, which a kernel does not capture",
             "pass it as a parameter: x: cg.types.ndarray(...), or make it a cg.field",
         )  # fmt: skip
-    return found
+    return field_or_value(frame, found)
 
 
 def constant(frame: Frame, node: ast.Constant) -> Any:
@@ -62,6 +58,7 @@ def owner_of(frame: Frame, node: ast.expr) -> Any:
 
 def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
     owner = owner_of(frame, node.value)
+    owner = owner.value if isinstance(owner, Static) else owner
     frame.at(node)
     if isinstance(owner, Struct):
         if node.attr not in owner.members:
@@ -119,6 +116,7 @@ def method_of(frame: Frame, owner: Any, name: str) -> Bound:
 
 def subscript(frame: Frame, node: ast.Subscript) -> Any:
     owner = frame.visit(node.value)
+    owner = owner.value if isinstance(owner, Static) else owner
     if isinstance(node.slice, ast.Tuple):
         index = tuple(frame.visit(each) for each in node.slice.elts)
     else:

@@ -22,7 +22,7 @@ from ..errors import (
 from ..types import ScalarType, i8, i16, i32, i64, promote, u64
 from .blocks import team_of
 from .functions import Frame, kind_of
-from .places import extent, integer, python_value
+from .places import extent, field_or_value, integer, python_value
 from .scope import Scope
 from .values import Element, IndexRange, Static, Vector
 
@@ -89,7 +89,7 @@ def unroll(frame: Frame, node: ast.For, items: Any) -> None:
 
 def bind_static(frame: Frame, target: ast.expr, item: Any) -> None:
     if isinstance(target, ast.Name):
-        frame.scope.names[target.id] = item
+        frame.scope.names[target.id] = field_or_value(frame, item)
     elif isinstance(target, (ast.Tuple, ast.List)) and len(target.elts) == len(item):
         for each, part in zip(target.elts, item, strict=True):
             bind_static(frame, each, part)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import ir
-from ..annotations import VectorType
+from ..annotations import FieldSpec, VectorType
 from ..errors import (
     CompileImmutableError,
     CompileIndexError,
@@ -220,6 +220,12 @@ def extent(frame: Frame, array: ir.Array, axis: int) -> ir.Value:
     return frame.builder.put(ir.Extent(array, axis, loc=frame.builder.loc))
 
 
+def field_or_value(frame: Frame, found: Any) -> Any:
+    """What is known when compiling as kernels have it: a field is an array."""
+    field = getattr(found, "__cuda_graphs_field__", None)
+    return frame.field(field) if isinstance(field, FieldSpec) else found
+
+
 def item(frame: Frame, owner: Any, key: Any) -> Any:
     """An item of a compile-time container."""
     if isinstance(key, (ir.Value, ir.Local)):
@@ -228,7 +234,7 @@ def item(frame: Frame, owner: Any, key: Any) -> Any:
             "use a loop over cg.static(range(n)), or an array",
         )  # fmt: skip
     try:
-        return owner[key]
+        return field_or_value(frame, owner[key])
     except (LookupError, TypeError) as error:
         raise fail(
             CompileIndexError,
