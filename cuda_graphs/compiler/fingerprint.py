@@ -128,8 +128,13 @@ class Fingerprint:
                 self.value(getattr(member, "fget", None) or getattr(member, "__func__", member))
 
     def struct(self, value: StructSpec) -> None:
-        """A dataclass as a parameter: of its class nothing but the members is seen."""
+        """A dataclass as a parameter: of its class nothing but the members is seen, and functions of the language."""
         self.named(value.cls)
+        for each in value.cls.__mro__:
+            for name, member in vars(each).items():
+                if hasattr(member, "__cuda_graphs_func__"):
+                    self.text(name)
+                    self.value(member)
         for name, member in value.members:
             self.text(name)
             self.value(member)

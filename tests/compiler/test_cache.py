@@ -117,14 +117,21 @@ class Shape:
     def area(self):
         return self.width * self.SCALE + len(PRICES)
 shape = Shape()
+class Round:
+    @cg.func
+    def grown(self, by):
+        return self.radius * 3 + by + TABLE[0]
+@dataclasses.dataclass
+class Ball(Round):
+    radius: cg.i32
 def helper(n):
     return n * 2
 @cg.func
 def inner(v):
     return v * Space.scale + TABLE[0]
-def k(x: ndarray(cg.i32, 1)):
+def k(x: ndarray(cg.i32, 1), ball: Ball):
     for i in x:
-        x[i] = inner(x[i]) + cg.static(helper(3) + PRICES.get('tea') + shape.area())
+        x[i] = inner(x[i]) + cg.static(helper(3) + PRICES.get('tea') + shape.area()) + ball.grown(1)
 """
 CHANGES = {
     "nothing": ("", "", True),
@@ -135,10 +142,11 @@ CHANGES = {
     "a function that runs when compiling": ("n * 2", "n * 5", False),
     "a member of an object": ("width: int = 3", "width: int = 4", False),
     "an attribute of the class of an object": ("SCALE = 5", "SCALE = 6", False),
+    "a method of a parameter": ("self.radius * 3", "self.radius * 4", False),
     "a method": ("+ len(PRICES)", "- len(PRICES)", False),
     "what a method names": ("{'tea': 1}", "{'tea': 1, 'milk': 2}", False),
     "the kernel": ("+ cg.static", "- cg.static", False),
-    "the type of a parameter": ("cg.i32", "cg.i64", False),
+    "the type of a parameter": ("ndarray(cg.i32", "ndarray(cg.i64", False),
 }
 
 
@@ -150,8 +158,8 @@ def test_a_change_anywhere_in_the_source_is_noticed(folder, counts, tmp_path, wh
         import numpy as np, mod
         from cuda_graphs.compiler import cache, specialise
         from cuda_graphs.compiler.target_x86 import X86
-        x = np.arange(4).astype("i8" if "i64" in str(mod.k.__annotations__) else "i4")
-        cache.cached_compile(mod.k, specialise(mod.k, {"x": x}), X86())
+        x = np.arange(4).astype("i8" if "i64" in str(mod.k.__annotations__["x"]) else "i4")
+        cache.cached_compile(mod.k, specialise(mod.k, {"x": x, "ball": mod.Ball(2)}), X86())
         print(cache.compile_cache.hits)
     """
     head = "from tests.compiler.rig import cg\nndarray = cg.ndarray\n"

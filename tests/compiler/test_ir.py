@@ -10,6 +10,7 @@ import pytest
 from cuda_graphs.compiler import compile_kernel, ir
 from cuda_graphs.compiler import types as t
 from cuda_graphs.compiler.check import IRError, check
+from cuda_graphs.compiler.interpret import interpret
 from cuda_graphs.compiler.pipeline import PASSES, lower
 from cuda_graphs.compiler.printer import text
 from cuda_graphs.compiler.signature import specialise
@@ -317,6 +318,43 @@ def test_static_reads_each_attribute_once_and_only_those_that_it_comes_to():
     assert found[careful]["ABSENT"] is None
     assert "ABSENT.dt" not in found[careful]
     assert run_all(careful, out=np.zeros(2, "f"))["out"].tolist() == [7.0, 0.5]
+
+
+class Turning:
+    """Something that another thread changes all the time."""
+
+    def __init__(self):
+        self.turns = 0
+
+    @property
+    def step(self):
+        self.turns += 1
+        return self.turns
+
+
+turning = Turning()
+
+
+@cg.func
+def turned():
+    return turning.step
+
+
+def inconstant(out: cg.ndarray(cg.i32, 1)):
+    out[0] = turning.step
+    out[1] = turning.step + cg.static(turning.step)
+    out[2] = turned()
+    out[3] = turned()
+
+
+def test_a_function_has_one_value_of_what_it_reads_twice():
+    """The one that is guarded."""
+    turning.turns = 0
+    arguments = {"out": np.zeros(4, "i4")}
+    program, found = lower(inconstant, signature(inconstant, **arguments))
+    step, other = found[inconstant]["turning.step"], found[turned.__cuda_graphs_func__]["turning.step"]
+    interpret(program, arguments, {})
+    assert arguments["out"].tolist() == [step, 2 * step, other, other]
 
 
 LEVELS = {

@@ -22,7 +22,7 @@ from tests.compiler.rig import SEED, Field, compare, flattened, function_of, low
 FEW = settings(
     max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
 )
-MANY = settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def the_program(source, scalars):

@@ -34,8 +34,9 @@ Captured = dict[Callable[..., Any], dict[str, Any]]
 
 
 def note(names: dict[str, Any], path: str, value: Any) -> None:
-    """A name, or an attribute of what a name stands for, as it is now."""
-    names[path] = snapshot(value)
+    """A name, or an attribute of what a name stands for, as it is when it is read first."""
+    if path not in names:
+        names[path] = snapshot(value)
 
 
 def note_whole(names: dict[str, Any], path: str, value: Any) -> None:

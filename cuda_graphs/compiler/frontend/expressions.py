@@ -96,8 +96,10 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
             f"{kind_of(owner)} has no member {node.attr!r}",
             "look for a slip in the name",
         ) from None
-    found = from_outside(frame, found, ast.unparse(node))
     path = dotted(node)
+    if path is not None and frame.scope.find(path.partition(".")[0]) is None:
+        found = frame.source.once(path, found)
+    found = from_outside(frame, found, ast.unparse(node))
     if path is not None:
         frame.capture(path, found, whole)
     return found

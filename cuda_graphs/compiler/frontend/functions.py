@@ -49,6 +49,7 @@ class Frame:
         self.returned: tuple[ScalarType, ...] = ()
         self.result: Any = None
         self.captured: Captured = {}  # of functions that were inlined
+        self.sources: dict[Callable[..., Any], Source] = {}  # of a kernel: of the functions that it calls
         self.next_loop: tuple[ir.LoopSettings, ir.Loc | None] | None = None  # what cg.loop_config said
         self.root_block = builder.block
         self.team: Any = None  # of the kernel: the parallel loop that is translated (blocks.py)
@@ -141,14 +142,14 @@ class Frame:
                 f"{function.__name__} calls itself more than {MAX_DEPTH} levels deep",
                 "a recursion must end at compile time: decide with `if cg.static(...)`",
             )  # fmt: skip
-        frame = Frame(self.builder, Source(function), self, self.parallel_level)
+        source = self.root.sources.setdefault(function, Source(function))
+        frame = Frame(self.builder, source, self, self.parallel_level)
         frame.scope.names.update(names)
         frame.outer_scope = self.outer_scope
         loc = self.builder.loc
         frame.run(body_of(frame.source.tree))
         self.builder.loc = loc
-        root = self.root
-        root.captured.setdefault(function, {}).update(frame.source.captured)
+        self.root.captured[function] = source.captured
         return frame.result
 
     def capture(self, path: str, found: Any, whole: bool) -> None:

@@ -21,10 +21,14 @@ from .captured import note
 
 @dataclass(eq=False)
 class Source:
-    """One function. `captured` collects the globals and closure variables that were asked for, with their values."""
+    """One function. `captured` collects the globals and closure variables that were asked for, with their values.
+
+    What was read once stays what it was, also when another thread changes it meanwhile: code has one value of each.
+    """
 
     function: Callable[..., Any]
     captured: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def file(self) -> str:
@@ -81,8 +85,13 @@ class Source:
                 CompileNameError, loc, f"name {name!r} is not defined here",
                 "a variable that is first assigned in an if or a loop exists in there only: assign it before",
             )  # fmt: skip
+        value = self.once(name, value)
         self.capture(name, value)
         return value
+
+    def once(self, path: str, value: Any) -> Any:
+        """What a path meant when it was read first."""
+        return self.values.setdefault(path, value)
 
     def capture(self, path: str, value: Any) -> None:
         """Note what a name, or an attribute of what a name stands for, is now."""

@@ -58,6 +58,8 @@ def static_value(frame: Frame, node: ast.Call) -> Any:
             frame.capture(each.id, names[each.id], whole=True)
 
     def note(path: str, found: Any, whole: bool) -> Any:
+        if frame.scope.find(path.partition(".")[0]) is None:
+            found = frame.source.once(path, found)
         frame.capture(path, found, whole)
         return found
 
