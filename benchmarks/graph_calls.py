@@ -5,7 +5,7 @@
     python benchmarks/graph_calls.py [--driver host|cuda] [--json out.json]
 
 On the host driver cuda.core is absent (it would talk to another driver). A peer that is not installed is reported as
-absent, never as beaten. `raw` is benchmarks/raw, a C++ program on the same driver.
+absent, never as beaten. `raw` is benchmarks/raw, a C++ program on the same driver, run in five processes.
 """
 
 import argparse
@@ -58,7 +58,7 @@ def instantiate(rig: Rig, n: int) -> Callable[[], float]:
 
 def launch(rig: Rig, n: int) -> Callable[[], float]:
     """Host time of a launch call, 20 in a row."""
-    graph = rig.instantiate(rig.chain(n))
+    graph, _ = rig.executable(n)
     return per_call(partial(graph.launch, rig.stream), 20, rig.sync)
 
 
@@ -104,21 +104,21 @@ def read_again(rig: Rig, n: int) -> Callable[[], float]:
 
 def update(rig: Rig, n: int) -> Callable[[], float]:
     """The whole executable from its definition, 10 times."""
-    last = rig.chain(n)
-    graph, definition = rig.instantiate(last), last.graph
+    graph, last = rig.executable(n)
+    definition = last.graph
     return per_call(lambda: graph.update(definition), 10)
 
 
 def set_node(rig: Rig, n: int) -> Callable[[], float]:
     """All parameters of the last node of an executable, 100 times."""
-    last = rig.chain(n)
-    view = rig.instantiate(last)[last]
+    graph, last = rig.executable(n)
+    view = graph[last]
     again = partial(view.update, config=rig.config, kernel=rig.kernel, args=(rig.address,))
     return per_call(again, 100)
 
 
 def launch_and_sync(rig: Rig, n: int) -> Callable[[], float]:
-    graph = rig.instantiate(rig.chain(n))
+    graph, _ = rig.executable(n)
     stream = rig.stream
 
     def call() -> None:

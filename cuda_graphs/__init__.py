@@ -122,6 +122,7 @@ if TYPE_CHECKING:
         CompileWarning,
         UnsupportedSyntaxError,
     )
+    from cuda_graphs.compiler.graph_flow import graph_do_while, graph_if, graph_switch, graph_while
     from cuda_graphs.compiler.intrinsics import (
         acos,
         asin,
@@ -218,6 +219,7 @@ if TYPE_CHECKING:
     )
     from cuda_graphs.kernels.faults import KernelAssertionError, KernelError, KernelIndexError
     from cuda_graphs.kernels.function import KernelFunction, kernel
+    from cuda_graphs.kernels.graph_stats import GraphStats
     from cuda_graphs.kernels.many import compile_all
     from cuda_graphs.kernels.ndarray import Field, NDArray, field, from_dlpack, ndarray
     from cuda_graphs.kernels.seeds import random_seed
@@ -293,6 +295,7 @@ __all__ = [
     "GraphMemoryResourceAttributes",
     "GraphNode",
     "GraphNodeType",
+    "GraphStats",
     "GraphUpdateError",
     "HostCallbackNode",
     "IfElseNode",
@@ -374,6 +377,10 @@ __all__ = [
     "fract",
     "from_dlpack",
     "func",
+    "graph_do_while",
+    "graph_if",
+    "graph_switch",
+    "graph_while",
     "grouped",
     "i8",
     "i16",
@@ -463,7 +470,9 @@ _MODULES = {
     "vector",
     "cuda_graphs.compiler.library": "clamp degrees e fract inf mix mod nan pi radians smoothstep step",
     "cuda_graphs.kernels.faults": "KernelAssertionError KernelError KernelIndexError",
+    "cuda_graphs.compiler.graph_flow": "graph_do_while graph_if graph_switch graph_while",
     "cuda_graphs.kernels.function": "KernelFunction kernel",
+    "cuda_graphs.kernels.graph_stats": "GraphStats",
     "cuda_graphs.kernels.many": "compile_all",
     "cuda_graphs.kernels.ndarray": "Field NDArray field from_dlpack ndarray",
     "cuda_graphs.kernels.seeds": "random_seed",

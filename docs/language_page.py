@@ -66,6 +66,7 @@ PARAMETERS: dict[str, Spec] = {
     "m": VectorSpec(cg.types.mat(3, 3)),
     "x": ArraySpec(f32, 1),
     "counts": ArraySpec(i32, 1),
+    "flag": ArraySpec(i32, 0),
     "plane": ArraySpec(f32, 2),
     "points": ArraySpec(f32, 1, (3,)),
     "ball": StructSpec(Ball, (("radius", ScalarSpec(f32)), ("at", VectorSpec(cg.vec3)))),
@@ -85,7 +86,7 @@ def function(body: str, parameters: Mapping[str, Spec], names: Mapping[str, Any]
 
 def translated(body: str, parameters: Mapping[str, Spec] = PARAMETERS, **names: Any) -> ir.Kernel:
     """What the frontend makes of an example; CompileError where it refuses."""
-    return translate(function(body, parameters, names), dict(parameters))[0]
+    return translate(function(body, parameters, names), dict(parameters), "conditional")[0]
 
 
 def last_set(kernel: ir.Kernel) -> ir.Set:
@@ -267,6 +268,17 @@ def constructs() -> Iterator[str]:
         yield ""
     yield from ("### Loops", "", "| | |", "|---|---|")
     yield from (f"| {code(example)} | {note} |" for example, note in rows.LOOPS)
+    yield from (
+        "",
+        "### Control flow between tasks",
+        "",
+        "In graph kernels (`@cg.kernel(graph=True)`), at the top level or directly in each other. Bodies hold tasks.",
+        "",
+        "| | |",
+        "|---|---|",
+        *(f"| {code(example)} | {sentence(word)} |" for word, example in rows.GRAPH_FLOW.items()),
+        "",
+    )
     atomic, others = (
         ", ".join(f"`{SYMBOLS[name]}=`" for name in OPERATORS if (name in statements.ATOMIC) == wanted)
         for wanted in (True, False)

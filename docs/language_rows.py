@@ -4,8 +4,8 @@
 refuses it where that is what it shows; language_page.py puts them beside what the tables say.
 
 In all of them: a, b and c are f32 parameters, n and k i32, v and w vec3, m a mat(3, 3), x an array of f32, counts of
-i32, plane of f32 with two dimensions, points of vec3; ball is a dataclass with radius and at (a vec3), SIZE is
-template 3, area a function.
+i32, flag one of i32 without dimensions, plane of f32 with two, points of vec3; ball is a dataclass with radius and at
+(a vec3), SIZE is template 3, area a function.
 """
 
 import ast
@@ -31,6 +31,10 @@ STATEMENTS = {
     ast.Expr: ("cg.atomic_add(x[0], a)", "of a call only"),
     ast.Assert: ('assert n > 0, f"n is {n}"', "checked with `debug=True`"),
     ast.Pass: ("pass", ""),
+    ast.Match: (
+        "match cg.graph_switch(n):\n    case 0:\n        t = a",
+        "of `cg.graph_switch` only: see [control flow between tasks](#control-flow-between-tasks)",
+    ),
 }
 
 EXPRESSIONS = {
@@ -110,6 +114,17 @@ BLOCKS = {
     cg.warp.sync: "cg.warp.sync()",
     cg.warp.lane: "t = cg.warp.lane()",
     cg.warp.index: "t = cg.warp.index()",
+}
+
+# Of graph kernels.
+GRAPH_FLOW = {
+    cg.graph_do_while: "while cg.graph_do_while(flag):\n    for i in x:\n        x[i] += a\n    flag[()] -= 1",
+    cg.graph_while: "while cg.graph_while(x[0] > 1):\n    for i in x:\n        x[i] /= 2",
+    cg.graph_if: "if cg.graph_if(n > 0):\n    for i in x:\n        x[i] = a\nelse:\n    x[0] = b",
+    cg.graph_switch: (
+        "match cg.graph_switch(n):\n    case 0:\n        x[0] = a\n    case 1:\n        for i in x:\n"
+        "            x[i] = b"
+    ),
 }
 
 # Calls of what is no row of the op table.

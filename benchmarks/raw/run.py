@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Build the C++ program of this folder and time the driver at a path with it.
 
-    python benchmarks/raw/run.py LIBRARY [--repeats N] [--full]
+    python benchmarks/raw/run.py LIBRARY [--repeats N] [--processes N | --full]
 
-Prints JSON: {row: median in microseconds}, with --full what the program itself prints. LIBRARY is `libcuda.so.1` or
-the host driver's `libcuda_graphs_hostdriver.so`. The program is built again when one of its sources is newer.
+Prints JSON: {row: median in microseconds} of several processes, since what a call costs depends on where a process has
+its memory; with --full what one program itself prints. LIBRARY is `libcuda.so.1` or the host driver's
+`libcuda_graphs_hostdriver.so`. The program is built again when one of its sources is newer.
 """
 
 import argparse
@@ -13,6 +14,8 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from statistics import median
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -55,13 +58,19 @@ def main() -> None:
     )
     parser.add_argument("library")
     parser.add_argument("--repeats", type=int, default=200)
+    parser.add_argument("--processes", type=int, default=5)
     parser.add_argument("--full", action="store_true")
     arguments = parser.parse_args()
     command = [str(build()), arguments.library, str(arguments.repeats)]
-    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    measured = json.loads(output)
-    rows = {name: row["median"] for name, row in measured["rows"].items()}
-    print(json.dumps(measured if arguments.full else rows, indent=1))
+
+    def measured() -> dict[str, Any]:
+        return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+
+    if arguments.full:
+        print(json.dumps(measured(), indent=1))
+        return
+    runs = [measured()["rows"] for _ in range(arguments.processes)]
+    print(json.dumps({name: median(run[name]["median"] for run in runs) for name in runs[0]}, indent=1))
 
 
 if __name__ == "__main__":

@@ -160,6 +160,7 @@ cdef extern from "_driver/table.hpp" namespace "cg" nogil:
         CUresult cuMemsetD8Async(CUdeviceptr dst, unsigned char value, size_t count, CUstream stream)
         CUresult cuMemsetD16Async(CUdeviceptr dst, unsigned short value, size_t count, CUstream stream)
         CUresult cuMemsetD32Async(CUdeviceptr dst, unsigned int value, size_t count, CUstream stream)
+        CUresult cuMemcpyDtoHAsync(void* dst, CUdeviceptr source, size_t size, CUstream stream)
         CUresult cuPointerGetAttributes(
             unsigned int count, CUpointer_attribute* attributes, void** data, CUdeviceptr pointer
         )

@@ -156,6 +156,7 @@ cdef extern from "<cuda.h>" nogil:
 cdef extern from "_driver/table.hpp" namespace "cg" nogil:
     cppclass GraphDriver "cg::DriverTable":
         CUresult cuCtxGetCurrent(CUcontext* context)
+        CUresult cuGraphExecNodeSetParams(CUgraphExec graph, CUgraphNode node, CUgraphNodeParams* params)
         CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data)
         CUresult cuCtxGetDevice(CUdevice* device)
         CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType* type)

@@ -12,7 +12,18 @@ from typing import Any, TypeGuard
 from . import ir
 from .types import ScalarType
 
-__all__ = ["REPORT", "Artifact", "Result", "Slot", "TaskInfo", "describe", "layout", "size_of"]
+__all__ = [
+    "REPORT",
+    "Artifact",
+    "Plan",
+    "Result",
+    "Slot",
+    "TaskInfo",
+    "describe",
+    "layout",
+    "plan_of",
+    "size_of",
+]
 
 REPORT = "debug.report"  # the path of the array that asserts write to: passes/report.py
 
@@ -24,8 +35,8 @@ SHARED_ALIGNMENT = 16  # of arrays that a block shares, for vector accesses
 class Slot:
     """One parameter of an entry.
 
-    kind    "pointer" of an array, "extent" of one along `axis` (i32), "scalar"
-    path    of the kernel's parameter; of a temporary array, its name
+    kind    "pointer" of an array, "extent" of one along `axis` (i32), "scalar", "condition" (a handle, 8 bytes)
+    path    of the kernel's parameter; of a temporary array or condition, its name
     offset  in the parameter block, and size, in bytes
     """
 
@@ -57,6 +68,10 @@ class TaskInfo:
     threads: int | None = None  # of a CPU that take part, at most: cg.loop_config(parallelize=)
 
 
+# What runs when: numbers of tasks, and (kind, condition, its initial value or None, plans) of each ir.Conditional.
+Plan = tuple[Any, ...]
+
+
 @dataclass(frozen=True)
 class Result:
     """A number that the kernel returns: the temporary array of this name holds it after the last task."""
@@ -72,7 +87,9 @@ class Artifact:
     target    "x86" or "ptx"
     code      an object file for this CPU, or PTX text
     image     what a driver loads: a native image (image.py) that holds the object file, or the PTX text
-    tasks     its entries, in the order in which they run
+    tasks     its entries, in the order of the source
+    plan      which runs when; (0, 1, 2, ...) without conditionals
+    lowering  of a graph kernel, one of pipeline.LOWERINGS: with "host" conditions are temporary arrays (u32)
     temps     (name, bytes) of each temporary array that the tasks share; its content may be anything before the first
     results   what the kernel returns, in order
     captured  {function: {name: value}} of globals and closure variables that were compiled in as constants
@@ -84,11 +101,13 @@ class Artifact:
     code: bytes
     image: bytes = field(repr=False)
     tasks: tuple[TaskInfo, ...]
+    plan: Plan
     temps: tuple[tuple[str, int], ...]
     results: tuple[Result, ...]
     captured: Mapping[Callable[..., Any], Mapping[str, Any]]
     llvm: str = field(repr=False)
     claims: tuple[Any, ...] = ()
+    lowering: str | None = None
 
 
 def size_of(array: ir.Array) -> int:
@@ -113,11 +132,27 @@ def shared_layout(task: ir.Task) -> tuple[dict[ir.Array, int], int]:
     return found, end
 
 
-def layout(task: ir.Task) -> tuple[tuple[Slot, ir.Array | ir.Param], ...]:
+def plan_of(plan: ir.Plan) -> Plan:
+    """A plan of the IR as plain tuples."""
+    return tuple(
+        (
+            step.kind,
+            step.condition.name,
+            step.condition.initial,
+            tuple(plan_of(inner) for inner in step.plans),
+        )
+        if isinstance(step, ir.Branch)
+        else step
+        for step in plan
+    )
+
+
+def layout(task: ir.Task) -> tuple[tuple[Slot, ir.Array | ir.Param | ir.Condition], ...]:
     """The parameters of a task's entry, in order: what it uses, and nothing else."""
     arrays: dict[ir.Array, None] = {}
     extents: dict[tuple[ir.Array, int], None] = {}
     params: dict[ir.Param, None] = {}
+    conditions: dict[ir.Condition, None] = {}
     for statement in ir.walk(task.body):
         array = getattr(statement, "array", None)
         if isinstance(statement, (ir.Load, ir.Store, ir.Atomic)) and is_outside(array):
@@ -127,13 +162,15 @@ def layout(task: ir.Task) -> tuple[tuple[Slot, ir.Array | ir.Param], ...]:
                     extents[array, axis] = None
         elif isinstance(statement, ir.Extent) and statement.array.shape is None:
             extents[statement.array, statement.axis] = None
+        elif isinstance(statement, ir.Arm):
+            conditions[statement.condition] = None
         for value in ir.operands_of(statement):
             if isinstance(value, ir.Param):
                 params[value] = None
-    found: list[tuple[Slot, ir.Array | ir.Param]] = []
+    found: list[tuple[Slot, ir.Array | ir.Param | ir.Condition]] = []
     offset = 0
 
-    def add(kind: str, path: str, axis: int, size: int, what: ir.Array | ir.Param) -> None:
+    def add(kind: str, path: str, axis: int, size: int, what: ir.Array | ir.Param | ir.Condition) -> None:
         nonlocal offset
         offset = -(-offset // size) * size
         found.append((Slot(kind, path, axis, offset, size), what))
@@ -145,6 +182,8 @@ def layout(task: ir.Task) -> tuple[tuple[Slot, ir.Array | ir.Param], ...]:
         add("extent", array.path, axis, 4, array)
     for param in params:
         add("scalar", param.path, 0, param.type.size, param)
+    for condition in conditions:
+        add("condition", condition.name, 0, 8, condition)
     return tuple(found)
 
 

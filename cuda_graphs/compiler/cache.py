@@ -94,13 +94,14 @@ def cached_compile(
     target: X86 | Ptx,
     *,
     debug: bool = False,
+    graph: str | None = None,
 ) -> Artifact:
     """`compile_kernel`, but what was compiled before, by any process of this user, comes from disk.
 
     A kernel that depends on something without lasting identity is compiled each time. With CUDA_GRAPHS_DEBUG from 2 on
     everything is, as the steps are to be seen.
     """
-    key = fingerprint(function, signature, target, debug) if disk.is_enabled() else None
+    key = fingerprint(function, signature, target, debug, graph) if disk.is_enabled() else None
     found = None
     if key is not None and trace.level() < trace.PASSES:
         with trace.timed("cache"):
@@ -111,7 +112,7 @@ def cached_compile(
     from .pipeline import compile_kernel  # with the frontend and all passes, which a hit needs not
 
     compile_cache.misses += 1
-    artifact = compile_kernel(function, signature, target, debug=debug)
+    artifact = compile_kernel(function, signature, target, debug=debug, graph=graph)
     data = None if key is None else encoded(artifact, key[1])
     if key is not None and data is not None and disk.write(KIND, key[0], data):
         compile_cache.stored += 1
@@ -122,13 +123,13 @@ Functions = dict[str, list[Callable[..., Any]]]
 
 
 def fingerprint(
-    function: Callable[..., Any], signature: Mapping[str, Spec], target: X86 | Ptx, debug: bool
+    function: Callable[..., Any], signature: Mapping[str, Spec], target: X86 | Ptx, *options: Any
 ) -> tuple[str, Functions] | None:
     """(name of the entry, the functions that it is made of by qualified name); None of what has no fingerprint."""
     found = Fingerprint()
     found.text(compiler_hash())
     try:
-        found.add(target.depends_on(), debug, dict(signature), function)
+        found.add(target.depends_on(), *options, dict(signature), function)
         found.file(getattr(target, "libdevice", None))
     except NoFingerprint as error:
         trace.show(trace.TIMING, f"{function.__qualname__} is not kept on disk: it depends on {error}")
@@ -157,6 +158,8 @@ def encoded(artifact: Artifact, functions: Functions) -> bytes | None:
         "image": len(artifact.image),
         "code": len(artifact.code),
         "tasks": [_plain(task) for task in artifact.tasks],
+        "plan": artifact.plan,
+        "lowering": artifact.lowering,
         "temps": artifact.temps,
         "results": [(each.temp, each.type.name) for each in artifact.results],
         "captured": captured,
@@ -189,10 +192,12 @@ def decoded(data: bytes, functions: Functions) -> Artifact | None:
         image[len(image) - head["code"] :],
         image,
         tuple(_task(task) for task in head["tasks"]),
+        _tuples(head["plan"]),
         tuple((path, size) for path, size in head["temps"]),
         tuple(Result(temp, SCALARS[type]) for temp, type in head["results"]),
         captured,
         data[end:].decode(),
+        lowering=head["lowering"],
     )
 
 

@@ -13,24 +13,26 @@
     Bitwise atomics are on integers and bools, and a cas, which alone compares, on integers.
 6.  A loop counts in one integer type, and not by 0. Conditions are bools.
 7.  Break and Continue are in a loop. No Break leaves a parallel loop.
-8.  A parallel loop has no control flow around it.
+8.  A parallel loop has no control flow around it but Conditionals, and so has a Conditional. One thread sets a
+    condition, which belongs to one Conditional.
 9.  A Return is the last statement of a kernel, and returns what the kernel says.
 10. The arrays are the kernel's, the program's temporaries, or threads' own.
-11. Of a program: a task has at most one parallel loop, which is one of its statements; each thread executes those
-    before and after it. No local is shared between tasks, nor changed atomically; no task returns.
+11. Of a program: its plan has each task once. A task has no Conditional, and at most one parallel loop, which is one of
+    its statements; each thread executes those before and after it. No local is shared between tasks, nor changed
+    atomically; no task returns.
 12. Collectives and positions are in loops of blocks, and have the operands and types that their row says. In a task
     there are regions and meetings in their place, none in another. A local that is written in a region is after it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from . import collectives, ir
 from .ops import result_type
 from .printer import text
-from .types import ScalarType, bool_
+from .types import ScalarType, bool_, u32
 
 __all__ = ["IRError", "check"]
 
@@ -52,6 +54,10 @@ def check(what: ir.Kernel | ir.Program) -> None:
     if isinstance(what, ir.Kernel):
         _Checker(what, what.arrays).kernel()
         return
+    if sorted(planned(what.plan)) != list(range(len(what.tasks))):
+        raise IRError(
+            f"law 11: the plan {what.plan} has not each of {len(what.tasks)} tasks once\n{text(what)}"
+        )
     owners: dict[ir.Local, ir.Task] = {}
     for task in what.tasks:
         _Checker(what.kernel, (*what.kernel.arrays, *what.temps)).task(task)
@@ -63,13 +69,25 @@ def check(what: ir.Kernel | ir.Program) -> None:
                 )
 
 
+def planned(plan: ir.Plan) -> Iterator[int]:
+    """The tasks of a plan."""
+    for step in plan:
+        if isinstance(step, ir.Branch):
+            for inner in step.plans:
+                yield from planned(inner)
+        else:
+            yield step
+
+
 class _Checker:
     def __init__(self, kernel: ir.Kernel, arrays: Iterable[ir.Array]) -> None:
         self.of, self.arrays = kernel, set(arrays)
         self.defined: set[ir.Value | ir.Local] = set(kernel.params)
         self.seen: set[ir.Statement] = set()
         self.loops: list[ir.For | ir.While] = []
-        self.depth = 0  # of blocks
+        self.conditions: set[ir.Condition] = set()  # of regions
+        self.depth = 0  # of blocks, not counting those of conditionals
+        self.around = 0  # conditionals
         self.here: ir.Block = kernel.body
 
     def kernel(self) -> None:
@@ -95,7 +113,8 @@ class _Checker:
         )
         for statement in ir.walk(task.body):
             own = isinstance(statement, ir.Atomic) and isinstance(statement.array, ir.Local)
-            self.law(11, not own and not isinstance(statement, ir.Return), statement, "not in a task")
+            strange = own or isinstance(statement, (ir.Return, ir.Conditional))
+            self.law(11, not strange, statement, "not in a task")
 
     def law(self, number: int, holds: bool, statement: ir.Statement | None, why: str) -> None:
         if not holds:
@@ -251,11 +270,27 @@ class _Checker:
         parallel = isinstance(inner, ir.For) and inner.parallel
         self.law(7, not (parallel and isinstance(statement, ir.Break)), statement, "leaves a parallel loop")
 
+    def arm(self, statement: ir.Arm) -> None:
+        self.same(8, statement, statement.value.type, u32)
+        parallel = any(isinstance(each, ir.For) and each.parallel for each in self.loops)
+        self.law(8, not parallel, statement, "a condition that many threads set")
+
+    def conditional(self, statement: ir.Conditional) -> None:
+        self.law(
+            8, self.depth == 1 and not self.loops, statement, "a conditional in a block of another statement"
+        )
+        self.law(8, statement.condition not in self.conditions, statement, "a condition of two conditionals")
+        self.conditions.add(statement.condition)
+        self.depth, self.around = self.depth - 1, self.around + 1
+        for block in statement.blocks:
+            self.block(block)
+        self.depth, self.around = self.depth + 1, self.around - 1
+
     def claim(self, statement: ir.Assert) -> None:
         self.same(6, statement, statement.condition.type, bool_)
 
     def finish(self, statement: ir.Return) -> None:
-        last = self.depth == 1 and self.here.body[-1] is statement
+        last = self.depth == 1 and not self.around and self.here.body[-1] is statement
         self.law(9, last, statement, "is not the last statement")
 
 
@@ -274,6 +309,8 @@ RULES: dict[type, Callable[[_Checker, Any], None]] = {
     ir.If: _Checker.branch,
     ir.For: _Checker.loop,
     ir.While: _Checker.while_loop,
+    ir.Arm: _Checker.arm,
+    ir.Conditional: _Checker.conditional,
     ir.Break: _Checker.leave,
     ir.Continue: _Checker.leave,
     ir.Assert: _Checker.claim,

@@ -8,7 +8,9 @@ Slow and plain on purpose. The targets are compared with it; where they differ, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -62,12 +64,13 @@ class Machine:
     def __init__(self, arrays: Mapping[str, np.ndarray], scalars: Mapping[str, Any], write: Any):
         self.arrays, self.scalars, self.write = arrays, scalars, write
         self.values: dict[ir.Value | ir.Local, Any] = {}
+        self.conditions: dict[ir.Condition, int | None] = {}
         self.temps: dict[ir.Array, np.ndarray] = {}
         self.returned: tuple[Any, ...] = ()
         # Of random numbers: the parallel loop around (0: none), the iteration of it, how many it has drawn.
         self.stream = [0, 0, 0]
         self.parallel_loops: list[ir.For] = []
-        self.drawn = self.at = self.parallel = 0  # of random numbers: see lower_random.py
+        self.rounds = 0  # of all conditionals that repeat
 
     def receive(self, kernel: ir.Kernel) -> None:
         for param in kernel.params:
@@ -75,19 +78,24 @@ class Machine:
 
     def run(self, kernel: ir.Kernel) -> tuple[Any, ...]:
         self.receive(kernel)
-        self.parallel_loops = [s for s in kernel.body.body if isinstance(s, ir.For) and s.parallel]
+        self.parallel_loops = [s for s in ir.walk(kernel.body) if isinstance(s, ir.For) and s.parallel]
         self.block(kernel.body)
         return self.returned
 
     def tasks(self, program: ir.Program) -> tuple[Any, ...]:
         """Each task with one thread, which runs all iterations."""
         self.receive(program.kernel)
-        for task in program.tasks:
-            try:
-                self.block(task.body)
-            except _Exit:
-                continue
+        self.plan(program, program.plan)
         return tuple(number.read(self.memory(array)[()], array.element) for array in program.results)
+
+    def plan(self, program: ir.Program, plan: ir.Plan) -> None:
+        for step in plan:
+            if isinstance(step, ir.Branch):
+                blocks = [partial(self.plan, program, inner) for inner in step.plans]
+                self.repeat(step.kind, step.condition, blocks)
+                continue
+            with suppress(_Exit):
+                self.block(program.tasks[step].body)
 
     def block(self, block: ir.Block) -> None:
         for statement in block.body:
@@ -188,6 +196,31 @@ class Machine:
         while self.value(statement.condition) and self.iteration(statement.body):
             self.block(statement.head)
 
+    def arm(self, statement: ir.Arm) -> None:
+        self.conditions[statement.condition] = int(self.value(statement.value))
+
+    def conditional(self, statement: ir.Conditional) -> None:
+        blocks = [partial(self.block, block) for block in statement.blocks]
+        self.repeat(statement.kind, statement.condition, blocks)
+
+    def repeat(self, kind: str, condition: ir.Condition, blocks: Sequence[Callable[[], None]]) -> None:
+        """Run those blocks of a conditional that its condition asks for."""
+
+        def state() -> int:
+            found = self.conditions.get(condition, condition.initial)
+            if found is None:
+                raise RuntimeError(f"condition {condition.name} is tested before it is set")
+            return found
+
+        if kind == "while":
+            while state():
+                self.rounds += 1
+                blocks[0]()
+            return
+        which = int(not state()) if kind == "if" else state()
+        if which < len(blocks):
+            blocks[which]()
+
     def leave(self, statement: ir.Break | ir.Continue) -> None:
         raise BreakLoop if isinstance(statement, ir.Break) else ContinueLoop
 
@@ -195,7 +228,7 @@ class Machine:
         loop, iteration, drawn = self.stream
         self.stream[2] += 1
         seed = int(self.scalars["random.seed"])
-        counter = [drawn, loop, iteration & WORD, iteration >> 32]
+        counter = [drawn, loop, iteration & WORD, iteration >> 32 ^ (self.rounds if loop else 0)]
         self.values[random] = random_number(philox(counter, (seed & WORD, seed >> 32)), random.type)
 
     def exit(self, statement: ir.Exit) -> None:
@@ -264,6 +297,8 @@ STATEMENTS: dict[type, Any] = {
     ir.If: Machine.branch,
     ir.For: Machine.loop,
     ir.While: Machine.while_loop,
+    ir.Arm: Machine.arm,
+    ir.Conditional: Machine.conditional,
     ir.Break: Machine.leave,
     ir.Continue: Machine.leave,
     ir.Exit: Machine.exit,

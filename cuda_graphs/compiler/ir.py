@@ -4,7 +4,8 @@
 
 A block is a list of statements. A Value is a statement that has a type: it is defined where it stands, once, and may be
 used by what follows it in its block and in the blocks inside that. Mutable variables are Locals, which are read by Get
-and written by Set. There are no jumps other than Break and Continue, which belong to the innermost For or While.
+and written by Set. There are no jumps other than Break and Continue, which belong to the innermost For or While. A
+Conditional is control flow between tasks: its blocks become bodies of a conditional node of a graph.
 
 Everything that passes rewrite is made of frozen parts that refer to one another by identity: a pass builds new blocks
 and leaves old ones as they are.
@@ -19,10 +20,10 @@ from enum import Enum
 from .types import ScalarType, bool_, i32
 
 __all__ = [
-    "Array", "Assert", "Atomic", "Axis", "Barrier", "Block", "Break", "Collective", "Const", "Continue", "Exit",
-    "Extent", "For", "Get", "If", "Kernel", "Load", "Loc", "Local", "LoopIndex", "LoopSettings", "Meeting", "Op",
-    "Param", "Position", "Print", "Program", "Random", "Region", "Return", "Set", "Space", "Statement", "Store", "Task",
-    "Value", "While", "replace", "walk",
+    "Arm", "Array", "Assert", "Atomic", "Axis", "Barrier", "Block", "Branch", "Break", "Collective", "Condition",
+    "Conditional", "Const", "Continue", "Exit", "Extent", "For", "Get", "If", "Kernel", "Load", "Loc", "Local",
+    "LoopIndex", "LoopSettings", "Meeting", "Op", "Param", "Plan", "Position", "Print", "Program", "Random", "Region",
+    "Return", "Set", "Space", "Statement", "Store", "Task", "Value", "While", "replace", "walk",
 ]  # fmt: skip
 
 
@@ -342,6 +343,37 @@ class Meeting(Statement):
 
 
 @dataclass(eq=False, slots=True)
+class Condition:
+    """32 bits that a Conditional tests. `initial`: what they are when the kernel begins; None: nothing to rely on."""
+
+    name: str
+    initial: int | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Arm(Statement):
+    """The condition becomes the value, a u32."""
+
+    condition: Condition
+    value: Value
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Conditional(Statement):
+    """Tasks that run if and as often as a condition says, at the top level of a kernel or of another one.
+
+    kind  "while": the block as long as the condition is not 0, which is asked before each round; "if": the first block,
+          or where it is 0 the second, if there is one; "switch": the block of that number, if there is one
+    """
+
+    kind: str
+    condition: Condition
+    blocks: tuple[Block, ...]
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
 class Break(Statement):
     loc: Loc | None = None
 
@@ -413,16 +445,30 @@ class Task:
     families: Mapping[Array, tuple[str, ...]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Branch:
+    """A Conditional among tasks: what its blocks have become."""
+
+    kind: str
+    condition: Condition
+    plans: tuple[Plan, ...]
+
+
+Plan = tuple[int | Branch, ...]  # numbers of tasks, in the order in which they run
+
+
 @dataclass(eq=False, slots=True)
 class Program:
-    """A kernel cut into tasks, in the order in which they run.
+    """A kernel cut into tasks, in the order of the source.
 
+    plan     which runs when
     temps    arrays of Space.TEMP: what goes from task to task
     results  of these, those that hold what the kernel returns
     """
 
     kernel: Kernel
     tasks: tuple[Task, ...]
+    plan: Plan
     temps: tuple[Array, ...] = ()
     results: tuple[Array, ...] = ()
 
@@ -436,6 +482,8 @@ def blocks_of(statement: Statement) -> tuple[Block, ...]:
             return (statement.body,)
         case While():
             return statement.head, statement.body
+        case Conditional():
+            return statement.blocks
     return ()
 
 
@@ -446,8 +494,10 @@ def operands_of(statement: Statement) -> tuple[Value, ...]:
             return statement.args
         case Meeting():
             return tuple(each for each in statement.args if isinstance(each, Value))
-        case Set() | Return():
-            return statement.values if isinstance(statement, Return) else (statement.value,)
+        case Set() | Arm():
+            return (statement.value,)
+        case Return():
+            return statement.values
         case Load():
             return statement.index
         case Store():

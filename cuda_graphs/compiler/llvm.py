@@ -51,6 +51,9 @@ class Target(Protocol):
     def assert_fail(self, e: Emitter, message: str, file: str, line: int, function: str) -> None:
         """End the kernel: pointers to strings, and the line."""
 
+    def set_condition(self, e: Emitter, handle: str, value: str) -> None:
+        """cudaGraphSetConditional: 64 bits become 32 bits."""
+
     def access(self, array: ir.Array) -> str:
         """What is appended to loads and stores of an array, and their address space."""
 
@@ -76,14 +79,19 @@ class Emitter:
 
     # Parameters of the function
 
-    def slot_type(self, slot: Slot, what: ir.Array | ir.Param) -> str:
+    def slot_type(self, slot: Slot, what: ir.Array | ir.Param | ir.Condition) -> str:
         """The type of the parameter that a slot is."""
+        if isinstance(what, ir.Condition):
+            return "i64"
         if isinstance(what, ir.Array):
             return self.pointer(what) if slot.kind == "pointer" else "i32"
         return "i8" if what.type.kind == "bool" else llvm_type(what.type)
 
-    def receive(self, slot: Slot, what: ir.Array | ir.Param, register: str) -> None:
+    def receive(self, slot: Slot, what: ir.Array | ir.Param | ir.Condition, register: str) -> None:
         """Have a register stand for what its slot passes."""
+        if isinstance(what, ir.Condition):
+            self.names[what] = register
+            return
         if isinstance(what, ir.Param):
             self.names[what] = self.let(f"icmp ne i8 {register}, 0") if what.type.kind == "bool" else register
         elif slot.kind == "pointer":
@@ -348,6 +356,9 @@ class Emitter:
         self.line("unreachable")
         self.start(holds)
 
+    def arm(self, statement: ir.Arm) -> None:
+        self.target.set_condition(self, self.names[statement.condition], self.value(statement.value))
+
     def exit(self, statement: ir.Exit) -> None:
         self.line("ret void")
         self.start(self.label("never"))
@@ -492,6 +503,7 @@ EMIT: dict[type, Callable[[Emitter, Any], None]] = {
     ir.If: Emitter.branch,
     ir.For: Emitter.loop,
     ir.While: Emitter.while_loop,
+    ir.Arm: Emitter.arm,
     ir.Break: Emitter.leave,
     ir.Exit: Emitter.exit,
     ir.Continue: Emitter.leave,

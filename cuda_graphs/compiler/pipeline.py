@@ -14,11 +14,12 @@ from typing import Any
 
 from . import ir, printer, trace
 from .annotations import Spec
-from .artifact import Artifact, Result, describe, size_of
+from .artifact import Artifact, Result, describe, plan_of, size_of
 from .check import check
 from .frontend import translate
 from .frontend.captured import Captured
 from .passes.alias_facts import alias_facts
+from .passes.conditions_in_memory import conditions_in_memory
 from .passes.debug import check_bounds, without_asserts
 from .passes.demote_atomics import demote_atomics
 from .passes.gather_atomics import gather_atomics
@@ -31,12 +32,19 @@ from .passes.split_blocks import split_blocks
 from .target_ptx import Ptx
 from .target_x86 import X86
 
-__all__ = ["PASSES", "compile_kernel", "generate", "lower"]
+__all__ = ["LOWERINGS", "PASSES", "compile_kernel", "generate", "lower"]
 
 # The first pass, with debug and without.
 DEBUG: dict[bool, Pass] = {
     True: (check_bounds, "each index is compared with its extent"),
     False: (without_asserts, "asserts are for debugging"),
+}
+
+# What becomes of the conditionals of a graph kernel.
+LOWERINGS = {
+    "conditional": "conditional nodes of a graph of its own",
+    "embedded": "conditional nodes of any graph",
+    "host": "tasks that leave conditions in memory, for a caller that looks there",
 }
 
 Pass = tuple[Callable[..., Any], str]
@@ -74,20 +82,24 @@ def lower(
     *,
     debug: bool = False,
     check_ir: bool = False,
+    graph: str | None = None,
 ) -> tuple[ir.Program, Captured]:
     """The function as tasks, and the names from outside that it depends on: {function: {name: value}}.
 
-    `debug` keeps asserts and checks indices. `check_ir` checks the IR's laws after each pass (check.py), which
-    CUDA_GRAPHS_DEBUG=2 does too.
+    `debug` keeps asserts and checks indices. `graph`, one of LOWERINGS, is of graph kernels. `check_ir` checks the IR's
+    laws after each pass (check.py), which CUDA_GRAPHS_DEBUG=2 does too.
     """
     with trace.timed("frontend"):
-        kernel, captured = translate(function, dict(signature))
+        kernel, captured = translate(function, dict(signature), graph)
     show("frontend", "types are inferred, functions inlined, static loops unrolled", kernel, check_ir)
     found: Any = kernel
     for step, why in (DEBUG[debug], *PASSES):
         with trace.timed(step.__name__):
             found = step(found)
         show(step.__name__, why, found, check_ir)
+    if graph == "host":
+        found = conditions_in_memory(found)
+        show("conditions_in_memory", LOWERINGS[graph], found, check_ir)
     return found, captured
 
 
@@ -108,20 +120,21 @@ def compile_kernel(
     debug: bool = False,
     check_ir: bool = False,
     reports: bool = False,
+    graph: str | None = None,
 ) -> Artifact:
     """Code of one specialisation of a kernel for one target.
 
     `signature` says of each parameter, by name, what it is in this specialisation (signature.py makes it of arguments).
     `debug` keeps asserts and compares each index with its extent; with `reports` one that fails is written down for the
     caller (passes/report.py), else it ends the launch as the driver does that. Raises a CompileError, with the place in
-    the source and a remedy, for what kernels cannot contain.
+    the source and a remedy, for what kernels cannot contain. `graph`, one of LOWERINGS, is of graph kernels.
     """
-    program, captured = lower(function, signature, debug=debug, check_ir=check_ir)
+    program, captured = lower(function, signature, debug=debug, check_ir=check_ir, graph=graph)
     claims: tuple[Claim, ...] = ()
     if reports:
         program, claims = report_asserts(program)
         show("report_asserts", "an assert that fails is written down for whoever waits", program, check_ir)
-    return replace(generate(program, target, captured), claims=claims)
+    return replace(generate(program, target, captured), claims=claims, lowering=graph)
 
 
 def generate(program: ir.Program, target: X86 | Ptx, captured: Captured) -> Artifact:
@@ -135,6 +148,7 @@ def generate(program: ir.Program, target: X86 | Ptx, captured: Captured) -> Arti
         code,
         target.image(code, tasks),
         tasks,
+        plan_of(program.plan),
         tuple((temp.path, size_of(temp)) for temp in program.temps),
         tuple(Result(array.path, array.element) for array in program.results),
         captured,

@@ -60,6 +60,10 @@ class _Printer:
                 head += f" in blocks of {statement.blocks}," if statement.blocks else ""
                 axes = ", ".join(self.axis(axis) for axis in statement.axes)
                 return [f"{pad}{head} {axes}", *self.block(statement.body, depth + 1)]
+            case ir.Conditional():
+                head = f"{pad}{statement.kind} {statement.condition.name}"
+                blocks = [[f"{pad}-- {i}", *self.block(b, depth + 1)] for i, b in enumerate(statement.blocks)]
+                return [head, *(line for lines in blocks for line in lines)]
             case ir.While():
                 before = [f"{pad}while", *self.block(statement.head, depth + 1)]
                 return [
@@ -139,6 +143,7 @@ LINES: dict[type, Callable[[_Printer, Any], str]] = {
     ir.Barrier: lambda p, s: f"barrier of the {s.scope}",
     ir.Collective: lambda p, s: f"{s.name} {', '.join(map(p.value, s.args))}",
     ir.Meeting: lambda p, s: p.meeting(s),
+    ir.Arm: lambda p, s: f"arm {s.condition.name} = {p.value(s.value)}",
     ir.Break: lambda p, s: "break",
     ir.Exit: lambda p, s: "exit",
     ir.Continue: lambda p, s: "continue",

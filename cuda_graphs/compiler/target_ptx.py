@@ -69,6 +69,9 @@ class Ptx:
         kinds = ("ptr", "ptr", "i32", "ptr", "i64")
         e.call_void("__assertfail", list(zip(kinds, (message, file, str(line), function, "1"), strict=True)))
 
+    def set_condition(self, e: Emitter, handle: str, value: str) -> None:
+        e.call_void("cudaGraphSetConditional", [("i64", handle), ("i32", value)])
+
     def access(self, array: ir.Array) -> str:
         return SHARED if array.space is ir.Space.SHARED else GLOBAL
 

@@ -68,6 +68,9 @@ class X86:
         args = list(zip(kinds, (message, file, str(line), function, zeros, zeros), strict=True))
         e.call_void("cgh_assert_fail", args)
 
+    def set_condition(self, e: Emitter, handle: str, value: str) -> None:
+        e.call_void("cgh_set_conditional", [("i64", handle), ("i32", value)])
+
     def access(self, array: ir.Array) -> str:
         return ""
 

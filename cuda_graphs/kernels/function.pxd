@@ -4,13 +4,19 @@ from libc.stdint cimport uint64_t
 
 from cuda_graphs._objects.stream cimport Stream
 from cuda_graphs.kernels.reading cimport Reading
+from cuda_graphs.kernels.replay cimport Replay
 from cuda_graphs.kernels.specialisation cimport Specialisation
 
 
 cdef class KernelFunction:
     cdef object function
     cdef str name
-    cdef readonly bint debug, fast_math
+    cdef readonly bint debug, fast_math, graph
+    cdef object loop           # how regions are lowered: "auto", "conditional" or "host"
+    cdef object replays        # Replay by (specialisation, context), the one that was used last at the end
+    cdef Replay replay         # that of the last call
+    cdef size_t builds
+    cdef bint replayed
     cdef list readers
     cdef tuple names
     cdef object index_of       # the place of a parameter, by name
@@ -25,5 +31,7 @@ cdef class KernelFunction:
     cdef tuple _order(self, tuple args, dict keywords)
     cdef int _read(self, Reading* r, tuple args) except -1
     cdef Specialisation _find(self, Reading* r, tuple args)
-    cdef list _launches(self, tuple args)
+    cdef tuple _launches(self, tuple args)
+    cdef int _capture(self, tuple args, Stream stream) except -1
+    cdef Replay _replay(self, Specialisation code, Reading* r)
     cdef object _run(self, Reading* r, tuple args, Stream stream)

@@ -5,11 +5,14 @@ from typing import Any, overload
 
 from cuda_graphs._objects.kernel import Kernel
 from cuda_graphs._objects.launch_config import LaunchConfig
+from cuda_graphs.kernels.graph_stats import GraphStats
 from cuda_graphs.kernels.inspection import Inspection
+from cuda_graphs.kernels.options import Options
 
 class KernelFunction:
     debug: bool
     fast_math: bool
+    graph: bool
     __name__: str
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def __call__(self, *args: Any, stream: Any = None, **keywords: Any) -> Any: ...
@@ -19,17 +22,29 @@ class KernelFunction:
     ) -> tuple[LaunchConfig, Kernel, Sequence[Any]]: ...
     def compile(self, *args: Any, **keywords: Any) -> None: ...
     def inspect(self, *args: Any, target: str | None = None, **keywords: Any) -> Inspection: ...
+    @property
+    def graph_stats(self) -> GraphStats: ...
     def forget(self) -> None: ...
     def __repr__(self) -> str: ...
 
 def kernel_of(
-    function: Callable[..., Any], debug: bool, fast_math: bool, known: Mapping[str, Any] | None = None
+    function: Callable[..., Any], options: Options, known: Mapping[str, Any] | None = None
 ) -> KernelFunction: ...
 @overload
 def kernel(
-    function: Callable[..., Any], *, debug: bool = False, fast_math: bool = False
+    function: Callable[..., Any],
+    *,
+    debug: bool = False,
+    fast_math: bool = False,
+    graph: bool = False,
+    loop: str = "auto",
 ) -> KernelFunction: ...
 @overload
 def kernel(
-    function: None = None, *, debug: bool = False, fast_math: bool = False
+    function: None = None,
+    *,
+    debug: bool = False,
+    fast_math: bool = False,
+    graph: bool = False,
+    loop: str = "auto",
 ) -> Callable[[Callable[..., Any]], KernelFunction]: ...

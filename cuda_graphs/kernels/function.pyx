@@ -7,21 +7,27 @@ What the function says is looked at when a specialisation is made, and never els
 """
 
 import functools
+import os
 import threading
+from collections import OrderedDict
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.ref cimport Py_XDECREF
-from libc.stdint cimport uint64_t
+from libc.stdint cimport uint64_t, uintptr_t
 from libc.string cimport memcmp
 from libcpp.vector cimport vector
 
+from cuda_graphs._driver.cuda cimport CUcontext
+from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.capture_handles cimport CapturedCall, may_be_captured
+from cuda_graphs._handles.graph_handles cimport current_context
 from cuda_graphs._objects.captured cimport find
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 from cuda_graphs.kernels.arguments cimport Reader, reader_of
 from cuda_graphs.kernels.foreign cimport Foreign
 from cuda_graphs.kernels.guards cimport Guards
 from cuda_graphs.kernels.reading cimport Leaf, Reading
+from cuda_graphs.kernels.replay cimport Replay, build
 from cuda_graphs.kernels.specialisation cimport Specialisation
 
 from cuda_graphs._objects.launch import launch
@@ -30,13 +36,19 @@ from cuda_graphs.compiler import trace
 from cuda_graphs.compiler.errors import CompileError
 from cuda_graphs.compiler.signature import declared, is_method
 from cuda_graphs.kernels import retained
+from cuda_graphs.kernels.emission import Emission
+from cuda_graphs.kernels.graph_stats import GraphStats
+from cuda_graphs.kernels.options import Options
 from cuda_graphs.kernels.arguments import leaf_paths
 from cuda_graphs.kernels.guards import guards_of
 from cuda_graphs.kernels.specialisation import load
-from cuda_graphs.kernels.targets import current_device, target_of
+from cuda_graphs.kernels.targets import conditional_nodes, current_device, target_of
 
 cdef enum:
     FEW = 32  # leaves and keys that need no memory from the heap
+
+MOST_GRAPHS = 64  # of one kernel; those that were not used for the longest time go
+GRAPHS_ARE_ON = os.environ.get("CUDA_GRAPHS_KERNEL_GRAPHS", "1") != "0"
 
 # Keywords of a call that are not parameters.
 RESERVED = ("stream",)
@@ -60,6 +72,7 @@ cdef class KernelFunction:
     Attributes:
         debug: Whether indices and asserts are checked.
         fast_math: Whether floats may be contracted and reassociated.
+        graph: Whether a call launches one graph.
     """
 
     def __init__(self, *args, **kwargs):
@@ -122,23 +135,28 @@ cdef class KernelFunction:
         return 0
 
     cdef Specialisation _find(self, Reading* r, tuple args):
+        # Nodes of a graph kernel may become a part of any graph: their conditions depend on nothing that was so before.
+        cdef bint embedded = self.graph and r.in_graph
         cdef Py_ssize_t size = self.keys * sizeof(uint64_t)
         cdef Specialisation found = self.last
         cdef bytes last_key = self.last_key
-        if found is not None and (size == 0 or memcmp(PyBytes_AS_STRING(last_key), r.keys, size) == 0):
-            if (<Guards>found.guards).hold():
-                return found
-        key = PyBytes_FromStringAndSize(<char*>r.keys, size)
+        if found is not None and not embedded:
+            if size == 0 or memcmp(PyBytes_AS_STRING(last_key), r.keys, size) == 0:
+                if (<Guards>found.guards).hold():
+                    return found
+        key = (embedded, PyBytes_FromStringAndSize(<char*>r.keys, size))
         current_device()  # refused in a forked child, for which nobody would free the lock
         with self.lock:
             for found in self.known.get(key, ()):
                 if (<Guards>found.guards).hold():
                     break
             else:
-                found = self._compile(args)
+                found = self._compile(args, embedded)
                 self.known.setdefault(key, []).append(found)
+            if embedded:
+                return found
             self.last = None  # so that no other thread sees the key of one with the code of another
-            self.last_key = key
+            self.last_key = key[1]
             self.last = found
         return found
 
@@ -151,26 +169,38 @@ cdef class KernelFunction:
             specs[name] = reader.spec(value)
         return specs
 
-    def _compile(self, args):
+    def _compile(self, args, embedded):
         signature = self._signature(args)
         leaves = {path: number for reader in self.readers for path, number in leaf_paths(reader)}
         current_device()
         target, shape = target_of(self.fast_math)
         try:
-            artifact = self._artifact(signature, target)
+            artifact = self._artifact(signature, target, self._lowering(embedded))
         except CompileError as error:
             raise self._shown(error)
         guards = guards_of(artifact.captured)
         return load(self.name, artifact, shape, leaves, guards)
 
-    def _artifact(self, signature, target):
+    def _lowering(self, embedded):
+        """One of the compiler's LOWERINGS, or None."""
+        if not self.graph:
+            return None
+        if embedded:
+            return "embedded"
+        return "conditional" if self._is_replayed() and conditional_nodes(self.loop) else "host"
+
+    def _is_replayed(self):
+        """Whether calls launch one graph."""
+        return self.graph and GRAPHS_ARE_ON and not self.debug
+
+    def _artifact(self, signature, target, graph):
         if self.debug:  # the claims of code that reports are not kept on disk
             from cuda_graphs.compiler.pipeline import compile_kernel
 
-            return compile_kernel(self.function, signature, target, debug=True, reports=True)
+            return compile_kernel(self.function, signature, target, debug=True, reports=True, graph=graph)
         from cuda_graphs.compiler.cache import cached_compile
 
-        return cached_compile(self.function, signature, target)
+        return cached_compile(self.function, signature, target, graph=graph)
 
     def _shown(self, error):
         """A CompileError without the frames of the compiler, which say nothing of the kernel; CUDA_GRAPHS_DEBUG has them."""
@@ -198,8 +228,8 @@ cdef class KernelFunction:
         finally:
             Py_XDECREF(r.staff)
 
-    cdef list _launches(self, tuple args):
-        """What Specialisation.launches gives."""
+    cdef tuple _launches(self, tuple args):
+        """What Specialisation.launches gives, and the plan."""
         cdef vector[Leaf] leaves
         cdef vector[uint64_t] keys
         cdef Reading r
@@ -216,23 +246,19 @@ cdef class KernelFunction:
                 (<Foreign>r.staff).check_stays(code.writes)
             for reader, value in zip(self.readers, args):
                 (<Reader>reader).own(owners, value)
-            return code.launches(r.leaves, owners)
+            return code.launches(r.leaves, owners, code.new_temps()), code.artifact.plan
         finally:
             Py_XDECREF(r.staff)
 
     def __cuda_graph_emit__(self, node, args):
         """Add a KernelNode for each task after `node`; `node.call(function, *args)` calls it. The last one."""
-        launches = self._launches(tuple(args))
-        if not launches:
-            return node.join()
-        for config, code, values, reads, writes in launches:
-            node = node.launch(config, code, *values, reads=reads, writes=writes)
-        return node
+        emission = Emission(node, *self._launches(tuple(args)))
+        return node.join() if emission.last is node else emission.last
 
     def __cuda_graph_kernel__(self, config, args):
         """(config, Kernel, arguments) of a function that is one task; any grid of one dimension runs all of it."""
-        found = self._launches(tuple(args))
-        if len(found) != 1:
+        found, plan = self._launches(tuple(args))
+        if len(found) != 1 or plan != (0,):
             raise ValueError(
                 f"{self.name}() has {len(found)} tasks, one for each loop at the top level and one for what is between "
                 "them: add it with call(), which makes a node for each"
@@ -250,12 +276,14 @@ cdef class KernelFunction:
         cdef Foreign staff = <Foreign>r.staff if r.staff != NULL else None
         result = None
         if may_be_captured(stream._h) and is_captured(stream):
-            for config, task, values, _, _ in self._launches(args):
-                launch(stream, config, task, *values)
+            self._capture(args, stream)
             return None
         if staff is not None:
             staff.bring(stream, code.writes, r)
-        if code.answers:
+        self.replayed = False
+        if self._is_replayed() and code.artifact.lowering != "host":
+            self._replay(code, r).run(r.leaves, stream)
+        elif code.answers:
             result = code.launch_for_results(r.leaves, stream)
         else:
             code.launch(r.leaves, stream)
@@ -266,6 +294,57 @@ cdef class KernelFunction:
         if stream is not usual_stream and code.leaves_memory:
             retained.keep(stream, args)
         return result
+
+    cdef int _capture(self, tuple args, Stream stream) except -1:
+        launches, plan = self._launches(args)
+        if plan != tuple(range(len(launches))):
+            raise RuntimeError(
+                f"{self.name}() has loops between tasks, which cannot be captured: add it to a GraphDef with call(), and "
+                "that to the capture"
+            )
+        for config, task, values, _, _ in launches:
+            launch(stream, config, task, *values)
+        return 0
+
+    cdef Replay _replay(self, Specialisation code, Reading* r):
+        """The graph of the specialisation in the current context."""
+        cdef CUcontext context = NULL
+        cdef Replay found = self.replay
+        current_context(&context)
+        if found is not None and found.code is code and found.context == context and context != NULL:
+            self.replayed = True
+            return found
+        current_device()  # of a thread that has not used it yet
+        check_attempt(current_context(&context), f"ask for the context of {self.name}()")
+        key = code, <uintptr_t>context
+        with self.lock:
+            found = self.replays.get(key)
+            self.replayed = found is not None
+            if found is None:
+                found = build(code, r.leaves, context)
+                self.builds += 1
+                self.replays[key] = found
+                while len(self.replays) > MOST_GRAPHS:
+                    self.replays.popitem(last=False)
+            self.replays.move_to_end(key)
+            self.replay = found
+        return found
+
+    @property
+    def graph_stats(self):
+        """GraphStats of a graph kernel. AttributeError of any other."""
+        if not self.graph:
+            raise AttributeError(f"{self.name} is not a graph kernel: write @cg.kernel(graph=True)")
+        last = self.replay
+        code = last.code if last is not None else self.last
+        return GraphStats(
+            graphs=len(self.replays),
+            builds=self.builds,
+            replayed=bool(self.replayed),
+            nodes=last.count if last is not None else 0,
+            tasks=len(code.artifact.tasks) if code is not None else 0,
+            lowering=code.artifact.lowering if code is not None else None,
+        )
 
     def inspect(self, *args, target=None, **keywords):
         """An Inspection of the specialisation for these arguments: its IR, LLVM and assembly or PTX, as texts.
@@ -286,19 +365,20 @@ cdef class KernelFunction:
         """Forget what was compiled, and the values of templates: the next call compiles again. Work that runs still does."""
         cdef Reader reader
         with self.lock:
-            self.last = None
+            self.last = self.replay = None
             self.known.clear()
             for each in self.readers:
                 reader = each
                 reader.forget()
+            self.replays.clear()
 
     def __repr__(self):
-        options = "".join(f" {name}=True" for name in ("debug", "fast_math") if getattr(self, name))
+        options = "".join(f" {name}=True" for name in ("debug", "fast_math", "graph") if getattr(self, name))
         made = sum(len(found) for found in self.known.values())
         return f"<kernel {self.__qualname__}({', '.join(self.names)}){options}, {made} specialisations>"
 
 
-def kernel(function=None, *, debug=False, fast_math=False):
+def kernel(function=None, *, debug=False, fast_math=False, graph=False, loop="auto"):
     """A function that runs on the device, compiled for the types of its arguments in the first call with them.
 
         @cg.kernel
@@ -314,30 +394,39 @@ def kernel(function=None, *, debug=False, fast_math=False):
     Args:
         debug: Compare each index with its extent, and check asserts.
         fast_math: Allow floats to be contracted (a * b + c rounded once) and reassociated.
+        graph: Have a call launch one graph, which the first call with arguments of their types builds; later ones set what
+            has changed. Only such kernels have control flow between tasks (`cg.graph_do_while`). With `debug`, or
+            CUDA_GRAPHS_KERNEL_GRAPHS=0 in the environment, the tasks are launched one by one.
+        loop: What that control flow becomes: "conditional" nodes, "host" for a loop on the host that reads each condition
+            back, "auto" for nodes where the device has them (compute capability 9.0, CUDA 12.8).
 
     Raises:
-        TypeError: `function` is not a function.
+        TypeError: `function` is not a function, or a graph kernel returns something.
+        ValueError: There is no such `loop`.
         CompileError: A parameter is not declared, or as what kernels do not take. What is wrong in the body is raised
             by the first call.
     """
     if function is None:
-        return lambda given: kernel(given, debug=debug, fast_math=fast_math)
+        return lambda given: kernel(given, debug=debug, fast_math=fast_math, graph=graph, loop=loop)
     if not hasattr(function, "__code__"):
         raise TypeError(f"@kernel takes a function, got {type(function).__name__}")
+    options = Options(debug, fast_math, graph, loop)
+    options.check(function)
     if is_method(function):
         from cuda_graphs.kernels.methods import KernelMethod
 
-        return KernelMethod(function, debug, fast_math)
-    return kernel_of(function, debug, fast_math)
+        return KernelMethod(function, options)
+    return kernel_of(function, options)
 
 
-def kernel_of(function, debug, fast_math, known=None):
+def kernel_of(function, options, known=None):
     """The kernel of a function; `known`: annotations that its source does not have."""
     cdef KernelFunction self = KernelFunction.__new__(KernelFunction)
     cdef Reader reader
     functools.update_wrapper(self, function)
     self.function, self.name = function, function.__name__
-    self.debug, self.fast_math = debug, fast_math
+    self.debug, self.fast_math, self.graph, self.loop = options
+    self.replays = OrderedDict()
     self.readers, self.known, self.lock = [], {}, threading.RLock()
     parameters = declared(function, known)
     for name, annotation in parameters.items():

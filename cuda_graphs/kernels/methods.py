@@ -21,6 +21,7 @@ from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.signature import declared
 from cuda_graphs.kernels.constants import frozen
 from cuda_graphs.kernels.function import KernelFunction, kernel_of
+from cuda_graphs.kernels.options import Options
 
 __all__ = ["BoundKernel", "KernelMethod"]
 
@@ -34,10 +35,10 @@ class KernelMethod:
     __name__: str
     __qualname__: str
 
-    def __init__(self, function: Callable[..., Any], debug: bool, fast_math: bool) -> None:
+    def __init__(self, function: Callable[..., Any], options: Options) -> None:
         functools.update_wrapper(self, function)
         declared(function, {"self": None})  # says at once what is wrong
-        self.function, self.debug, self.fast_math = function, debug, fast_math
+        self.function, self.options = function, options
         self.known: dict[Any, KernelFunction] = {}
         self.lock = threading.Lock()
         self.uses: dict[type, Uses] = {}
@@ -61,9 +62,7 @@ class KernelMethod:
         with self.lock:
             found = self.known.get(key)
             if found is None:
-                found = self.known[key] = kernel_of(
-                    self.function, self.debug, self.fast_math, {"self": record}
-                )
+                found = self.known[key] = kernel_of(self.function, self.options, {"self": record})
         return found
 
     def forget(self) -> None:

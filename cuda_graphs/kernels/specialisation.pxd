@@ -16,6 +16,7 @@ cdef enum Origin:
     kConstant  # number `number` of the constants
     kTemp      # the address of temporary array `number`
     kSeed      # of random numbers
+    kCondition  # of a graph: known when its nodes are made
     kAdd       # of the two values before it
     kSubtract
     kMultiply
@@ -37,6 +38,30 @@ cdef struct Task:
     vector[Source] count       # in the order of a stack: values, then what is done with them
 
 
+# A plan that the host follows: tasks, and conditionals, whose blocks come behind them.
+cdef enum StepKind:
+    kRunTask
+    kWhile
+    kIf
+    kSwitch
+    kBlock
+
+cdef struct Step:
+    StepKind kind
+    size_t number     # of the task, or of the temporary array that holds the condition
+    int64_t initial   # state of the condition at the beginning; -1: none
+    size_t end        # of the conditional or block: the step behind it
+
+
+# What all tasks of a launch share.
+cdef struct Launching:
+    const Leaf* leaves
+    CUstream stream
+    const uint64_t* temps  # addresses
+    const uint64_t* seed
+    size_t failed          # the task that was not launched
+
+
 # Code for one signature of a kernel, loaded.
 cdef class Specialisation:
     cdef readonly object artifact    # an Artifact
@@ -45,6 +70,7 @@ cdef class Specialisation:
     cdef readonly object guards      # Guards: what was captured
     cdef readonly tuple fields       # whose addresses are among the constants
     cdef vector[Task] tasks
+    cdef vector[Step] steps          # where conditions are in memory; else all tasks, in order
     cdef vector[uint64_t] constants
     cdef vector[size_t] temps        # where each begins in the memory for all
     cdef size_t temp_bytes
@@ -60,14 +86,18 @@ cdef class Specialisation:
     cdef CUresult submit(
         self, const Leaf* leaves, CUstream stream, CUdeviceptr temps, uint64_t seed, size_t* failed
     ) noexcept nogil
+    cdef CUresult launch_task(self, size_t number, Launching* now) noexcept nogil
+    cdef CUresult follow(self, size_t begin, size_t end, Launching* now) noexcept nogil
+    cdef CUresult follow_conditional(self, size_t at, Launching* now) noexcept nogil
     cdef const void* place_of(
         self, const Source& source, const Leaf* leaves, const uint64_t* temps, const uint64_t* seed
     ) noexcept nogil
     # On a stream that is not captured.
     cdef int launch(self, const Leaf* leaves, Stream stream) except -1
     # (LaunchConfig, Kernel, arguments, reads, writes) of each task, as nodes of graphs take them. `owners`: what leaf of
-    # which argument, by number.
-    cdef list launches(self, const Leaf* leaves, dict owners)
+    # which argument, by number; `temps`: memory of the temporary arrays.
+    cdef list launches(self, const Leaf* leaves, dict owners, list temps)
+    cdef list new_temps(self)
     cdef bint waits(self, size_t task, dict owners) except -1
     cdef object _value(self, slot, size_t task, size_t k, const Leaf* leaves, dict owners, list temps, seed)
     cdef object launch_for_results(self, const Leaf* leaves, Stream stream)

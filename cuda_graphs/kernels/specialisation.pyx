@@ -27,6 +27,7 @@ from cuda_graphs._objects.object_code import make_object_code
 from cuda_graphs.compiler.artifact import REPORT
 from cuda_graphs.compiler.types import SCALARS
 from cuda_graphs.kernels import seeds
+from cuda_graphs.kernels.emission import ConditionSlot
 from cuda_graphs.kernels.ndarray import find_field
 from cuda_graphs.kernels.targets import CODE_TYPES, current_device
 
@@ -110,29 +111,71 @@ cdef class Specialisation:
     cdef CUresult submit(
         self, const Leaf* leaves, CUstream stream, CUdeviceptr temps, uint64_t seed, size_t* failed
     ) noexcept nogil:
-        cdef Pointer pointers[MOST_PARAMETERS]
-        cdef vector[Pointer] more
         cdef vector[uint64_t] addresses
-        cdef const Pointer* given
         cdef CUresult status = CUDA_SUCCESS
-        cdef size_t i, k
-        cdef const Task* task
+        cdef Launching now
+        cdef size_t i
         for i in range(self.temps.size()):
             addresses.push_back(temps + self.temps[i])
-        for i in range(self.tasks.size()):
-            task = &self.tasks[i]
-            if task.parameters.size() > MOST_PARAMETERS:
-                more.resize(task.parameters.size())
-            given = more.data() if task.parameters.size() > MOST_PARAMETERS else pointers
-            for k in range(task.parameters.size()):
-                (<Pointer*>given)[k] = self.place_of(task.parameters[k], leaves, addresses.data(), &seed)
-            status = driver().cuLaunchKernel(
-                task.function, self.grid_of(task[0], leaves), 1, 1, task.block, 1, 1, 0, stream, <void**>given, NULL,
-            )
-            if status != CUDA_SUCCESS:
-                failed[0] = i
-                break
+        now.leaves, now.stream, now.temps, now.seed, now.failed = leaves, stream, addresses.data(), &seed, 0
+        for i in range(self.steps.size()):
+            if self.steps[i].initial >= 0 and status == CUDA_SUCCESS:
+                status = driver().cuMemsetD32Async(
+                    addresses[self.steps[i].number], <unsigned int>self.steps[i].initial, 1, stream
+                )
+        if status == CUDA_SUCCESS:
+            status = self.follow(0, self.steps.size(), &now)
+        failed[0] = now.failed
         return status
+
+    cdef CUresult launch_task(self, size_t number, Launching* now) noexcept nogil:
+        cdef Pointer pointers[MOST_PARAMETERS]
+        cdef vector[Pointer] more
+        cdef const Pointer* given = pointers
+        cdef const Task* task = &self.tasks[number]
+        cdef size_t k
+        if task.parameters.size() > MOST_PARAMETERS:
+            more.resize(task.parameters.size())
+            given = more.data()
+        for k in range(task.parameters.size()):
+            (<Pointer*>given)[k] = self.place_of(task.parameters[k], now.leaves, now.temps, now.seed)
+        now.failed = number
+        return driver().cuLaunchKernel(
+            task.function, self.grid_of(task[0], now.leaves), 1, 1, task.block, 1, 1, 0, now.stream, <void**>given, NULL,
+        )
+
+    cdef CUresult follow(self, size_t begin, size_t end, Launching* now) noexcept nogil:
+        """Do the steps from `begin` to `end`."""
+        cdef CUresult status = CUDA_SUCCESS
+        cdef size_t at = begin
+        while at < end and status == CUDA_SUCCESS:
+            if self.steps[at].kind == kRunTask:
+                status = self.launch_task(self.steps[at].number, now)
+                at += 1
+            else:
+                status = self.follow_conditional(at, now)
+                at = self.steps[at].end
+        return status
+
+    cdef CUresult follow_conditional(self, size_t at, Launching* now) noexcept nogil:
+        """Do the blocks of a conditional as its condition says, which is read back each time."""
+        cdef const Step* of = &self.steps[at]
+        cdef CUresult status
+        cdef uint32_t state = 0
+        cdef size_t block, left
+        while True:
+            status = driver().cuMemcpyDtoHAsync(&state, now.temps[of.number], sizeof(state), now.stream)
+            if status == CUDA_SUCCESS:
+                status = driver().cuStreamSynchronize(now.stream)
+            if status != CUDA_SUCCESS or (of.kind == kWhile and state == 0):
+                return status
+            block, left = at + 1, state if of.kind == kSwitch else <size_t>(of.kind == kIf and state == 0)
+            while left and block < of.end:
+                block, left = self.steps[block].end, left - 1
+            if block < of.end:
+                status = self.follow(block + 1, self.steps[block].end, now)
+            if status != CUDA_SUCCESS or of.kind != kWhile:
+                return status
 
     cdef const void* place_of(
         self, const Source& source, const Leaf* leaves, const uint64_t* temps, const uint64_t* seed
@@ -145,14 +188,17 @@ cdef class Specialisation:
             return &self.constants[source.number]
         return &temps[source.number] if source.origin == kTemp else seed
 
-    cdef list launches(self, const Leaf* leaves, dict owners):
+    cdef list new_temps(self):
+        """Memory of the temporary arrays of a graph."""
+        resource = SynchronousMemoryResource(current_device())
+        return [self._temporary(name, size, resource) for name, size in self.artifact.temps]
+
+    cdef list launches(self, const Leaf* leaves, dict owners, list temps):
         cdef size_t i
         if self.artifact.results:
             raise ValueError(
                 f"kernel {self.name} returns a value, which nobody would get from a graph: write it to an array of one element"
             )
-        resource = SynchronousMemoryResource(current_device())
-        temps = [self._temporary(name, size, resource) for name, size in self.artifact.temps]
         seed = seeds.draw() if self.draws else 0
         found = []
         for i in range(self.tasks.size()):
@@ -189,6 +235,8 @@ cdef class Specialisation:
         cdef uint64_t bits
         if source.origin == kSeed:
             return seed
+        if source.origin == kCondition:
+            return ConditionSlot(slot.path)
         if source.origin == kTemp:
             return temps[source.number]
         if source.origin == kConstant:
@@ -294,12 +342,41 @@ def load(str name, artifact, shape, dict leaves, guards) -> Specialisation:
     maker = SourceMaker(self, leaves)
     for info, kernel in zip(artifact.tasks, self.kernels):
         add_task(self, maker, info, kernel, shape)
+    add_steps(self, maker, artifact.plan if artifact.lowering == "host" else range(len(artifact.tasks)))
     self.fields = tuple(maker.fields)
     # Managed memory is given back after all work of the device, as the driver does that.
     self.leaves_memory = not current_device().properties.direct_managed_mem_access_from_host
     self.answers = bool(artifact.results or artifact.claims)
     self.prints = any([task.prints for task in artifact.tasks])
     return self
+
+
+STEPS = {"while": <int>kWhile, "if": <int>kIf, "switch": <int>kSwitch}
+
+
+cdef int add_steps(Specialisation self, maker, plan) except -1:
+    cdef size_t at, block
+    for step in plan:
+        at = self.steps.size()
+        if isinstance(step, int):
+            add_step(self, kRunTask, step, None)
+            continue
+        kind, name, initial, plans = step
+        add_step(self, <StepKind><int>STEPS[kind], maker.temps[name], initial)
+        for inner in plans:
+            block = self.steps.size()
+            add_step(self, kBlock, 0, None)
+            add_steps(self, maker, inner)
+            self.steps[block].end = self.steps.size()
+        self.steps[at].end = self.steps.size()
+    return 0
+
+
+cdef int add_step(Specialisation self, StepKind kind, size_t number, initial) except -1:
+    cdef Step step
+    step.kind, step.number, step.initial, step.end = kind, number, -1 if initial is None else initial, 0
+    self.steps.push_back(step)
+    return 0
 
 
 cdef int add_task(Specialisation self, maker, info, Kernel kernel, shape) except -1:
@@ -357,6 +434,8 @@ class SourceMaker:
         if slot.path == "random.seed":
             mark_random(self.owner)
             return (<int>kSeed, 0, 0, 0)
+        if slot.kind == "condition":
+            return (<int>kCondition, 0, 0, 0)
         if slot.path in self.temps:
             return (<int>kTemp, self.temps[slot.path], 0, 0)
         if slot.path in self.leaves:

@@ -13,7 +13,7 @@ from cuda_graphs._objects.device import Device
 from cuda_graphs.compiler.target_ptx import Ptx
 from cuda_graphs.compiler.target_x86 import X86
 
-__all__ = ["CODE_TYPES", "Shape", "current_device", "target_named", "target_of"]
+__all__ = ["CODE_TYPES", "Shape", "conditional_nodes", "current_device", "target_named", "target_of"]
 
 # What ObjectCode calls the images of each target.
 CODE_TYPES = {"ptx": "ptx", "x86": "native"}
@@ -65,6 +65,14 @@ TARGETS: dict[str, tuple[Callable[[bool], Any], Shape]] = {
     "cuda": (ptx_of_device, Shape(block=128, share=128)),
     "host": (X86, Shape(block=1, share=128)),
 }
+
+
+def conditional_nodes(loop: str) -> bool:
+    """Whether control flow between tasks becomes nodes, with `loop` as `kernel` takes it."""
+    if loop != "auto":
+        return loop == "conditional"
+    info = driver_info()
+    return info.kind == "host" or (info.version >= (12, 8) and int(Device().arch) >= 90)
 
 
 def target_of(fast_math: bool) -> tuple[Any, Shape]:

@@ -20,7 +20,7 @@ import numpy as np
 from cuda.pathfinder import find_bitcode_lib
 
 from cuda_graphs._driver.choice import driver_info
-from cuda_graphs.compiler import annotations, block, intrinsics, library, warp
+from cuda_graphs.compiler import annotations, block, graph_flow, intrinsics, library, warp
 from cuda_graphs.compiler import types as t
 from cuda_graphs.compiler.artifact import layout
 from cuda_graphs.compiler.interpret import interpret
@@ -29,6 +29,7 @@ from cuda_graphs.compiler.scalars import memory_dtype, scalar, written
 from cuda_graphs.compiler.signature import specialise
 from cuda_graphs.compiler.target_ptx import Ptx
 from cuda_graphs.compiler.target_x86 import X86
+from cuda_graphs.kernels.emission import ConditionSlot, Emission
 from cuda_graphs.kernels.targets import current_device, target_named
 from tests.ptx import rig as ptx_rig
 
@@ -37,7 +38,7 @@ _numbers = itertools.count()
 SEED = 0x123456789ABCDEF
 # What kernels see as `cg`.
 cg = types.SimpleNamespace(
-    **{**vars(library), **vars(intrinsics), **vars(annotations), **vars(t)},
+    **{**vars(library), **vars(intrinsics), **vars(graph_flow), **vars(annotations), **vars(t)},
     types=annotations,
     block=block,
     warp=warp,
@@ -92,13 +93,13 @@ def targets_here():
     return (*TARGETS, "gpu") if driver_info().kind == "cuda" else TARGETS
 
 
-def run_all(function, fields=(), *, exact=True, targets=None, debug=False, **arguments):
+def run_all(function, fields=(), *, exact=True, targets=None, debug=False, graph=None, **arguments):
     """Run on all targets, which must agree. What the interpreter gave: what is returned, or the arrays by path."""
     flat = {"random.seed": SEED} | {
         p: v for name, value in arguments.items() for p, v in flattened(name, value)
     }
     flat |= {field.name: field.data for field in fields}
-    program, _ = lower(function, specialise(function, arguments), debug=debug, check_ir=True)
+    program, _ = lower(function, specialise(function, arguments), debug=debug, check_ir=True, graph=graph)
     reference, returned = compare(program, flat, exact, targets)
     if returned:
         return returned[0] if len(returned) == 1 else returned
@@ -134,7 +135,14 @@ def same(found, wanted, exact, what):
 
 
 class Services(ptx_rig.Services):
-    """The driver's services; what is printed is collected as text."""
+    """The driver's services; what is printed is collected as text. Conditions go by the number in their name."""
+
+    def __init__(self, conditions):
+        super().__init__()
+        self.conditions = conditions
+
+    def set_conditional(self, handle, value):
+        self.conditions[f"condition.{handle}"] = value
 
     def vprintf(self, form, values):
         at = iter(range(values, values + 8 * 64, 8))
@@ -165,7 +173,39 @@ def storage(program):
     return {array.path: np.zeros(array.shape or (1,), memory_dtype(array.element)) for array in program.temps}
 
 
+def run_plan(plan, run, conditions):
+    """Calls `run` with the numbers of the tasks, as a driver runs the nodes of a graph."""
+
+    def at_once(plans, which):
+        if 0 <= which < len(plans):
+            run_plan(plans[which], run, conditions)
+
+    for step in plan:
+        if isinstance(step, int):
+            run(step)
+            continue
+        kind, name, _, plans = step
+        if kind == "while":
+            while conditions[name]:
+                at_once(plans, 0)
+        else:
+            at_once(plans, int(not conditions[name]) if kind == "if" else conditions[name])
+
+
+def initial_conditions(plan):
+    """Name -> state of what has one at the beginning."""
+    found = {}
+    for step in plan:
+        if not isinstance(step, int):
+            found |= {step[1]: step[2]} if step[2] is not None else {}
+            for inner in step[3]:
+                found |= initial_conditions(inner)
+    return found
+
+
 def slot_value(slot, what, arrays, temps, flat):
+    if slot.kind == "condition":
+        return np.uint64(slot.path.rpartition(".")[2])
     if slot.kind == "pointer":
         return temps[slot.path] if slot.path in temps else arrays[slot.path]
     if slot.kind == "extent":
@@ -186,6 +226,7 @@ def jit():
 
 def linked(code, names, services):
     builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+    builder.import_symbol("cgh_set_conditional", services.table[0])
     builder.import_symbol("cgh_vprintf", services.table[1])
     builder.import_symbol("cgh_assert_fail", services.table[2])
     builder.import_symbol("cgh_scratch", services.table[4])
@@ -197,9 +238,11 @@ def linked(code, names, services):
 def on_x86(program, arrays, flat, grid=3):
     artifact = generate(program, X86(), {})
     temps = storage(program)
-    services = Services()
+    services = Services(initial_conditions(artifact.plan))
     code = linked(artifact.code, [task.entry for task in artifact.tasks], services)
-    for task, info in zip(program.tasks, artifact.tasks, strict=True):
+
+    def run(number):
+        task, info = program.tasks[number], artifact.tasks[number]
         blocks = grid if info.parallel else 1
         launch = ptx_rig.Launch((blocks, 1, 1), (1, 1, 1), (1, 1, 1), 0)
         block = np.zeros(4096, np.uint8)
@@ -212,6 +255,8 @@ def on_x86(program, arrays, flat, grid=3):
         memory = shared.ctypes.data + -shared.ctypes.data % 128
         for i in reversed(range(blocks)):
             entry(ctypes.addressof(launch), block.ctypes.data, memory, i, i + 1)
+
+    run_plan(artifact.plan, run, services.conditions)
     printed["x86"] = "".join(services.printed)
     return [temps[result.temp][0] for result in artifact.results]
 
@@ -223,18 +268,22 @@ def ptx_target():
 def on_ptx(program, arrays, flat):
     artifact = generate(program, ptx_target(), {})
     temps = storage(program)
-    services = Services()
+    services = Services(initial_conditions(artifact.plan))
     loaded = ptx_rig.load(artifact.code, services)
-    for task, info in zip(program.tasks, artifact.tasks, strict=True):
+
+    def run(number):
+        task, info = program.tasks[number], artifact.tasks[number]
         values = [slot_value(slot, what, arrays, temps, flat) for slot, what in layout(task)]
         shape = (2, info.block_dim if info.blocks else 32) if info.parallel else (1, 1)
         loaded.launch(info.entry, *shape, *values)
+
+    run_plan(artifact.plan, run, services.conditions)
     printed["ptx"] = "".join(services.printed)
     return [temps[result.temp][0] for result in artifact.results]
 
 
 def on_gpu(program, arrays, flat):
-    """As PTX, by the driver of this process: also the host driver can do that."""
+    """As PTX in a graph, by the driver of this process: also the host driver can do that."""
     import cuda_graphs
 
     device = current_device()
@@ -246,14 +295,21 @@ def on_gpu(program, arrays, flat):
     seen = {path: as_bytes(buffers[path], array.nbytes) for path, array in (arrays | temps).items()}
     for path, array in (arrays | temps).items():
         seen[path][:] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    launches = []
     for task, info in zip(program.tasks, artifact.tasks, strict=True):
         config = cuda_graphs.LaunchConfig(grid=2 if info.parallel else 1, block=32 if info.parallel else 1)
         values = []
         for slot, what in layout(task):
+            if slot.kind == "condition":
+                values.append(ConditionSlot(slot.path))
+                continue
             value = slot_value(slot, what, arrays, temps, flat)
             bits = buffers[slot.path] if slot.kind == "pointer" else int.from_bytes(value.tobytes(), "little")
             values.append(bits)
-        cuda_graphs.launch(stream, config, code.get_kernel(info.entry), *values)
+        launches.append((config, code.get_kernel(info.entry), values, (), ()))
+    definition = cuda_graphs.GraphDef()
+    Emission(definition, launches, artifact.plan)
+    definition.instantiate().launch(stream)
     stream.sync()
     for path, array in (arrays | temps).items():
         array[...] = seen[path].view(array.dtype).reshape(array.shape)

@@ -42,6 +42,13 @@ LOCAL, FLAG = ir.Local("v", t.i32), ir.Const(True, t.bool_)
 GET = ir.Get(LOCAL)
 
 # (number of the law, what breaks it)
+CONDITION, UNSIGNED = ir.Condition("c"), ir.Const(1, t.u32)
+
+
+def region(condition=None, *body):
+    return ir.Conditional("while", condition or ir.Condition("r"), (ir.Block(list(body)),))
+
+
 BROKEN = [
     (1, [ir.Store(M, (ADD, ZERO), ONE), ADD]),
     (1, [ir.If(FLAG, ir.Block([ADD]), ir.Block()), ir.Set(LOCAL, ADD)]),
@@ -74,6 +81,12 @@ BROKEN = [
     (7, [loop(ir.Break(), parallel=True)]),
     (8, [ir.If(FLAG, ir.Block([loop(parallel=True)]), ir.Block())]),
     (8, [loop(loop(parallel=True))]),
+    (8, [loop(region())]),
+    (8, [ir.If(FLAG, ir.Block([region()]), ir.Block())]),
+    (8, [region(CONDITION), region(CONDITION)]),
+    (8, [loop(ir.Arm(CONDITION, UNSIGNED), parallel=True)]),
+    (8, [ir.Arm(CONDITION, ONE)]),
+    (9, [region(CONDITION, ir.Return((N,)))]),
     (9, [ir.Return((N,)), ADD]),
     (9, [ir.If(FLAG, ir.Block([ir.Return((N,))]), ir.Block())]),
     (9, [ir.Return((A,))]),
@@ -99,10 +112,17 @@ def test_laws_of_programs_are_checked():
     }
     for task in tasks.values():
         with pytest.raises(IRError, match="law 11"):
-            check(ir.Program(kernel(), (task,)))
+            check(ir.Program(kernel(), (task,), (0,)))
     shared = [ir.Task(name, ir.Block([ir.Set(LOCAL, ONE)]), None) for name in "ab"]
     with pytest.raises(IRError, match="law 11: v is used by a and b"):
-        check(ir.Program(kernel(), tuple(shared)))
+        check(ir.Program(kernel(), tuple(shared), (0, 1)))
+    one = (ir.Task("a", ir.Block(), None),)
+    twice = (ir.Branch("while", ir.Condition("c"), ((0,),)), 0)
+    for plan in ((), (0, 0), (1,), twice):
+        with pytest.raises(IRError, match="law 11: the plan"):
+            check(ir.Program(kernel(), one, plan))
+    with pytest.raises(IRError, match="law 11"):
+        check(ir.Program(kernel(), (ir.Task("a", ir.Block([region()]), None),), (0,)))
 
 
 def test_what_obeys_the_laws_passes():

@@ -16,6 +16,7 @@ from docs import language_rows as rows
 EXAMPLES = [
     *(example for example, _ in (*rows.STATEMENTS.values(), *rows.EXPRESSIONS.values(), *rows.LOOPS)),
     *rows.CALLS.values(),
+    *rows.GRAPH_FLOW.values(),
     *rows.VECTORS.values(),
     *(f"t = {expression}" for expression in rows.VALUES),
     *map(page.library_example, library.__all__),
@@ -34,7 +35,9 @@ def test_the_page_is_what_the_tables_say(tree):
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_every_example_of_the_page_is_compiled(example):
-    lower(page.function(example, page.PARAMETERS, {}), dict(page.PARAMETERS), check_ir=True)
+    lower(
+        page.function(example, page.PARAMETERS, {}), dict(page.PARAMETERS), check_ir=True, graph="conditional"
+    )
 
 
 @pytest.mark.parametrize("construct", rows.REFUSED)
@@ -53,6 +56,7 @@ def test_every_construct_and_function_of_the_frontend_is_on_the_page():
     listed = {
         *rows.CALLS,
         *rows.BLOCKS,
+        *rows.GRAPH_FLOW,
         *met,
         *intrinsics.OPERATIONS,
         *intrinsics.ATOMICS,

@@ -23,6 +23,7 @@ from ..ops import OPS
 from ..scalars import scalar as constant
 from ..signature import PYTHON, is_template, resolve
 from ..types import ScalarType, bool_, f32, f64, i32
+from . import graph_flow
 from .atomics import atomic
 from .blocks import FUNCTIONS as BLOCKS
 from .blocks import blocks_call
@@ -346,6 +347,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     cg.static_assert: static_assert,
     cg.static_print: static_print,
     builtins.print: print_call,
+    **dict.fromkeys(graph_flow.STATEMENTS, graph_flow.expression),
 }
 
 BUILTINS: dict[Any, Callable[..., Any]] = {

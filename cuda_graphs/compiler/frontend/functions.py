@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -20,6 +21,18 @@ from .scope import Scope
 from .source import Source
 
 MAX_DEPTH = 64  # of calls inside calls
+
+
+@dataclass
+class Conditionals:
+    """Of a graph kernel: how many there are, and how many are around what is translated now.
+
+    embedded  the kernel's graph is to be a part of others, whose loops would not find conditions as they were
+    """
+
+    embedded: bool = False
+    count: int = 0
+    depth: int = 0
 
 
 class Frame:
@@ -55,6 +68,7 @@ class Frame:
         self.team: Any = None  # of the kernel: the parallel loop that is translated (blocks.py)
         self.shared_arrays = 0  # of the kernel
         self.return_types: tuple[ScalarType, ...] | None = None  # of a kernel: as annotated
+        self.conditionals: Conditionals | None = None  # of a graph kernel
 
     def run(self, statements: list[ast.stmt]) -> None:
         """Translate statements of this function, in order."""

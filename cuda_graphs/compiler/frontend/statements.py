@@ -21,6 +21,7 @@ from ..errors import (
 from ..signature import PYTHON
 from ..types import ScalarType
 from .functions import Frame, kind_of
+from .graph_flow import conditional, conditional_word
 from .loops import iterate, unused_settings
 from .messages import message_parts
 from .places import assign_place, make_vector, place, read
@@ -199,6 +200,10 @@ def leaves(found: Any) -> list[Any]:
 
 
 def if_statement(frame: Frame, node: ast.If, last: bool) -> None:
+    word = conditional_word(frame, node.test)
+    if word is not None:
+        conditional(frame, node, word)
+        return
     condition = frame.visit(node.test)
     if isinstance(condition, Static):
         frame.run(node.body if condition.value else node.orelse)
@@ -211,7 +216,18 @@ def if_statement(frame: Frame, node: ast.If, last: bool) -> None:
     frame.builder.put(statement)
 
 
+def match_statement(frame: Frame, node: ast.Match, last: bool) -> None:
+    word = conditional_word(frame, node.subject)
+    if word is None:
+        raise frame.refuse(node)
+    conditional(frame, node, word)
+
+
 def while_statement(frame: Frame, node: ast.While, last: bool) -> None:
+    word = conditional_word(frame, node.test)
+    if word is not None:
+        conditional(frame, node, word)
+        return
     if node.orelse:
         raise fail(
             CompileLoopError, frame.builder.loc, "else of a loop is not supported in kernels", "use a flag"
@@ -250,6 +266,11 @@ class LeaveStatic(Exception):
 
 def leave_loop(frame: Frame, node: ast.Break | ast.Continue, last: bool) -> None:
     kind = "break" if isinstance(node, ast.Break) else "continue"
+    if not frame.loops and frame.root.conditionals is not None and frame.root.conditionals.depth:
+        raise fail(
+            CompileSyntaxError, frame.builder.loc, f"{kind} cannot leave a body of a graph kernel's control flow",
+            "have the condition end the loop",
+        )  # fmt: skip
     if not frame.loops:
         raise fail(CompileLoopError, frame.builder.loc, f"{kind} outside of a loop", "put it into a loop")
     static = frame.loops[-1]
@@ -325,6 +346,7 @@ STATEMENTS: dict[type[ast.stmt], Callable[[Frame, Any, bool], None]] = {
     ast.AugAssign: augmented_assign,
     ast.If: if_statement,
     ast.While: while_statement,
+    ast.Match: match_statement,
     ast.For: for_statement,
     ast.Break: leave_loop,
     ast.Continue: leave_loop,

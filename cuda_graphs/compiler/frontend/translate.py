@@ -16,16 +16,19 @@ from ..errors import CompileReturnError, CompileTypeError, fail
 from ..signature import resolve
 from ..types import ScalarType
 from .captured import Captured, with_functions_that_ran
-from .functions import Frame
+from .functions import Conditionals, Frame
 from .source import Source
 from .values import Struct, Vector
 
 
-def translate(function: Callable[..., Any], signature: dict[str, Spec]) -> tuple[ir.Kernel, Captured]:
+def translate(
+    function: Callable[..., Any], signature: dict[str, Spec], graph: str | None = None
+) -> tuple[ir.Kernel, Captured]:
     """The kernel, and the names from outside that it depends on: {function: {name: value}}, of the kernel, of all that
     was inlined, and of all functions of Python that may have run.
 
-    `signature` says for each parameter what it is in this specialisation.
+    `signature` says for each parameter what it is in this specialisation. `graph`: what becomes of a graph kernel
+    (pipeline.LOWERINGS).
     """
     builder = Builder()
     params: list[ir.Param] = []
@@ -35,6 +38,7 @@ def translate(function: Callable[..., Any], signature: dict[str, Spec]) -> tuple
     for name, spec in signature.items():
         frame.scope.names[name] = parameter(name, spec, params, frame)
         frame.parameters.add(name)
+    frame.conditionals = None if graph is None else Conditionals(graph == "embedded")
     frame.return_types = returned_types(function)
     frame.run(body_of(source.tree))
     check_returns(frame)

@@ -3,8 +3,8 @@
 """`cg.random` becomes Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011) in the IR.
 
 The numbers are a function of the seed, which comes with each call as the parameter "random.seed", of the parallel loop
-(0: outside of any), of the iteration in it, and of how many the iteration drew before. So they are the same on all
-machines, whatever the grid is.
+(0: outside of any), of the iteration in it, and of how many the iteration drew before; where a Conditional repeats, of
+how many rounds of any there were too. So they are the same on all machines, whatever the grid is.
 """
 
 from __future__ import annotations
@@ -31,19 +31,24 @@ def lower_random(kernel: ir.Kernel) -> ir.Kernel:
 
 
 class _Lowering(Copier):
-    """`count`: the local that counts the draws of an iteration; `task`, `at`: which loop, which iteration."""
+    """`count`: the local that counts the draws of an iteration; `task`, `at`: which loop, which iteration; `rounds`:
+    the local that counts those of all conditionals."""
 
     def __init__(self, seed: ir.Param) -> None:
         super().__init__()
         self.seed, self.loops = seed, 0
         self.count = ir.Local("draws", u32)
         self.task, self.at = 0, ir.Const(0, u64)  # type: tuple[int, ir.Value]
+        self.rounds: ir.Local | None = None
 
     def kernel(self, body: ir.Block) -> ir.Block:
         outside = [s for s in body.body if not (isinstance(s, ir.For) and s.parallel)]
-        draws = any(isinstance(s, ir.Random) for s in ir.walk(ir.Block(outside)))
+        counts = [self.count] if any(isinstance(s, ir.Random) for s in ir.walk(ir.Block(outside))) else []
+        if any(isinstance(s, ir.Conditional) and s.kind == "while" for s in ir.walk(body)):
+            self.rounds = ir.Local("rounds", u32)
+            counts.append(self.rounds)
         copy = self.block(body)
-        return ir.Block([*([ir.Set(self.count, ir.Const(0, u32))] if draws else []), *copy.body])
+        return ir.Block([*(ir.Set(each, ir.Const(0, u32)) for each in counts), *copy.body])
 
     def statement(self, statement: ir.Statement) -> list[ir.Statement]:
         if not (isinstance(statement, ir.For) and statement.parallel):
@@ -59,12 +64,24 @@ class _Lowering(Copier):
         self.count, self.task, self.at = outer
         return [ir.replace(statement, axes=axes, body=body)]
 
+    def Conditional(self, conditional: ir.Conditional) -> list[ir.Statement]:  # noqa: N802
+        if conditional.kind != "while" or self.rounds is None:
+            return [conditional]
+        front = Builder()
+        before = front.put(ir.Get(self.rounds))
+        front.put(ir.Set(self.rounds, front.op("add", before, ir.Const(1, u32))))
+        (body,) = conditional.blocks
+        return [ir.replace(conditional, blocks=(ir.Block([*front.block.body, *body.body]),))]
+
     def Random(self, random: ir.Random) -> list[ir.Statement]:  # noqa: N802
         builder = Builder()
         builder.loc = random.loc
         drawn = builder.put(ir.Get(self.count))
         builder.put(ir.Set(self.count, builder.op("add", drawn, ir.Const(1, u32))))
-        counter = [drawn, ir.Const(self.task, u32), *halves(builder, self.at)]
+        low, high = halves(builder, self.at)
+        if self.rounds is not None and self.task:
+            high = builder.op("bit_xor", high, builder.put(ir.Get(self.rounds)))
+        counter = [drawn, ir.Const(self.task, u32), low, high]
         found = number(builder, philox(builder, counter, halves(builder, self.seed)), random.type)
         body = builder.block.body
         body.remove(found)  # the last statement is the value; nothing after it uses it

@@ -5,10 +5,13 @@
 What a task needs of an earlier one is computed again where it only depends on parameters and extents; so the bounds of
 most loops need no task of their own. A load moves into the loop whose bounds it feeds when nothing that runs in
 between, or in the loop, may write to what it reads. Everything else goes through memory of the kernel (Space.TEMP).
+
+The blocks of a Conditional are cut by themselves: nothing moves over their edges.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -30,35 +33,79 @@ class Segment:
         return list(ir.walk(ir.Block(self.body)))
 
 
+@dataclass(eq=False)
+class Level:
+    """A Conditional with its blocks cut."""
+
+    conditional: ir.Conditional
+    blocks: list[list[Segment | Level]]
+
+
 def offload(kernel: ir.Kernel) -> ir.Program:
     """The kernel as tasks."""
-    segments = cut(kernel.body)
-    sink_bounds(segments)
-    segments = [s for s in segments if s.loop is not None or has_effect(s, segments)]
+    items = cut(kernel.body)
+    segments = list(segments_of(items))
     crossing = Crossing(segments)
     results = tuple(
         ir.Array(f"return.{i}", type, 0, ir.Space.TEMP, ()) for i, type in enumerate(kernel.returns)
     )
     tasks = tuple(crossing.task(kernel, number, segment, results) for number, segment in enumerate(segments))
-    return ir.Program(kernel, tasks, (*crossing.temps.values(), *results), results)
+    plan = planned(items, {segment: number for number, segment in enumerate(segments)})
+    return ir.Program(kernel, tasks, plan, (*crossing.temps.values(), *results), results)
 
 
-def cut(body: ir.Block) -> list[Segment]:
-    """Segments in order; a parallel loop is alone in its one."""
-    segments = [Segment()]
+def cut(body: ir.Block) -> list[Segment | Level]:
+    """Segments in order; a parallel loop is alone in its one, but for loads that feed its bounds."""
+    items: list[Segment | Level] = []
+    run: list[Segment] = [Segment()]  # of segments without a conditional between them
+
+    def finish() -> None:
+        found = [segment for segment in run if segment.body]
+        sink_bounds(found)
+        items.extend(s for s in found if s.loop is not None or has_effect(s))
+        run[:] = [Segment()]
+
     for statement in body.body:
-        if isinstance(statement, ir.For) and statement.parallel:
-            segments += [Segment([statement], statement), Segment()]
+        if isinstance(statement, ir.Conditional):
+            finish()
+            items.append(Level(statement, [cut(block) for block in statement.blocks]))
+        elif isinstance(statement, ir.For) and statement.parallel:
+            run += [Segment([statement], statement), Segment()]
         else:
-            segments[-1].body.append(statement)
-    return [segment for segment in segments if segment.body]
+            run[-1].body.append(statement)
+    finish()
+    return items
+
+
+def segments_of(items: list[Segment | Level]) -> Iterator[Segment]:
+    """All segments, in the order of the source."""
+    for item in items:
+        if isinstance(item, Segment):
+            yield item
+        else:
+            for block in item.blocks:
+                yield from segments_of(block)
+
+
+def planned(items: list[Segment | Level], numbers: dict[Segment, int]) -> ir.Plan:
+    """The numbers of the segments, as their levels are."""
+    return tuple(
+        numbers[item]
+        if isinstance(item, Segment)
+        else ir.Branch(
+            item.conditional.kind,
+            item.conditional.condition,
+            tuple(planned(block, numbers) for block in item.blocks),
+        )
+        for item in items
+    )
 
 
 def is_pure(statement: ir.Statement) -> bool:
     return isinstance(statement, (ir.Op, ir.Extent, ir.Load, ir.Get))
 
 
-def has_effect(segment: Segment, segments: list[Segment]) -> bool:
+def has_effect(segment: Segment) -> bool:
     """Whether leaving the segment out would change anything but values that others can compute themselves."""
     return not all(isinstance(statement, (ir.Op, ir.Extent)) for statement in segment.body)
 

@@ -73,6 +73,10 @@ def without_unused(body: ir.Block) -> ir.Block:
                 inner = keep(statement.body)
                 used.update(ir.operands_of(statement))
                 statement = ir.While(keep(statement.head), statement.condition, inner, statement.loc)
+            elif isinstance(statement, ir.Conditional):
+                statement = ir.replace(
+                    statement, blocks=tuple(keep(b) for b in reversed(statement.blocks))[::-1]
+                )
             elif isinstance(statement, ir.For):
                 statement = ir.replace(statement, body=keep(statement.body))
             elif isinstance(statement, ir.If):

@@ -1,0 +1,225 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Statements that become Conditionals: `while cg.graph_do_while(flag)` and its kin.
+
+The condition is set by what runs before and, of a loop, at the end of its body: so it is as the body left it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .. import graph_flow as words
+from .. import ir
+from ..errors import CompileError, CompileSyntaxError, CompileTypeError, CompileValueError, fail
+from ..types import i32, u32, u64
+from .functions import Conditionals, Frame, kind_of
+from .scope import Scope
+
+MOST_CASES = 1024  # of a switch
+
+
+def conditional_word(frame: Frame, test: ast.expr) -> Callable[..., Any] | None:
+    """The word of graph_flow that the test of a statement calls, if it does."""
+    if not isinstance(test, ast.Call) or not isinstance(test.func, (ast.Name, ast.Attribute)):
+        return None
+    found = frame.visit(test.func)
+    return found if any(found is word for word in STATEMENTS) else None
+
+
+def conditional(frame: Frame, node: ast.While | ast.If | ast.Match, word: Callable[..., Any]) -> None:
+    """Translate a statement whose test calls a word of graph_flow."""
+    call = node.subject if isinstance(node, ast.Match) else node.test
+    assert isinstance(call, ast.Call)
+    frame.at(call)
+    name = word.__name__
+    statement, translate = STATEMENTS[word]
+    if not isinstance(node, statement):
+        raise misplaced(frame, name)
+    if frame.root.conditionals is None:
+        raise fail(
+            CompileSyntaxError, frame.builder.loc, f"cg.{name} is for graph kernels",
+            "write @cg.kernel(graph=True)",
+        )  # fmt: skip
+    if not frame.parallel_level or frame.parallel:
+        raise fail(
+            CompileSyntaxError, frame.builder.loc, f"cg.{name} is not at the kernel top level",
+            "put it there, or directly into another one: not into a for, a while or an if",
+        )  # fmt: skip
+    if len(call.args) != 1 or call.keywords or isinstance(call.args[0], ast.Starred):
+        raise fail(CompileTypeError, frame.builder.loc, f"cg.{name} takes one argument", f"{SPELLINGS[name]}")
+    translate(frame, node, call.args[0])
+
+
+def misplaced(frame: Frame, name: str) -> CompileError:
+    """The error for a word that is used as an expression, or in another statement than its own."""
+    return fail(
+        CompileSyntaxError, frame.builder.loc, f"cg.{name} is a statement of its own",
+        f"write `{SPELLINGS[name]}:`, with nothing else in it",
+    )  # fmt: skip
+
+
+def expression(frame: Frame, node: ast.Call) -> Any:
+    """A word anywhere else."""
+    raise misplaced(frame, ast.unparse(node.func).rpartition(".")[2])
+
+
+def do_while(frame: Frame, node: ast.While, argument: ast.expr) -> None:
+    flag = frame.visit(argument)
+    if not isinstance(flag, ir.Array) or flag.element != i32 or flag.ndim:
+        found = (
+            f"the array {flag.path!r} of {flag.ndim} dimensions of {flag.element}"
+            if isinstance(flag, ir.Array)
+            else kind_of(flag)
+        )
+        raise fail(
+            CompileTypeError, frame.builder.loc, f"the flag of cg.graph_do_while is {found}",
+            "it must be an array of i32 without dimensions: a parameter cg.types.ndarray(cg.i32, ndim=0), a member of "
+            "a struct, or a field",
+        )  # fmt: skip
+    condition = new_condition(frame)
+    conditionals = conditionals_of(frame)
+    if conditionals.depth == 0 and not conditionals.embedded:
+        condition.initial = 1
+    else:
+        arm(frame, condition, ir.Const(1, u32))
+
+    def again() -> ir.Value:
+        return frame.builder.put(ir.Load(flag, (), frame.builder.loc))
+
+    loop(frame, node, condition, again)
+
+
+def while_loop(frame: Frame, node: ast.While, argument: ast.expr) -> None:
+    def holds() -> ir.Value:
+        return frame.builder.truth(frame.value(argument, "the condition"), "the condition of a while")
+
+    condition = new_condition(frame)
+    arm(frame, condition, holds())
+    loop(frame, node, condition, holds)
+
+
+def loop(frame: Frame, node: ast.While, condition: ir.Condition, again: Callable[[], ir.Value]) -> None:
+    if node.orelse:
+        raise fail(
+            CompileSyntaxError, frame.builder.loc, "else of a loop is not supported in kernels", "use a flag"
+        )
+    loc, body = frame.builder.loc, ir.Block()
+    with inside(frame, body):
+        outer = frame.scope
+        frame.scope = Scope(outer)
+        frame.run(node.body)
+        frame.scope = outer
+        frame.builder.loc = loc
+        arm(frame, condition, again())
+    frame.builder.put(ir.Conditional("while", condition, (body,), loc))
+
+
+def branch(frame: Frame, node: ast.If, argument: ast.expr) -> None:
+    loc, condition = frame.builder.loc, new_condition(frame)
+    arm(
+        frame,
+        condition,
+        frame.builder.truth(frame.value(argument, "the condition"), "the condition of an if"),
+    )
+    bodies = [node.body, node.orelse] if node.orelse else [node.body]
+    frame.builder.put(ir.Conditional("if", condition, blocks_of(frame, bodies), loc))
+
+
+def switch(frame: Frame, node: ast.Match, argument: ast.expr) -> None:
+    loc, condition = frame.builder.loc, new_condition(frame)
+    value = frame.value(argument, "the value")
+    if value.type.kind not in ("int", "uint"):
+        raise fail(
+            CompileTypeError, loc, f"the value of cg.graph_switch is {value.type}", "it must be an integer: cg.i32(x)"
+        )  # fmt: skip
+    cases: dict[int, list[ast.stmt]] = {}
+    for case in node.cases:
+        number = case_number(frame, case)
+        if number in cases:
+            raise fail(CompileValueError, frame.builder.loc, f"case {number} is there twice", "remove one")
+        cases[number] = case.body
+    arm(frame, condition, value)
+    bodies = [cases.get(number, []) for number in range(max(cases) + 1)]
+    frame.builder.put(ir.Conditional("switch", condition, blocks_of(frame, bodies), loc))
+
+
+def case_number(frame: Frame, case: ast.match_case) -> int:
+    """The number of a case."""
+    pattern = case.pattern
+    frame.at(pattern)
+    value = (
+        pattern.value.value
+        if isinstance(pattern, ast.MatchValue) and isinstance(pattern.value, ast.Constant)
+        else None
+    )
+    if not isinstance(value, int) or isinstance(value, bool) or case.guard is not None:
+        raise fail(
+            CompileSyntaxError, frame.builder.loc, "a case of cg.graph_switch is a number, and nothing else",
+            "write `case 0:`, `case 1:`, ...; of a value without a case nothing runs",
+        )  # fmt: skip
+    if value >= MOST_CASES:
+        raise fail(
+            CompileValueError, frame.builder.loc, f"case {value}: numbers of cases are below {MOST_CASES}",
+            "number the cases from 0 on",
+        )  # fmt: skip
+    return value
+
+
+def blocks_of(frame: Frame, bodies: list[list[ast.stmt]]) -> tuple[ir.Block, ...]:
+    blocks = tuple(ir.Block() for _ in bodies)
+    for block, body in zip(blocks, bodies, strict=True):
+        with inside(frame, block):
+            frame.run(body)
+    return blocks
+
+
+@contextmanager
+def inside(frame: Frame, block: ir.Block) -> Iterator[None]:
+    """In a block of a conditional loops are tasks."""
+    conditionals, loops = conditionals_of(frame), frame.loops
+    conditionals.depth += 1
+    frame.loops = []
+    try:
+        with frame.block(block, parallel_level=True):
+            yield
+    finally:
+        conditionals.depth -= 1
+        frame.loops = loops
+
+
+def conditionals_of(frame: Frame) -> Conditionals:
+    found = frame.root.conditionals
+    assert found is not None
+    return found
+
+
+def new_condition(frame: Frame) -> ir.Condition:
+    conditionals = conditionals_of(frame)
+    conditionals.count += 1
+    return ir.Condition(f"condition.{conditionals.count - 1}")
+
+
+def arm(frame: Frame, condition: ir.Condition, value: ir.Value) -> None:
+    loc = frame.builder.loc
+    if value.type.bits == 64:  # not what is left of it in 32 bits
+        value = frame.builder.op("min", frame.builder.cast(value, u64), ir.Const(u32.maximum, u64))
+    frame.builder.put(ir.Arm(condition, frame.builder.cast(value, u32), loc))
+
+
+# What each is the test of.
+STATEMENTS: dict[Callable[..., Any], tuple[type[ast.stmt], Callable[..., None]]] = {
+    words.graph_do_while: (ast.While, do_while),
+    words.graph_while: (ast.While, while_loop),
+    words.graph_if: (ast.If, branch),
+    words.graph_switch: (ast.Match, switch),
+}
+SPELLINGS = {
+    "graph_do_while": "while cg.graph_do_while(flag)",
+    "graph_while": "while cg.graph_while(condition)",
+    "graph_if": "if cg.graph_if(condition)",
+    "graph_switch": "match cg.graph_switch(value)",
+}

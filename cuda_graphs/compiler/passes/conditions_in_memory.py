@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Conditions as temporary arrays, under their names: whoever launches the tasks reads them and decides."""
+
+from __future__ import annotations
+
+from .. import ir
+from ..types import u32
+from .copy import Copier
+
+__all__ = ["conditions_in_memory"]
+
+
+def conditions_in_memory(program: ir.Program) -> ir.Program:
+    """The program with stores where it set conditions."""
+    copier = _Stores()
+    tasks = []
+    for task in program.tasks:
+        if any(isinstance(statement, ir.Arm) for statement in ir.walk(task.body)):
+            body = copier.block(task.body)
+            loop = next((s for s in body.body if isinstance(s, ir.For) and s.parallel), None)
+            task = ir.replace(task, body=body, loop=loop)
+        tasks.append(task)
+    temps = tuple(copier.arrays.values())
+    return ir.replace(program, tasks=tuple(tasks), temps=(*program.temps, *temps))
+
+
+class _Stores(Copier):
+    def __init__(self) -> None:
+        super().__init__()
+        self.arrays: dict[ir.Condition, ir.Array] = {}
+
+    def Arm(self, statement: ir.Arm) -> list[ir.Statement]:  # noqa: N802
+        condition = statement.condition
+        if condition not in self.arrays:
+            self.arrays[condition] = ir.Array(condition.name, u32, 0, ir.Space.TEMP, ())
+        return [ir.Store(self.arrays[condition], (), statement.value, statement.loc)]

@@ -1,0 +1,594 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: a graph kernel does what the same kernel does without a graph, whatever its arguments are in each call; the
+first call builds one graph, later ones set what has changed and launch it."""
+
+import dataclasses
+import gc
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import cuda_graphs as cg
+from cuda_graphs import testing
+from cuda_graphs._handles import boxes
+from tests.thread_rig import side_by_side
+
+f32_1d = cg.types.ndarray(cg.f32, ndim=1)
+f32_2d = cg.types.ndarray(cg.f32, ndim=2)
+i32_1d = cg.types.ndarray(cg.i32, ndim=1)
+i32_0d = cg.types.ndarray(cg.i32, ndim=0)
+
+
+@cg.kernel(graph=True)
+def two(a: cg.f32, x: f32_1d, y: f32_1d):
+    for i in x:
+        y[i] += a * x[i]
+    for i in x:
+        x[i] = y[i] + 1
+
+
+def body(x, c):
+    while cg.graph_do_while(c):
+        for i in x:
+            x[i] += 1
+        c[()] -= 1
+
+
+body.__annotations__ = {"x": i32_1d, "c": i32_0d}
+count_down = cg.kernel(body, graph=True)
+on_the_host = cg.kernel(body, graph=True, loop="host")
+checked = cg.kernel(body, graph=True, debug=True)
+
+
+@cg.kernel
+def seed(c: i32_0d, value: cg.i32):
+    c[()] = value
+
+
+def array(values, dtype=cg.f32):
+    values = np.asarray(values, {cg.f32: "f4", cg.i32: "i4"}[dtype])
+    made = cg.ndarray(dtype, values.shape)
+    made.from_numpy(values)
+    return made
+
+
+def model(a, x, y):
+    y = np.float32(a) * x + y
+    return y + 1, y
+
+
+def stats(kernel):
+    found = kernel.graph_stats
+    return found.graphs, found.builds, found.replayed
+
+
+# Building, replaying.
+
+
+def test_the_first_call_builds_one_graph_and_later_ones_replay_it():
+    x, y = array(np.arange(5)), array(np.ones(5))
+    wanted = np.arange(5, dtype="f4"), np.ones(5, "f4")
+    for call in range(4):
+        two(2.0, x, y)
+        wanted = model(2.0, *wanted)
+        assert stats(two) == (1, two.graph_stats.builds, call > 0)
+        np.testing.assert_array_equal(x.to_numpy(), wanted[0])
+        np.testing.assert_array_equal(y.to_numpy(), wanted[1])
+    found = two.graph_stats
+    assert (found.nodes, found.tasks, found.lowering) == (2, 2, "conditional")
+
+
+def test_positional_and_keyword_arguments_are_one_call():
+    x, y = array([1, 2]), array([0, 0])
+    two(y=y, a=3.0, x=x)
+    assert y.to_numpy().tolist() == [3, 6]
+
+
+SIZES = [3, 1000, 1, 100_000, 7]
+
+
+def test_other_arrays_sizes_and_numbers_need_no_new_graph():
+    two(0.0, array([1]), array([1]))
+    builds = two.graph_stats.builds
+    kept = []
+    for number, size in enumerate(SIZES * 2):
+        x, y = np.arange(size, dtype="f4"), np.full(size, number, "f4")
+        mine = array(x), array(y)
+        two(number / 2, *mine)
+        kept.append((mine, model(number / 2, x, y)))
+    for (x, y), wanted in kept:  # arrays of other calls were left alone
+        np.testing.assert_array_equal(x.to_numpy(), wanted[0])
+        np.testing.assert_array_equal(y.to_numpy(), wanted[1])
+    assert (two.graph_stats.graphs, two.graph_stats.builds) == (1, builds)
+
+
+def test_arrays_of_no_elements_are_nothing_to_do():
+    x, y = array([1, 2]), array([0, 0])
+    two(1.0, x, y)
+    two(1.0, np.zeros(0, "f4"), np.zeros(0, "f4"))
+    two(1.0, x, y)
+    assert y.to_numpy().tolist() == [3, 5]
+
+
+def test_one_array_may_be_two_arguments():
+    x = array([1, 2, 3])
+    two(2.0, x, x)
+    assert x.to_numpy().tolist() == [4, 7, 10]
+
+
+def test_numbers_of_a_call_do_not_depend_on_what_the_last_one_was_given(stream):
+    """Calls in a row, none of which waits for the one before it."""
+    out = array(np.zeros(1000, "i4"), cg.i32)
+
+    @cg.kernel(graph=True)
+    def put(out: i32_1d, at: cg.i32, value: cg.i32):
+        for i in range(at, at + 1):
+            out[i] = value
+        out[at] += 1
+
+    for i in range(1000):
+        put(out, i, 3 * i, stream=stream)
+    stream.sync()
+    np.testing.assert_array_equal(out.to_numpy(), 3 * np.arange(1000) + 1)
+
+
+def test_a_call_sets_the_nodes_whose_arguments_changed_and_no_others(driver):
+    if driver.kind != "host":
+        pytest.skip("only the host driver counts calls")
+    x, y, z = array([1, 2]), array([0, 0]), array([0, 0])
+    two(1.0, x, y)
+    two(1.0, x, y)
+
+    def calls(*arguments):
+        with testing.calls() as made:
+            two(*arguments)
+        return {name: made[name] for name in ("cuGraphExecNodeSetParams", "cuGraphLaunch") if made.get(name)}
+
+    assert calls(1.0, x, y) == {"cuGraphLaunch": 1}
+    assert calls(2.0, x, y) == {"cuGraphExecNodeSetParams": 1, "cuGraphLaunch": 1}  # the second takes no `a`
+    assert calls(2.0, x, z) == {"cuGraphExecNodeSetParams": 2, "cuGraphLaunch": 1}
+    assert calls(2.0, x, z) == {"cuGraphLaunch": 1}
+
+
+@dataclasses.dataclass
+class Settings:
+    scale: cg.f32
+    data: f32_1d
+    steps: i32_0d
+
+
+def test_members_of_structs_are_arguments_as_others_are():
+    @cg.kernel(graph=True)
+    def scaled(n: cg.i32, s: Settings, extra: f32_1d):
+        while cg.graph_do_while(s.steps):
+            for i in s.data:
+                s.data[i] = s.data[i] * s.scale + extra[i] + n
+            s.steps[()] -= 1
+
+    for rounds in (1, 3, 2):
+        data, steps = array([1, 2, 3]), array(rounds, cg.i32)
+        scaled(1, Settings(2.0, data, steps), array([0, 1, 0]))
+        wanted = np.array([1, 2, 3], "f4")
+        for _ in range(rounds):
+            wanted = wanted * 2 + np.array([0, 1, 0], "f4") + 1
+        np.testing.assert_array_equal(data.to_numpy(), wanted)
+    assert scaled.graph_stats.builds == 1
+    scaled.forget()
+
+
+def test_a_field_as_template_argument_has_a_graph_of_its_own():
+    @cg.kernel(graph=True)
+    def fill(f: cg.template, value: cg.i32):
+        for i in f:
+            f[i] = value
+
+    first, second = cg.field(cg.i32, 3), cg.field(cg.i32, 5)
+    for value in range(3):
+        fill(first, value)
+        fill(second, -value)
+        assert first.to_numpy().tolist() == [value] * 3
+        assert second.to_numpy().tolist() == [-value] * 5
+    assert (fill.graph_stats.graphs, fill.graph_stats.builds) == (2, 2)
+    fill.forget()
+
+
+def test_arrays_of_numpy_are_copied_in_and_out_or_used_where_they_are():
+    x, y = np.arange(4, dtype="f4"), np.ones(4, "f4")
+    wanted = model(3.0, x.copy(), y.copy())
+    two(3.0, x, y)
+    np.testing.assert_array_equal(x, wanted[0])
+    np.testing.assert_array_equal(y, wanted[1])
+
+
+def test_a_kernel_works_on_after_it_was_told_to_forget():
+    x, y = array([1]), array([1])
+    two(1.0, x, y)
+    builds = two.graph_stats.builds
+    two.forget()
+    assert two.graph_stats.graphs == 0
+    two(1.0, x, y)
+    assert (two.graph_stats.graphs, two.graph_stats.builds, two.graph_stats.replayed) == (
+        1,
+        builds + 1,
+        False,
+    )
+    assert y.to_numpy().tolist() == [5]
+
+
+def test_random_numbers_are_others_in_each_call_and_each_round():
+    @cg.kernel(graph=True)
+    def draw(x: cg.types.ndarray(cg.u32, ndim=2), c: i32_0d):
+        while cg.graph_do_while(c):
+            c[()] -= 1
+            for i in range(x.shape[1]):
+                x[c[()], i] = cg.random(cg.u32)
+
+    found = []
+    for _ in range(3):
+        x = cg.ndarray(cg.u32, (4, 25))
+        draw(x, array(4, cg.i32))
+        found.append(x.to_numpy())
+    assert len(np.unique(found)) == 300
+    draw.forget()
+
+
+# Loops.
+
+
+@pytest.mark.parametrize("kernel", [count_down, on_the_host, checked], ids=["conditional", "host", "debug"])
+def test_a_loop_runs_as_often_as_its_flag_says_whichever_array_it_is(kernel):
+    x, flags = array(np.zeros(300), cg.i32), [array(1, cg.i32) for _ in range(3)]
+    total = 0
+    for i, rounds in enumerate([1, 5, 100, 2, 7, 3]):
+        flag = flags[i % 3]
+        flag.fill(rounds)
+        kernel(x, flag)
+        total += rounds
+        assert flag.to_numpy() == 0
+        np.testing.assert_array_equal(x.to_numpy(), np.full(300, total))
+    assert kernel.graph_stats.builds <= 1
+    kernel.forget()
+
+
+def test_lowerings_are_told_apart():
+    x, c = array([0], cg.i32), array(1, cg.i32)
+    assert count_down.graph_stats.lowering is None
+    for kernel, lowering in ((count_down, "conditional"), (on_the_host, "host")):
+        c.fill(1)
+        kernel(x, c)
+        assert kernel.graph_stats.lowering == lowering
+    assert on_the_host.graph_stats.graphs == 0
+
+
+NESTED = """
+@cg.kernel(graph=True, loop=loop)
+def k(x: i32_1d, c: i32_0d, d: i32_0d):
+    total = 0
+    while cg.graph_do_while(c):
+        d[()] = c[()]
+        while cg.graph_while(d[()] > 0):
+            if cg.graph_if(d[()] % 2 == 0):
+                for i in x:
+                    x[i] += 1
+            else:
+                match cg.graph_switch(d[()]):
+                    case 1:
+                        x[0] += 10
+                    case 3:
+                        total += 1
+                        x[1] += total
+            d[()] -= 1
+        c[()] -= 1
+    x[2] = total
+"""
+
+
+@pytest.mark.parametrize("loop", ["conditional", "host"])
+def test_conditionals_nest_and_locals_live_across_them(loop, tmp_path):
+    file = tmp_path / "nested.py"
+    file.write_text(NESTED)
+    names = {"cg": cg, "i32_1d": i32_1d, "i32_0d": i32_0d, "loop": loop}
+    exec(compile(NESTED, str(file), "exec"), names)
+    kernel = names["k"]
+
+    def expected(rounds):
+        x, total = [0, 0, 0], 0
+        for c in range(rounds, 0, -1):
+            for d in range(c, 0, -1):
+                if d % 2 == 0:
+                    x = [v + 1 for v in x]
+                elif d == 1:
+                    x[0] += 10
+                elif d == 3:
+                    total += 1
+                    x[1] += total
+        x[2] = total
+        return x
+
+    for rounds in (1, 4, 6):
+        x = array([0, 0, 0], cg.i32)
+        kernel(x, array(rounds, cg.i32), array(0, cg.i32))
+        assert x.to_numpy().tolist() == expected(rounds)
+
+
+def test_convergence_is_decided_on_the_device():
+    """Jacobi until the change is small, against the same in NumPy."""
+
+    @cg.kernel(graph=True)
+    def solve(u: f32_2d, v: f32_2d, change: cg.types.ndarray(cg.f32, ndim=0), go: i32_0d, tolerance: cg.f32):
+        while cg.graph_do_while(go):
+            change[()] = 0.0
+            for i, j in cg.ndrange((1, u.shape[0] - 1), (1, u.shape[1] - 1)):
+                v[i, j] = 0.25 * (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1])
+                cg.atomic_max(change[()], abs(v[i, j] - u[i, j]))
+            for i, j in cg.ndrange((1, u.shape[0] - 1), (1, u.shape[1] - 1)):
+                u[i, j] = v[i, j]
+            go[()] = 1 if change[()] > tolerance else 0
+
+    start = np.zeros((12, 17), "f4")
+    start[0] = 1
+    for tolerance in (1e-2, 1e-4):
+        wanted, rounds = start.copy(), 0
+        while True:
+            new = np.float32(0.25) * (
+                ((wanted[:-2, 1:-1] + wanted[2:, 1:-1]) + wanted[1:-1, :-2]) + wanted[1:-1, 2:]
+            )
+            change = np.abs(new - wanted[1:-1, 1:-1]).max()
+            wanted[1:-1, 1:-1] = new
+            rounds += 1
+            if change <= np.float32(tolerance):
+                break
+        u = array(start)
+        solve(u, array(start), cg.ndarray(cg.f32, ()), array(1, cg.i32), tolerance)
+        np.testing.assert_array_equal(u.to_numpy(), wanted)
+        assert rounds > 5
+    assert solve.graph_stats.builds == 1
+    solve.forget()
+
+
+# In graphs of the user's.
+
+
+def test_a_call_in_a_definition_adds_its_nodes_at_any_depth(stream):
+    """In a body that repeats, the loop begins anew each time."""
+    x, c, outer = array([0, 0], cg.i32), array(3, cg.i32), array(4, cg.i32)
+
+    @cg.kernel
+    def again(more: cg.u64, left: i32_0d):
+        left[()] -= 1
+
+    g = cg.GraphDef()
+    node = g.call(count_down, x, c)
+    assert isinstance(node, cg.WhileNode)
+
+    for _ in range(2):
+        node = node.call(seed, c, 2).call(count_down, x, c)
+    graph = g.instantiate()
+    graph.launch(stream)
+    stream.sync()
+    assert x.to_numpy().tolist() == [7, 7]
+
+    inner = cg.GraphDef()
+    condition = inner.create_condition(default_value=1)
+    loop = inner.while_loop(condition).body
+    loop.call(seed, c, 2).call(count_down, x, c).call(again, 0, outer).launch(
+        cg.LaunchConfig(grid=1, block=1), setter(), condition, outer.handle
+    )
+    x.fill(0)
+    inner.instantiate().launch(stream)
+    stream.sync()
+    assert x.to_numpy().tolist() == [8, 8]
+    assert outer.to_numpy() == 0
+
+
+SET = r"""
+extern "C" __device__ __cudart_builtin__ void CUDARTAPI
+cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
+extern "C" __global__ void set(cudaGraphConditionalHandle handle, const int* left) {
+    cudaGraphSetConditional(handle, *left);
+}
+"""
+
+
+def setter():
+    """Sets a condition to what is in memory."""
+    return cg.Program(SET, code_type="c++").compile("cubin").get_kernel("set")
+
+
+def test_named_parameters_reach_the_nodes_of_bodies(stream):
+    @cg.kernel(graph=True)
+    def add(x: f32_1d, c: i32_0d, amount: cg.f32):
+        while cg.graph_do_while(c):
+            for i in x:
+                x[i] += amount
+            c[()] -= 1
+
+    x, c = array([0, 0]), array(2, cg.i32)
+    g = cg.GraphDef()
+    g.call(add, x, c, g.param("amount", cg.f32))
+    graph = g.instantiate()
+    for amount in (1.5, 2.0):
+        c.fill(2)
+        graph.launch(stream, amount=amount)
+        stream.sync()
+    assert x.to_numpy().tolist() == [7, 7]
+    add.forget()
+
+
+def test_a_call_of_straight_tasks_is_captured_and_one_with_loops_is_refused(stream):
+    x, y, n, c = array([1, 2]), array([0, 0]), array([0], cg.i32), array(2, cg.i32)
+    with cg.Device(0).create_graph_builder() as builder:
+        two(2.0, x, y, stream=builder)
+        with pytest.raises(RuntimeError, match=r"body\(\) has loops between tasks, which cannot be captured"):
+            count_down(n, c, stream=builder)
+    graph = builder.complete()
+    assert y.to_numpy().tolist() == [0, 0]
+    graph.launch(stream)
+    stream.sync()
+    assert y.to_numpy().tolist() == [2, 4]
+    assert n.to_numpy().tolist() == [0]
+
+
+# Lives, threads, limits.
+
+
+def test_arrays_may_go_while_a_launch_with_them_is_in_flight(stream):
+    for i in range(20):
+        x, y = array(np.arange(5000)), array(np.zeros(5000))
+        two(float(i), x, y, stream=stream)
+        del x, y
+    stream.sync()
+
+
+def test_nothing_is_left_when_a_kernel_goes():
+    before = boxes.live()
+
+    @cg.kernel(graph=True)
+    def gone(x: i32_1d, c: i32_0d):
+        while cg.graph_do_while(c):
+            for i in x:
+                x[i] += 1
+            c[()] -= 1
+
+    x, c = array([0], cg.i32), array(1, cg.i32)
+    gone(x, c)
+    cg.Device(0).sync()
+    assert boxes.live() != before
+    del gone, x, c
+    gc.collect()
+    cg.Device(0).sync()
+    assert boxes.live() == before
+
+
+def test_graphs_that_were_not_used_for_the_longest_time_go():
+    from cuda_graphs.kernels.function import MOST_GRAPHS
+
+    @cg.kernel(graph=True)
+    def fill(x: i32_1d, value: cg.template):
+        for i in x:
+            x[i] = value
+
+    x = array([0], cg.i32)
+    for value in range(MOST_GRAPHS + 3):
+        fill(x, value)
+        assert x.to_numpy()[0] == value
+    assert fill.graph_stats.graphs == MOST_GRAPHS
+    fill(x, MOST_GRAPHS)
+    assert fill.graph_stats.replayed
+    fill(x, 0)
+    assert not fill.graph_stats.replayed
+    assert x.to_numpy()[0] == 0
+    fill.forget()
+
+
+def test_threads_that_call_one_kernel_each_get_what_they_gave():
+    """Eight sets of arguments in three sizes, from two threads: nothing of one call is found in another."""
+    sets = [
+        (i, array(np.zeros(size), cg.i32), array(0, cg.i32)) for i, size in zip(range(8), (1, 500, 40) * 3)
+    ]
+    rounds = 60
+
+    def work(which):
+        own = cg.Device(0).create_stream()
+        for _ in range(rounds):
+            for i, x, c in sets[which::2]:
+                seed(c, i + 1, stream=own)
+                count_down(x, c, stream=own)
+        own.sync()
+
+    side_by_side(lambda: work(0), lambda: work(1))
+    for i, x, _ in sets:
+        np.testing.assert_array_equal(x.to_numpy(), np.full(x.shape, rounds * (i + 1)))
+    assert count_down.graph_stats.graphs == 1
+
+
+def test_first_calls_of_threads_build_one_graph():
+    @cg.kernel(graph=True)
+    def once(x: i32_1d):
+        for i in x:
+            x[i] += 1
+
+    arrays = [array([0], cg.i32) for _ in range(4)]
+    side_by_side(*(lambda x=x: once(x) for x in arrays))
+    cg.Device(0).sync()
+    assert [x.to_numpy()[0] for x in arrays] == [1] * 4
+    assert once.graph_stats.builds == 1
+    once.forget()
+
+
+def test_a_thread_without_a_context_may_call():
+    x, y, failures = array([1, 1]), array([0, 0]), []
+    two(1.0, x, y)
+
+    def work():
+        try:
+            two(1.0, x, y)
+        except BaseException as failure:
+            failures.append(failure)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert failures == []
+    assert y.to_numpy().tolist() == [3, 3]
+
+
+# What is refused, and what is off.
+
+
+def test_a_graph_kernel_that_returns_something_is_refused_when_it_is_decorated():
+    with pytest.raises(TypeError, match="answers: a graph kernel returns nothing"):
+
+        @cg.kernel(graph=True)
+        def answers(x: f32_1d) -> cg.f32:
+            return x[0]
+
+
+def test_an_unknown_lowering_is_refused_when_it_is_decorated():
+    with pytest.raises(ValueError, match="loop must be one of auto, conditional, host, got 'fast'"):
+        cg.kernel(graph=True, loop="fast")(body)
+
+
+def test_a_loop_between_tasks_needs_a_graph_kernel():
+    plain = cg.kernel(body)
+    with pytest.raises(cg.CompileSyntaxError, match=r"cg\.graph_do_while is for graph kernels"):
+        plain(array([0], cg.i32), array(1, cg.i32))
+    with pytest.raises(AttributeError, match="body is not a graph kernel"):
+        plain.graph_stats  # noqa: B018
+
+
+def test_words_of_graph_kernels_mean_nothing_outside():
+    with pytest.raises(RuntimeError, match="graph_do_while"):
+        cg.graph_do_while(array(1, cg.i32))
+
+
+OFF = """
+import numpy as np, cuda_graphs as cg
+@cg.kernel(graph=True)
+def k(x: cg.types.ndarray(cg.i32, ndim=1), c: cg.types.ndarray(cg.i32, ndim=0)):
+    while cg.graph_do_while(c):
+        for i in x:
+            x[i] += 1
+        c[()] -= 1
+x, c = cg.ndarray(cg.i32, 3), cg.ndarray(cg.i32, ())
+c.fill(4)
+k(x, c)
+print(x.to_numpy().tolist(), k.graph_stats.graphs, k.graph_stats.lowering)
+"""
+
+
+def test_the_environment_turns_graphs_off_and_results_stay(tmp_path):
+    script = tmp_path / "off.py"
+    script.write_text(OFF)
+    for value, wanted in (("0", "[4, 4, 4] 0 host"), ("1", "[4, 4, 4] 1 conditional")):
+        environment = {**os.environ, "CUDA_GRAPHS_KERNEL_GRAPHS": value}
+        found = subprocess.run(
+            [sys.executable, str(script)], env=environment, capture_output=True, text=True, check=True
+        )
+        assert found.stdout.strip() == wanted
+        assert found.stderr == ""
