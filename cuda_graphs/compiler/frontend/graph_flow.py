@@ -14,7 +14,14 @@ from typing import Any
 
 from .. import graph_flow as words
 from .. import ir
-from ..errors import CompileError, CompileSyntaxError, CompileTypeError, CompileValueError, fail
+from ..errors import (
+    CompileError,
+    CompileLoopError,
+    CompileSyntaxError,
+    CompileTypeError,
+    CompileValueError,
+    fail,
+)
 from ..types import i32, u32, u64
 from .functions import Conditionals, Frame, kind_of
 from .scope import Scope
@@ -105,7 +112,7 @@ def while_loop(frame: Frame, node: ast.While, argument: ast.expr) -> None:
 def loop(frame: Frame, node: ast.While, condition: ir.Condition, again: Callable[[], ir.Value]) -> None:
     if node.orelse:
         raise fail(
-            CompileSyntaxError, frame.builder.loc, "else of a loop is not supported in kernels", "use a flag"
+            CompileLoopError, frame.builder.loc, "else of a loop is not supported in kernels", "use a flag"
         )
     loc, body = frame.builder.loc, ir.Block()
     with inside(frame, body):

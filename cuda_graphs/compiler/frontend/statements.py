@@ -268,7 +268,7 @@ def leave_loop(frame: Frame, node: ast.Break | ast.Continue, last: bool) -> None
     kind = "break" if isinstance(node, ast.Break) else "continue"
     if not frame.loops and frame.root.conditionals is not None and frame.root.conditionals.depth:
         raise fail(
-            CompileSyntaxError, frame.builder.loc, f"{kind} cannot leave a body of a graph kernel's control flow",
+            CompileLoopError, frame.builder.loc, f"{kind} cannot leave a body of a graph kernel's control flow",
             "have the condition end the loop",
         )  # fmt: skip
     if not frame.loops:
