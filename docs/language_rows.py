@@ -29,7 +29,7 @@ STATEMENTS = {
     ast.Continue: ("for i in x:\n    continue", "in every loop"),
     ast.Return: ("return", "at the end only; kernels return scalars, `-> tuple[cg.f32, cg.i32]`"),
     ast.Expr: ("cg.atomic_add(x[0], a)", "of a call only"),
-    ast.Assert: ('assert n > 0, f"n is {n}"', "checked with `debug=True`"),
+    ast.Assert: ('assert n > 0, f"n is {n}"', 'checked with `debug=True`; `"n is %d" % n` too'),
     ast.Pass: ("pass", ""),
     ast.Match: (
         "match cg.graph_switch(n):\n    case 0:\n        t = a",
@@ -64,7 +64,11 @@ EXPRESSIONS = {
         "unrolled; over `cg.static`, tuples and vectors",
     ),
     ast.NamedExpr: ("t = (u := a) + u", ""),
-    ast.Call: ("t = area(a)", "of `@cg.func`s, which are inlined, and of what stands below"),
+    ast.Call: (
+        "t = area(a)",
+        "of `@cg.func`s, which are inlined, and of what stands below; functions of Python run when compiling, with a "
+        "`CompileWarning`, where all of their arguments are known then",
+    ),
 }
 
 REFUSED = {
@@ -140,7 +144,7 @@ CALLS = {
     cg.vector: "t = cg.vector(a, b, c)",
     cg.types.vec: "t = cg.types.vec(3, cg.f64)(a, b, c)",
     cg.types.mat: "t = cg.types.mat(2, 2)((a, b), (b, c))",
-    cg.loop_config: 'cg.loop_config(block_dim=256, serialize=False, name="fill")\nfor i in x:\n    x[i] = a',
+    cg.loop_config: 'cg.loop_config(block_dim=256, parallelize=8, name="fill")\nfor i in x:\n    x[i] = a',
     cg.grouped: "for I in cg.grouped(cg.ndrange(n, k)):\n    t = I.x",
     cg.ndrange: "for i, j in cg.ndrange(n, k):\n    t = i",
     range: "for i in range(n):\n    t = i",

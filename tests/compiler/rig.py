@@ -53,6 +53,14 @@ class Field:
     name: str = "field"
 
     @property
+    def shape(self):
+        return self.data.shape
+
+    @property
+    def dtype(self):
+        return t.SCALARS[BY_CODE[self.data.dtype.str]]
+
+    @property
     def __cuda_graphs_field__(self):
         from cuda_graphs.compiler.annotations import FieldSpec
 

@@ -184,6 +184,11 @@ MISTAKES = [
     (Type, "cannot iterate over a tuple", "for i in (1, 2):  #!\n    pass"),
     (Type, "cg.grouped takes cg.ndrange", "for i in cg.grouped(n):  #!\n    pass"),
     (Syntax, "each dimension of ndrange is n or", "for i in cg.ndrange((1, 2, 3)):  #!\n    pass"),
+    (Loop, "a loop variable is a name", "for x[0] in range(3):  #!\n    pass"),
+    (Loop, "a loop variable is a name", "for i, (j, l) in cg.ndrange(2, 3):  #!\n    pass"),
+    (Static, "the extents of 'x' are known at run time only", "y = cg.static(x.shape[0])  #!"),
+    (Static, "the extents of 'm' are known at run time only", "for i in cg.static(m.shape):  #!\n    pass"),
+    (Type, "is an array from outside", "y = own[0]  #!"),
     (Loop, "2 loop variables for 1 dimensions", "for i, j in x:  #!\n    pass"),
     (Loop, "the loop variable 'i' has a meaning already", "for i in x:\n    for i in x:  #!\n        pass"),
     (Loop, "the loop variables do not fit", "for a_, b_ in cg.static([(1, 2, 3)]):  #!\n    pass"),
@@ -270,13 +275,27 @@ MISTAKES = [
 
 def kernel_of(body):
     source = "\n".join([HEAD, *("    " + line for line in body.split("\n"))]) + "\n"
-    names = {"outside": np.zeros(3), "twice": twice, "python": python, "other": other, "math": math, "np": np}
+    names = {
+        "outside": np.zeros(3),
+        "own": Own(),
+        "twice": twice,
+        "python": python,
+        "other": other,
+        "math": math,
+        "np": np,
+    }
     return function_of(source, **names), source
 
 
 @intrinsics.func
 def twice(x):
     return x * 2
+
+
+class Own:
+    """An array of a library that has no other interface."""
+
+    __dlpack__ = None
 
 
 def python(x):

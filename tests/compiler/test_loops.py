@@ -246,3 +246,34 @@ def left_early(out: i32s, limit: cg.template):
 
 def test_static_loops_are_left_by_what_is_known_when_compiling():
     assert run_all(left_early, out=zeros(9), limit=5)["out"].tolist() == [1, 0, 1, 0, 1, 0, 0, 0, 0]
+
+
+SHAPED = Field(np.zeros((2, 3), "f4"), "shaped")
+
+
+def shapes_when_compiling(out: i32s, x: cg.ndarray(cg.f64, 2), k: cg.template):
+    for i in cg.static(range(SHAPED.shape[0] * SHAPED.shape[1])):
+        out[0] += i
+    out[1] = cg.static(len(x.shape))
+    if cg.static(x.dtype == cg.f64 and SHAPED.dtype == cg.f32 and x is not None):
+        out[2] = 1
+    width = cg.static(SHAPED.shape[1])
+    out[3] = width * cg.static(sum(SHAPED.shape)) + cg.static(k[1])
+    for each in cg.static([x, x]):
+        out[4] += each.shape[1]
+
+
+def test_static_knows_types_dimensions_and_the_extents_of_fields():
+    found = run_all(shapes_when_compiling, fields=[SHAPED], out=zeros(5), x=np.zeros((2, 7)), k=(1, 100))[
+        "out"
+    ]
+    assert found.tolist() == [15, 2, 1, 115, 14]
+
+
+def told(n: cg.i32, v: cg.vec3, x: cg.ndarray(cg.vec2, 1)):
+    cg.static_print(n, v, x, x[n], x[n].y, (1, "text"), v.x)
+
+
+def test_static_print_writes_types_of_values(capsys):
+    lower(told, specialise(told, {"n": 1, "v": (1.0, 2.0, 3.0), "x": np.zeros((3, 2), "f")}))
+    assert capsys.readouterr().out == "i32 vec(3, f32) x: f32, 1 dimensions vec(2, f32) f32 (1, 'text') f32\n"

@@ -37,12 +37,21 @@ def outer(frame: Frame, node: ast.Name, whole: bool) -> Any:
 
 def from_outside(frame: Frame, found: Any, name: str) -> Any:
     """A global or closure variable: a field is an array, other objects are what they are now."""
-    if isinstance(found, np.ndarray):
+    if is_array(found):
         raise fail(
             CompileTypeError, frame.builder.loc, f"{name!r} is an array from outside, which a kernel does not capture",
             "pass it as a parameter: x: cg.types.ndarray(...), or make it a cg.field",
         )  # fmt: skip
     return field_or_value(frame, found)
+
+
+def is_array(found: Any) -> bool:
+    """Whether it is an array that has an address, of any library; fields are not asked about."""
+    if isinstance(found, (type, np.generic)) or hasattr(found, "__cuda_graphs_field__"):
+        return False
+    return any(
+        hasattr(found, each) for each in ("__array_interface__", "__cuda_array_interface__", "__dlpack__")
+    )
 
 
 def constant(frame: Frame, node: ast.Constant) -> Any:
@@ -159,7 +168,9 @@ def operands(frame: Frame, operator: str, a: Any, b: Any) -> tuple[ir.Value, ir.
                 CompileTypeError,
                 frame.builder.loc,
                 f"unsupported operand for {SYMBOLS[operator]}: {kind_of(found)}",
-                "take an element: x[i]",
+                "take an element: x[i]"
+                if isinstance(found, ir.Array)
+                else "write it in cg.static(...), if all of it is known when compiling",
             )
     return a, b
 

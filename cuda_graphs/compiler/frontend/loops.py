@@ -63,6 +63,13 @@ def unroll(frame: Frame, node: ast.For, items: Any) -> None:
             f"cannot iterate over {kind_of(items)}",
             "cg.static(range(3)) is iterable",
         ) from None
+    except ValueError as error:
+        raise fail(
+            CompileStaticError,
+            frame.builder.loc,
+            f"cg.static: {error}",
+            "loop over range(x.shape[0]) instead",
+        ) from None
     unused_settings(frame)
     if len(items) > MANY:
         warn(
@@ -136,7 +143,11 @@ def targets(frame: Frame, target: ast.expr, what: IndexRange) -> list[str]:
     nodes = [target] if isinstance(target, ast.Name) else list(getattr(target, "elts", ()))
     if what.grouped and isinstance(target, ast.Name):
         names = [target.id] * len(what.axes)
-    elif not all(isinstance(node, ast.Name) for node in nodes) or len(nodes) != len(what.axes):
+    elif not nodes or not all(isinstance(node, ast.Name) for node in nodes):
+        raise fail(
+            CompileLoopError, frame.builder.loc, "a loop variable is a name", "write `for i, j in ...`"
+        )
+    elif len(nodes) != len(what.axes):
         count = len(what.axes)
         raise fail(
             CompileLoopError, frame.builder.loc, f"{len(nodes)} loop variables for {count} dimensions",

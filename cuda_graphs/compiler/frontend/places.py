@@ -25,7 +25,7 @@ from ..errors import (
 from ..outside import dotted
 from ..types import i32, promote
 from .functions import Frame, kind_of
-from .values import Element, Static, Vector, VectorElement
+from .values import Element, KnownArray, Static, Vector, VectorElement
 
 NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 
@@ -222,6 +222,8 @@ def extent(frame: Frame, array: ir.Array, axis: int) -> ir.Value:
 
 def field_or_value(frame: Frame, found: Any) -> Any:
     """What is known when compiling as kernels have it: a field is an array."""
+    if isinstance(found, KnownArray):
+        return found.array
     field = getattr(found, "__cuda_graphs_field__", None)
     return frame.field(field) if isinstance(field, FieldSpec) else found
 

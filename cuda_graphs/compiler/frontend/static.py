@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from .. import ir
+from ..annotations import VectorType
 from ..errors import (
     CompileArgumentError,
     CompileNameError,
@@ -25,7 +26,7 @@ from ..errors import (
 from ..outside import dotted
 from .functions import Frame
 from .places import python_value
-from .values import Bound, Element, IndexRange, Struct, Vector, VectorElement
+from .values import Bound, Element, IndexRange, KnownArray, Struct, Vector, VectorElement
 
 
 def static_value(frame: Frame, node: ast.Call) -> Any:
@@ -117,6 +118,8 @@ def as_python(frame: Frame, found: Any) -> Any:
     """What is known when compiling, as Python's expressions take it."""
     if isinstance(found, Struct):
         return SimpleNamespace(**{name: as_python(frame, member) for name, member in found.members.items()})
+    if isinstance(found, ir.Array):
+        return KnownArray(found)
     return python_value(frame, found)
 
 
@@ -168,7 +171,7 @@ def is_of_run_time(found: Any) -> bool:
     if isinstance(found, SimpleNamespace):
         return is_of_run_time(vars(found))
     return isinstance(
-        found, (ir.Value, ir.Local, ir.Array, Element, Vector, VectorElement, IndexRange, Bound)
+        found, (ir.Value, ir.Local, KnownArray, Element, Vector, VectorElement, IndexRange, Bound)
     )
 
 
@@ -190,5 +193,19 @@ def static_assert(frame: Frame, node: ast.Call) -> None:
 
 def static_print(frame: Frame, node: ast.Call) -> None:
     """cg.static_print(...): print when compiling; of values their types."""
-    found = [python_value(frame, frame.visit(each)) for each in node.args]
-    print(*(each.type if isinstance(each, (ir.Value, ir.Local)) else each for each in found))
+    print(*(described(python_value(frame, frame.visit(each))) for each in node.args))
+
+
+def described(found: Any) -> Any:
+    """A value by its type; what is known when compiling as it is."""
+    if isinstance(found, (ir.Value, ir.Local)):
+        return found.type
+    if isinstance(found, Element):
+        return found.array.element
+    if isinstance(found, VectorElement):
+        return described(found.places)
+    if isinstance(found, Vector):
+        return VectorType(described(found.leaves()[0]), found.shape)
+    if isinstance(found, ir.Array):
+        return f"{found.path}: {found.element}, {found.ndim - len(found.inner)} dimensions"
+    return tuple(map(described, found)) if isinstance(found, tuple) else found

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,3 +105,29 @@ class TypeOf:
     """A scalar type as a callable: `cg.f32(x)`."""
 
     type: ScalarType
+
+
+class KnownArray:
+    """What Python is told of an array when compiling: the type of its elements, how many dimensions it has, and the
+    extents of a field. `array`: what it is in the kernel."""
+
+    def __init__(self, array: ir.Array) -> None:
+        self.array, self.dtype = array, array.element
+        outer = array.ndim - len(array.inner)
+        self.shape = Extents([None] * outer if array.shape is None else array.shape[:outer])
+        self.shape.path = array.path
+
+
+class Extents(tuple[Any, ...]):
+    """A shape; of an array that comes with each call only its length is known."""
+
+    path: str
+
+    def __getitem__(self, place: Any) -> Any:
+        found = super().__getitem__(place)
+        if found is None or (isinstance(found, tuple) and None in found):
+            raise ValueError(f"the extents of {self.path!r} are known at run time only")
+        return found
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([self[i] for i in range(len(self))])
