@@ -13,12 +13,12 @@ from __future__ import annotations
 import dataclasses
 import enum
 import hashlib
+import importlib.util
 import inspect
 import os
 import types
 from collections.abc import Callable
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +40,28 @@ class NoFingerprint(Exception):
 @cache
 def compiler_hash() -> str:
     """Of the compiler's own source, and of the version of LLVM: the same input gives the same code only with these."""
-    found = hashlib.sha256(version("llvmlite").encode())
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        found.update(path.read_bytes())
+    found = hashlib.sha256(llvm_version().encode())
+    for folder, _, files in sorted(os.walk(os.path.dirname(__file__))):
+        for name in sorted(files):
+            if name.endswith(".py"):
+                with open(os.path.join(folder, name), "rb", buffering=0) as file:
+                    found.update(file.read())
     return found.hexdigest()
+
+
+def llvm_version() -> str:
+    """Of llvmlite: by the name of the folder that an installer leaves beside it, which needs no reading of metadata."""
+    spec = importlib.util.find_spec("llvmlite")
+    beside = [] if spec is None or spec.origin is None else os.listdir(Path(spec.origin).parent.parent)
+    names = [name for name in beside if name.startswith("llvmlite-") and name.endswith(".dist-info")]
+    return names[0] if len(names) == 1 else version("llvmlite")
+
+
+def version(name: str) -> str:
+    """Of a package, in any way that it may be installed."""
+    import importlib.metadata
+
+    return importlib.metadata.version(name)
 
 
 class Fingerprint:
