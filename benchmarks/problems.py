@@ -40,6 +40,8 @@ class Problem:
     calls      of one turn
     way        "call", or what a contestant may have prepared before the clock runs: "recorded" is one call, "graph" are
                ten in a row as one graph
+    in_a_row   synchronised once a turn, not after each call
+    on_numpy   on arrays of NumPy, not on those of the contestant
     """
 
     kernel: str
@@ -47,6 +49,8 @@ class Problem:
     result: str
     calls: int = 1
     way: str = "call"
+    in_a_row: bool = False
+    on_numpy: bool = False
 
 
 SHORT = 1024  # floats of which each call is about the call
@@ -54,6 +58,8 @@ TASKS = 10  # of a graph
 
 PROBLEMS = {
     "call of a 1-task kernel, 1024 floats": Problem("saxpy", lambda: line(SHORT), "y", 500),
+    "the same, 500 in a row": Problem("saxpy", lambda: line(SHORT), "y", 500, in_a_row=True),
+    "the same, on arrays of NumPy": Problem("saxpy", lambda: line(SHORT), "y", 200, on_numpy=True),
     "the same, prepared": Problem("saxpy", lambda: line(SHORT), "y", 500, "recorded"),
     "graph of 10 tasks, 1024 floats": Problem("saxpy", lambda: line(SHORT), "y", 200, "graph"),
     "saxpy, 2 x 64 MiB": Problem("saxpy", lambda: line(1 << 24), "y"),

@@ -9,6 +9,7 @@ import numpy as np
 import cuda_graphs as cg
 
 DRIVERS = ("host", "cuda")
+TAKES_NUMPY = True
 TYPES = {each.dtype: each for each in (cg.f32, cg.i32, cg.u8)}
 sync = cg.Device().default_stream.sync
 

@@ -12,6 +12,7 @@ import numpy as np
 from cupyx.scipy.sparse import csr_matrix
 
 DRIVERS = ("cuda",)
+TAKES_NUMPY = False
 put = cupy.asarray
 get = cupy.asnumpy
 BLOCK = 256

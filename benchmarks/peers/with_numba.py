@@ -10,6 +10,7 @@ import numpy as np
 from numba import prange
 
 DRIVERS = ("host",)
+TAKES_NUMPY = True
 put = np.array
 get = np.asarray
 CHUNKS = 64

@@ -13,6 +13,7 @@ import numpy as np
 from numba import cuda
 
 DRIVERS = ("cuda",)
+TAKES_NUMPY = True
 BLOCK = 256
 BINS = 256
 f32 = np.float32

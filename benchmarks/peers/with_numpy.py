@@ -5,6 +5,7 @@
 import numpy as np
 
 DRIVERS = ("host",)
+TAKES_NUMPY = True
 put = np.array
 get = np.asarray
 

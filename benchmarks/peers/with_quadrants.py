@@ -14,6 +14,7 @@ import quadrants as qd
 import cuda_graphs as cg
 
 DRIVERS = ("host", "cuda")
+TAKES_NUMPY = True
 qd.init(
     arch=qd.cuda if cg.driver_info().kind == "cuda" else qd.cpu,
     fast_math=False,

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 DRIVERS = ("cuda",)
+TAKES_NUMPY = False
 sync = torch.cuda.synchronize
 made: dict[int, Any] = {}  # matrices, by the address of their values
 

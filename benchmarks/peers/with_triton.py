@@ -13,6 +13,7 @@ import triton
 import triton.language as tl
 
 DRIVERS = ("cuda",)
+TAKES_NUMPY = False
 sync = torch.cuda.synchronize
 PLAIN = {"enable_fp_fusion": False}
 

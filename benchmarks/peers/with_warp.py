@@ -13,6 +13,7 @@ import warp as wp
 import cuda_graphs as cg
 
 DRIVERS = ("host", "cuda")
+TAKES_NUMPY = False
 wp.config.quiet = True
 wp.init()
 DEVICE = "cuda:0" if cg.driver_info().kind == "cuda" else "cpu"
