@@ -53,6 +53,8 @@ CACHES = (
 SLOW, ENOUGH = 150_000.0, 3  # microseconds of a turn of which so many are enough
 FIRST_CALLS = 3  # processes for each figure of a first call
 
+NO_COMPILERS = ("NumPy", "PyTorch")  # whose first call compiles nothing
+
 Reasons = dict[str, str]
 """row and contestant -> why there is no figure."""
 
@@ -107,6 +109,10 @@ def first_calls(there: dict[str, Contestant], reasons: Reasons) -> tuple[Figures
     least: Figures = {title: {} for title in medians}
     for row, titles in rows.items():
         for name, contestant in there.items():
+            if name in NO_COMPILERS:
+                for title in titles:
+                    medians[title][name] = least[title][name] = None
+                continue
             times: dict[str, list[float]] = {title: [] for title in titles}
             try:
                 for _ in range(FIRST_CALLS):

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes performance.md from figures/graph_calls.json, and figures/growth.svg from figures/growth.json.
+"""Writes performance.md from figures/graph_calls.json and kernels_host.json, growth.svg from growth.json.
 
-The two files are what the benchmarks wrote on the machine that the page names. `.ci/gpu bench growth` takes new ones;
+The files are what the benchmarks wrote on the machine that the page names. `.ci/gpu bench growth` takes new ones;
 put them into figures/ and run `python docs/performance_page.py`.
 """
 
@@ -39,6 +39,26 @@ are not in its caches any more, for anybody.
 
 Measured and drawn by `python benchmarks/growth.py --driver cuda --draw growth.svg`.
 
+## Kernels on the CPU
+
+What the compiler makes, beside other compilers and NumPy, in microseconds; {kernels_machine}, two cores. The machine
+had other work, so these are the best of all turns; each contestant is a process of its own. The last column is the time
+of the best of the others divided by that of cuda_graphs: from 1 on nobody is faster. "-" is what somebody has not.
+
+{kernels}
+
+Loops over elements become vector loops. Where a loop has another one inside that has to keep its order (the orbit of
+mandelbrot, the sum of n-body), neighbouring iterations run side by side in the lanes of vectors, with the bits that
+they have one by one; bins of a histogram are private to a part of the loop.
+
+Behind the best of the others are two things. An array of NumPy is asked what it is in each call, through the protocol
+that all libraries share, which costs more than a `cg.ndarray` and more than it costs numba and NumPy. The first call of
+a process loads llvmlite, which optimises and links the code, and from disk still links it; Quadrants and Warp link
+without one.
+
+Measured by `python benchmarks/kernels.py`;
+[what is inside the clock](../benchmarks/README.md#kernelspy-kernels-beside-other-compilers-and-libraries).
+
 ## The host driver
 
 It is made for tests, not for speed, but calls are cheap on it as well: the same benchmark runs with `--driver host`.
@@ -65,7 +85,22 @@ def performance_page() -> str:
         cells = [cell(values[name]) for name in ("cuda_graphs", "cuda.core", "C, same process", "raw C")]
         cells.append(ratio(values["cuda_graphs"], values["cuda.core"]))
         lines.append(f"| {row} | {' | '.join(cells)} |")
-    return HEAD.format(machine=document["machine"]) + "\n".join(lines) + "\n" + TAIL
+    kernels = json.loads((FIGURES / "kernels_host.json").read_text())
+    tail = TAIL.format(kernels_machine=kernels["machine"], kernels=kernels_table(kernels["least"]))
+    return HEAD.format(machine=document["machine"]) + "\n".join(lines) + "\n" + tail
+
+
+def kernels_table(figures: dict[str, dict[str, float | None]]) -> str:
+    """A line a row: ours, those of the peers, and the best peer divided by ours."""
+    columns = list(next(iter(figures.values())))
+    lines = ["| " + " | ".join(["row", *columns, "best other / ours"]) + " |"]
+    lines.append("|---" + "|--:" * (len(columns) + 1) + "|")
+    for row, values in figures.items():
+        ours, *others = (values[column] for column in columns)
+        best = min((other for other in others if other is not None), default=None)
+        cells = [cell(values[column]) for column in columns]
+        lines.append("| " + " | ".join([row, *cells, ratio(best, ours)]) + " |")
+    return "\n".join(lines)
 
 
 def main() -> None:

@@ -13,9 +13,9 @@ from __future__ import annotations
 import dataclasses
 import enum
 import hashlib
-import importlib.util
 import inspect
 import os
+import sys
 import types
 from collections.abc import Callable
 from functools import cache
@@ -50,11 +50,13 @@ def compiler_hash() -> str:
 
 
 def llvm_version() -> str:
-    """Of llvmlite: by the name of the folder that an installer leaves beside it, which needs no reading of metadata."""
-    spec = importlib.util.find_spec("llvmlite")
-    beside = [] if spec is None or spec.origin is None else os.listdir(Path(spec.origin).parent.parent)
-    names = [name for name in beside if name.startswith("llvmlite-") and name.endswith(".dist-info")]
-    return names[0] if len(names) == 1 else version("llvmlite")
+    """Of llvmlite: by the name of the folder that an installer leaves beside it. Metadata take long to read, and the
+    package is not to be looked for by those who need no compiler."""
+    for folder in map(Path, sys.path):
+        if (folder / "llvmlite").is_dir():
+            names = [each.name for each in folder.glob("llvmlite-*.dist-info")]
+            return names[0] if len(names) == 1 else version("llvmlite")
+    return version("llvmlite")
 
 
 def version(name: str) -> str:
