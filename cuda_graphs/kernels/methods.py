@@ -65,6 +65,9 @@ class KernelMethod:
                 found = self.known[key] = kernel_of(self.function, self.options, {"self": record})
         return found
 
+    def __cuda_graph_emit__(self, node: Any, args: Sequence[Any]) -> Any:
+        self(*args)
+
     def forget(self) -> None:
         """Forget what was compiled, for all objects."""
         with self.lock:

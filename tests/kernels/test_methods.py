@@ -187,6 +187,39 @@ def test_a_dataclass_may_have_kernels():
     assert body.at.tolist() == [0.5] * 3
 
 
+@dataclasses.dataclass
+class Ray:
+    origin: cg.vec3
+    direction: cg.vec3
+
+    @cg.func
+    def at(self, t):
+        return self.origin + self.direction * t
+
+
+def test_functions_of_dataclasses_are_methods_in_kernels():
+    @cg.kernel
+    def follow(ray: Ray, t: cg.f32) -> cg.f32:
+        return ray.at(t).sum() + ray.at(t=0.0).x
+
+    assert follow(Ray((1, 2, 3), (0, 0, 2)), 5.0) == 17
+
+
+def test_a_kernel_is_not_called_by_another_one():
+    @cg.data_oriented
+    class Both:
+        @cg.kernel
+        def one(self):
+            pass
+
+        @cg.kernel
+        def two(self):
+            self.one()
+
+    with pytest.raises(cg.CompileSyntaxError, match=r"the kernel self\.one is called in a kernel"):
+        Both().two()
+
+
 def test_methods_are_nodes_of_graphs(device):
     stream = device.create_stream()
     waves = Waves(6)

@@ -71,9 +71,11 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
     frame.at(node)
     if isinstance(owner, Struct):
         if node.attr not in owner.members:
-            inner = getattr(getattr(owner.cls, node.attr, None), "__cuda_graphs_func__", None)
-            if inner is not None:
-                return BoundFunction(inner, owner)
+            method: Any = getattr(owner.cls, node.attr, None)
+            if hasattr(method, "__cuda_graphs_func__"):
+                return BoundFunction(method.__cuda_graphs_func__, owner)
+            if hasattr(method, "__cuda_graph_emit__"):
+                return method  # a kernel: whoever calls it is told
             raise fail(
                 CompileNameError, frame.builder.loc, f"{owner.cls.__name__} has no member {node.attr!r}",
                 f"it has {', '.join(owner.members)}",
