@@ -10,6 +10,7 @@ CUDA_GRAPHS_CACHE=0 turns it off; CUDA_GRAPHS_CACHE_DIR says where it is, CUDA_G
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import stat
@@ -65,7 +66,8 @@ def read(kind: str, name: str) -> bytes | None:
                 _warn(f"{path} is not used, because others could have written it (owner or mode)")
                 return None
             data = file.read()
-            os.utime(file.fileno())  # the least recently used entries go first
+            with contextlib.suppress(OSError):  # of a read-only folder, from which none go
+                os.utime(file.fileno())  # the least recently used entries go first
     except FileNotFoundError:
         return None
     except OSError as error:

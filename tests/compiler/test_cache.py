@@ -4,6 +4,7 @@
 cannot be vouched for is reported and never used, and no trouble with the disk is trouble for the caller."""
 
 import dataclasses
+import errno
 import os
 import subprocess
 import sys
@@ -301,6 +302,22 @@ def test_a_file_in_place_of_the_folder_is_no_trouble(folder, counts):
     with pytest.warns(RuntimeWarning, match="cannot be used"):
         compiled()
     assert folder.read_text() == "mine"
+
+
+def test_entries_of_a_folder_that_cannot_be_written_are_used(folder, counts, monkeypatch):
+    """As the kernel refuses it to anybody: file modes do not stop the superuser, who may run this."""
+    wanted = compiled()
+
+    def refuse(*args, **options):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(os, "utime", refuse)
+    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    assert compiled() == wanted
+    assert counts() == (1, 1, 1)
+    with pytest.warns(RuntimeWarning, match="cannot write to .*Read-only file system"):
+        compiled(n=3)
+    assert counts() == (1, 2, 1)
 
 
 def test_a_full_disk_is_no_trouble_and_leaves_nothing_behind(folder):
