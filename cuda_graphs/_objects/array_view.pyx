@@ -3,13 +3,15 @@
 """Arrays of other libraries as memory: where it is, its layout, and who keeps it.
 
 Three protocols, asked in this order: `__cuda_array_interface__` (version 2 or later), `__array_interface__` (NumPy), and
-DLPack. Nothing is copied and nothing is synchronised: a `stream` that an interface names is not waited for, and DLPack
-exporters are told so (stream -1). A DLPack tensor is not consumed; its capsule is held, which is what keeps its memory.
+DLPack; arrays of NumPy of plain numbers by Python's buffers, which say the same. Nothing is copied and nothing is
+synchronised: a `stream` that an interface names is not waited for, and DLPack exporters are told so (stream -1). A
+DLPack tensor is not consumed; its capsule is held, which is what keeps its memory.
 """
 
 import operator
 import sys
 
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer
 from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 from libc.stddef cimport size_t
@@ -59,6 +61,9 @@ cpdef ArrayView view_array(object array, str name):
         TypeError: An interface that does not say what it must.
         ValueError: Memory of a kind of device that CUDA does not know, masked arrays, elements of part of a byte.
     """
+    cdef ArrayView view = from_buffer(array)
+    if view is not None:
+        return view
     interface = getattr(array, "__cuda_array_interface__", None)
     if interface is None and not is_scalar(array):
         interface = getattr(array, "__array_interface__", None)
@@ -67,6 +72,39 @@ cpdef ArrayView view_array(object array, str name):
     if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
         return from_dlpack(array, name)
     return None
+
+
+# What NumPy calls elements in buffers -> in its array interface, of those in the order of bytes of this machine.
+cdef dict TYPESTRS = {
+    b"?": "|b1", b"b": "|i1", b"B": "|u1", b"h": "<i2", b"H": "<u2", b"i": "<i4", b"I": "<u4", b"l": "<i8", b"L": "<u8",
+    b"q": "<i8", b"Q": "<u8", b"e": "<f2", b"f": "<f4", b"d": "<f8",
+}
+
+
+cdef ArrayView from_buffer(object array):
+    """What __array_interface__ says of an array of NumPy of plain numbers, without the dict: it is asked in calls."""
+    cdef Py_buffer buffer
+    cdef ArrayView view
+    numpy = sys.modules.get("numpy")
+    if numpy is None or type(array) is not numpy.ndarray:
+        return None
+    try:
+        PyObject_GetBuffer(array, &buffer, PyBUF_STRIDES | PyBUF_FORMAT)
+    except (ValueError, BufferError):  # elements that buffers have no name for
+        return None
+    try:
+        typestr = TYPESTRS.get(<bytes>buffer.format)
+        if typestr is None:
+            return None
+        view = ArrayView.__new__(ArrayView)
+        view.address, view.is_read_only = <uintptr_t>buffer.buf, buffer.readonly
+        view.dtype, view.itemsize = typestr, buffer.itemsize
+        view.shape = tuple([buffer.shape[i] for i in range(buffer.ndim)])
+        view.strides = tuple([buffer.strides[i] for i in range(buffer.ndim)])
+    finally:
+        PyBuffer_Release(&buffer)
+    view.owner = hold_python(<PyObject*>array)
+    return view
 
 
 cdef bint is_scalar(object array):
