@@ -211,6 +211,28 @@ def test_a_launch_tells_too(stream):
     stream.sync()
 
 
+@cg.kernel(graph=True, debug=True)
+def twice(x: i32_1d, n: cg.i32):
+    for i in range(n):
+        x[i] += 1
+    for i in range(n):
+        x[i] += 1
+
+
+def test_a_graph_kernel_tells_whoever_waits_and_can_be_called_again(device):
+    x = cg.ndarray(cg.i32, 5)
+    twice(x, 5)
+    device.sync()
+    with pytest.raises(
+        cg.KernelIndexError, match="index 5 is outside of axis 0 of 'x', which has 5 elements"
+    ):
+        twice(x, 6)
+        device.sync()
+    x.fill(0)
+    twice(x, 5)
+    assert x.to_numpy().tolist() == [2] * 5
+
+
 @cg.kernel(debug=True)
 def several(x: i32_1d, v: cg.types.vec(3, cg.i32), out: cg.types.ndarray(cg.vec2, ndim=2), k: cg.i32):
     total = 0
