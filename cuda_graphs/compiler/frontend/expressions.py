@@ -143,6 +143,7 @@ def subscript(frame: Frame, node: ast.Subscript) -> Any:
         return component(frame, owner, index)
     if isinstance(owner, (tuple, list, dict, str)) and len(index) == 1:
         return item(frame, owner, python_value(frame, index[0]))
+    from_outside(frame, owner, ast.unparse(node.value))  # which says so of an array
     raise fail(
         CompileTypeError,
         frame.builder.loc,
