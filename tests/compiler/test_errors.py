@@ -189,6 +189,7 @@ MISTAKES = [
     (Static, "the extents of 'x' are known at run time only", "y = cg.static(x.shape[0])  #!"),
     (Static, "the extents of 'm' are known at run time only", "for i in cg.static(m.shape):  #!\n    pass"),
     (Type, "is an array from outside", "y = own[0]  #!"),
+    (Type, r"'owns\[0\]' is an array from outside", "y = owns[0][1]  #!"),
     (Loop, "2 loop variables for 1 dimensions", "for i, j in x:  #!\n    pass"),
     (Loop, "the loop variable 'i' has a meaning already", "for i in x:\n    for i in x:  #!\n        pass"),
     (Loop, "the loop variables do not fit", "for a_, b_ in cg.static([(1, 2, 3)]):  #!\n    pass"),
@@ -278,6 +279,7 @@ def kernel_of(body):
     names = {
         "outside": np.zeros(3),
         "own": Own(),
+        "owns": [Own()],
         "twice": twice,
         "python": python,
         "other": other,
