@@ -171,6 +171,8 @@ cdef extern from "_driver/table.hpp" namespace "cg" nogil:
         CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device)
         CUresult cuKernelGetName(const char** name, CUkernel kernel)
         CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t* offset, size_t* size)
+        CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function)
+        CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
 
         CUresult cuLaunchKernel(
             CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,

@@ -31,8 +31,9 @@ CUresult Recipe::load(const NodeRecord& source) {
 CUresult Recipe::load(const CUgraphNodeParams& params) {
     params_ = params;
     if (params.type != CU_GRAPH_NODE_TYPE_KERNEL) return CUDA_SUCCESS;
-    // Of a function, or without a context, the driver takes the context of the thread that sets it.
-    params_.kernel.func = nullptr;
+    // Of a function, or without a context, the driver takes the context of the thread that sets it. Functions of
+    // modules are nothing else.
+    if (params.kernel.kern != nullptr) params_.kernel.func = nullptr;
     const CUresult status = params.kernel.ctx == nullptr ? current_context(&params_.kernel.ctx) : CUDA_SUCCESS;
     return status == CUDA_SUCCESS ? keep_arguments() : status;
 }
@@ -40,7 +41,8 @@ CUresult Recipe::load(const CUgraphNodeParams& params) {
 // Copies what the parameters point to.
 CUresult Recipe::keep_arguments() {
     CUDA_KERNEL_NODE_PARAMS_v3& kernel = params_.kernel;
-    const std::vector<Parameter>* sizes = kernel_parameters(create_kernel_ref(kernel.kern, {}));
+    const KernelHandle code = kernel_of_node(kernel.func, kernel.kern);
+    const std::vector<Parameter>* sizes = kernel_parameters(code);
     if (sizes == nullptr) return take_noted_error().status;
     const auto words = [](const Parameter& p) { return (p.size + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t); };
     std::size_t count = 0;

@@ -141,12 +141,14 @@ cdef extern from "_handles/module.hpp" namespace "cg" nogil:
         size_t size
     cppclass KernelBox:
         CUkernel raw
+        CUfunction function
         LibraryHandle library
     ctypedef shared_ptr[const CUkernel] KernelHandle
     KernelHandle get_kernel(const LibraryHandle& library, const char* name) except +
     KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library) except +
     KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library, const Opaque& owner) except +
-    CUkernel kernel_of_function(CUfunction function) except +
+    KernelHandle create_function_ref(CUfunction raw, const Opaque& owner) except +
+    KernelHandle kernel_of_node(CUfunction func, CUkernel kern) except +
     CUfunction function_on(const KernelHandle& kernel, const StreamHandle& stream) except +
     string kernel_name(const KernelHandle& kernel) except +
     const vector[Parameter]* kernel_parameters(const KernelHandle& kernel) except +

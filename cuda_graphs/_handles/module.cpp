@@ -32,10 +32,21 @@ KernelHandle make_kernel(CUkernel raw, const LibraryHandle& library, const Opaqu
     return handle_of(std::move(box));
 }
 
+KernelHandle make_function(CUfunction raw, const Opaque& owner) {
+    auto box = std::make_shared<KernelBox>();
+    box->raw = reinterpret_cast<CUkernel>(raw);
+    box->function = raw;
+    box->owner = owner;
+    return handle_of(std::move(box));
+}
+
 void ask_parameters(KernelBox& box) {
     for (std::size_t index = 0;; ++index) {
         Parameter parameter{};
-        const CUresult status = driver().cuKernelGetParamInfo(box.raw, index, &parameter.offset, &parameter.size);
+        const CUresult status =
+            box.function != nullptr
+                ? driver().cuFuncGetParamInfo(box.function, index, &parameter.offset, &parameter.size)
+                : driver().cuKernelGetParamInfo(box.raw, index, &parameter.offset, &parameter.size);
         // "CUDA_ERROR_INVALID_VALUE if paramIndex is outside the range" is how the list ends.
         if (status == CUDA_ERROR_INVALID_VALUE) return;
         box.parameter_status = status;
@@ -109,52 +120,19 @@ KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library, const
     return keeping;
 }
 
-namespace {
-
-// A graph for as long as a question takes.
-struct ScratchGraph {
-    CUgraph raw = nullptr;
-    ScratchGraph() = default;
-    ScratchGraph(const ScratchGraph&) = delete;
-    ScratchGraph& operator=(const ScratchGraph&) = delete;
-    ~ScratchGraph() {
-        if (raw != nullptr) has_ended(driver().cuGraphDestroy(raw), "cuGraphDestroy");
-    }
-};
-
-// The sizes of a function's parameters in bytes; false with an error noted.
-bool parameter_sizes(CUfunction function, std::vector<std::size_t>& sizes) {
-    for (std::size_t index = 0;; ++index) {
-        std::size_t offset = 0;
-        std::size_t size = 0;
-        const CUresult status = driver().cuFuncGetParamInfo(function, index, &offset, &size);
-        if (status == CUDA_ERROR_INVALID_VALUE) return true;  // "if paramIndex is outside the range" (cuda.h)
-        if (status != CUDA_SUCCESS) return note_error(status, "cuFuncGetParamInfo"), false;
-        sizes.push_back(size);
-    }
+KernelHandle create_function_ref(CUfunction raw, const Opaque& owner) {
+    const auto key = reinterpret_cast<CUkernel>(raw);
+    KernelHandle known = kernels().get_or_create(key, [&] { return make_function(raw, owner); });
+    if (!owner || box_of<KernelBox>(known)->owner) return known;
+    KernelHandle keeping = make_function(raw, owner);
+    kernels().add(keeping);
+    return keeping;
 }
 
-}  // namespace
-
-CUkernel kernel_of_function(CUfunction function) {
-    std::vector<std::size_t> sizes;
-    if (!parameter_sizes(function, sizes)) return nullptr;
-    const std::size_t largest = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
-    std::vector<char> zeros(largest + 1);
-    std::vector<void*> values(sizes.size(), zeros.data());
-    CUDA_KERNEL_NODE_PARAMS params{};
-    params.func = function;
-    params.gridDimX = params.gridDimY = params.gridDimZ = 1;
-    params.blockDimX = params.blockDimY = params.blockDimZ = 1;
-    params.kernelParams = values.data();
-    ScratchGraph graph;
-    CUgraphNode node = nullptr;
-    CUDA_KERNEL_NODE_PARAMS found{};
-    CU_TRY(driver().cuGraphCreate(&graph.raw, 0));
-    CU_TRY(driver().cuGraphAddKernelNode(&node, graph.raw, nullptr, 0, &params));
-    CU_TRY(driver().cuGraphKernelNodeGetParams(node, &found));
-    if (found.kern == nullptr) note_error(CUDA_ERROR_NOT_SUPPORTED, "cuGraphKernelNodeGetParams");
-    return found.kern;
+KernelHandle kernel_of_node(CUfunction func, CUkernel kern) {
+    if (kern == nullptr) return create_function_ref(func);
+    const KernelHandle known = kernels().find(reinterpret_cast<CUkernel>(func));
+    return known && box_of<KernelBox>(known)->function == func ? known : create_kernel_ref(kern, {});
 }
 
 namespace {
@@ -181,6 +159,7 @@ CUfunction learn_function(const KernelHandle& kernel, const ContextHandle& conte
 
 CUfunction function_on(const KernelHandle& kernel, const StreamHandle& stream) {
     const KernelBox& box = *box_of<KernelBox>(kernel);
+    if (box.function != nullptr) return box.function;
     const ContextHandle& context = box_of<StreamBox>(stream)->context;
     for (const FunctionPlace& place : box.functions)
         if (!place.context.owner_before(context) && !context.owner_before(place.context)) return place.function;
@@ -189,7 +168,9 @@ CUfunction function_on(const KernelHandle& kernel, const StreamHandle& stream) {
 
 std::string kernel_name(const KernelHandle& kernel) {
     const char* name = nullptr;
-    const CUresult status = driver().cuKernelGetName(&name, raw_of(kernel));
+    const CUfunction function = box_of<KernelBox>(kernel)->function;
+    const CUresult status =
+        function != nullptr ? driver().cuFuncGetName(&name, function) : driver().cuKernelGetName(&name, raw_of(kernel));
     return status == CUDA_SUCCESS && name != nullptr ? name : "";
 }
 
@@ -199,7 +180,7 @@ const std::vector<Parameter>* kernel_parameters(const KernelHandle& kernel) {
     if (driver_is_lost()) return note_error(CUDA_ERROR_NOT_INITIALIZED, "cuKernelGetParamInfo"), nullptr;
     std::call_once(box.asked, [&] { ask_parameters(box); });
     if (box.parameter_status == CUDA_SUCCESS) return &box.parameters;
-    note_error(box.parameter_status, "cuKernelGetParamInfo");
+    note_error(box.parameter_status, box.function != nullptr ? "cuFuncGetParamInfo" : "cuKernelGetParamInfo");
     return nullptr;
 }
 

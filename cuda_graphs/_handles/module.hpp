@@ -48,8 +48,9 @@ struct FunctionPlace {
 
 struct KernelBox {
     CUkernel raw = nullptr;
-    LibraryHandle library;  // empty for a kernel of others
-    Opaque owner;           // of a kernel of others: what keeps its code loaded; may be empty
+    CUfunction function = nullptr;  // of a function of a module, which is no CUkernel; `raw` has this value then
+    LibraryHandle library;          // empty for a kernel of others
+    Opaque owner;                   // of a kernel of others: what keeps its code loaded; may be empty
     std::once_flag asked;
     CUresult parameter_status = CUDA_SUCCESS;
     std::vector<Parameter> parameters;  // valid once `asked`
@@ -67,9 +68,11 @@ KernelHandle get_kernel(const LibraryHandle& library, const char* name);
 // alive.
 KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library, const Opaque& owner = {});
 
-// The kernel that a function of a module is. cuda.h has no call for it: the driver is asked for the parameters of a
-// node that launches the function, in which an H200 fills in `kern` too. Null with an error noted.
-CUkernel kernel_of_function(CUfunction function);
+// The same of a function of a module.
+KernelHandle create_function_ref(CUfunction raw, const Opaque& owner = {});
+
+// What a node launches, as the driver tells. An H200 fills in both; of a function of a module `kern` is null.
+KernelHandle kernel_of_node(CUfunction func, CUkernel kern);
 
 // What a launch on the stream takes: the kernel's CUfunction in the stream's context, asked for once, with the GIL. On
 // a default stream, and where the stream's context is not current, it is the kernel itself, which cuda.h allows too:

@@ -28,10 +28,10 @@ from cuda_graphs._handles.handles cimport (
     Opaque,
     Parameter,
     box_of,
+    create_function_ref,
     create_kernel_ref,
     hold_python,
     kernel_name,
-    kernel_of_function,
     kernel_parameters,
     raw_of,
 )
@@ -97,16 +97,16 @@ cdef class Kernel:
 
     @staticmethod
     def from_function(handle, *, owner=None):
-        """The kernel of a raw CUfunction (an int), as libraries have that load modules.
+        """The kernel that a raw CUfunction (an int) is, as libraries have that load modules. It is of one context.
 
         Args:
-            handle: A CUfunction of the current context.
+            handle: A CUfunction.
             owner: Any object that keeps its module loaded. It is kept by the Kernel, and by all nodes that launch it.
 
         Raises:
             TypeError: `handle` is not an int.
             ValueError: `handle` is 0.
-            CUDAError: It is no function, or there is no current context.
+            CUDAError: It is no function.
         """
         if not isinstance(handle, int) or isinstance(handle, bool):
             raise TypeError(f"handle must be an int, got {type(handle).__name__}")
@@ -114,12 +114,13 @@ cdef class Kernel:
         if function == NULL:
             raise ValueError("handle is 0, which is no function")
         ensure_driver()
-        cdef CUkernel raw
+        cdef KernelHandle h = create_function_ref(function, owner_of(owner))
+        cdef const vector[Parameter]* parameters
         with nogil:
-            raw = kernel_of_function(function)
-        if raw == NULL:
-            raise_noted(f"asking for the kernel of function {<uintptr_t>function:#x}")
-        return Kernel._from_handle(create_kernel_ref(raw, LibraryHandle(), owner_of(owner)))
+            parameters = kernel_parameters(h)
+        if parameters == NULL:
+            raise_noted(f"asking for the parameters of function {<uintptr_t>function:#x}")
+        return Kernel._from_handle(h)
 
     cdef const vector[Parameter]* _parameters(self) except NULL:
         if self._known_parameters == NULL:
@@ -139,7 +140,7 @@ cdef class Kernel:
 
     @property
     def handle(self):
-        """The CUkernel as an int."""
+        """The CUkernel as an int; of a kernel made by `from_function` the CUfunction."""
         return <uintptr_t>raw_of(self._h)
 
     @property
@@ -266,18 +267,26 @@ cdef object make_attributes(Kernel kernel, device):
 
 cdef int get_attribute(Kernel kernel, int number, int device) except? -2:
     cdef int value = 0
+    cdef CUfunction function = box_of[KernelBox](kernel._h).function
     cdef CUresult status
     with nogil:
-        status = driver().cuKernelGetAttribute(&value, <CUfunction_attribute>number, raw_of(kernel._h), device)
+        if function != NULL:  # of one context, so of one device
+            status = driver().cuFuncGetAttribute(&value, <CUfunction_attribute>number, function)
+        else:
+            status = driver().cuKernelGetAttribute(&value, <CUfunction_attribute>number, raw_of(kernel._h), device)
     if status:
         check_attempt(status, f"ask for attribute {number} of {kernel!r}")
     return value
 
 
 cdef int set_attribute(Kernel kernel, int number, int value, int device) except -1:
+    cdef CUfunction function = box_of[KernelBox](kernel._h).function
     cdef CUresult status
     with nogil:
-        status = driver().cuKernelSetAttribute(<CUfunction_attribute>number, value, raw_of(kernel._h), device)
+        if function != NULL:
+            status = driver().cuFuncSetAttribute(function, <CUfunction_attribute>number, value)
+        else:
+            status = driver().cuKernelSetAttribute(<CUfunction_attribute>number, value, raw_of(kernel._h), device)
     return check_attempt(status, f"setting attribute {number} of kernel {kernel._name()!r} to {value}")
 
 

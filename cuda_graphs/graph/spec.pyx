@@ -18,7 +18,7 @@ from cuda_graphs._handles.graph_handles cimport (
     AllocKind, Field, GraphBox, NodeKind, NodeSpec, alloc_kind, as_owner, destination_of, seal_owners, set_allocation,
     settle_order, share_owners, source_of,
 )
-from cuda_graphs._handles.handles cimport EventHandle, LibraryHandle, create_kernel_ref
+from cuda_graphs._handles.handles cimport EventHandle, KernelBox, box_of, kernel_of_node
 from cuda_graphs._objects.arguments cimport own_arguments, pack_arguments
 from cuda_graphs._objects.kernel cimport Kernel
 from cuda_graphs._objects.launch_config cimport LaunchConfig, LaunchConfig_accept
@@ -64,8 +64,11 @@ cdef int fill_arguments(NodeSpec& spec, Kernel kernel, tuple args) except -1:
     spec.uses.clear()
     for i in stand_ins:
         note_use(spec, args[i], Field.kArgument, <unsigned int>i)
-    spec.params.kernel.func = NULL  # of a node that is there; it would go before `kern`
-    spec.params.kernel.kern = kernel._h.get()[0]
+    cdef KernelBox* code = box_of[KernelBox](kernel._h)
+    spec.params.kernel.func = code.function  # NULL too where there is another: it would go before `kern`
+    spec.params.kernel.kern = code.raw
+    if code.function != NULL:
+        spec.params.kernel.kern = NULL
     spec.params.kernel.kernelParams = spec.arguments.pointers()
     spec.owners.first = as_owner(kernel._h)
     spec.owners.second.reset()
@@ -108,7 +111,7 @@ cdef LaunchConfig config_of(NodeSpec& spec):
 
 
 cdef Kernel kernel_of(NodeSpec& spec):
-    return Kernel._from_handle(create_kernel_ref(spec.params.kernel.kern, LibraryHandle()))
+    return Kernel._from_handle(kernel_of_node(spec.params.kernel.func, spec.params.kernel.kern))
 
 
 cdef int read_alloc(NodeSpec& spec, object size, object options) except -1:

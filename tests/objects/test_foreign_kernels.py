@@ -18,16 +18,44 @@ class Owner:
     """Whoever has loaded code."""
 
 
-@pytest.fixture
-def function(device, code):
-    """The CUfunction of a kernel in a module that this package knows nothing of."""
+def loaded(code, how, get, unload):
+    """The handle of `add` in code that this package knows nothing of."""
     driver = ctypes.CDLL(cg.driver_info().path)
     module, found = ctypes.c_void_p(), ctypes.c_void_p()
-    assert driver.cuModuleLoadData(ctypes.byref(module), code) == 0
-    assert driver.cuModuleGetFunction(ctypes.byref(found), module, b"add") == 0
+    rest = (None, None, 0, None, None, 0) if how == "cuLibraryLoadData" else ()
+    assert getattr(driver, how)(ctypes.byref(module), code, *rest) == 0
+    assert getattr(driver, get)(ctypes.byref(found), module, b"add") == 0
     yield found.value
-    device.sync()
-    assert driver.cuModuleUnload(module) == 0
+    cg.Device().sync()
+    assert getattr(driver, unload)(module) == 0
+
+
+@pytest.fixture
+def function(device, code):
+    """A CUfunction."""
+    yield from loaded(code, "cuModuleLoadData", "cuModuleGetFunction", "cuModuleUnload")
+
+
+@pytest.fixture
+def raw_kernel(device, code):
+    """A CUkernel."""
+    yield from loaded(code, "cuLibraryLoadData", "cuLibraryGetKernel", "cuLibraryUnload")
+
+
+@pytest.fixture(autouse=True, params=["as the driver says", "as an H200 says"])
+def said(request, driver, driver_table):
+    """What the driver says of nodes that launch a function of a module: an H200 that it is no CUkernel."""
+    if request.param == "as the driver says" or driver.kind == "cuda":
+        return
+    original = driver_table.original("cuGraphKernelNodeGetParams")
+
+    def without_kernel(node, params, *rest):
+        status = original(node, params, *rest)
+        kern = ctypes.c_void_p.from_address(params + 56)  # CUDA_KERNEL_NODE_PARAMS_v2
+        kern.value = None
+        return status
+
+    driver_table.replace("cuGraphKernelNodeGetParams", without_kernel)
 
 
 def test_a_function_of_a_module_is_a_kernel(function, stream, pinned):
@@ -45,9 +73,54 @@ def test_a_function_of_a_module_is_a_kernel(function, stream, pinned):
     assert x.tolist() == [16, 7]
 
 
+def test_what_a_module_s_function_needs_is_told(function):
+    kernel = cg.Kernel.from_function(function)
+    assert kernel.handle == function
+    assert kernel.attributes.max_threads_per_block >= 32
+    kernel.attributes.max_dynamic_shared_size_bytes = 1024
+    assert kernel.attributes.max_dynamic_shared_size_bytes == 1024
+    assert kernel.occupancy.max_active_blocks_per_multiprocessor(32, 0) >= 1
+
+
+def test_a_module_s_function_has_named_parameters_and_updates(function, stream, pinned):
+    kernel = cg.Kernel.from_function(function)
+    x = pinned([1, 2])
+    g = cg.GraphDef()
+    node = g.launch(cg.LaunchConfig(grid=1, block=2), kernel, x.ctypes.data, 2, g.param("amount", cg.i32))
+    graph = g.instantiate()
+    graph.launch(stream, amount=10)
+    graph.launch(stream, amount=20)
+    stream.sync()
+    assert x.tolist() == [31, 32]
+    node.update(args=(x.ctypes.data, 2, 7))
+    assert node.kernel == kernel
+    graph = g.instantiate()
+    graph[node].update(config=node.config, kernel=kernel, args=(x.ctypes.data, 1, 100))
+    graph.launch(stream)
+    stream.sync()
+    assert x.tolist() == [131, 32]
+    graph.update(g)
+    graph.launch(stream)
+    stream.sync()
+    assert x.tolist() == [138, 39]
+
+
+def test_a_module_s_function_is_captured(function, device, stream, pinned):
+    kernel = cg.Kernel.from_function(function)
+    x = pinned([1, 2])
+    with device.create_graph_builder() as gb:
+        cg.launch(gb, cg.LaunchConfig(grid=1, block=2), kernel, x.ctypes.data, 2, 5)
+    (node,) = gb.graph_definition.nodes()
+    assert node.kernel == kernel
+    assert node.name == "add"
+    gb.complete().launch(stream)
+    stream.sync()
+    assert x.tolist() == [6, 7]
+
+
 @pytest.mark.parametrize("make", ["from_function", "from_handle"])
-def test_the_owner_of_a_kernel_lives_as_long_as_it_and_its_nodes(make, function, eventually):
-    raw = function if make == "from_function" else cg.Kernel.from_function(function).handle
+def test_the_owner_of_a_kernel_lives_as_long_as_it_and_its_nodes(make, function, raw_kernel, eventually):
+    raw = function if make == "from_function" else raw_kernel
     owner = Owner()
     gone = weakref.ref(owner)
     kernel = getattr(cg.Kernel, make)(raw, owner=owner)
@@ -78,5 +151,8 @@ def test_what_is_no_function_is_refused(device, handle, error, text):
 def test_a_handle_of_nothing_is_refused(device, driver):
     if driver.kind != "host":
         pytest.skip("a driver of CUDA believes any address")
-    with pytest.raises(cg.CUDAError, match=r"INVALID_HANDLE.*\n.*asking for the kernel of function 0x1230"):
+    with pytest.raises(
+        cg.CUDAError,
+        match=r"INVALID_HANDLE.*\n.*asking for the parameters of function 0x1230 .cuFuncGetParamInfo",
+    ):
         cg.Kernel.from_function(0x1230)
