@@ -87,6 +87,7 @@ class Splitter:
         self.above: set[ir.Statement | ir.Local] = {loop}
         self.results: dict[ir.Value, ir.Local] = {}
         self.given: dict[ir.Value, ir.Value] = {}
+        self.masked_regions: set[ir.Region] = set()  # those that end with an `if` of the mask
         self.open: list[ir.Statement] = []  # of the region that is being made
         self.mask: ir.Local | None = None
         self.check(loop.body)
@@ -200,8 +201,14 @@ class Splitter:
     def close(self, made: list[ir.Statement]) -> None:
         """End the region that is being made."""
         if self.open:
-            made.append(ir.Region(ir.Block(self.under_mask(self.open))))
+            made.append(self.region(self.under_mask(self.open)))
         self.open = []
+
+    def region(self, body: list[ir.Statement]) -> ir.Region:
+        made = ir.Region(ir.Block(body))
+        if self.mask is not None:
+            self.masked_regions.add(made)
+        return made
 
     def under_mask(self, body: list[ir.Statement]) -> list[ir.Statement]:
         if self.mask is None:
@@ -252,7 +259,7 @@ class Splitter:
         other = ir.Op("not", (statement.condition,), bool_)
         decided = [ir.Set(then, statement.condition), other, ir.Set(orelse, other)]
         first = [ir.Set(then, ir.FALSE), ir.Set(orelse, ir.FALSE)] if outer is not None else []
-        made.append(ir.Region(ir.Block([*first, *self.under_mask(decided)])))
+        made.append(self.region([*first, *self.under_mask(decided)]))
         for self.mask, branch in ((then, statement.then), (orelse, statement.orelse)):
             made += self.block(branch).body
         self.mask = outer
@@ -296,6 +303,7 @@ class Carrying(Copier):
     def __init__(self, body: ir.Block, splitter: Splitter) -> None:
         super().__init__()
         self.body, self.results, self.given = body, splitter.results, splitter.given
+        self.masked_regions = splitter.masked_regions
         self.home: dict[ir.Value, ir.Region] = {}
         self.across: dict[ir.Value, ir.Local] = {}
         self.region: ir.Region | None = None
@@ -364,6 +372,11 @@ class Carrying(Copier):
     def copied(self, region: ir.Region) -> ir.Region:
         outer, self.values, self.region, self.front = self.values, dict(self.values), region, []
         body = self.block(region.body)
-        body.body[:0] = self.front
+        if region in self.masked_regions:  # who is not there has nothing to get
+            branch = body.body[-1]
+            assert isinstance(branch, ir.If)
+            branch.then.body[:0] = self.front
+        else:
+            body.body[:0] = self.front
         self.values, self.region = outer, None
         return ir.Region(body, region.loc)
