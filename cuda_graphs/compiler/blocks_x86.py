@@ -26,6 +26,7 @@ __all__ = ["CpuTeam"]
 
 LINE = 64  # bytes: each array of the scratch memory begins at a multiple
 PARALLEL = ", !llvm.loop !1"
+ROLLED = ", !llvm.loop !4"  # of loops over lanes and warps, which are not worth their size unrolled
 MARK = ", !llvm.access.group !0"  # of memory that threads do not share within a region (target_x86.METADATA)
 
 
@@ -109,7 +110,7 @@ class CpuTeam(Team):
             else:
                 self.nest(body, axis + 1, e.let(f"mul nsw i64 {thread}, {self.counts[axis + 1]}"))
 
-        self.each(self.counts[axis], point, PARALLEL if last else "")
+        self.each(self.counts[axis], point, PARALLEL if last else ROLLED)
 
     def one(self, body: ir.Block, thread: str, following: str) -> None:
         """A thread of a block that need not be full."""
@@ -123,7 +124,7 @@ class CpuTeam(Team):
         self.e.block(body)
         self.e.loops.pop()
 
-    def each(self, end: str, body: Callable[[str, str], None], parallel: str = "") -> None:
+    def each(self, end: str, body: Callable[[str, str], None], parallel: str = ROLLED) -> None:
         """A loop from 0; `body` gets the number and the label of what follows."""
         index = ir.LoopIndex("each")
         self.e.counted(index, "0", end, 1, lambda following: body(self.e.wide[index], following), parallel)
@@ -231,22 +232,11 @@ class CpuTeam(Team):
         return self.tree(row, type, lanes)
 
     def tree(self, row: Row, type: ScalarType, values: str) -> str:
-        """All of 32 values, each joined with that 16, then 8, 4, 2, 1 further on."""
-        e, t = self.e, llvm_type(type)
-        distance = WARP // 2
-        while distance:
-
-            def join(at: str, following: str, distance: int = distance) -> None:
-                places = [
-                    e.let(f"getelementptr inbounds {t}, ptr {values}, i64 {each}")
-                    for each in (at, e.let(f"add nsw i64 {at}, {distance}"))
-                ]
-                pair = [e.let(f"load {t}, ptr {place}") for place in places]
-                e.line(f"store {t} {e.computed(row.combine, type, pair)}, ptr {places[0]}")
-
-            self.each(str(distance), join)
-            distance //= 2
-        return e.let(f"load {t}, ptr {values}")
+        """All of 32 values, each joined with that 16, then 8, 4, 2, 1 further on: a function, as it is much code."""
+        name = f"tree_{row.combine}_{type}"
+        if name not in self.e.declarations:
+            self.e.declare(name, tree_function(self.e, name, row, type))
+        return self.e.let(f"call {llvm_type(type)} @{name}(ptr {values})")
 
     def reduce_block(self, m: ir.Meeting, row: Row) -> None:
         e, type = self.e, m.result.type
@@ -264,6 +254,25 @@ class CpuTeam(Team):
 
         self.each(self.warp_count(), one)
         e.line(f"store {t} {self.tree(row, type, warps)}, ptr {e.variable(m.result)}")
+
+
+def tree_function(caller: Emitter, name: str, row: Row, type: ScalarType) -> str:
+    """The text of it."""
+    e, t = Emitter(caller.target, caller.declarations), llvm_type(type)
+    distance = WARP // 2
+    while distance:
+        index = ir.LoopIndex("at")
+
+        def join(following: str, index: ir.LoopIndex = index, distance: int = distance) -> None:
+            ends = (e.wide[index], e.let(f"add nsw i64 {e.wide[index]}, {distance}"))
+            places = [e.let(f"getelementptr inbounds {t}, ptr %values, i64 {at}") for at in ends]
+            pair = [e.let(f"load {t}, ptr {place}") for place in places]
+            e.line(f"store {t} {e.computed(row.combine, type, pair)}, ptr {places[0]}")
+
+        e.counted(index, "0", str(distance), 1, join)
+        distance //= 2
+    e.line(f"ret {t} {e.let(f'load {t}, ptr %values')}")
+    return f"define internal {t} @{name}(ptr noalias %values) noinline nounwind {{\n{e.text()}\n}}\n"
 
 
 def arrays_of(loop: ir.For) -> list[ir.Local]:

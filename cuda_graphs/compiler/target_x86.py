@@ -201,4 +201,6 @@ METADATA = """
 !1 = distinct !{!1, !2}
 !2 = !{!"llvm.loop.parallel_accesses", !0}
 !3 = !{}
+!4 = distinct !{!4, !5}
+!5 = !{!"llvm.loop.unroll.disable"}
 """

@@ -18,7 +18,7 @@ from cuda_graphs.compiler.signature import specialise
 from tests.compiler.rig import SEED, compare, function_of, lower, same
 
 FEW = settings(
-    max_examples=15, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+    max_examples=6, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
 )
 MANY = settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
 
