@@ -3,11 +3,17 @@
 """Laws of blocks and warps: what threads do together gives what NumPy gives, for any number of threads, and the same on
 the interpreter, as x86 code and as PTX."""
 
+import re
+
 import numpy as np
 import pytest
 
 from cuda_graphs.compiler import errors
 from cuda_graphs.compiler import types as t
+from cuda_graphs.compiler.machine import assembly
+from cuda_graphs.compiler.pipeline import generate, lower
+from cuda_graphs.compiler.signature import specialise
+from cuda_graphs.compiler.target_x86 import X86
 from tests.compiler.rig import cg, function_of, run_all
 
 TARGETS = ("interpreter", "x86", "ptx")
@@ -378,6 +384,20 @@ for b, t in cg.blocks(1, 48):
     x = numbers(48)
     found = run(body, x, np.zeros_like(x))
     np.testing.assert_array_equal(found, x.sum() + x.sum() * 200 + 480000 + 2 * x[::-1])
+
+
+def test_what_stands_between_barriers_is_a_vector_loop_on_the_cpu():
+    body = """
+for b, t in cg.blocks(n, 256):
+    s = cg.block.shared_array(cg.f32, 256)
+    v = x[b * 256 + t] * 3
+    s[t] = v
+    cg.block.sync()
+    y[b * 256 + t] = s[255 - t] * v
+"""
+    x = np.zeros(256, np.float32)
+    program, _ = lower(kernel(body), specialise(kernel(body), {"x": x, "y": x, "n": 1}))
+    assert len(re.findall(r"v?mulps", assembly(generate(program, X86(), {}).llvm))) >= 2
 
 
 # What is refused
