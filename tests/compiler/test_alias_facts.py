@@ -43,7 +43,7 @@ def test_what_may_be_the_same_memory_is_what_the_language_says(a, b):
 
 def test_tasks_say_the_families_of_arrays_that_others_may_have_too():
     program = ir.Program(
-        ir.Kernel("k", (), tuple(ARRAYS.values()), ir.Block()), (ir.Task("k_0", ir.Block(), None),)
+        ir.Kernel("k", (), tuple(ARRAYS.values()), ir.Block()), (ir.Task("k_0", ir.Block(), None),), (0,)
     )
     (task,) = alias_facts(program).tasks
     said = {name: task.families.get(array) for name, array in ARRAYS.items()}
