@@ -11,7 +11,7 @@ from cuda_graphs.kernels.specialisation cimport Specialisation
 cdef class KernelFunction:
     cdef object function
     cdef str name
-    cdef readonly bint debug, fast_math, graph
+    cdef readonly bint debug, fast_math, is_graph
     cdef object loop           # how regions are lowered: "auto", "conditional" or "host"
     cdef object replays        # Replay by (specialisation, context), the one that was used last at the end
     cdef Replay replay         # that of the last call
@@ -30,6 +30,7 @@ cdef class KernelFunction:
 
     cdef tuple _order(self, tuple args, dict keywords)
     cdef int _read(self, Reading* r, tuple args) except -1
+    cdef Specialisation _specialisation(self, tuple args)
     cdef Specialisation _find(self, Reading* r, tuple args)
     cdef tuple _launches(self, tuple args)
     cdef int _capture(self, tuple args, Stream stream) except -1

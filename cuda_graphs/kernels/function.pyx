@@ -36,6 +36,7 @@ from cuda_graphs.compiler import trace
 from cuda_graphs.compiler.errors import CompileError
 from cuda_graphs.compiler.signature import declared, is_method
 from cuda_graphs.kernels import retained
+from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.kernels.emission import Emission
 from cuda_graphs.kernels.graph_stats import GraphStats
 from cuda_graphs.kernels.options import Options
@@ -72,7 +73,7 @@ cdef class KernelFunction:
     Attributes:
         debug: Whether indices and asserts are checked.
         fast_math: Whether floats may be contracted and reassociated.
-        graph: Whether a call launches one graph.
+        is_graph: Whether a call launches one graph.
     """
 
     def __init__(self, *args, **kwargs):
@@ -136,7 +137,7 @@ cdef class KernelFunction:
 
     cdef Specialisation _find(self, Reading* r, tuple args):
         # Nodes of a graph kernel may become a part of any graph: their conditions depend on nothing that was so before.
-        cdef bint embedded = self.graph and r.in_graph
+        cdef bint embedded = self.is_graph and r.in_graph
         cdef Py_ssize_t size = self.keys * sizeof(uint64_t)
         cdef Specialisation found = self.last
         cdef bytes last_key = self.last_key
@@ -183,7 +184,7 @@ cdef class KernelFunction:
 
     def _lowering(self, embedded):
         """One of the compiler's LOWERINGS, or None."""
-        if not self.graph:
+        if not self.is_graph:
             return None
         if embedded:
             return "embedded"
@@ -191,7 +192,7 @@ cdef class KernelFunction:
 
     def _is_replayed(self):
         """Whether calls launch one graph."""
-        return self.graph and GRAPHS_ARE_ON and not self.debug
+        return self.is_graph and GRAPHS_ARE_ON and not self.debug
 
     def _artifact(self, signature, target, graph):
         if self.debug:  # the claims of code that reports are not kept on disk
@@ -213,10 +214,12 @@ cdef class KernelFunction:
             TypeError: Arguments that it does not take.
             CompileError: The function cannot be compiled for them.
         """
+        self._specialisation(self._order(args, keywords))
+
+    cdef Specialisation _specialisation(self, tuple args):
         cdef vector[Leaf] leaves
         cdef vector[uint64_t] keys
         cdef Reading r
-        args = self._order(args, keywords)
         leaves.resize(self.leaves)
         keys.resize(self.keys)
         r.leaves, r.keys = leaves.data(), keys.data()
@@ -224,7 +227,7 @@ cdef class KernelFunction:
         r.in_graph = False
         try:
             self._read(&r, args)
-            self._find(&r, args)
+            return self._find(&r, args)
         finally:
             Py_XDECREF(r.staff)
 
@@ -330,10 +333,43 @@ cdef class KernelFunction:
             self.replay = found
         return found
 
+    def graph(self, *args, **keywords):
+        """A GraphDef with the nodes of a call with these arguments, to look at, to draw, or to go on with."""
+        definition = GraphDef()
+        definition.call(self, *self._order(args, keywords))
+        return definition
+
+    def explain(self, *args, **keywords):
+        """An Explanation of calls with arguments of these types: what is fixed in the code, and where; what calls may
+        change; the tasks; what control flow between them becomes, and why. `print` it.
+
+        Raises:
+            CompileError: The function cannot be compiled for them.
+        """
+        from cuda_graphs.kernels.explanation import explain
+
+        args = self._order(args, keywords)
+        code = self._specialisation(args)
+        return explain(self.function, self._signature(args), code.artifact, self._why(code))
+
+    def _why(self, Specialisation code):
+        """Why it is lowered as it is."""
+        if not self.is_graph:
+            return "it is no graph kernel, so a call launches the tasks one after the other"
+        if self.debug:
+            return "debug=True, so that an assert that fails is an exception of the call"
+        if not GRAPHS_ARE_ON:
+            return "CUDA_GRAPHS_KERNEL_GRAPHS=0 is in the environment"
+        if self.loop != "auto":
+            return f'loop="{self.loop}" was asked for'
+        if code.artifact.lowering == "host":
+            return "the device has no conditional nodes: they need compute capability 9.0 and CUDA 12.8"
+        return "the device has conditional nodes"
+
     @property
     def graph_stats(self):
         """GraphStats of a graph kernel. AttributeError of any other."""
-        if not self.graph:
+        if not self.is_graph:
             raise AttributeError(f"{self.name} is not a graph kernel: write @cg.kernel(graph=True)")
         last = self.replay
         code = last.code if last is not None else self.last
@@ -373,7 +409,8 @@ cdef class KernelFunction:
             self.replays.clear()
 
     def __repr__(self):
-        options = "".join(f" {name}=True" for name in ("debug", "fast_math", "graph") if getattr(self, name))
+        given = {"debug": self.debug, "fast_math": self.fast_math, "graph": self.is_graph}
+        options = "".join(f" {name}=True" for name, is_on in given.items() if is_on)
         made = sum(len(found) for found in self.known.values())
         return f"<kernel {self.__qualname__}({', '.join(self.names)}){options}, {made} specialisations>"
 
@@ -425,7 +462,7 @@ def kernel_of(function, options, known=None):
     cdef Reader reader
     functools.update_wrapper(self, function)
     self.function, self.name = function, function.__name__
-    self.debug, self.fast_math, self.graph, self.loop = options
+    self.debug, self.fast_math, self.is_graph, self.loop = options
     self.replays = OrderedDict()
     self.readers, self.known, self.lock = [], {}, threading.RLock()
     parameters = declared(function, known)

@@ -28,18 +28,21 @@ class Inspection:
         self, function: Callable[..., Any], signature: Mapping[str, Any], target: str | None, options: Any
     ) -> None:
         self._function, self._options = function, options
+        self._graph = "conditional" if options.is_graph else None
         self._target = target_named(target, options.fast_math)
         self.signature, self.target = dict(signature), self._target.name
 
     @cached_property
     def artifact(self) -> Artifact:
         """What the compiler gives: code, and for each task its parameters, and what it reads and writes."""
-        return compile_kernel(self._function, self.signature, self._target, debug=self._options.debug)
+        return compile_kernel(
+            self._function, self.signature, self._target, debug=self._options.debug, graph=self._graph
+        )
 
     @cached_property
     def ir(self) -> str:
         """The tasks in the compiler's own form, as it is printed."""
-        program, _ = lower(self._function, self.signature, debug=self._options.debug)
+        program, _ = lower(self._function, self.signature, debug=self._options.debug, graph=self._graph)
         return printer.text(program)
 
     @property

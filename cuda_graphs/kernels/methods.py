@@ -98,6 +98,19 @@ class BoundKernel:
         """An Inspection of the specialisation for these arguments."""
         return self.method.of(self.owner).inspect(self.owner, *args, **keywords)
 
+    def graph(self, *args: Any, **keywords: Any) -> Any:
+        """A GraphDef with the nodes of a call."""
+        return self.method.of(self.owner).graph(self.owner, *args, **keywords)
+
+    def explain(self, *args: Any, **keywords: Any) -> Any:
+        """An Explanation of calls with arguments of these types."""
+        return self.method.of(self.owner).explain(self.owner, *args, **keywords)
+
+    @property
+    def graph_stats(self) -> Any:
+        """GraphStats of the graph kernel for the object as it is now."""
+        return self.method.of(self.owner).graph_stats
+
     def __cuda_graph_emit__(self, node: Any, args: Sequence[Any]) -> Any:
         return self.method.of(self.owner).__cuda_graph_emit__(node, (self.owner, *args))
 

@@ -1,0 +1,154 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""What of a kernel is fixed in its code, what each call may change, and how its tasks run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from cuda_graphs.compiler.annotations import FieldSpec, StaticSpec
+from cuda_graphs.compiler.artifact import Artifact
+from cuda_graphs.compiler.errors import CompileError
+from cuda_graphs.compiler.frontend.source import Source
+from cuda_graphs.compiler.outside import dotted
+
+__all__ = ["Baked", "Explanation", "TaskExplanation", "explain"]
+
+LONGEST = 60  # of a value, in characters
+
+
+@dataclass(frozen=True)
+class Baked:
+    """A constant of the code: another value of it is other code.
+
+    Attributes:
+        name: As the source names it; of a template the parameter.
+        value: What it is.
+        source: "file.py:12", where it is used first; of a template, where the kernel is defined.
+    """
+
+    name: str
+    value: Any
+    source: str
+
+    def __str__(self) -> str:
+        text = repr(self.value)
+        return f"{self.name} = {text if len(text) <= LONGEST else text[:LONGEST] + '...'}  ({self.source})"
+
+
+@dataclass(frozen=True)
+class TaskExplanation:
+    """One task.
+
+    Attributes:
+        name: Of its entry in the code.
+        source: "file.py:12".
+        is_parallel: Whether it is a loop, or what one thread runs.
+        parameters: What it takes: names of numbers and arrays, `x.shape[0]` of extents.
+    """
+
+    name: str
+    source: str
+    is_parallel: bool
+    parameters: tuple[str, ...]
+
+    def __str__(self) -> str:
+        kind = "parallel" if self.is_parallel else "one thread"
+        return f"{self.name} ({self.source}), {kind}: {', '.join(self.parameters)}"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How a call with arguments of some types runs. `KernelFunction.explain` makes it; `str()` is the text.
+
+    Attributes:
+        kernel: Its name.
+        baked: Constants of the code.
+        parameters: What calls may change without other code.
+        tasks: In the order of the source.
+        lowering: What control flow between tasks becomes, None of a kernel that is no graph kernel.
+        why: The reason for that, in words.
+    """
+
+    kernel: str
+    baked: tuple[Baked, ...]
+    parameters: tuple[str, ...]
+    tasks: tuple[TaskExplanation, ...]
+    lowering: str | None
+    why: str
+
+    def __str__(self) -> str:
+        parts = (("baked into the code", self.baked), ("tasks", self.tasks))
+        lines = [self.kernel, f"  runs as {self.lowering or 'launches'}: {self.why}"]
+        lines.append(f"  parameters: {', '.join(self.parameters) or 'none'}")
+        for title, rows in parts:
+            lines += [f"  {title}:", *(f"    {row}" for row in rows or ("nothing",))]
+        return "\n".join(lines)
+
+
+def explain(
+    function: Callable[..., Any], signature: Mapping[str, Any], artifact: Artifact, why: str
+) -> Explanation:
+    """What is known of a specialisation."""
+    code = function.__code__
+    paths = dict.fromkeys(
+        spelled(slot) for task in artifact.tasks for slot in task.slots if is_argument(slot, artifact)
+    )
+    tasks = tuple(
+        TaskExplanation(
+            task.entry,
+            f"{code.co_filename}:{task.line}",
+            task.parallel,
+            tuple(spelled(s) for s in task.slots),
+        )
+        for task in artifact.tasks
+    )
+    baked = (*templates(function, signature), *captured(artifact))
+    return Explanation(function.__qualname__, baked, tuple(paths), tasks, artifact.lowering, why)
+
+
+def spelled(slot: Any) -> str:
+    return f"{slot.path}.shape[{slot.axis}]" if slot.kind == "extent" else str(slot.path)
+
+
+def is_argument(slot: Any, artifact: Artifact) -> bool:
+    """Whether it comes with a call, and is not the kernel's own."""
+    own = {name for name, _ in artifact.temps} | {"random.seed"}
+    return slot.kind != "condition" and slot.path not in own
+
+
+def templates(function: Callable[..., Any], signature: Mapping[str, Any]) -> Iterator[Baked]:
+    """Arguments that are part of the code."""
+    code = function.__code__
+    for name, spec in signature.items():
+        if isinstance(spec, (StaticSpec, FieldSpec)):
+            value = spec.value if isinstance(spec, StaticSpec) else spec
+            yield Baked(name, value, f"{code.co_filename}:{code.co_firstlineno}")
+
+
+def captured(artifact: Artifact) -> Iterator[Baked]:
+    """Names from outside; functions and modules are code, and not listed."""
+    for function, names in artifact.captured.items():
+        lines = first_lines(function)
+        for path, value in names.items():
+            if not callable(value) and not isinstance(value, ModuleType) and not path.endswith(".__dict__"):
+                line = lines.get(path, function.__code__.co_firstlineno)
+                yield Baked(path, value, f"{function.__code__.co_filename}:{line}")
+
+
+def first_lines(function: Callable[..., Any]) -> dict[str, int]:
+    """The line where each name of a function is used first."""
+    try:
+        tree = Source(function).tree
+    except CompileError:  # a lambda
+        return {}
+    found: dict[str, int] = {}
+    for node in ast.walk(tree):
+        path = dotted(node)
+        if path is not None and isinstance(node, ast.expr):
+            found[path] = min(node.lineno, found.get(path, node.lineno))
+    return found
