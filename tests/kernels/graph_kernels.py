@@ -1,0 +1,45 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Graph kernels, and arrays for them, that several tests share."""
+
+import numpy as np
+
+import cuda_graphs as cg
+
+f32_1d = cg.types.ndarray(cg.f32, ndim=1)
+f32_2d = cg.types.ndarray(cg.f32, ndim=2)
+i32_1d = cg.types.ndarray(cg.i32, ndim=1)
+i32_0d = cg.types.ndarray(cg.i32, ndim=0)
+
+
+@cg.kernel(graph=True)
+def two(a: cg.f32, x: f32_1d, y: f32_1d):
+    for i in x:
+        y[i] += a * x[i]
+    for i in x:
+        x[i] = y[i] + 1
+
+
+def body(x, c):
+    while cg.graph_do_while(c):
+        for i in x:
+            x[i] += 1
+        c[()] -= 1
+
+
+body.__annotations__ = {"x": i32_1d, "c": i32_0d}
+count_down = cg.kernel(body, graph=True)
+on_the_host = cg.kernel(body, graph=True, loop="host")
+checked = cg.kernel(body, graph=True, debug=True)
+
+
+@cg.kernel
+def seed(c: i32_0d, value: cg.i32):
+    c[()] = value
+
+
+def array(values, dtype=cg.f32):
+    values = np.asarray(values, {cg.f32: "f4", cg.i32: "i4"}[dtype])
+    made = cg.ndarray(dtype, values.shape)
+    made.from_numpy(values)
+    return made
