@@ -52,13 +52,12 @@ mandelbrot, the sum of n-body), neighbouring iterations run side by side in the 
 they have one by one; bins of a histogram are private to a part of the loop.
 
 Rows that are bound by memory (saxpy, the stencil, SpMV) differ by a factor of two to three from run to run while others
-use the machine: in a run under more load the stencil took twice as long as numba's, and SpMV 1.2 times as long as
-that of Quadrants; in one of 60 turns saxpy took 0.93 times and the stencil 1.02 times as long as numba's.
+use the machine: in one under more load the stencil took twice as long as numba's, and SpMV 1.2 times as long as that of
+Quadrants.
 
 Behind the best of the others are two things. An array of NumPy is asked what it is in each call, which costs more than
-a `cg.ndarray` and more than it costs numba and NumPy; since this run it is asked by its buffer, and the call takes 3.5
-us beside 1.7 us of numba. The first call of a process loads llvmlite, which optimises and links the code, and from disk
-still links it; Quadrants and Warp link without one.
+a `cg.ndarray` and more than it costs numba and NumPy. The first call of a process loads llvmlite, which optimises and
+links the code, and from disk still links it; Quadrants and Warp link without one.
 
 Measured by `python benchmarks/kernels.py`;
 [what is inside the clock](../benchmarks/README.md#kernelspy-kernels-beside-other-compilers-and-libraries).
