@@ -74,7 +74,7 @@ def draw_on_device(photo: np.ndarray, passes: int, widths: list[float]) -> tuple
     device = cg.Device()
     device.set_current()
     stream = device.create_stream()
-    original, a, b = (cg.ndarray(cg.f32, photo.shape) for _ in range(3))
+    original, a, b = (cg.ndarray(cg.vec3, photo.shape[:2]) for _ in range(3))
     original.from_numpy(photo)
 
     g = cg.GraphDef()

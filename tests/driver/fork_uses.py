@@ -72,7 +72,7 @@ graph_pool.attributes.reserved_mem_high | setattr(graph_pool.attributes, "used_m
 cg.Program(SOURCE, code_type="c++").compile("cubin") | code.get_kernel("add")
 cg.ObjectCode.from_ptx(b"").get_kernel("f") | cg.ObjectCode.from_ptx(b"").handle
 cg.Kernel.from_handle(kernel.handle) | kernel.name | kernel.attributes.num_regs | kernel.attributes[0].num_regs
-kernel.attributes.__setattr__("max_dynamic_shared_size_bytes", 1)
+kernel.attributes.__setattr__("max_dynamic_shared_size_bytes", 1) | cg.Kernel.from_function(1)
 kernel.occupancy.max_active_blocks_per_multiprocessor(1, 0) | kernel.occupancy.max_potential_block_size(0, 1)
 kernel.occupancy.available_dynamic_shared_memory_per_block(1, 1) | kernel.occupancy.max_active_clusters(ONE)
 kernel.occupancy.max_potential_cluster_size(ONE) | cg.launch(stream, ONE, kernel, pinned, 1, 0)
