@@ -210,7 +210,7 @@ def test_random_numbers_are_others_in_each_call_and_each_round():
 @pytest.mark.parametrize("kernel", [count_down, on_the_host, checked], ids=["conditional", "host", "debug"])
 def test_a_loop_runs_as_often_as_its_flag_says_whichever_array_it_is(kernel):
     x, flags = array(np.zeros(300), cg.i32), [array(1, cg.i32) for _ in range(3)]
-    total = 0
+    total, before = 0, kernel.graph_stats.builds
     for i, rounds in enumerate([1, 5, 100, 2, 7, 3]):
         flag = flags[i % 3]
         flag.fill(rounds)
@@ -218,7 +218,7 @@ def test_a_loop_runs_as_often_as_its_flag_says_whichever_array_it_is(kernel):
         total += rounds
         assert flag.to_numpy() == 0
         np.testing.assert_array_equal(x.to_numpy(), np.full(300, total))
-    assert kernel.graph_stats.builds <= 1
+    assert kernel.graph_stats.builds <= before + 1
     kernel.forget()
 
 
