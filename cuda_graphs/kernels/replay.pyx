@@ -54,6 +54,7 @@ cdef class Replay:
             condition = emission.conditions.get(slot.path) if slot.kind == "condition" else None
             task.sizes.push_back(0 if condition is not None else slot.size)
             task.values.push_back(0 if condition is None else <uint64_t>condition.handle)
+        task.params.kernel.func = NULL  # it would go before `kern`, and be of the context of whoever calls
         task.params.kernel.gridDimX = 0  # the first run is a change
         self.nodes.push_back(task)
         return 0

@@ -97,6 +97,8 @@ def test_two_codes_are_different_even_with_the_same_bytes(device):
 
 
 INTERRUPTED = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background of a shell is born without
 import cuda_graphs as cg
 from cuda_graphs._ptx import loader
 
