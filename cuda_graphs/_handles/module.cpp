@@ -167,8 +167,8 @@ CUfunction function_on(const KernelHandle& kernel, const StreamHandle& stream) {
 }
 
 std::string kernel_name(const KernelHandle& kernel) {
-    const char* name = nullptr;
     if (!kernel) return "";
+    const char* name = nullptr;
     const CUfunction function = box_of<KernelBox>(kernel)->function;
     const CUresult status =
         function != nullptr ? driver().cuFuncGetName(&name, function) : driver().cuKernelGetName(&name, raw_of(kernel));

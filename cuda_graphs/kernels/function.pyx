@@ -17,7 +17,7 @@ from libc.stdint cimport uint64_t, uintptr_t
 from libc.string cimport memcmp
 from libcpp.vector cimport vector
 
-from cuda_graphs._driver.cuda cimport CUcontext
+from cuda_graphs._driver.cuda cimport CUcontext, CUresult
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.capture_handles cimport CapturedCall, may_be_captured
 from cuda_graphs._handles.graph_handles cimport current_context
@@ -313,12 +313,16 @@ cdef class KernelFunction:
         """The graph of the specialisation in the current context."""
         cdef CUcontext context = NULL
         cdef Replay found = self.replay
-        current_context(&context)
+        cdef CUresult status
+        with nogil:
+            current_context(&context)
         if found is not None and found.code is code and found.context == context and context != NULL:
             self.replayed = True
             return found
         current_device()  # of a thread that has not used it yet
-        check_attempt(current_context(&context), f"ask for the context of {self.name}()")
+        with nogil:
+            status = current_context(&context)
+        check_attempt(status, f"ask for the context of {self.name}()")
         key = code, <uintptr_t>context
         with self.lock:
             found = self.replays.get(key)

@@ -4,7 +4,7 @@ from libc.stddef cimport size_t
 from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
-from cuda_graphs._driver.cuda cimport CUcontext, CUgraphNode, CUresult
+from cuda_graphs._driver.cuda cimport CUDA_ERROR_UNKNOWN, CUcontext, CUgraphNode, CUresult
 from cuda_graphs._driver.cuda_graph cimport CUgraphNodeParams
 from cuda_graphs._handles.graph_handles cimport GraphExecHandle
 from cuda_graphs._handles.handles cimport StreamHandle
@@ -12,8 +12,9 @@ from cuda_graphs._objects.stream cimport Stream
 from cuda_graphs.kernels.reading cimport Leaf
 from cuda_graphs.kernels.specialisation cimport Specialisation
 
+# Of a launch a stream may be let go at its end, and Python run that calls the kernel again: so it may be taken twice.
 cdef extern from "<mutex>" namespace "std" nogil:
-    cppclass Mutex "std::mutex":
+    cppclass Mutex "std::recursive_mutex":
         void lock()
         void unlock()
 
@@ -42,7 +43,9 @@ cdef class Replay:
 
     # Sets what has changed, and launches.
     cdef int run(self, const Leaf* leaves, Stream stream) except -1
-    cdef CUresult submit(self, const Leaf* leaves, const StreamHandle& stream, uint64_t seed) noexcept nogil
+    cdef CUresult submit(
+        self, const Leaf* leaves, const StreamHandle& stream, uint64_t seed
+    ) except? CUDA_ERROR_UNKNOWN nogil
     cdef CUresult set_task(self, size_t number, const Leaf* leaves, const uint64_t* seed) noexcept nogil
     cdef int note_node(self, size_t number, emission) except -1
     cdef int bind(self) except -1

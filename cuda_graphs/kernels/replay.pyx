@@ -12,7 +12,7 @@ from libc.stddef cimport size_t
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp, memcpy
 
-from cuda_graphs._driver.cuda cimport CUDA_SUCCESS, CUcontext, CUresult
+from cuda_graphs._driver.cuda cimport CUDA_ERROR_UNKNOWN, CUDA_SUCCESS, CUcontext, CUresult
 from cuda_graphs._driver.cuda_graph cimport graph_driver
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport (
@@ -46,7 +46,8 @@ cdef class Replay:
         cdef NodeRecord* record = (<Place>emission.nodes[number])._record()
         cdef CUresult status
         spec.begin(NodeKind.kKernel)
-        status = load_node(record.raw, spec)
+        with nogil:
+            status = load_node(record.raw, spec)
         if status:
             check_attempt(status, f"read {emission.nodes[number]!r}")
         task.raw, task.params = record.raw, spec.params
@@ -76,11 +77,15 @@ cdef class Replay:
         cdef CUresult status
         with nogil:
             self.mutex.lock()
-            status = self.submit(leaves, on, seed)
-            self.mutex.unlock()
+            try:
+                status = self.submit(leaves, on, seed)
+            finally:
+                self.mutex.unlock()
         return check_attempt(status, f"launch of kernel {self.code.name} on {stream!r}") if status else 0
 
-    cdef CUresult submit(self, const Leaf* leaves, const StreamHandle& stream, uint64_t seed) noexcept nogil:
+    cdef CUresult submit(
+        self, const Leaf* leaves, const StreamHandle& stream, uint64_t seed
+    ) except? CUDA_ERROR_UNKNOWN nogil:
         cdef ParameterChanges none
         cdef ParameterProblem problem
         cdef CUresult status = CUDA_SUCCESS

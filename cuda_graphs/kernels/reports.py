@@ -53,7 +53,7 @@ class Report:
         return f"<Report of kernel {self.kernel}>"
 
 
-_lock = threading.Lock()
+_lock = threading.RLock()  # what the collector ends meanwhile may wait for the device, and ask again
 _reports: weakref.WeakSet[Report] = weakref.WeakSet()
 _kept: deque[Report] = deque()
 _left: deque[KernelError | None] = deque()  # of reports that are gone

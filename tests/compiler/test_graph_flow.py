@@ -19,6 +19,7 @@ from cuda_graphs.compiler.errors import (
 from cuda_graphs.compiler.pipeline import lower
 from cuda_graphs.compiler.signature import specialise
 from tests.compiler.rig import TARGETS, Field, cg, function_of, run_all
+from tests.nested_flow import nested_flow, nested_flow_in_python
 
 f32_1d = cg.ndarray(cg.f32, 1)
 i32_1d = cg.ndarray(cg.i32, 1)
@@ -211,44 +212,10 @@ def test_graph_switch_runs_the_body_of_the_number(n):
     assert run(chosen, x=np.zeros(3, "i4"), n=n)["x"].tolist() == wanted
 
 
-def all_of_them(x: i32_1d, c: i32_0d, d: i32_0d):
-    total = 0
-    while cg.graph_do_while(c):
-        d[()] = c[()]
-        while cg.graph_while(d[()] > 0):
-            if cg.graph_if(d[()] % 2 == 0):
-                for i in x:
-                    x[i] += 1
-            else:
-                match cg.graph_switch(d[()]):
-                    case 1:
-                        x[0] += 10
-                    case 3:
-                        total += 1
-                        x[1] += total
-            d[()] -= 1
-        c[()] -= 1
-    x[2] = total
-
-
 def test_conditionals_nest_as_python_has_them():
-    def model(rounds):
-        x, total = [0, 0, 0], 0
-        for c in range(rounds, 0, -1):
-            for d in range(c, 0, -1):
-                if d % 2 == 0:
-                    x = [v + 1 for v in x]
-                elif d == 1:
-                    x[0] += 10
-                elif d == 3:
-                    total += 1
-                    x[1] += total
-        x[2] = total
-        return x
-
     for rounds in (1, 2, 5):
-        found = run(all_of_them, x=np.zeros(3, "i4"), c=counter(rounds), d=counter(0))
-        assert found["x"].tolist() == model(rounds)
+        found = run(nested_flow, x=np.zeros(3, "i4"), c=counter(rounds), d=counter(0))
+        assert found["x"].tolist() == nested_flow_in_python(rounds)
 
 
 @cg.func

@@ -102,6 +102,26 @@ def test_first_calls_of_threads_build_one_graph():
     once.forget()
 
 
+def test_a_stream_that_goes_in_a_call_may_call_again():
+    """The graph lets the stream of its last launch go in the next one, and what owns that stream calls the kernel."""
+    x, y, own, again = array([1]), array([0]), cg.Device(0).create_stream(), []
+
+    class Foreign:
+        def __cuda_stream__(self):
+            return (0, own.handle)
+
+        def __del__(self):
+            two(1.0, x, y)
+            again.append(1)
+
+    two(1.0, x, y, stream=Foreign())
+    for _ in range(2):
+        two(1.0, x, y, stream=cg.Device(0).create_stream())
+        gc.collect()
+    cg.Device(0).sync()
+    assert again == [1]
+
+
 def test_a_thread_without_a_context_may_call():
     x, y, failures = array([1, 1]), array([0, 0]), []
     two(1.0, x, y)

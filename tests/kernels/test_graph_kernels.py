@@ -22,6 +22,7 @@ from tests.kernels.graph_kernels import (
     seed,
     two,
 )
+from tests.nested_flow import nested_flow, nested_flow_in_python
 
 
 def model(a, x, y):
@@ -232,55 +233,13 @@ def test_lowerings_are_told_apart():
     assert on_the_host.graph_stats.graphs == 0
 
 
-NESTED = """
-@cg.kernel(graph=True, loop=loop)
-def k(x: i32_1d, c: i32_0d, d: i32_0d):
-    total = 0
-    while cg.graph_do_while(c):
-        d[()] = c[()]
-        while cg.graph_while(d[()] > 0):
-            if cg.graph_if(d[()] % 2 == 0):
-                for i in x:
-                    x[i] += 1
-            else:
-                match cg.graph_switch(d[()]):
-                    case 1:
-                        x[0] += 10
-                    case 3:
-                        total += 1
-                        x[1] += total
-            d[()] -= 1
-        c[()] -= 1
-    x[2] = total
-"""
-
-
 @pytest.mark.parametrize("loop", ["conditional", "host"])
-def test_conditionals_nest_and_locals_live_across_them(loop, tmp_path):
-    file = tmp_path / "nested.py"
-    file.write_text(NESTED)
-    names = {"cg": cg, "i32_1d": i32_1d, "i32_0d": i32_0d, "loop": loop}
-    exec(compile(NESTED, str(file), "exec"), names)
-    kernel = names["k"]
-
-    def expected(rounds):
-        x, total = [0, 0, 0], 0
-        for c in range(rounds, 0, -1):
-            for d in range(c, 0, -1):
-                if d % 2 == 0:
-                    x = [v + 1 for v in x]
-                elif d == 1:
-                    x[0] += 10
-                elif d == 3:
-                    total += 1
-                    x[1] += total
-        x[2] = total
-        return x
-
+def test_conditionals_nest_and_locals_live_across_them(loop):
+    kernel = cg.kernel(nested_flow, graph=True, loop=loop)
     for rounds in (1, 4, 6):
         x = array([0, 0, 0], cg.i32)
         kernel(x, array(rounds, cg.i32), array(0, cg.i32))
-        assert x.to_numpy().tolist() == expected(rounds)
+        assert x.to_numpy().tolist() == nested_flow_in_python(rounds)
 
 
 def test_convergence_is_decided_on_the_device():
