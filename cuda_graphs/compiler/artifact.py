@@ -26,8 +26,6 @@ __all__ = [
 ]
 
 REPORT = "debug.report"  # the path of the array that asserts write to: passes/report.py
-
-
 SHARED_ALIGNMENT = 16  # of arrays that a block shares, for vector accesses
 
 

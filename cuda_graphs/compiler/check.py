@@ -16,7 +16,7 @@
 8.  A parallel loop has no control flow around it but Conditionals, and so has a Conditional. One thread sets a
     condition, which belongs to one Conditional.
 9.  A Return is the last statement of a kernel, and returns what the kernel says.
-10. The arrays are the kernel's, the program's temporaries, or threads' own.
+10. The arrays are the kernel's, the program's temporaries, each of a name of its own, or threads' own.
 11. Of a program: its plan has each task once. A task has no Conditional, and at most one parallel loop, which is one of
     its statements; each thread executes those before and after it. No local is shared between tasks, nor changed
     atomically; no task returns.
@@ -54,10 +54,13 @@ def check(what: ir.Kernel | ir.Program) -> None:
     if isinstance(what, ir.Kernel):
         _Checker(what, what.arrays).kernel()
         return
-    if sorted(planned(what.plan)) != list(range(len(what.tasks))):
+    if sorted(tasks_of(what.plan)) != list(range(len(what.tasks))):
         raise IRError(
             f"law 11: the plan {what.plan} has not each of {len(what.tasks)} tasks once\n{text(what)}"
         )
+    names = [temp.path for temp in what.temps]
+    if len(set(names)) != len(names):
+        raise IRError(f"law 10: two temporaries have one name: {names}\n{text(what)}")
     owners: dict[ir.Local, ir.Task] = {}
     for task in what.tasks:
         _Checker(what.kernel, (*what.kernel.arrays, *what.temps)).task(task)
@@ -69,12 +72,12 @@ def check(what: ir.Kernel | ir.Program) -> None:
                 )
 
 
-def planned(plan: ir.Plan) -> Iterator[int]:
+def tasks_of(plan: ir.Plan) -> Iterator[int]:
     """The tasks of a plan."""
     for step in plan:
         if isinstance(step, ir.Branch):
             for inner in step.plans:
-                yield from planned(inner)
+                yield from tasks_of(inner)
         else:
             yield step
 
@@ -85,7 +88,7 @@ class _Checker:
         self.defined: set[ir.Value | ir.Local] = set(kernel.params)
         self.seen: set[ir.Statement] = set()
         self.loops: list[ir.For | ir.While] = []
-        self.conditions: set[ir.Condition] = set()  # of regions
+        self.conditions: set[ir.Condition] = set()  # of Conditionals
         self.depth = 0  # of blocks, not counting those of conditionals
         self.around = 0  # conditionals
         self.here: ir.Block = kernel.body

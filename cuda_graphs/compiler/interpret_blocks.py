@@ -99,7 +99,7 @@ class Thread(Machine):
     def __init__(self, outer: Machine, loop: ir.For, block: int, thread: int, point: tuple[int, ...]):
         super().__init__(outer.arrays, outer.scalars, outer.write)
         self.outer, self.number, self.block_number = outer, thread, block
-        self.temps = outer.temps
+        self.temps, self.rounds = outer.temps, outer.rounds
         self.stream = [outer.loop_number(loop), block * loop.blocks + thread, 0]
         self.values = ChainMap({}, outer.values)  # type: ignore[assignment]
         for axis, at in zip(loop.axes, point, strict=True):

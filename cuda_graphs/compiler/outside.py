@@ -87,7 +87,7 @@ def is_installed(value: Any) -> bool:
 
 
 def is_ours(value: Any) -> bool:
-    """What the compiler's own hash covers."""
+    """Whether it is of this package."""
     code = getattr(value, "__code__", None)
     if isinstance(code, types.CodeType):
         return code.co_filename.startswith(PACKAGE)

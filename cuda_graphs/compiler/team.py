@@ -75,9 +75,8 @@ class Team(ABC):
 
     def define(self, axis: int, step: str) -> None:
         """Define the index of an axis by the number of its step."""
-        e, what, begin = self.e, self.loop.axes[axis], self.begins[axis]
-        scaled = step if what.step == 1 else e.let(f"mul nsw i64 {step}, {what.step}")
-        e.wide[what.index] = scaled if begin == "0" else e.let(f"add nsw i64 {begin}, {scaled}")
+        what = self.loop.axes[axis]
+        self.e.wide[what.index] = self.e.point(what, self.begins[axis], step)
 
 
 def nothing(row: Row, type: ScalarType) -> str:

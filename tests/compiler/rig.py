@@ -150,7 +150,7 @@ class Services(ptx_rig.Services):
         self.conditions = conditions
 
     def set_conditional(self, handle, value):
-        self.conditions[f"condition.{handle}"] = value
+        self.conditions[f"graph.condition.{handle}"] = value
 
     def vprintf(self, form, values):
         at = iter(range(values, values + 8 * 64, 8))
@@ -305,7 +305,8 @@ def on_gpu(program, arrays, flat):
         seen[path][:] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     launches = []
     for task, info in zip(program.tasks, artifact.tasks, strict=True):
-        config = cuda_graphs.LaunchConfig(grid=2 if info.parallel else 1, block=32 if info.parallel else 1)
+        block = (info.block_dim if info.blocks else 32) if info.parallel else 1
+        config = cuda_graphs.LaunchConfig(grid=2 if info.parallel else 1, block=block)
         values = []
         for slot, what in layout(task):
             if slot.kind == "condition":

@@ -247,6 +247,30 @@ def drawn(x: cg.ndarray(cg.u32, 2), c: i32_0d):
             x[c[()], i] = cg.random(cg.u32)
 
 
+def drawn_in_blocks(x: cg.ndarray(cg.u32, 2), c: i32_0d):
+    while cg.graph_do_while(c):
+        c[()] -= 1
+        for b, t in cg.blocks(2, 8):
+            x[c[()], 8 * b + t] = cg.random(cg.u32)
+
+
+def test_each_round_of_blocks_draws_other_numbers():
+    found = run(drawn_in_blocks, x=np.zeros((3, 16), "u4"), c=counter(3))["x"]
+    assert len(np.unique(found)) == found.size
+
+
+def asks_once(f: f32_1d):
+    if (cg.vec2(cg.atomic_add(f[0], 1.0), 2.0) > 3.0).any():
+        f[1] = 1.0
+    while (cg.vec2(cg.atomic_add(f[2], 1.0), 0.0) > 3.0).any():
+        f[3] += 1.0
+        f[2] = 0.0
+
+
+def test_the_test_of_a_plain_statement_is_translated_once():
+    assert run_all(asks_once, f=np.array([0, 0, 4, 0], "f4"))["f"].tolist() == [1, 0, 1, 1]
+
+
 def test_each_round_draws_other_numbers():
     found = run(drawn, x=np.zeros((4, 50), "u4"), c=counter(4))["x"]
     assert len(np.unique(found)) == found.size
@@ -263,6 +287,9 @@ def test_a_task_is_what_one_round_runs_and_the_test_of_the_flag_is_in_the_last_s
 
 
 MISTAKES = [
+    (CompileSyntaxError, "cg.graph_if is a statement of its own", "y = another_name(n)  #!"),
+    (CompileLoopError, "loop_config is followed by no loop",
+     "cg.loop_config(block_dim=64)  #!\nif cg.graph_if(n):\n    for i in x:\n        x[i] = 1"),
     (CompileNameError, 'nowhere',
      'while cg.graph_do_while(nowhere):  #!\n    x[0] = 1'),
     (CompileTypeError, "the flag of cg.graph_do_while is the array 'x' of 1 dimensions",
@@ -337,8 +364,9 @@ ARGUMENTS = {"x": np.zeros(2, "i4"), "c": counter(1), "f": np.array(1, "f4"), "n
 @pytest.mark.parametrize(("kind", "words", "body"), MISTAKES, ids=[m[1] for m in MISTAKES])
 def test_what_has_no_meaning_is_refused(kind, words, body):
     source = written(body)
+    k = function_of(source, another_name=cg.graph_if)
     with pytest.raises(CompileError, match=words) as caught:
-        lower(k := function_of(source), specialise(k, ARGUMENTS), graph="conditional")
+        lower(k, specialise(k, ARGUMENTS), graph="conditional")
     assert type(caught.value) is kind
     lines = [number for number, line in enumerate(source.splitlines(), 1) if "#!" in line]
     assert [caught.value.loc.line] == lines
@@ -355,7 +383,7 @@ def test_a_graph_that_is_a_part_of_others_relies_on_no_initial_condition():
 def test_conditions_in_memory_are_temporary_arrays():
     arguments = specialise(nested, {"x": np.zeros(2, "i4"), "c": counter(1), "d": counter(1)})
     program, _ = lower(nested, arguments, graph="host", check_ir=True)
-    assert {"condition.0", "condition.1"} <= {array.path for array in program.temps}
+    assert {"graph.condition.0", "graph.condition.1"} <= {array.path for array in program.temps}
     assert not any(slot.kind == "condition" for task in program.tasks for slot, _ in layout(task))
 
 

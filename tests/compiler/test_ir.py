@@ -118,6 +118,9 @@ def test_laws_of_programs_are_checked():
         check(ir.Program(kernel(), tuple(shared), (0, 1)))
     one = (ir.Task("a", ir.Block(), None),)
     twice = (ir.Branch("while", ir.Condition("c"), ((0,),)), 0)
+    namesakes = tuple(ir.Array("t.0", t.i32, 0, ir.Space.TEMP, ()) for _ in range(2))
+    with pytest.raises(IRError, match="law 10: two temporaries have one name"):
+        check(ir.Program(kernel(), one, (0,), namesakes))
     for plan in ((), (0, 0), (1,), twice):
         with pytest.raises(IRError, match="law 11: the plan"):
             check(ir.Program(kernel(), one, plan))

@@ -19,11 +19,19 @@ from tests.thread_rig import side_by_side
 
 
 def test_arrays_may_go_while_a_launch_with_them_is_in_flight(stream):
-    for i in range(20):
-        x, y = array(np.arange(5000)), array(np.zeros(5000))
-        two(float(i), x, y, stream=stream)
-        del x, y
+    @cg.kernel(graph=True)
+    def put(x: f32_1d, out: f32_1d, at: cg.i32):
+        for i in x:
+            out[at * x.shape[0] + i] = x[i]
+
+    out = array(np.zeros(20 * 5000))
+    for n in range(20):
+        x = array(np.full(5000, n))
+        put(x, out, n, stream=stream)
+        del x
     stream.sync()
+    np.testing.assert_array_equal(out.to_numpy(), np.arange(20).repeat(5000))
+    put.forget()
 
 
 def test_nothing_is_left_when_a_kernel_goes():

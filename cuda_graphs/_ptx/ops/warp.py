@@ -8,7 +8,7 @@ Those who are named by the mask meet, but for those that have ended, and those t
 from __future__ import annotations
 
 from ..function import FunctionLowering
-from ..gates import ARRIVED, GATE, GENERATION, RESULT, SOURCE, VALUE, WARP
+from ..gates import ARRIVED, BARRIERS, GATE, GENERATION, RESULT, SOURCE, VALUE, WARP
 from ..syntax import SINK, Not, Pair
 from ..table import Op, row
 
@@ -94,8 +94,8 @@ def gated_barrier(f: FunctionLowering, number: int) -> None:
     check, test, release, wait, go_on = (
         f.block(what) for what in ("check", "test", "release", "wait", "go.on")
     )
-    arrived = f.v(f"getelementptr i8, ptr %gate, i64 {ARRIVED + 4 * (number % 16)}")
-    generation = f.v(f"getelementptr i8, ptr %gate, i64 {GENERATION + 4 * (number % 16)}")
+    arrived = f.v(f"getelementptr i8, ptr %gate, i64 {ARRIVED + 4 * (number % BARRIERS)}")
+    generation = f.v(f"getelementptr i8, ptr %gate, i64 {GENERATION + 4 * (number % BARRIERS)}")
     before = f.v(f"load i32, ptr {generation}")
     others = f.v(f"load i32, ptr {arrived}")
     f.do(f"store i32 {f.v(f'add i32 {others}, 1')}, ptr {arrived}")
@@ -228,8 +228,6 @@ def active_mask(f: FunctionLowering, op: Op, operands: tuple) -> None:
     asking = _load(f, "asking")
     f.do(f"call void @{f.module.prelude.meeting('equal')}(ptr %warp, i32 {asking})")
     together = _word(f, _result(f))
-    # They get what this lane got: the same mask.
-    f.do(f"call void @{f.module.prelude.meeting('equal')}(ptr %warp, i32 {together})")
     _change(f, "asking", "and", f.v(f"xor i32 {together}, -1"))
     _change(f, "released", "or", together)
     f.branch(take)

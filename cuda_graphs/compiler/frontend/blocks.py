@@ -15,6 +15,7 @@ from typing import Any
 
 from .. import block, ir, warp
 from ..annotations import VectorType
+from ..artifact import SHARED_ALIGNMENT
 from ..collectives import COLLECTIVES, WARP, result_type
 from ..errors import (
     CompileArgumentError,
@@ -34,7 +35,6 @@ __all__ = ["FUNCTIONS", "Team", "blocks_call", "team_of"]
 
 MOST_THREADS = 1024  # of a block, on all GPUs (CUDA C++ Programming Guide, "Compute Capabilities")
 MOST_SHARED = 48 * 1024  # bytes that a kernel may have without asking for more (same place)
-ALIGNMENT = 16  # of a shared array, for vector accesses
 EXCHANGE = 33 * 8  # bytes that a reduction over a block takes: a result of each warp, and of all
 REMEDY = "write `for b, t in cg.blocks(n, 256)`, or cg.loop_config(block_dim=256) before a parallel loop"
 
@@ -138,7 +138,7 @@ def shared_array(frame: Frame, dtype: Any, shape: Any) -> ir.Array:
 def check_size(frame: Frame, team: Team) -> None:
     """That what a block shares is there on every GPU."""
     sizes = [math.prod(each.shape or ()) * each.element.size for each in team.arrays]
-    total = sum(-(-size // ALIGNMENT) * ALIGNMENT for size in sizes) + team.exchange
+    total = sum(-(-size // SHARED_ALIGNMENT) * SHARED_ALIGNMENT for size in sizes) + team.exchange
     if total > MOST_SHARED:
         more = f" and {team.exchange} of reductions" if team.exchange else ""
         raise fail(

@@ -22,17 +22,21 @@ from ..errors import (
     CompileValueError,
     fail,
 )
+from ..outside import dotted
 from ..types import i32, u32, u64
 from .functions import Conditionals, Frame, kind_of
+from .loops import unused_settings
 from .scope import Scope
 
 MOST_CASES = 1024  # of a switch
 
 
 def conditional_word(frame: Frame, test: ast.expr) -> Callable[..., Any] | None:
-    """The word of graph_flow that the test of a statement calls, if it does."""
-    if not isinstance(test, ast.Call) or not isinstance(test.func, (ast.Name, ast.Attribute)):
+    """The word of graph_flow that the test of a statement calls, if it does. Nothing is translated for it."""
+    path = dotted(test.func) if isinstance(test, ast.Call) else None
+    if path is None or frame.scope.find(path.partition(".")[0]) is not None:
         return None
+    assert isinstance(test, ast.Call)
     found = frame.visit(test.func)
     return found if any(found is word for word in STATEMENTS) else None
 
@@ -58,6 +62,7 @@ def conditional(frame: Frame, node: ast.While | ast.If | ast.Match, word: Callab
         )  # fmt: skip
     if len(call.args) != 1 or call.keywords or isinstance(call.args[0], ast.Starred):
         raise fail(CompileTypeError, frame.builder.loc, f"cg.{name} takes one argument", f"{SPELLINGS[name]}")
+    unused_settings(frame)
     translate(frame, node, call.args[0])
 
 
@@ -71,7 +76,7 @@ def misplaced(frame: Frame, name: str) -> CompileError:
 
 def expression(frame: Frame, node: ast.Call) -> Any:
     """A word anywhere else."""
-    raise misplaced(frame, ast.unparse(node.func).rpartition(".")[2])
+    raise misplaced(frame, frame.visit(node.func).__name__)
 
 
 def do_while(frame: Frame, node: ast.While, argument: ast.expr) -> None:
@@ -207,7 +212,7 @@ def conditionals_of(frame: Frame) -> Conditionals:
 def new_condition(frame: Frame) -> ir.Condition:
     conditionals = conditionals_of(frame)
     conditionals.count += 1
-    return ir.Condition(f"condition.{conditionals.count - 1}")
+    return ir.Condition(f"graph.condition.{conditionals.count - 1}")  # as no variable can be called
 
 
 def arm(frame: Frame, condition: ir.Condition, value: ir.Value) -> None:

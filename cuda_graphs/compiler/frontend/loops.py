@@ -267,8 +267,7 @@ def loop_config(
                 "known at run time only" if isinstance(value, (ir.Value, ir.Local, Element)) else repr(value)
             )
             raise fail(CompileValueError, frame.builder.loc, f"{what} is {shown}", remedy)
-    if frame.next_loop is not None:
-        unused_settings(frame)
+    unused_settings(frame)
     settings = ir.LoopSettings(*given)
     if settings.serialize and settings.parallelize:
         raise fail(

@@ -17,9 +17,7 @@ def conditions_in_memory(program: ir.Program) -> ir.Program:
     tasks = []
     for task in program.tasks:
         if any(isinstance(statement, ir.Arm) for statement in ir.walk(task.body)):
-            body = copier.block(task.body)
-            loop = next((s for s in body.body if isinstance(s, ir.For) and s.parallel), None)
-            task = ir.replace(task, body=body, loop=loop)
+            task = ir.replace(task, body=copier.block(task.body))  # which one thread executes
         tasks.append(task)
     temps = tuple(copier.arrays.values())
     return ir.replace(program, tasks=tuple(tasks), temps=(*program.temps, *temps))

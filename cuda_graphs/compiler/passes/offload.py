@@ -101,10 +101,6 @@ def planned(items: list[Segment | Level], numbers: dict[Segment, int]) -> ir.Pla
     )
 
 
-def is_pure(statement: ir.Statement) -> bool:
-    return isinstance(statement, (ir.Op, ir.Extent, ir.Load, ir.Get))
-
-
 def has_effect(segment: Segment) -> bool:
     """Whether leaving the segment out would change anything but values that others can compute themselves."""
     return not all(isinstance(statement, (ir.Op, ir.Extent)) for statement in segment.body)

@@ -26,16 +26,12 @@ class Uniformity:
     def __init__(self, loop: ir.For) -> None:
         self.varying: set[ir.Value | ir.Local] = {axis.index for axis in loop.axes[loop.block_axes() :]}
         self.ragged: set[ir.For | ir.While] = set()
-        self.loop = loop
         self.loops: list[ir.For | ir.While] = [loop]
         self.written = {s.array for s in ir.walk(loop.body) if isinstance(s, (ir.Store, ir.Atomic))}
         known = -1
         while known != len(self.varying) + len(self.ragged):
             known = len(self.varying) + len(self.ragged)
             self.block(loop.body, False)
-
-    def is_uniform(self, value: ir.Value) -> bool:
-        return value not in self.varying
 
     def decides(self, statement: ir.If | ir.For | ir.While) -> bool:
         """Whether all threads of a block take the statement in the same way."""
