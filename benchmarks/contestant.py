@@ -9,6 +9,7 @@ A Contestant is the end in the benchmark: `ready` gives it a problem, `turn` has
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import os
@@ -80,7 +81,8 @@ class Contestant:
     def end(self) -> None:
         """End the process."""
         assert self.process.stdin is not None
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # it has ended by itself, and ask() has told
+            self.process.stdin.close()
         self.process.wait()
 
 

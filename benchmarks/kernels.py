@@ -13,6 +13,7 @@ Nobody may reorder or contract arithmetic of floats, but for sums over a whole a
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 import sys
 import tempfile
@@ -86,17 +87,28 @@ def runs(
                 except Absent as reason:
                     reasons[f"{row}, {name}"] = str(reason)
                 else:
-                    turns[name] = noted(contestant, samples.setdefault(name, []))
+                    what = f"{row}, {name}"
+                    turns[name] = noted(contestant, samples.setdefault(name, []), what, reasons)
             medians[row] = measure(turns, rounds)
+            for name in there:
+                if f"{row}, {name}" in reasons:  # also one that has ended in its turn
+                    medians[row][name] = None
+                    samples.pop(name, None)
             least[row] = {name: min(samples[name]) if name in samples else None for name in there}
     return medians, least
 
 
-def noted(contestant: Contestant, samples: list[float]) -> Callable[[], float]:
+def noted(contestant: Contestant, samples: list[float], what: str, reasons: Reasons) -> Callable[[], float]:
     def turn() -> float:
+        if what in reasons:
+            return math.nan
         if len(samples) >= ENOUGH and min(samples) > SLOW:
             return statistics.median(samples)
-        samples.append(contestant.turn())
+        try:
+            samples.append(contestant.turn())
+        except Absent as reason:
+            reasons[what] = str(reason)
+            return math.nan
         return samples[-1]
 
     return turn

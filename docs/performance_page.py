@@ -51,9 +51,8 @@ Loops over elements become vector loops. Where a loop has another one inside tha
 mandelbrot, the sum of n-body), neighbouring iterations run side by side in the lanes of vectors, with the bits that
 they have one by one; bins of a histogram are private to a part of the loop.
 
-Rows that are bound by memory (saxpy, the stencil, SpMV) differ by a factor of two to three from run to run while others
-use the machine: in one under more load the stencil took twice as long as numba's, and SpMV 1.2 times as long as that of
-Quadrants.
+The medians are in [figures/kernels_host.json](figures/kernels_host.json). In rows that are bound by memory (saxpy, the
+stencil, SpMV) they are up to 2.6 times the best turn, since others used the machine. Warp and NumPy use one thread.
 
 Behind the best of the others are two things. An array of NumPy is asked what it is in each call, which costs more than
 a `cg.ndarray` and more than it costs numba and NumPy. The first call of a process loads llvmlite, which optimises and

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from cuda_graphs.compiler import compile_kernel, specialise
+from cuda_graphs.compiler import types as t
 from cuda_graphs.compiler.pipeline import lower
 from cuda_graphs.compiler.target_x86 import X86
 from tests.compiler.rig import cg, function_of, run_all
@@ -29,7 +30,7 @@ def k(at: ndarray(u8, 1), x: ndarray({type}, 1), bins: ndarray({type}, 1)):
     for i in x:
         cg.atomic_{kind}(bins[at[i]], x[i])
 """)
-    dtype = np.dtype(type.replace("u", "uint").replace("i", "int").replace("uintnt", "uint"))
+    dtype = np.dtype(t.SCALARS[type].dtype)
     x = RNG.integers(1, 100, 1000).astype(dtype)
     given = {"at": BYTES, "x": x, "bins": RNG.integers(1, 50, 12).astype(dtype)}
     assert arrays_with_bins(k, **given) == {"bins"}

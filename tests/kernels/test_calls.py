@@ -372,14 +372,15 @@ def test_tracebacks_go_through_the_compiler_only_when_debugging(level, monkeypat
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
-def test_code_of_exec_needs_its_source_in_linecache():
+def test_code_of_exec_needs_its_source_in_linecache(monkeypatch):
     source = "@cg.kernel\ndef fill(x: f32_1d):\n    for i in x:\n        x[i] = 3.0\n"
     space = {"cg": cg, "f32_1d": f32_1d}
     exec(compile(source, "<nowhere>", "exec"), space)
     x = np.zeros(2, "f")
     with pytest.raises(cg.CompileSyntaxError, match=r"source of fill cannot be found(.|\n)*linecache"):
         space["fill"](x)
-    linecache.cache["<nowhere>"] = len(source), None, source.splitlines(keepends=True), "<nowhere>"
+    entry = len(source), None, source.splitlines(keepends=True), "<nowhere>"
+    monkeypatch.setitem(linecache.cache, "<nowhere>", entry)
     space["fill"](x)
     assert x.tolist() == [3, 3]
 

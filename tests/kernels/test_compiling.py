@@ -12,6 +12,7 @@ import pytest
 import cuda_graphs as cg
 from cuda_graphs.compiler import pipeline
 from cuda_graphs.kernels import many
+from tests.thread_rig import side_by_side
 
 f32_1d = cg.types.ndarray(cg.f32, ndim=1)
 
@@ -129,19 +130,9 @@ def test_threads_that_call_first_compile_once(monkeypatch):
     compile_kernel = pipeline.compile_kernel
     monkeypatch.setattr(pipeline, "compile_kernel", counted)
     monkeypatch.setenv("CUDA_GRAPHS_CACHE", "0")
-    start, x = threading.Barrier(6), cg.ndarray(cg.f32, 10)
+    x = cg.ndarray(cg.f32, 10)
     x.fill(1)
-
-    def call():
-        cg.Device().set_current()
-        start.wait()
-        double(x)
-
-    threads = [threading.Thread(target=call) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    side_by_side(*[lambda: double(x)] * 6)
     assert compiled == ["double"]
     assert x.to_numpy().tolist() == [64] * 10
 

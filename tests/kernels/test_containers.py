@@ -3,7 +3,6 @@
 """Law: an ndarray is there when it is made, a field when it is used first; memory of others becomes one by DLPack; each
 goes to kernels as what it is."""
 
-import threading
 import types
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 import cuda_graphs as cg
 from cuda_graphs._handles import boxes
 from tests.graph_rig import pinned
+from tests.thread_rig import side_by_side
 
 __all__ = ["pinned"]
 
@@ -85,18 +85,12 @@ assert F.grad.to_numpy().tolist() == [[0, 0, 0]] * 4
 
 def test_threads_that_use_it_first_at_once_find_one_memory(device):
     for _ in range(20):
-        field, found, together = cg.field(cg.i32, 100), [], threading.Barrier(4)
+        field, found = cg.field(cg.i32, 100), []
 
-        def look(field=field, found=found, together=together):
-            device.set_current()
-            together.wait()
+        def look(field=field, found=found):
             found.append((field.handle, field.grad))
 
-        threads = [threading.Thread(target=look) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        side_by_side(*[look] * 4)
         assert found == [(field.handle, None)] * 4
 
 
