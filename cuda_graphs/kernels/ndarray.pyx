@@ -17,7 +17,7 @@ from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
 
 from cuda_graphs._driver.cuda cimport CUDA_SUCCESS, CUdeviceptr, CUresult, driver
-from cuda_graphs._driver.seam cimport check_attempt
+from cuda_graphs._driver.seam cimport check_attempt, ensure_driver
 from cuda_graphs._objects.dlpack cimport (
     ArrayForm, DLDataTypeCode, export_capsule, kDLBfloat, kDLBool, kDLCPU, kDLCUDA, kDLFloat, kDLInt, kDLUInt,
 )
@@ -119,6 +119,7 @@ cdef class NDArray:
     cdef int _ready(self) except -1:
         """Have memory: a Field gets it when it is used first."""
         if self._buffer is None:
+            ensure_driver()  # refused in a forked child, for which nobody would free the lock
             with making:
                 if self._buffer is None:
                     self._allocate()

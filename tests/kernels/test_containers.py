@@ -83,6 +83,38 @@ assert F.grad.to_numpy().tolist() == [[0, 0, 0]] * 4
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+FORKED = """
+import os, threading, warnings
+import cuda_graphs as cg
+from cuda_graphs.kernels import ndarray
+cg.Device().set_current()
+field, held, gate = cg.field(cg.i32, 3), threading.Event(), threading.Event()
+def hold(*args):  # of the thread that makes the memory of another field
+    held.set()
+    gate.wait()
+ndarray.retained.let_go = hold
+thread = threading.Thread(target=lambda: cg.field(cg.i32, 4).handle)
+thread.start()
+held.wait()
+warnings.simplefilter("ignore")  # of Python, that threads run
+child = os.fork()
+if child == 0:
+    try:
+        field.handle
+    except cg.CUDAError as error:
+        os._exit(error.code)
+    os._exit(99)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+gate.set()
+thread.join()
+"""
+
+
+def test_a_forked_child_is_refused_while_a_thread_makes_the_memory_of_a_field(run_child):
+    done = run_child(FORKED)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "3\n", "")  # CUDA_ERROR_NOT_INITIALIZED
+
+
 def test_threads_that_use_it_first_at_once_find_one_memory(device):
     for _ in range(20):
         field, found = cg.field(cg.i32, 100), []
