@@ -85,17 +85,18 @@ class NumbaKernel(Adapted):
     def _compiled(self, types: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
         """What it is compiled for, and the code: these types, or, where it was declared for others, ones that fit."""
         overloads = self.kernel.overloads
-        if types in overloads:
-            return types, overloads[types]
         try:
-            return types, self.kernel.compile(types)
-        except RuntimeError as error:  # the types were declared, so no others are compiled
-            for known, compiled in overloads.items():
-                if len(known) == len(types) and all(fits(have, want) for have, want in zip(types, known)):
-                    return known, compiled
-            given = ", ".join(map(str, types))
-            listed = "; ".join(", ".join(map(str, known)) for known in overloads)
-            raise TypeError(f"{self!r} is not compiled for ({given}), only for ({listed})") from error
+            compiled = overloads[types] if types in overloads else self.kernel.compile(types)
+        except RuntimeError:  # the types were declared, so no others are compiled
+            known = overloads.items()
+        else:  # some versions answer with what was declared
+            known = [(tuple(compiled.signature.args), compiled)]
+        for declared, compiled in known:
+            if len(declared) == len(types) and all(fits(have, want) for have, want in zip(types, declared)):
+                return declared, compiled
+        given = ", ".join(map(str, types))
+        listed = "; ".join(", ".join(map(str, declared)) for declared, _ in known)
+        raise TypeError(f"{self!r} is not compiled for ({given}), only for ({listed})")
 
     def _check(self, kernel: Kernel, parts: list[Part]) -> None:
         wanted, found = [size for _, size in parts], [each.size for each in kernel.arguments_info]

@@ -24,19 +24,19 @@ extern "C" __global__ void turn(float2* x, float2 by) {
     x[threadIdx.x] = make_float2(v.x * by.x - v.y * by.y, v.x * by.y + v.y * by.x);
 }
 extern "C" __global__ void last(const int* x, int* out, int n) {
-    extern __shared__ int all[];
-    for (int i = threadIdx.x; i < n; i += blockDim.x) all[i] = x[i];
+    extern __shared__ int copy[];
+    for (int i = threadIdx.x; i < n; i += blockDim.x) copy[i] = x[i];
     __syncthreads();
-    if (threadIdx.x == 0) *out = all[n - 1];
+    if (threadIdx.x == 0) *out = copy[n - 1];
+}
+template <class T> __global__ void twice(T* x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] *= 2;
 }
 extern "C" __global__ void relay(int* x) {
     if (blockIdx.x == 0) x[0] += 1;
     cooperative_groups::this_grid().sync();
     if (blockIdx.x == gridDim.x - 1) x[0] *= 10;
-}
-template <class T> __global__ void twice(T* x, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) x[i] *= 2;
 }
 """
 PLAIN = SOURCE.replace("#include <cooperative_groups.h>", "")

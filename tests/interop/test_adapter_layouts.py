@@ -53,7 +53,7 @@ def test_numba_gets_each_argument_as_it_was_declared(device, stream, rest):
 def test_numba_gets_strides(device, stream, pinned):
     whole = pinned(range(240), "f4").reshape(20, 12)
     y = cg.ndarray(cg.f64, 10)
-    kernel = cg.interop.numba(stand_ins.numba_spread([]))
+    kernel = cg.interop.numba(stand_ins.numba_spread([], declarations=2))
     for part in (whole[:10, ::4], whole[::2, 3:9], whole.T[:10, :5], whole[::-2]):
         rest = (1.0, 1, False, 0j, (0, 0.0))
         cg.launch(stream, {"grid": 1, "block": 32}, kernel, part, y, *rest)
@@ -61,6 +61,7 @@ def test_numba_gets_strides(device, stream, pinned):
         np.testing.assert_allclose(y.to_numpy(), spread_of(part[:10], *rest))
 
 
+@pytest.mark.parametrize("declarations", [1, 2])
 @pytest.mark.parametrize(
     ("at", "value", "error", "text"),
     [
@@ -75,12 +76,12 @@ def test_numba_gets_strides(device, stream, pinned):
         (2, object(), TypeError, "argument 'a' of .*Cannot determine Numba type"),
     ],
 )  # fmt: skip
-def test_numba_is_given_nothing_that_does_not_fit(device, at, value, error, text):
+def test_numba_is_given_nothing_that_does_not_fit(device, at, value, error, text, declarations):
     args = [array_of(np.zeros((5, 3), "f")), cg.ndarray(cg.f64, 5), 1.0, 1, True, 0j, (1, 1.0)]
     args[at] = value
     g = cg.GraphDef()
     with pytest.raises(error, match=text):
-        g.call(cg.interop.numba(stand_ins.numba_spread([]))[1, 32], *args)
+        g.call(cg.interop.numba(stand_ins.numba_spread([], declarations=declarations))[1, 32], *args)
     assert not g.nodes()
 
 
