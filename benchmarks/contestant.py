@@ -33,8 +33,10 @@ class Absent(Exception):
 class Contestant:
     """A process that runs what it is told. `python`: the interpreter that has the peer."""
 
+    script = HERE
+
     def __init__(self, module: str, driver: str, python: str = sys.executable) -> None:
-        self.command = [python, str(HERE), module, driver]
+        self.command = [python, str(self.script), module, driver]
         self.process = subprocess.Popen(
             self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
@@ -188,7 +190,8 @@ def first_call(module: str, driver: str, row: str) -> float:
     return (time.perf_counter_ns() - begin) / 1e3
 
 
-def main() -> None:
+def serve(worker: type[Worker]) -> None:
+    """Be the other end, as the command line says."""
     module, driver, *rows = sys.argv[1:]
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a peer prints is no answer
@@ -198,8 +201,8 @@ def main() -> None:
         answers.write(f"{first_call(module, driver, rows[0])}\n")
         answers.close()
     else:
-        Worker(module, driver).serve(sys.stdin, answers)
+        worker(module, driver).serve(sys.stdin, answers)
 
 
 if __name__ == "__main__":
-    main()
+    serve(Worker)

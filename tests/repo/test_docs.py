@@ -111,6 +111,19 @@ def test_the_page_of_performance_shows_the_figures_that_were_taken(tree):
     assert all(what in drawn for what in growth["growth"])
 
 
+def test_the_page_of_performance_of_graphs_shows_the_figures_that_were_taken(tree):
+    from docs.graph_performance_page import graph_performance_page, taken
+
+    page = (tree.root / "docs/graph-performance.md").read_text()
+    assert page == graph_performance_page(), "run: python docs/graph_performance_page.py"
+    assert taken()
+    for file in taken().values():
+        drawn = (tree.root / f"docs/figures/{file}.svg").read_text()
+        document = json.loads((tree.root / f"docs/figures/{file}.json").read_text())
+        assert document["machine"] in drawn
+        assert all(row in drawn for row in document["figures"])
+
+
 def test_the_page_of_errors_is_the_table_of_errors(tree):
     from docs.errors_page import errors_page
 

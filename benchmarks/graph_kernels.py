@@ -1,0 +1,227 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Graph kernels beside those of Quadrants, and graphs of Warp, PyTorch, cuda.core and C: calls, chains, and loops.
+
+    python benchmarks/graph_kernels.py [--driver host|cuda] [--rounds 9] [--only loop,call] [--peers Quadrants,Warp]
+                                       [--python Quadrants=/venv/bin/python] [--json FILE] [--draw FILE]
+    python benchmarks/graph_kernels.py --from FILE --draw FILE
+
+Contestants take turns; each is a process of its own (graph_contestant.py) and has checked its result before the clock
+runs. A peer that is not installed, cannot do it, or does it wrong, is absent, and the reason is printed. Bars are what
+cuda_graphs has to reach on the machine that the project is measured on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from contestant import Absent
+from contestants import machine
+from graph_calls import raw_figures
+from graph_contestant import GraphContestant
+from graph_problems import CALL, ITERATION, LOOP, OURS, RESIDENT, ROWS, SYNC
+from kernels import Reasons, interpreters, noted, those_who_come
+from timing import Figures, measure, show, warm_up, write
+
+import cuda_graphs as cg
+
+LOOPS = (LOOP, ITERATION)
+CHAINS = (CALL, SYNC)
+
+# Column -> (module in peers/, variant, ways of rows that it is of)
+CONTESTANTS = {
+    OURS: ("graphs_with_cuda_graphs", "", CHAINS + LOOPS),
+    "cuda_graphs, conditional": ("graphs_with_cuda_graphs", "conditional", LOOPS),
+    RESIDENT: ("graphs_with_cuda_graphs", "resident", CHAINS + LOOPS),
+    "cuda_graphs, host": ("graphs_with_cuda_graphs", "host", LOOPS),
+    "Quadrants": ("graphs_with_quadrants", "", CHAINS + LOOPS),
+    "Warp": ("graphs_with_warp", "", CHAINS + LOOPS),
+    "PyTorch": ("graphs_with_torch", "", CHAINS),
+    "cuda.core": ("graphs_with_cuda_core", "", CHAINS + LOOPS),
+}
+
+# Row -> column -> row of the C++ program, on the same driver.
+RAW = {
+    f"{n} tasks + sync": {
+        "C, graph": f"graph + sync, {n} tasks of 1024 floats",
+        "C, bare kernels": f"bare kernels + sync, {n} tasks of 1024 floats",
+    }
+    for n in (10, 100)
+} | {"loop of 2 tasks, an iteration": {"C, graph": "while node, one iteration of 2 tasks of 1024 floats"}}
+# What is drawn and compared with bars: medians, or the best turns on a machine that has other work.
+SHOWN = {"cuda": "figures", "host": "least"}
+
+RAW_COLUMNS = ("C, graph", "C, bare kernels")
+
+
+def runs(
+    rows: list[str], there: dict[str, GraphContestant], rounds: int, reasons: Reasons
+) -> tuple[Figures, Figures]:
+    """(medians, least) of all rounds."""
+    medians: Figures = {}
+    least: Figures = {}
+    for row in rows:
+        samples: dict[str, list[float]] = {}
+        turns: dict[str, Callable[[], float] | None] = {}
+        for name, contestant in there.items():
+            what = f"{row}, {name}"
+            turns[name] = None
+            if ROWS[row].way not in CONTESTANTS[name][2]:
+                continue
+            try:
+                contestant.take(row)
+            except Absent as reason:
+                reasons[what] = str(reason)
+            else:
+                turns[name] = noted(contestant, samples.setdefault(name, []), what, reasons)
+        medians[row] = measure(turns, rounds)
+        for name in there:
+            if f"{row}, {name}" in reasons:  # also one that has ended in its turn
+                medians[row][name] = None
+                samples.pop(name, None)
+        least[row] = {name: min(samples[name]) if name in samples else None for name in there}
+    return medians, least
+
+
+def add_raw(figures: Figures, raw: dict[str, float]) -> None:
+    """Columns of the C++ program."""
+    for row, values in figures.items():
+        for column in RAW_COLUMNS:
+            values[column] = raw.get(RAW.get(row, {}).get(column, ""))
+
+
+def bars(driver: str, rows: list[str]) -> dict[str, dict[str, float]]:
+    """Row -> contestant -> microseconds that it is to reach."""
+    return {row: ROWS[row].bars[driver] for row in rows if driver in ROWS[row].bars}
+
+
+def verdicts(document: dict[str, Any]) -> list[str]:
+    """A line for each bar."""
+    lines = []
+    for row, wanted in document["bars"].items():
+        for name, bar in wanted.items():
+            found = document[document["shown"]][row].get(name)
+            said = "absent" if found is None else f"{found:.2f}, {'met' if found <= bar else 'MISSED'}"
+            lines.append(f"bar: {row}, {name}: <= {bar:g}: {said}")
+    return lines
+
+
+COLOURS = {
+    OURS: "tab:blue",
+    "cuda_graphs, conditional": "tab:cyan",
+    RESIDENT: "navy",
+    "cuda_graphs, host": "lightsteelblue",
+    "Quadrants": "tab:orange",
+    "Warp": "tab:green",
+    "PyTorch": "tab:red",
+    "cuda.core": "tab:olive",
+    "C, graph": "0.45",
+    "C, bare kernels": "0.7",
+}
+
+
+def draw(document: dict[str, Any], path: Path) -> None:
+    """A panel a row, a bar a contestant; a dashed line is what cuda_graphs has to reach."""
+    from matplotlib import rcParams
+    from matplotlib.figure import Figure
+
+    rcParams.update({"svg.hashsalt": "graph_kernels", "svg.fonttype": "none"})
+    figures = document[document["shown"]]
+    columns = 3
+    lines = math.ceil(len(figures) / columns)
+    figure = Figure(figsize=(4.6 * columns, 1.75 * lines + 0.4), layout="constrained")
+    figure.suptitle(document["machine"], fontsize=8, color="0.4")
+    panels = figure.subplots(lines, columns, squeeze=False).flat
+    for (row, values), axes in zip(figures.items(), panels):
+        there = {name: value for name, value in values.items() if value is not None}
+        names = list(there)[::-1]
+        axes.barh(names, [there[name] for name in names], color=[COLOURS[name] for name in names], height=0.7)
+        for at, name in enumerate(names):
+            axes.text(
+                there[name],
+                at,
+                f" {there[name]:{'.0f' if there[name] >= 100 else '.2f'}}",
+                va="center",
+                fontsize=6.5,
+            )
+        for name, bar in document["bars"].get(row, {}).items():
+            axes.axvline(bar, color=COLOURS[name], linestyle="--", linewidth=0.9)
+        axes.set_xscale("log")
+        axes.set_xlim(min(there.values()) / 3, max(there.values()) * 6)
+        axes.minorticks_off()
+        axes.tick_params(labelsize=6.5)
+        axes.set_title(row, fontsize=8.5)
+    for axes in panels:
+        axes.set_visible(False)
+    figure.supxlabel("microseconds", fontsize=8)
+    figure.savefig(path, metadata={"Date": None})
+
+
+def take(options: argparse.Namespace) -> dict[str, Any]:
+    cg.use_driver(options.driver)
+    cg.Device().set_current()
+    pythons = interpreters(options.python)
+    wanted = options.peers.split(",") if options.peers else list(CONTESTANTS)
+    columns = {
+        name: GraphContestant(module, options.driver, pythons.get(name, sys.executable), variant)
+        for name, (module, variant, _) in CONTESTANTS.items()
+        if name.startswith(OURS) or name in wanted
+    }
+    chosen = [row for row in ROWS if any(part in row for part in options.only.split(","))]
+    reasons: Reasons = {}
+    there = those_who_come(columns, reasons)
+    warm_up()
+    medians, least = runs(chosen, there, options.rounds, reasons)
+    for contestant in columns.values():
+        contestant.end()
+    if not options.peers:
+        raw = raw_figures(cg.driver_info().path)
+        add_raw(medians, raw)
+        add_raw(least, raw)
+    for what, reason in reasons.items():
+        print(f"absent: {what}: {reason}")
+    return {
+        "machine": machine(),
+        "figures": medians,
+        "least": least,
+        "shown": SHOWN[options.driver],
+        "bars": bars(options.driver, chosen),
+        "absent": reasons,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser.add_argument("--driver", choices=("host", "cuda"), default="host")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--only", default="", help="rows that contain one of these, separated by commas")
+    parser.add_argument(
+        "--peers", default="", help="columns beside ours, separated by commas; all and C by default"
+    )
+    parser.add_argument(
+        "--python", default="", help="interpreters of columns: Quadrants=/venv/bin/python,..."
+    )
+    parser.add_argument("--json", type=Path, help="write the figures here")
+    parser.add_argument(
+        "--from", dest="taken", type=Path, help="take figures from this file, measure nothing"
+    )
+    parser.add_argument("--draw", type=Path, help="write a picture here")
+    options = parser.parse_args()
+    document = json.loads(options.taken.read_text()) if options.taken else take(options)
+    show(document["machine"], document["figures"])
+    show("the least of all rounds", document["least"])
+    print("\n".join(verdicts(document)))
+    if not options.taken:
+        write(options.json, document)
+    if options.draw:
+        draw(document, options.draw)
+
+
+if __name__ == "__main__":
+    main()
