@@ -95,6 +95,12 @@ CUresult end_capture(CaptureBox& capture) noexcept;
 // Ends it in whatever state it is in, for what it is worth. The same status.
 CUresult abandon_capture(CaptureBox& capture) noexcept;
 
+// The capture of the stream that others began, for a while: work that is given to the stream through us gets into its
+// graph with what it needs. Null where nobody captures the stream, or `status` is why it cannot be had.
+CaptureHandle borrow_capture(const StreamHandle& stream, CUresult* status);
+// It goes on without us. What its nodes need is its graph's from now on, also when the driver has destroyed that.
+CUresult return_capture(CaptureBox& capture) noexcept;
+
 // Has later work of one stream wait for what another holds so far.
 CUresult order_after(const StreamHandle& stream, const StreamHandle& other);
 
@@ -107,6 +113,7 @@ void untie_stream(const StreamHandle& stream, const CaptureBox& capture) noexcep
 namespace detail {
 void enter(CaptureBox& capture);
 void leave(CaptureBox& capture) noexcept;
+void retire(CaptureBox& capture) noexcept;  // it is nobody's any more
 }  // namespace detail
 
 // Whether a stream's work may be part of a capture of ours; what is true nearly never.

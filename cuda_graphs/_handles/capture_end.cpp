@@ -19,7 +19,16 @@
 
 namespace cg {
 
+void detail::retire(CaptureBox& capture) noexcept {
+    capture.active = false;
+    leave(capture);
+    untie_stream(capture.origin, capture);
+    if (capture.box().capture == &capture) capture.box().capture = nullptr;
+}
+
 namespace {
+
+using detail::retire;
 
 // Whether it goes on and has not been spoiled.
 CUresult ask_sound(const CaptureBox& capture, bool* sound) noexcept {
@@ -38,13 +47,6 @@ bool goes_on_after(CUresult failure, CUstream stream) noexcept {
     if (status == CUDA_SUCCESS) return now != CU_STREAM_CAPTURE_STATUS_NONE;
     return failure != CUDA_ERROR_STREAM_CAPTURE_INVALIDATED && failure != CUDA_ERROR_STREAM_CAPTURE_UNJOINED &&
            !is_over(status);
-}
-
-void retire(CaptureBox& capture) noexcept {
-    capture.active = false;
-    detail::leave(capture);
-    untie_stream(capture.origin, capture);
-    if (capture.box().capture == &capture) capture.box().capture = nullptr;
 }
 
 CUresult join_forks(CaptureBox& capture) noexcept {

@@ -54,6 +54,8 @@ cdef extern from "_handles/capture.hpp" namespace "cg" nogil:
     CUresult begin_capture(CaptureBox& capture, CUstreamCaptureMode mode) except +
     CUresult end_capture(CaptureBox& capture) noexcept
     CUresult abandon_capture(CaptureBox& capture) noexcept
+    CaptureHandle borrow_capture(const StreamHandle& stream, CUresult* status) except +
+    CUresult return_capture(CaptureBox& capture) noexcept
     CUresult order_after(const StreamHandle& stream, const StreamHandle& other) except +
     void tie_stream(const StreamHandle& stream, CaptureBox& capture) noexcept
     void untie_stream(const StreamHandle& stream, const CaptureBox& capture) noexcept

@@ -406,7 +406,7 @@ cdef class GraphBuilder(BuilderState):
         check_driver_has("create_condition")
         value = None if default_value is None else read_unsigned(default_value, "default_value", 32)
         self._check_capturing("Cannot create a condition when graph is not being built")
-        return create_captured_condition(self._capture, self._context(), value, f"of {self!r}")
+        return create_captured_condition(self._capture.get()[0], self._context(), value, f"of {self!r}")
 
     def if_then(self, condition, *, name=None):
         """Add an IfNode; what the returned builder captures runs if the condition is not 0.

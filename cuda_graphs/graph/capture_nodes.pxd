@@ -1,10 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from cuda_graphs._driver.cuda cimport CUcontext
-from cuda_graphs._handles.capture_handles cimport CaptureHandle
+from cuda_graphs._handles.capture_handles cimport CaptureBox, CapturedCall
 from cuda_graphs._handles.graph_handles cimport NodeRecord, NodeSpec
 from cuda_graphs._handles.handles cimport StreamHandle
 from cuda_graphs.graph.condition cimport Condition
+
+# Finds the capture of the stream; RuntimeError where there is none.
+cdef int find_call(CapturedCall& call, const StreamHandle& h) except -1
 
 # Adds a node that no call on a stream makes, after what the stream has captured so far. `what` is for the ledger.
 cdef NodeRecord* add_captured(StreamHandle h, NodeSpec& spec, const char* what, object attempt) except NULL
@@ -13,7 +16,7 @@ cdef NodeRecord* add_captured(StreamHandle h, NodeSpec& spec, const char* what, 
 cdef NodeRecord* capture_callback(StreamHandle h, object fn, object user_data, bint lose_tail) except NULL
 
 cdef Condition create_captured_condition(
-    CaptureHandle capture, CUcontext context, object default_value, str where)
+    CaptureBox& capture, CUcontext context, object default_value, str where)
 
 # RuntimeError when the driver is too old for a method of GraphBuilder.
 cdef int check_driver_has(str method) except -1

@@ -5,7 +5,7 @@
 from cuda_graphs._driver.cuda cimport CUcontext, CUgraphNode, CUresult
 from cuda_graphs._driver.cuda_graph cimport graph_driver
 from cuda_graphs._driver.seam cimport ensure_driver
-from cuda_graphs._handles.capture_handles cimport CapturedCall, CaptureHandle, capture_node
+from cuda_graphs._handles.capture_handles cimport CaptureBox, CapturedCall, capture_node
 from cuda_graphs._handles.graph_handles cimport NodeKind, NodeRecord, NodeSpec
 from cuda_graphs._handles.handles cimport StreamHandle, raw_of
 from cuda_graphs._objects.captured cimport fail, fail_capture, find, keep, settle
@@ -76,9 +76,9 @@ cdef NodeRecord* capture_callback(StreamHandle h, object fn, object user_data, b
     return node
 
 
-cdef Condition create_captured_condition(CaptureHandle capture, CUcontext context, object default_value, str where):
+cdef Condition create_captured_condition(CaptureBox& capture, CUcontext context, object default_value, str where):
     cdef CUresult status
-    condition = make_condition(&capture.get().box(), context, default_value, &status)
+    condition = make_condition(&capture.box(), context, default_value, &status)
     if status:
-        fail_capture(capture.get()[0], status, f"create a condition {where} with default {default_value}")
+        fail_capture(capture, status, f"create a condition {where} with default {default_value}")
     return condition

@@ -34,5 +34,6 @@ cdef class KernelFunction:
     cdef Specialisation _find(self, Reading* r, tuple args)
     cdef tuple _launches(self, tuple args)
     cdef int _capture(self, tuple args, Stream stream) except -1
+    cdef bint _capture_for_others(self, tuple args, Stream stream) except -1
     cdef Replay _replay(self, Specialisation code, Reading* r)
     cdef object _run(self, Reading* r, tuple args, Stream stream)

@@ -17,7 +17,7 @@ from libc.stdint cimport uint64_t, uintptr_t
 from libc.string cimport memcmp
 from libcpp.vector cimport vector
 
-from cuda_graphs._driver.cuda cimport CUcontext, CUresult
+from cuda_graphs._driver.cuda cimport CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, CUcontext, CUresult
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.capture_handles cimport CapturedCall, may_be_captured
 from cuda_graphs._handles.graph_handles cimport current_context
@@ -30,12 +30,12 @@ from cuda_graphs.kernels.reading cimport Leaf, Reading
 from cuda_graphs.kernels.replay cimport Replay, build
 from cuda_graphs.kernels.specialisation cimport Specialisation
 
-from cuda_graphs._objects.launch import launch
 from cuda_graphs._objects.stream import default_stream
 from cuda_graphs.compiler import trace
 from cuda_graphs.compiler.errors import CompileError
 from cuda_graphs.compiler.signature import declared, is_method
 from cuda_graphs.kernels import retained
+from cuda_graphs.graph.captured_place import BorrowedCapture, CapturedPlace
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.kernels.emission import Emission
 from cuda_graphs.kernels.graph_stats import GraphStats
@@ -281,11 +281,16 @@ cdef class KernelFunction:
         if may_be_captured(stream._h) and is_captured(stream):
             self._capture(args, stream)
             return None
+        cdef bint replays = self._is_replayed() and code.artifact.lowering != "host"
+        # A replay finds out by itself.
+        if self.is_graph and (staff is not None or not replays) and self._capture_for_others(args, stream):
+            return None
         if staff is not None:
             staff.bring(stream, code.writes, r)
         self.replayed = False
-        if self._is_replayed() and code.artifact.lowering != "host":
-            self._replay(code, r).run(r.leaves, stream)
+        if replays:
+            if not self._replay(code, r).run(r.leaves, stream) and not self._capture_for_others(args, stream):
+                check_attempt(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, f"launch of kernel {self.name} on {stream!r}")
         elif code.answers:
             result = code.launch_for_results(r.leaves, stream)
         else:
@@ -299,15 +304,17 @@ cdef class KernelFunction:
         return result
 
     cdef int _capture(self, tuple args, Stream stream) except -1:
-        launches, plan = self._launches(args)
-        if plan != tuple(range(len(launches))):
-            raise RuntimeError(
-                f"{self.name}() has loops between tasks, which cannot be captured: add it to a GraphDef with call(), and "
-                "that to the capture"
-            )
-        for config, task, values, _, _ in launches:
-            launch(stream, config, task, *values)
+        """Add the nodes to what the stream captures."""
+        Emission(CapturedPlace(stream), *self._launches(args))
         return 0
+
+    cdef bint _capture_for_others(self, tuple args, Stream stream) except -1:
+        """The same where code outside of this package captures the stream; whether it does."""
+        with BorrowedCapture(stream) as capture:
+            if capture.is_there:
+                self._capture(args, stream)
+                self.replayed = False
+            return capture.is_there
 
     cdef Replay _replay(self, Specialisation code, Reading* r):
         """The graph of the specialisation in the current context."""

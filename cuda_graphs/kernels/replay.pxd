@@ -41,8 +41,8 @@ cdef class Replay:
     cdef vector[uint64_t] temps      # addresses of temporary arrays
     cdef Mutex mutex                 # of nodes, and of setting and launching
 
-    # Sets what has changed, and launches.
-    cdef int run(self, const Leaf* leaves, Stream stream) except -1
+    # Sets what has changed, and launches. False: the stream is captured, where no executable graph is launched.
+    cdef bint run(self, const Leaf* leaves, Stream stream) except -1
     cdef CUresult submit(
         self, const Leaf* leaves, const StreamHandle& stream, uint64_t seed
     ) except? CUDA_ERROR_UNKNOWN nogil

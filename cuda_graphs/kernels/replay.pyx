@@ -12,7 +12,9 @@ from libc.stddef cimport size_t
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp, memcpy
 
-from cuda_graphs._driver.cuda cimport CUDA_ERROR_UNKNOWN, CUDA_SUCCESS, CUcontext, CUresult
+from cuda_graphs._driver.cuda cimport (
+    CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, CUDA_ERROR_UNKNOWN, CUDA_SUCCESS, CUcontext, CUresult,
+)
 from cuda_graphs._driver.cuda_graph cimport graph_driver
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport (
@@ -71,7 +73,7 @@ cdef class Replay:
             node.params.kernel.kernelParams = node.pointers.data()
         return 0
 
-    cdef int run(self, const Leaf* leaves, Stream stream) except -1:
+    cdef bint run(self, const Leaf* leaves, Stream stream) except -1:
         cdef StreamHandle on = stream._h  # a copy: another thread may close the stream meanwhile
         cdef uint64_t seed = <uint64_t>seeds.draw() if self.code.draws else 0
         cdef CUresult status
@@ -81,7 +83,11 @@ cdef class Replay:
                 status = self.submit(leaves, on, seed)
             finally:
                 self.mutex.unlock()
-        return check_attempt(status, f"launch of kernel {self.code.name} on {stream!r}") if status else 0
+        if status == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
+            return False
+        if status:
+            check_attempt(status, f"launch of kernel {self.code.name} on {stream!r}")
+        return True
 
     cdef CUresult submit(
         self, const Leaf* leaves, const StreamHandle& stream, uint64_t seed

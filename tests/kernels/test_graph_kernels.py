@@ -359,20 +359,6 @@ def test_named_parameters_reach_the_nodes_of_bodies(stream):
     add.forget()
 
 
-def test_a_call_of_straight_tasks_is_captured_and_one_with_loops_is_refused(stream):
-    x, y, n, c = array([1, 2]), array([0, 0]), array([0], cg.i32), array(2, cg.i32)
-    with cg.Device(0).create_graph_builder() as builder:
-        two(2.0, x, y, stream=builder)
-        with pytest.raises(RuntimeError, match=r"body\(\) has loops between tasks, which cannot be captured"):
-            count_down(n, c, stream=builder)
-    graph = builder.complete()
-    assert y.to_numpy().tolist() == [0, 0]
-    graph.launch(stream)
-    stream.sync()
-    assert y.to_numpy().tolist() == [2, 4]
-    assert n.to_numpy().tolist() == [0]
-
-
 SCALE = 3
 
 
