@@ -239,9 +239,9 @@ def types() -> Iterator[str]:
         yield f"| `cg.{each}` | {each.size} | {span} | {numpy} |"
     yield from (
         "",
-        "In annotations `int` is `cg.i32`, `float` `cg.f32`, `bool` `cg.bool`. Vectors: `cg.vec2`, `cg.vec3`,",
-        "`cg.vec4`, `cg.types.vec(n, dtype)`; matrices: `cg.mat2`, `cg.mat3`, `cg.mat4`,",
-        "`cg.types.mat(rows, columns, dtype)`.",
+        "In annotations and calls `int` is `cg.i32`, `float` `cg.f32`, `bool` `cg.bool`, and the types of NumPy, as",
+        "`np.float32`, are those of their names. Vectors: `cg.vec2`, `cg.vec3`, `cg.vec4`, `cg.types.vec(n, dtype)`;",
+        "matrices: `cg.mat2`, `cg.mat3`, `cg.mat4`, `cg.types.mat(rows, columns, dtype)`.",
         "",
         "### Promotion",
         "",

@@ -10,6 +10,8 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from .annotations import (
     ArraySpec,
     NDArray,
@@ -29,8 +31,9 @@ from .types import SCALARS, ScalarType, bool_, f32, i32, pointer
 
 __all__ = ["declared", "is_method", "resolve", "specialise"]
 
-PYTHON = {int: i32, float: f32, bool: bool_}
 BY_DTYPE = {type.dtype: type for type in SCALARS.values() if type.dtype is not None}
+NUMPY = {np.dtype(dtype).type: type for dtype, type in BY_DTYPE.items()}
+PYTHON: dict[type, ScalarType] = {int: i32, float: f32, bool: bool_, **NUMPY}
 
 
 def resolve(annotation: Any, function: Callable[..., Any]) -> Any:

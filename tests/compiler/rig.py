@@ -337,7 +337,7 @@ def function_of(source, **names):
     """The function that the source defines, with a file that only linecache knows, as notebooks have."""
     file = f"<kernel {next(_numbers)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    space = {"cg": cg, "ndarray": annotations.ndarray, **vars(t), **names}
+    space = {"cg": cg, "np": np, "ndarray": annotations.ndarray, **vars(t), **names}
     exec(compile(source, file, "exec"), space)
     return [v for v in space.values() if getattr(v, "__code__", None) and v.__code__.co_filename == file][-1]
 

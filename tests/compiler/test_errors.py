@@ -390,6 +390,13 @@ def test_recursion_without_end_is_an_error():
         lower(kernel, specialise(kernel, ARGUMENTS))
 
 
+def test_what_python_cannot_nest_is_an_error_that_says_so():
+    kernel, _ = kernel_of("y = " + " + ".join(["a"] * 2000))
+    with pytest.raises(Recursion, match="nested too deep") as caught:
+        lower(kernel, specialise(kernel, ARGUMENTS))
+    assert "give parts of it names" in str(caught.value)
+
+
 DECLARATIONS = [
     ("def kernel(x):\n    pass\n", Syntax, "parameter 'x' of kernel kernel has no annotation"),
     ("def kernel(x: f32 = 1):\n    pass\n", Syntax, "have no defaults"),

@@ -22,7 +22,7 @@ from ..errors import CompileArgumentError, CompileLiteralError, CompileSyntaxErr
 from ..ops import OPS
 from ..scalars import scalar as constant
 from ..signature import PYTHON, is_template, resolve
-from ..types import ScalarType, bool_, f32, f64, i32
+from ..types import ScalarType, f32, f64, i32
 from . import graph_flow
 from .atomics import atomic
 from .blocks import FUNCTIONS as BLOCKS
@@ -168,6 +168,11 @@ def cast(frame: Frame, value: Any, dtype: Any) -> Any:
     if isinstance(value, Vector):
         return value.map(lambda part: frame.builder.cast(frame.scalar(part), type))
     return frame.builder.cast(frame.scalar(value), type)
+
+
+def conversion(type: ScalarType) -> Callable[..., Any]:
+    """A call of a type of Python or NumPy."""
+    return lambda frame, x: cast(frame, x, type)
 
 
 def scalar_type(frame: Frame, dtype: Any) -> ScalarType:
@@ -370,9 +375,7 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     max: many("max"),
     pow: power,
     math.pow: power,
-    int: lambda frame, x: cast(frame, x, i32),
-    float: lambda frame, x: cast(frame, x, f32),
-    bool: lambda frame, x: cast(frame, x, bool_),
+    **{python: conversion(type) for python, type in PYTHON.items()},
     **{function: FUNCTIONS[function.__name__] for function in cg.VECTORS},
     **{function: atomic(kind) for function, kind in cg.ATOMICS.items()},
     **{function: elementwise(row) for function, row in cg.OPERATIONS.items()},

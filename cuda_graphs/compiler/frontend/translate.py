@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import ast
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .. import ir
 from ..annotations import ArraySpec, FieldSpec, ScalarSpec, Spec, StaticSpec, StructSpec, VectorSpec
 from ..builder import Builder
-from ..errors import CompileReturnError, CompileTypeError, fail
+from ..errors import CompileError, CompileRecursionError, CompileReturnError, CompileTypeError, fail
 from ..signature import resolve
 from ..types import ScalarType
 from .captured import Captured, with_functions_that_ran
@@ -40,7 +42,8 @@ def translate(
         frame.parameters.add(name)
     frame.conditionals = None if graph is None else Conditionals(graph == "embedded")
     frame.return_types = returned_types(function)
-    frame.run(body_of(source.tree))
+    with enough_stack(builder):
+        frame.run(body_of(source.tree))
     check_returns(frame)
     captured = with_functions_that_ran(
         {function: source.captured, **frame.captured}, static_values(signature.values())
@@ -54,6 +57,20 @@ def translate(
         source.loc(source.tree, None),
     )
     return kernel, captured
+
+
+@contextmanager
+def enough_stack(builder: Builder) -> Iterator[None]:
+    """Expressions are translated by functions that call themselves: there is an end to how deep they may be."""
+    try:
+        yield
+    except CompileError:
+        raise
+    except RecursionError:
+        raise fail(
+            CompileRecursionError, builder.loc, f"it is nested too deep for {sys.getrecursionlimit()} levels of Python",
+            "give parts of it names, or raise the limit (sys.setrecursionlimit)",
+        ) from None  # fmt: skip
 
 
 def static_values(specs: Iterable[Spec]) -> Iterator[Any]:
