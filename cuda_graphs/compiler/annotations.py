@@ -43,7 +43,7 @@ def vec(n: int, dtype: ScalarType = f32) -> VectorType:
 
 
 def mat(rows: int, columns: int, dtype: ScalarType = f32) -> VectorType:
-    """The type of matrices."""
+    """The type of matrices. In kernels `cg.mat([[a, b], [c, d]])` is a matrix."""
     return VectorType(dtype, (rows, columns))
 
 

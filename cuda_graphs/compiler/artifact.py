@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 from . import ir
+from .errors import CompileArgumentError, fail
 from .types import ScalarType
 
 __all__ = [
@@ -145,6 +146,9 @@ def plan_of(plan: ir.Plan) -> Plan:
     )
 
 
+MOST_PARAMETERS = 32764  # bytes, of a kernel: PTX ISA, .param of entries, from 8.1 on for sm_70 and up
+
+
 def layout(task: ir.Task) -> tuple[tuple[Slot, ir.Array | ir.Param | ir.Condition], ...]:
     """The parameters of a task's entry, in order: what it uses, and nothing else."""
     arrays: dict[ir.Array, None] = {}
@@ -182,6 +186,11 @@ def layout(task: ir.Task) -> tuple[tuple[Slot, ir.Array | ir.Param | ir.Conditio
         add("scalar", param.path, 0, param.type.size, param)
     for condition in conditions:
         add("condition", condition.name, 0, 8, condition)
+    if offset > MOST_PARAMETERS:
+        raise fail(
+            CompileArgumentError, task.loc, f"it needs {offset} bytes of parameters, and a GPU takes {MOST_PARAMETERS}",
+            "give numbers as an array, not one by one",
+        )  # fmt: skip
     return tuple(found)
 
 

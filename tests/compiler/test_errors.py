@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from cuda_graphs.compiler import errors, intrinsics
-from cuda_graphs.compiler.pipeline import lower
+from cuda_graphs.compiler.pipeline import compile_kernel, lower
 from cuda_graphs.compiler.signature import specialise
+from cuda_graphs.compiler.target_x86 import X86
 from tests.compiler.rig import cg, function_of
 from tests.compiler.test_blocks import REFUSED
 
@@ -395,6 +396,19 @@ def test_what_python_cannot_nest_is_an_error_that_says_so():
     with pytest.raises(Recursion, match="nested too deep") as caught:
         lower(kernel, specialise(kernel, ARGUMENTS))
     assert "give parts of it names" in str(caught.value)
+
+
+def test_parameters_that_no_gpu_takes_are_too_many():
+    names = [f"p{i}" for i in range(4200)]
+    kernel = function_of(
+        f"def kernel(x: ndarray(f32, 1), {', '.join(f'{name}: f64' for name in names)}):\n"
+        + "    for i in range(1):\n"
+        + "".join(f"        x[0] += {' + '.join(names[at : at + 100])}\n" for at in range(0, 4200, 100))
+    )
+    signature = specialise(kernel, {"x": np.zeros(1, "f"), **dict.fromkeys(names, 1.0)})
+    with pytest.raises(Argument, match="needs 33608 bytes of parameters, and a GPU takes 32764") as caught:
+        compile_kernel(kernel, signature, X86())
+    assert "give numbers as an array" in str(caught.value)
 
 
 DECLARATIONS = [

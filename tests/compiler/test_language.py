@@ -532,13 +532,17 @@ def matrices(out: cg.ndarray(cg.f64, 2), m: cg.mat(3, 3, cg.f64), small: cg.mat(
     out[5, 0] = m.determinant()
     out[5, 1] = four.trace()
     out[5, 2] = (two.inverse() @ two).sum() + cg.outer(two[0], two[1])[1, 0]
+    rows = cg.mat([[1, out[5, 1]], two[1]])
+    for i, j in cg.static(cg.ndrange(2, 2)):
+        out[6 + i, j] = rows[i, j]
 
 
 def test_matrices():
     random = np.random.default_rng(5)
     m, small = random.random((3, 3)), random.random((4, 4))
-    found = run_all(matrices, exact=False, out=zeros((6, 3), "f8"), m=m.tolist(), small=small.tolist())["out"]
+    found = run_all(matrices, exact=False, out=zeros((8, 3), "f8"), m=m.tolist(), small=small.tolist())["out"]
     np.testing.assert_allclose(found[:3], np.eye(3), atol=1e-12)
     np.testing.assert_allclose(found[3], m @ [1, 0, 2], rtol=1e-12)
     np.testing.assert_allclose(found[4], m[0], rtol=0)
     np.testing.assert_allclose(found[5], [np.linalg.det(m), 4, 2 + 6], rtol=1e-9)
+    np.testing.assert_allclose(found[6:, :2], [[1, 4], [3, 4]], rtol=1e-9)

@@ -340,6 +340,21 @@ def vector(frame: Frame, *args: Any) -> Vector:
     return make_vector(frame, None, args[0] if len(args) == 1 else args)
 
 
+def matrix(frame: Frame, rows: Any, columns: Any = None, dtype: Any = f32) -> Vector | VectorType:
+    """cg.mat(rows, columns, dtype): the type; cg.mat([[a, b], [c, d]]): a matrix, as cg.vector makes it of rows."""
+    if columns is None:
+        found = make_vector(frame, None, rows)
+        if len(found.shape) != 2:
+            raise fail(
+                CompileTypeError,
+                frame.builder.loc,
+                f"{kind_of(rows)} has no rows",
+                "cg.mat([[a, b], [c, d]])",
+            )
+        return found
+    return mat(python_value(frame, rows), python_value(frame, columns), scalar_type(frame, dtype))
+
+
 def method(frame: Frame, bound: Bound, args: list[Any]) -> Any:
     from .linear import METHODS
 
@@ -365,7 +380,7 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     cg.random: random_number,
     cg.vector: vector,
     vec: lambda frame, n, dtype=f32: vec(python_value(frame, n), scalar_type(frame, dtype)),
-    mat: lambda frame, rows, columns, dtype=f32: mat(rows, columns, scalar_type(frame, dtype)),
+    mat: matrix,
     cg.loop_config: loop_config,
     cg.blocks: blocks_call,
     **BLOCKS,

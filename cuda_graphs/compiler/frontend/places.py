@@ -178,6 +178,11 @@ def make_vector(frame: Frame, type: VectorType | None, *args: Any) -> Vector:
         rows = [
             make_vector(frame, None, part) if isinstance(part, tuple) else read(frame, part) for part in found
         ]
+        if len({row.shape if isinstance(row, Vector) else () for row in rows}) > 1:
+            raise fail(
+                CompileTypeError, frame.builder.loc, "the rows of a matrix have different lengths",
+                "give each row as many numbers",
+            )  # fmt: skip
         parts = Vector(tuple(rows))
     elif type is not None:
         scalar = frame.scalar(found, "a component")
