@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds two shared libraries and the Cython extensions that link the first of them.
+"""Builds shared libraries and the Cython extensions that link the first of them.
 
 Metadata stands in pyproject.toml. `cuda.h` comes from CUDA_HOME or CUDA_PATH where one is set, else from the wheel
 nvidia-cuda-runtime. Environment: CXX (e.g. "ccache g++"), MAX_JOBS (default: all cores), CUDA_GRAPHS_CXXFLAGS.
@@ -52,8 +52,15 @@ class SharedLibrary(Extension):
     """A plain shared library in a package folder: no PyInit function, a fixed file name."""
 
 
+# What stands in for libcuda, by name: empty but for the host driver, which it needs (_standin/standin.cpp).
+NEEDS_HOST_DRIVER = [
+    "-Wl,--no-as-needed",
+    "-lcuda_graphs_hostdriver",
+    "-Wl,-rpath,$ORIGIN/../_hostdriver",
+]
+
 LIBRARIES = [
-    # name, folders of its sources, compile flags, link flags
+    # name, folders of its sources, compile flags, link flags; its SONAME is its file name if no other is given
     (
         "cuda_graphs._handles.libcuda_graphs_handles",
         ["cuda_graphs/_driver", "cuda_graphs/_handles"],
@@ -65,6 +72,18 @@ LIBRARIES = [
         ["cuda_graphs/_hostdriver"],
         ["-fvisibility=hidden"],  # exports the driver's functions and the plug, nothing else
         ["-pthread", "-Wl,-Bsymbolic"],
+    ),
+    *(
+        (
+            f"cuda_graphs._standin.{name}",
+            ["cuda_graphs/_standin"],
+            [],
+            [f"-Wl,-soname,{soname}", *NEEDS_HOST_DRIVER],
+        )
+        for name, soname in (
+            ("libcuda_graphs_standin", "libcuda.so.1"),
+            ("libcuda_graphs_standin_unversioned", "libcuda.so"),
+        )
     ),
 ]
 
@@ -79,7 +98,7 @@ def shared_libraries(include: str) -> list[SharedLibrary]:
             sources(*folders),
             include_dirs=["cuda_graphs", include],
             extra_compile_args=[*COMMON, *OURS, *flags],
-            extra_link_args=[*link, f"-Wl,-soname,{name.rpartition('.')[2]}.so"],
+            extra_link_args=[f"-Wl,-soname,{name.rpartition('.')[2]}.so", *link],  # the last SONAME counts
             language="c++",
         )
         for name, folders, flags, link in LIBRARIES
@@ -154,6 +173,7 @@ class BuildExt(build_ext):
             objects,
             target,
             extra_postargs=library.extra_link_args,
+            library_dirs=[str(Path(self.get_ext_fullpath("cuda_graphs._hostdriver.any")).parent)],
             target_lang="c++",
             build_temp=self.build_temp,
         )

@@ -39,6 +39,7 @@ _lock = threading.RLock()
 # A fork waits for a thread that is loading a driver: in the child that thread would be gone, and the lock taken.
 os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 _wanted: tuple[str, str] | None = None
+_settled: tuple[str, str] | None = None  # goes before all, and stays
 _chosen: DriverInfo | None = None
 
 
@@ -51,17 +52,38 @@ def use_driver(kind: str) -> None:
 
     Raises:
         ValueError: Another word.
-        RuntimeError: A driver of another kind runs already.
+        RuntimeError: A driver of another kind runs already, or the host driver stands in for libcuda.
     """
     global _wanted
     _check_kind(kind, "use_driver()")
     with _lock:
+        if _settled is not None and kind not in ("auto", _settled[0]):
+            raise RuntimeError(
+                f"use_driver({kind!r}) came in a process where {_settled[1]}: there is no other driver in it."
+            )
         if _chosen is not None and kind not in ("auto", _chosen.kind):
             raise RuntimeError(
                 f"use_driver({kind!r}) came after the first device call: the {_chosen.kind} driver runs in this "
                 f"process ({_chosen.reason}). Call it first thing, or set {VARIABLE}={kind}."
             )
         _wanted = (kind, f"use_driver({kind!r})")
+
+
+def settle_on_host(reason: str) -> None:
+    """The host driver, whatever else was or will be asked for; its image loader is plugged, but it is not initialised:
+    cuInit is the program's own.
+
+    Raises:
+        RuntimeError: The CUDA driver runs already.
+    """
+    global _settled
+    from cuda_graphs._driver import seam
+
+    with _lock:
+        if _chosen is not None and _chosen.kind != "host":
+            raise RuntimeError(f"the {_chosen.kind} driver runs in this process already ({_chosen.reason})")
+        seam.plug_image_loader(str(HOST_LIBRARY))
+        _settled = ("host", reason)
 
 
 def driver_info() -> DriverInfo:
@@ -78,7 +100,7 @@ def ensure_loaded() -> DriverInfo:
     if _chosen is None:
         with _lock:
             if _chosen is None:
-                _chosen = _load(*(_wanted or _from_environment()))
+                _chosen = _load(*(_settled or _wanted or _from_environment()))
     return _chosen
 
 
@@ -142,7 +164,7 @@ def _load_host(reason: str) -> DriverInfo:
         raise DriverNotFoundError(
             f"The host driver {HOST_LIBRARY} cannot be loaded: {problem}. Reinstall cuda_graphs."
         )
-    seam.plug_image_loader()
+    seam.plug_image_loader(str(HOST_LIBRARY))
     return _info("host", str(HOST_LIBRARY), reason)
 
 

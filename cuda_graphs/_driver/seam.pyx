@@ -30,6 +30,9 @@ from cuda_graphs.errors import error_from_code, warn_of_loss
 cdef extern from "_driver/table.hpp" namespace "cg":
     string load_driver(const char* path) nogil
 
+cdef extern from "_driver/plug.hpp" namespace "cg":
+    void* library_symbol(const char* path, const char* name) noexcept
+
 cdef extern from "_handles/gil.hpp" namespace "cg":
     void close_python() noexcept
     void release_python(void* object) noexcept nogil
@@ -156,11 +159,21 @@ report_losses_to(tell_loss_aside)
 # The host driver's plug. llvmlite is imported at the first module that is loaded, not before.
 
 cdef cgh_loader plug
+cdef GetServices services_of_host = NULL
 
 
-def plug_image_loader() -> None:
-    """Give the host driver the loader that turns PTX into native code."""
-    cdef SetImageLoader set_loader = <SetImageLoader>driver_symbol(b"cghSetImageLoader")
+def plug_image_loader(str path) -> None:
+    """Give the host driver, the library at `path`, the loader that turns PTX into native code; before or after cuInit.
+
+    Raises:
+        OSError: There is no host driver at `path`.
+    """
+    global services_of_host
+    cdef bytes encoded = path.encode()
+    cdef SetImageLoader set_loader = <SetImageLoader>library_symbol(encoded, b"cghSetImageLoader")
+    if set_loader == NULL:
+        raise OSError(f"{path} is not the host driver; reinstall cuda_graphs")
+    services_of_host = <GetServices>library_symbol(encoded, b"cghGetServices")
     plug.self = NULL
     plug.load = load_image
     plug.unload = unload_image
@@ -191,7 +204,6 @@ cdef CUresult load_image_python(bytes image, cgh_image* out, char* log, size_t l
 
 
 cdef CUresult load_image_or_raise(bytes image, cgh_image* out, char* log, size_t log_size) except *:
-    cdef GetServices services = <GetServices>driver_symbol(b"cghGetServices")
     try:
         from cuda_graphs._ptx.errors import ImageError
         from cuda_graphs._ptx.loader import load as load_with_llvm
@@ -199,7 +211,7 @@ cdef CUresult load_image_or_raise(bytes image, cgh_image* out, char* log, size_t
         write_log(str(error), log, log_size)
         return CUDA_ERROR_JIT_COMPILER_NOT_FOUND
     try:
-        loaded = load_with_llvm(image, <uintptr_t>services())
+        loaded = load_with_llvm(image, <uintptr_t>services_of_host())
     except ImageError as error:
         write_log(str(error), log, log_size)
         return <CUresult><int>error.code

@@ -16,7 +16,7 @@ LONGER: dict[str, str] = {}
 
 # Lines of code per folder of the package. To be raised by whoever needs more, in the commit that needs it.
 LIMITS = {
-    "cuda_graphs": 1500,
+    "cuda_graphs": 1700,
     "cuda_graphs/_driver": 2000,
     "cuda_graphs/_handles": 7700,
     "cuda_graphs/_objects": 6000,
@@ -24,8 +24,9 @@ LIMITS = {
     "cuda_graphs/compiler": 14000,
     "cuda_graphs/kernels": 4500,
     "cuda_graphs/interop": 700,
-    "cuda_graphs/_hostdriver": 14000,
+    "cuda_graphs/_hostdriver": 17000,
     "cuda_graphs/_ptx": 7000,
+    "cuda_graphs/_standin": 50,
 }
 
 

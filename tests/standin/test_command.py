@@ -1,0 +1,258 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: `python -m cuda_graphs.hostdriver` runs a program as `python` does, with the host driver as libcuda.so.1 of that
+process; and nothing else ever makes it so.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+
+# The names under which a process may find libcuda, by dlopen without loading and in its memory.
+REPORT = """
+import ctypes, json, os
+def found(name):
+    try:
+        return hasattr(ctypes.CDLL(name, mode=os.RTLD_NOLOAD), "cghStandsIn")
+    except OSError:
+        return None
+with open("/proc/self/maps") as maps:
+    mapped = sorted({line.split()[-1] for line in maps if "libcuda" in line.rpartition("/")[2]})
+print(json.dumps([found("libcuda.so.1"), found("libcuda.so"), [path.rpartition("/")[2] for path in mapped]]))
+"""
+STAND_IN = ["-m", "cuda_graphs.hostdriver"]
+
+
+@pytest.fixture
+def python(tmp_path):
+    """python(*arguments): what a Python process with them says and how it ends; started in tmp_path."""
+
+    def run(*arguments, text=None, **environment):
+        path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+        return subprocess.run(
+            [sys.executable, *map(str, arguments)],
+            env={**os.environ, "PYTHONPATH": path, **environment},
+            cwd=tmp_path,
+            input=text,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(name, text):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import cuda_graphs",
+        "import cuda_graphs.hostdriver",
+        "import cuda_graphs.testing, cuda_graphs.interop",
+        "import cuda_graphs as cg; cg.use_driver('host'); d = cg.Device(); d.set_current(); d.create_stream().sync()",
+    ],
+)
+def test_importing_and_using_the_package_leaves_libcuda_unresolved(python, code):
+    child = python("-c", code + "\n" + REPORT)
+    by_version, by_name, mapped = json.loads(child.stdout)
+    assert (by_version, by_name) == (None, None), child.stderr
+    assert [name for name in mapped if "graphs" not in name or "standin" in name] == []
+
+
+def test_the_command_puts_the_host_driver_in_the_place_of_libcuda(python):
+    child = python(*STAND_IN, "-c", REPORT)
+    by_version, by_name, mapped = json.loads(child.stdout)
+    assert (by_version, by_name) == (True, True), child.stderr
+    assert {"libcuda_graphs_hostdriver.so", "libcuda_graphs_standin.so"} <= set(mapped)
+
+
+CALLS = """
+import ctypes
+library = ctypes.CDLL("libcuda.so.1")
+count = ctypes.c_int(-1)
+before = library.cuDeviceGetCount(ctypes.byref(count))
+print(before, library.cuInit(0), library.cuDeviceGetCount(ctypes.byref(count)), count.value)
+"""
+
+
+def test_the_driver_is_not_initialised_before_the_program_does_it(python):
+    child = python(*STAND_IN, "-c", CALLS, CUDA_GRAPHS_HOST_DEVICES="3")
+    assert child.stdout == "3 0 0 3\n", child.stderr
+
+
+def test_a_machine_without_devices_can_be_played(python):
+    child = python(*STAND_IN, "-c", CALLS, CUDA_GRAPHS_HOST_DEVICES="0")
+    assert child.stdout.split()[1] == "100", child.stderr  # CUDA_ERROR_NO_DEVICE
+
+
+def test_this_package_and_others_share_one_driver(python):
+    child = python(
+        *STAND_IN,
+        "-c",
+        """
+import ctypes
+import cuda_graphs as cg
+from cuda.bindings import driver
+device = cg.Device()
+device.set_current()
+ours = device.create_stream()
+assert driver.cuStreamQuery(driver.CUstream(int(ours.handle))) == (driver.CUresult.CUDA_SUCCESS,)
+print(cg.driver_info().kind)
+print(cg.driver_info().reason)
+try:
+    cg.use_driver("cuda")
+except RuntimeError as error:
+    print(error)
+""",
+        CUDA_GRAPHS_DRIVER="cuda",
+    )
+    assert child.stdout.splitlines() == [
+        "host",
+        "the host driver stands in for libcuda (cuda_graphs.hostdriver)",
+        "use_driver('cuda') came in a process where the host driver stands in for libcuda (cuda_graphs.hostdriver): "
+        "there is no other driver in it.",
+    ], child.stderr
+
+
+@pytest.mark.parametrize("start", [[], STAND_IN], ids=["python", "the command"])
+class TestAProgramSeesWhatPythonShowsIt:
+    """Each of these is the same with and without the command."""
+
+    def test_a_script(self, python, file, start):
+        script = file("folder/script.py", "import sys; print(sys.argv, sys.path[0], __name__, __file__)")
+        assert python(*start, script, "-a", "b").stdout == (
+            f"['{script}', '-a', 'b'] {script.parent} __main__ {script}\n"
+        )
+
+    def test_a_script_imports_its_neighbours(self, python, file, start):
+        file("folder/neighbour.py", "here = 5")
+        assert (
+            python(*start, file("folder/script.py", "import neighbour; print(neighbour.here)")).stdout
+            == "5\n"
+        )
+
+    def test_a_folder(self, python, file, start):
+        script = file("folder/__main__.py", "import sys; print(sys.argv, sys.path[0], __name__)")
+        assert python(*start, script.parent).stdout == f"['{script.parent}'] {script.parent} __main__\n"
+
+    def test_a_module(self, python, file, start):
+        text = "import sys; print(sys.argv, sys.path[0], __name__, sys.modules['__main__'].__spec__.name)"
+        script = file("package/inside.py", text)
+        assert python(*start, "-m", "package.inside", "-m").stdout == (
+            f"['{script}', '-m'] {script.parent.parent} __main__ package.inside\n"
+        )
+
+    def test_code(self, python, start):
+        code = "import sys; print(sys.argv, repr(sys.path[0]), __name__)"
+        assert python(*start, "-c", code, "-x").stdout == "['-c', '-x'] '' __main__\n"
+
+    def test_code_from_standard_input(self, python, start):
+        code = "import sys; print(sys.argv, repr(sys.path[0]), __name__)"
+        assert python(*start, "-", "x", text=code).stdout == "['-', 'x'] '' __main__\n"
+
+    def test_the_main_module_is_the_programs(self, python, file, start):
+        script = file(
+            "script.py", "import sys, __main__\nmine = 7\nprint(__main__.mine, sys.modules[__name__].mine)"
+        )
+        assert python(*start, script).stdout == "7 7\n"
+
+    @pytest.mark.parametrize(("end", "code"), [("7", 7), ("", 0), ("'why'", 1), ("None", 0)])
+    def test_the_exit_code(self, python, start, end, code):
+        assert python(*start, "-c", f"import sys; sys.exit({end})").returncode == code
+
+    def test_an_interrupt(self, python, start):
+        assert python(*start, "-c", "raise KeyboardInterrupt").returncode in (-signal.SIGINT, 130)
+
+    def test_a_traceback(self, python, file, start):
+        script = file("script.py", "def inner():\n    raise ValueError('no')\n\ninner()\n")
+        child = python(*start, script)
+        assert child.returncode == 1
+        lines = [line for line in child.stderr.splitlines() if "^" not in line and "~" not in line]
+        assert lines == [
+            "Traceback (most recent call last):",
+            f'  File "{script}", line 4, in <module>',
+            "    inner()",
+            f'  File "{script}", line 2, in inner',
+            "    raise ValueError('no')",
+            "ValueError: no",
+        ]
+
+    def test_a_syntax_error(self, python, file, start):
+        child = python(*start, file("script.py", "x = = 3\n"))
+        assert child.returncode == 1
+        assert child.stderr.splitlines()[0].endswith('script.py", line 1')
+
+    def test_a_script_that_is_not_there(self, python, start):
+        child = python(*start, "nothing.py")
+        assert child.returncode == 2
+        assert "can't open file" in child.stderr
+        assert "Traceback" not in child.stderr
+
+    def test_what_runs_at_the_end(self, python, start):
+        child = python(*start, "-c", "import atexit\nx = 3\natexit.register(lambda: print(x))")
+        assert (child.stdout, child.stderr) == ("3\n", "")
+
+
+@pytest.mark.parametrize("arguments", [[], ["-m"], ["-c"], ["--what"]])
+def test_a_wrong_command_line_is_refused_with_the_usage(python, arguments):
+    child = python(*STAND_IN, *arguments)
+    assert child.returncode == 2
+    assert "usage: python -m cuda_graphs.hostdriver" in child.stderr
+
+
+def test_a_process_that_the_program_starts_is_an_ordinary_one(python):
+    child = python(
+        *STAND_IN,
+        "-c",
+        f"import subprocess, sys; subprocess.run([sys.executable, '-c', {REPORT!r}], check=True)",
+    )
+    assert json.loads(child.stdout) == [None, None, []], child.stderr
+
+
+def test_another_library_of_that_name_is_not_pushed_aside(python, tmp_path):
+    other = tmp_path / "libother.so"
+    subprocess.run(
+        ["gcc", "-shared", "-x", "c", "/dev/null", "-Wl,-soname,libcuda.so.1", "-o", other], check=True
+    )
+    child = python(
+        "-c",
+        f"""
+import ctypes
+ctypes.CDLL({str(other)!r})
+from cuda_graphs import hostdriver
+try:
+    hostdriver.stand_in()
+except RuntimeError as error:
+    print(error)
+print(hostdriver.stands_in())
+""",
+    )
+    assert "a library of the name libcuda.so.1 is loaded in this process already" in child.stdout, (
+        child.stderr
+    )
+    assert child.stdout.endswith("False\n")
+
+
+def test_standing_in_twice_is_once(python):
+    child = python(
+        "-c",
+        "from cuda_graphs.hostdriver import stand_in as s, stands_in; print(stands_in()); s(); s(); print(stands_in())",
+    )
+    assert child.stdout == "False\nTrue\n", child.stderr
