@@ -65,6 +65,7 @@ class TaskInfo:
     shared_bytes: int = 0  # of the arrays that a block shares
     prints: bool = False
     threads: int | None = None  # of a CPU that take part, at most: cg.loop_config(parallelize=)
+    gathers: bool = False  # a block of a GPU does once what its threads add to an element: large blocks pay
 
 
 # What runs when: numbers of tasks, and (kind, condition, its initial value or None, plans) of each ir.Conditional.
@@ -207,6 +208,7 @@ def describe(task: ir.Task) -> TaskInfo:
         iterations(task), task.loc.line if task.loc else 0, axes_of(task), settings_of(task).block_dim,
         task.loop is not None and task.loop.blocks > 0, shared_layout(task)[1],
         any(isinstance(each, ir.Print) for each in ir.walk(task.body)), settings_of(task).parallelize,
+        bool(task.bins or task.sums),
     )  # fmt: skip
 
 

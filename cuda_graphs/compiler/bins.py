@@ -24,33 +24,65 @@ REPAYS = 4  # iterations for each bin, which is filled and added
 
 def with_bins(e: Emitter, atomics: tuple[ir.Atomic, ...], iterations: str, run: Callable[[], None]) -> None:
     """Emit what `run` emits twice: with bins for the arrays of these atomics, and without them."""
-    arrays = {atomic.array: atomic for atomic in atomics if isinstance(atomic.array, ir.Array)}
-    counts = {array: elements(e, array) for array in arrays}
+    counts = bin_counts(e, atomics)
+
+    def own() -> None:
+        memory = e.addresses.copy()
+        for (array, atomic), count in counts.items():
+            t = llvm_type(array.element)
+            e.addresses[array] = e.slot(f"[{room(array)} x {t}], align 64")
+            fill_bins(e, e.addresses[array], f"{t} {untouched(atomic)}", t, count)
+        e.private = frozenset(array for array, _ in counts)
+        run()
+        e.private = frozenset()
+        for (array, atomic), count in counts.items():
+            add_bins(e, atomic, array, e.addresses[array], memory[array], count)
+        e.addresses = memory
+
+    either(e, pays(e, counts, iterations), own, run)
+
+
+Counts = dict[tuple[ir.Array, ir.Atomic], str]
+"""Of each array that may have bins, and what is done to it: how many elements there are."""
+
+
+def bin_counts(e: Emitter, atomics: tuple[ir.Atomic, ...]) -> Counts:
+    return {
+        (atomic.array, atomic): elements(e, atomic.array)
+        for atomic in atomics
+        if isinstance(atomic.array, ir.Array)
+    }
+
+
+def pays(e: Emitter, counts: Counts, iterations: str) -> str:
+    """Whether all bins have room, and so many iterations that they are worth it."""
     worth = "true"
-    for array, count in counts.items():
-        small = e.let(f"icmp ule i64 {count}, {BYTES // array.element.size}")
+    for (array, _), count in counts.items():
+        small = e.let(f"icmp ule i64 {count}, {room(array)}")
         repaid = e.let(f"icmp ule i64 {e.let(f'mul i64 {count}, {REPAYS}')}, {iterations}")
         worth = e.let(f"and i1 {worth}, {e.let(f'and i1 {small}, {repaid}')}")
+    return worth
+
+
+def either(e: Emitter, condition: str, first: Callable[[], None], second: Callable[[], None]) -> None:
+    """Emit what `first` emits under a condition, else what `second` emits."""
     own, shared, after = (e.label(stem) for stem in ("own", "shared", "binned"))
-    e.line(f"br i1 {worth}, label %{own}, label %{shared}")
-    e.start(own)
-    memory = e.addresses.copy()
-    for array, atomic in arrays.items():
-        t = llvm_type(array.element)
-        e.addresses[array] = e.slot(f"[{BYTES // array.element.size} x {t}], align 64")
-        nothing = number(neutral(atomic.kind, array.element).value, array.element)
-        fill_bins(e, e.addresses[array], f"{t} {nothing}", t, counts[array])
-    e.private = frozenset(arrays)
-    run()
-    e.private = frozenset()
-    for array, atomic in arrays.items():
-        add_bins(e, atomic, array, e.addresses[array], memory[array], counts[array])
-    e.addresses = memory
-    e.line(f"br label %{after}")
-    e.start(shared)
-    run()
-    e.line(f"br label %{after}")
+    e.line(f"br i1 {condition}, label %{own}, label %{shared}")
+    for label, body in ((own, first), (shared, second)):
+        e.start(label)
+        body()
+        e.line(f"br label %{after}")
     e.start(after)
+
+
+def room(array: ir.Array) -> int:
+    """How many bins there may be."""
+    return BYTES // array.element.size
+
+
+def untouched(atomic: ir.Atomic) -> str:
+    """What is in a bin at first."""
+    return number(neutral(atomic.kind, atomic.type).value, atomic.type)
 
 
 def elements(e: Emitter, array: ir.Array) -> str:
@@ -73,18 +105,24 @@ def fill_bins(e: Emitter, bins: str, nothing: str, t: str, count: str) -> None:
 
 def add_bins(e: Emitter, atomic: ir.Atomic, array: ir.Array, bins: str, memory: str, count: str) -> None:
     """Add what has changed of the bins to the array."""
-    t, bits = llvm_type(array.element), f"i{array.element.bits}"
+    t = llvm_type(array.element)
     index = ir.LoopIndex("bin")
 
     def body(following: str) -> None:
         at = e.wide[index]
         value = e.let(f"load {t}, ptr {e.let(f'getelementptr inbounds {t}, ptr {bins}, i64 {at}')}")
-        nothing = number(neutral(atomic.kind, array.element).value, array.element)
-        now = value if t == bits else e.let(f"bitcast {t} {value} to {bits}")
-        then = nothing if t == bits else e.let(f"bitcast {t} {nothing} to {bits}")
-        add = e.label("add")
-        e.line(f"br i1 {e.let(f'icmp eq {bits} {now}, {then}')}, label %{following}, label %{add}")
-        e.start(add)
-        e.change(atomic, t, e.let(f"getelementptr inbounds {t}, ptr {memory}, i64 {at}"), value)
+        add_bin(e, atomic, value, e.let(f"getelementptr inbounds {t}, ptr {memory}, i64 {at}"), following)
 
     e.counted(index, "0", count, 1, body)
+
+
+def add_bin(e: Emitter, atomic: ir.Atomic, value: str, at: str, following: str) -> None:
+    """Add what is in a bin to an element, unless that is what was there at first."""
+    t, bits = llvm_type(atomic.type), f"i{atomic.type.bits}"
+    nothing = untouched(atomic)
+    now = value if t == bits else e.let(f"bitcast {t} {value} to {bits}")
+    then = nothing if t == bits else e.let(f"bitcast {t} {nothing} to {bits}")
+    add = e.label("add")
+    e.line(f"br i1 {e.let(f'icmp eq {bits} {now}, {then}')}, label %{following}, label %{add}")
+    e.start(add)
+    e.change(atomic, t, at, value)

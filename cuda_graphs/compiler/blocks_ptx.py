@@ -11,44 +11,34 @@ A reduction over a block is one over each warp, then one over the results of the
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from . import ir
 from .collectives import COLLECTIVES, WARP, Row
+from .lanes_ptx import FULL, GpuLanes, when
 from .llvm import Emitter
 from .notation import llvm_type
+from .strides_ptx import strided
 from .team import Team, nothing, source_of
 from .types import ScalarType, bool_, i64
 
 __all__ = ["GpuTeam"]
 
-FULL = "-1"  # the mask of all lanes
 EXCHANGE = f"[{WARP + 1} x i64]"  # a result of each warp, and that of all
-# Rows of the op table -> names of redux.sync, by the kind of integers (PTX ISA 9.7.9.25; of 32 bits, from sm_80 on).
-REDUX = {
-    "add": ("add", "add"), "min": ("min", "umin"), "max": ("max", "umax"), "bit_and": ("and", "and"),
-    "bit_or": ("or", "or"), "bit_xor": ("xor", "xor"),
-}  # fmt: skip
 
 
 class GpuTeam(Team):
-    """Threads of the GPU. `name`: of its entry; `redux`: whether the GPU has redux.sync."""
+    """Threads of the GPU. `name`: of its entry; `capability`: of the GPU."""
 
     alone = False
 
-    def __init__(self, e: Emitter, loop: ir.For, name: str, redux: bool) -> None:
+    def __init__(self, e: Emitter, loop: ir.For, name: str, capability: int) -> None:
         super().__init__(e, loop)
-        self.name, self.redux = name, redux
+        self.name, self.lanes = name, GpuLanes(e, capability)
         self.shares = False
         self.active: str | None = None  # whether the thread has an iteration, where it may have none
-        self.thread = self.register("tid.x")
-        self.tid = e.let(f"zext i32 {self.thread} to i64")
+        self.tid = e.let(f"zext i32 {self.lanes.thread} to i64")
         for array in dict.fromkeys(getattr(s, "array", None) for s in ir.walk(loop.body)):
             if isinstance(array, ir.Array) and array.space is ir.Space.SHARED:
                 self.share(array)
-
-    def register(self, name: str) -> str:
-        return self.e.call(f"llvm.nvvm.read.ptx.sreg.{name}", "i32", [])
 
     def share(self, array: ir.Array) -> None:
         """Memory of the block."""
@@ -64,11 +54,13 @@ class GpuTeam(Team):
         self.e.declare(name, f"{name} = internal addrspace(3) global {kind} undef, align 16")
         return name
 
-    def run(self, grid: Callable[..., str]) -> None:
+    def run(self) -> None:
         """The blocks of this block of the GPU."""
         e = self.e
-        first, step = (e.let(f"zext i32 {self.register(name)} to i64") for name in ("ctaid.x", "nctaid.x"))
-        grid(e, first, step, self.blocks(), self.body)
+        first, step = (
+            e.let(f"zext i32 {self.lanes.register(name)} to i64") for name in ("ctaid.x", "nctaid.x")
+        )
+        strided(e, first, step, self.blocks(), self.body)
 
     def body(self, at: str, following: str) -> None:
         e = self.e
@@ -87,7 +79,7 @@ class GpuTeam(Team):
         e.line(f"br label %{end}")
         e.start(end)
         if self.shares:
-            self.wait()  # the next block has the same memory
+            self.lanes.wait()  # the next block has the same memory
 
     # Statements
 
@@ -111,12 +103,9 @@ class GpuTeam(Team):
 
     def barrier(self, statement: ir.Barrier) -> None:
         if statement.scope == "block":
-            self.wait()
+            self.lanes.wait()
         else:
             self.e.call_void("llvm.nvvm.bar.warp.sync", [("i32", self.members())])
-
-    def wait(self) -> None:
-        self.e.call_void("llvm.nvvm.barrier.cta.sync.aligned.all", [("i32", "0")])
 
     def position(self, statement: ir.Position) -> None:
         self.e.wide[statement] = self.tid if statement.kind == "thread" else self.block
@@ -131,12 +120,14 @@ class GpuTeam(Team):
         if row.source:
             found = self.shuffled(row, type, value, self.given(m.args[1]), here)
         elif row.rule == "ballot":
-            found = self.vote("ballot", value if here is None else e.let(f"and i1 {here}, {value}"))
+            found = self.lanes.vote(
+                "ballot", value if here is None else e.let(f"and i1 {here}, {value}"), self.members()
+            )
         else:
             t = llvm_type(type)
             if here is not None:
                 value = e.let(f"select i1 {here}, {t} {value}, {t} {nothing(row, type)}")
-            found = self.of_warp(row, type, value, self.members())
+            found = self.lanes.reduced(row.combine, type, value, nothing(row, type), self.members())
             if row.scope == "block" and self.loop.blocks > WARP:
                 found = self.of_block(row, type, found)
         e.line(f"store {llvm_type(m.result.type)} {found}, ptr {e.variable(m.result)}")
@@ -153,75 +144,30 @@ class GpuTeam(Team):
             return mask or self.active
         return self.e.let(f"select i1 {self.active}, i1 {mask}, i1 false")
 
-    def lane(self) -> str:
-        return self.e.let(f"and i32 {self.thread}, {WARP - 1}")
-
-    def warp(self) -> str:
-        return self.e.let(f"lshr i32 {self.thread}, 5")
-
     def members(self) -> str:
         """The mask of the lanes that the warp has."""
         rest = self.loop.blocks % WARP
         if not rest:
             return FULL
-        last = self.e.let(f"icmp eq i32 {self.warp()}, {self.loop.blocks // WARP}")
+        last = self.e.let(f"icmp eq i32 {self.lanes.warp()}, {self.loop.blocks // WARP}")
         return self.e.let(f"select i1 {last}, i32 {(1 << rest) - 1}, i32 -1")
-
-    def vote(self, mode: str, flag: str) -> str:
-        result = "i32" if mode == "ballot" else "i1"
-        return self.e.call(f"llvm.nvvm.vote.{mode}.sync", result, [("i32", self.members()), ("i1", flag)])
 
     def shuffled(self, row: Row, type: ScalarType, value: str, operand: str, here: str | None) -> str:
         """From the lane that the operand names, if somebody is there, else from the own one."""
-        e, lane = self.e, self.lane()
+        e, lane = self.e, self.lanes.lane()
         source = source_of(e, row, "i32", lane, e.let(f"and i32 {operand}, {WARP - 1}"))
         members = self.members()
         there = e.let(f"icmp ult i32 {source}, {WARP}")
         source = e.let(f"select i1 {there}, i32 {source}, i32 {lane}")
         if members != FULL or here is not None:
-            lanes = members if here is None else self.vote("ballot", here)
+            lanes = members if here is None else self.lanes.vote("ballot", here, self.members())
             bit = e.let(f"and i32 {e.let(f'lshr i32 {lanes}, {source}')}, 1")
             source = e.let(f"select i1 {e.let(f'icmp ne i32 {bit}, 0')}, i32 {source}, i32 {lane}")
-        return self.exchanged("idx", type, value, source, members)
-
-    def exchanged(self, mode: str, type: ScalarType, value: str, operand: str, members: str) -> str:
-        """shfl.sync, word by word."""
-        words = [
-            self.e.call(
-                f"llvm.nvvm.shfl.sync.{mode}.i32", "i32",
-                [("i32", members), ("i32", word), ("i32", operand), ("i32", str(WARP - 1))],
-            )
-            for word in words_of(self.e, type, value)
-        ]  # fmt: skip
-        return from_words(self.e, type, words)
-
-    def of_warp(self, row: Row, type: ScalarType, value: str, members: str) -> str:
-        """A reduction over the warp. Lane 0 has it in any case: where a lane is missing, so are all above it."""
-        e = self.e
-        if type == bool_:
-            return self.vote_of(row, value, members)
-        if self.redux and type.kind != "float" and type.size == 4:
-            name = REDUX[row.combine][type.kind == "uint"]
-            return e.call(f"llvm.nvvm.redux.sync.{name}", "i32", [("i32", value), ("i32", members)])
-        lane, t, distance = self.lane(), llvm_type(type), WARP // 2
-        while distance:
-            other = self.exchanged("bfly", type, value, str(distance), members)
-            if members != FULL:
-                partner = e.let(f"xor i32 {lane}, {distance}")
-                bit = e.let(f"and i32 {e.let(f'lshr i32 {members}, {partner}')}, 1")
-                there = e.let(f"icmp ne i32 {bit}, 0")
-                other = e.let(f"select i1 {there}, {t} {other}, {t} {nothing(row, type)}")
-            value = e.computed(row.combine, type, [value, other])
-            distance //= 2
-        return value if members == FULL else self.exchanged("idx", type, value, "0", members)
-
-    def vote_of(self, row: Row, flag: str, members: str) -> str:
-        mode = "any" if row.combine == "bit_or" else "all"
-        return self.e.call(f"llvm.nvvm.vote.{mode}.sync", "i1", [("i32", members), ("i1", flag)])
+        return self.lanes.exchanged("idx", type, value, source, members)
 
     def of_block(self, row: Row, type: ScalarType, value: str) -> str:
         """Each warp leaves its result, the first one reduces these, and all read what it leaves."""
-        e, lane, warp = self.e, self.lane(), self.warp()
+        e, lane, warp = self.e, self.lanes.lane(), self.lanes.warp()
         memory, stored = self.memory("exchange", EXCHANGE), "i8" if type == bool_ else llvm_type(type)
         warps = -(-self.loop.blocks // WARP)
 
@@ -237,49 +183,17 @@ class GpuTeam(Team):
             return e.let(f"icmp ne i8 {found}, 0") if type == bool_ else found
 
         first = e.let(f"icmp eq i32 {lane}, 0")
-        self.when(first, lambda: leave(warp, value))
-        self.wait()
+        when(e, first, lambda: leave(warp, value))
+        self.lanes.wait()
 
         def all_of_them() -> None:
             there = e.let(f"icmp ult i32 {lane}, {warps}")
             found = read(e.let(f"select i1 {there}, i32 {lane}, i32 0"))
             t = llvm_type(type)
             found = e.let(f"select i1 {there}, {t} {found}, {t} {nothing(row, type)}")
-            found = self.of_warp(row, type, found, FULL)
-            self.when(first, lambda: leave(str(WARP), found))
+            found = self.lanes.reduced(row.combine, type, found, nothing(row, type), FULL)
+            when(e, first, lambda: leave(str(WARP), found))
 
-        self.when(e.let(f"icmp eq i32 {warp}, 0"), all_of_them)
-        self.wait()
+        when(e, e.let(f"icmp eq i32 {warp}, 0"), all_of_them)
+        self.lanes.wait()
         return read(str(WARP))
-
-    def when(self, condition: str, body: Callable[[], None]) -> None:
-        e = self.e
-        inside, end = e.label("when"), e.label("end")
-        e.line(f"br i1 {condition}, label %{inside}, label %{end}")
-        e.start(inside)
-        body()
-        e.line(f"br label %{end}")
-        e.start(end)
-
-
-def words_of(e: Emitter, type: ScalarType, value: str) -> list[str]:
-    """The value as words of 32 bits."""
-    t, bits = llvm_type(type), type.bits
-    if not t.startswith("i"):
-        value = e.let(f"bitcast {t} {value} to i{bits}")
-    if bits == 64:
-        return [
-            e.let(f"trunc i64 {value} to i32"),
-            e.let(f"trunc i64 {e.let(f'lshr i64 {value}, 32')} to i32"),
-        ]
-    return [value if bits == 32 else e.let(f"zext i{bits} {value} to i32")]
-
-
-def from_words(e: Emitter, type: ScalarType, words: list[str]) -> str:
-    t, bits = llvm_type(type), type.bits
-    if bits == 64:
-        low, high = (e.let(f"zext i32 {word} to i64") for word in words)
-        value = e.let(f"or i64 {low}, {e.let(f'shl i64 {high}, 32')}")
-    else:
-        value = words[0] if bits == 32 else e.let(f"trunc i32 {words[0]} to i{bits}")
-    return value if t.startswith("i") else e.let(f"bitcast i{bits} {value} to {t}")

@@ -444,6 +444,12 @@ class Task:
     bins: tuple[Atomic, ...] = ()
     families: Mapping[Array, tuple[str, ...]] = field(default_factory=dict)
 
+    @property
+    def sums(self) -> list[If]:
+        """What is behind the loop: each adds what a thread has gathered, if there is anything (gather_atomics)."""
+        behind = self.body.body[self.body.body.index(self.loop) + 1 :] if self.loop is not None else []
+        return [statement for statement in behind if isinstance(statement, If)]
+
 
 @dataclass(frozen=True)
 class Branch:

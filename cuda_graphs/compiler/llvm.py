@@ -76,6 +76,7 @@ class Emitter:
         self.families: Mapping[ir.Array, tuple[str, ...]] = {}
         self.team: Team | None = None
         self.private: frozenset[ir.Array] = frozenset()  # that no other thread sees: their atomics are plain
+        self.spaces: dict[ir.Array, str] = {}  # address spaces of arrays that are not where theirs are
 
     # Parameters of the function
 
@@ -140,8 +141,13 @@ class Emitter:
         self.lines.append("  " + text)
 
     def let(self, text: str) -> str:
+        register = self.register()
+        self.lines.append(f"  {register} = {text}")
+        return register
+
+    def register(self) -> str:
+        """One that nothing defines yet."""
         self.count += 1
-        self.lines.append(f"  %v{self.count} = {text}")
         return f"%v{self.count}"
 
     def label(self, stem: str) -> str:
@@ -271,7 +277,7 @@ class Emitter:
         return kind, self.let(f"getelementptr inbounds {kind}, {self.pointer(array)} {base}, i64 {linear}")
 
     def pointer(self, array: ir.Array) -> str:
-        return "ptr" + self.target.access(array)
+        return "ptr" + self.spaces.get(array, self.target.access(array))
 
     def access(self, array: ir.Array) -> str:
         """What loads and stores of an array carry."""

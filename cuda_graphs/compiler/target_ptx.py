@@ -10,15 +10,16 @@ blocks (blocks_ptx.py), and the threads of a block are as many as the loop says.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from . import ir, machine
 from .artifact import TaskInfo, layout
 from .blocks_ptx import GpuTeam
+from .gather_ptx import add_sums, with_block_bins
 from .llvm import Emitter
 from .notation import llvm_type
+from .strides_ptx import strided, strided_box
 from .types import ScalarType
 
 GLOBAL, SHARED = " addrspace(1)", " addrspace(3)"
@@ -93,27 +94,42 @@ class Ptx:
         for i, (slot, what) in enumerate(layout(task)):
             params.append(f"{e.slot_type(slot, what)} %p{i}")
             e.receive(slot, what, f"%p{i}")
+        sums = task.sums
         for statement in task.body.body:
             if statement is task.loop:
-                self.parallel(e, task.loop, task.name)
-            else:
+                self.parallel(e, task.loop, task.name, task.bins)
+            elif statement not in sums:
                 e.block(ir.Block([statement]))
+        if sums:
+            add_sums(e, task, sums, self.capability)
         e.line("ret void")
         blocks = 0 if task.loop is None else task.loop.blocks
         needs = f' "nvvm.reqntid"="{blocks}"' if blocks else ""
         return f"define ptx_kernel void @{task.name}({', '.join(params)}){needs} {{\n{e.text()}\n}}\n"
 
-    def parallel(self, e: Emitter, loop: ir.For, name: str) -> None:
-        """The iterations of this thread."""
+    @property
+    def capability(self) -> int:
+        """The number of the architecture."""
+        return int(re.sub(r"\D", "", self.arch))
+
+    def parallel(self, e: Emitter, loop: ir.For, name: str, bins: tuple[ir.Atomic, ...] = ()) -> None:
+        """The iterations of this thread; `bins` as a Task has them."""
         if loop.blocks:
-            GpuTeam(e, loop, name, int(re.sub(r"\D", "", self.arch)) >= REDUX_SINCE).run(self.grid)
+            GpuTeam(e, loop, name, self.capability).run()
             return
         begins, counts, total = e.trips(loop)
-        thread, threads = self.position(e)
-        width = group_width(loop)
-        if width > 1:
-            thread = self.groups(e, loop, width, thread, threads, total)
-        self.stride(e, loop, begins, counts, thread, threads, total)
+
+        def run() -> None:
+            thread, threads = self.position(e)
+            width = group_width(loop)
+            if width > 1:
+                thread = self.groups(e, loop, width, thread, threads, total)
+            self.stride(e, loop, begins, counts, thread, threads, total)
+
+        if bins:
+            with_block_bins(e, name, bins, self.capability, total, run)
+        else:
+            run()
 
     def groups(self, e: Emitter, loop: ir.For, width: int, thread: str, threads: str, total: str) -> str:
         """Where all arrays begin at a multiple of 16 bytes: groups of iterations, side by side, whose accesses become
@@ -147,7 +163,7 @@ class Ptx:
                 e.block(loop.body)
             e.metadata = ""
 
-        last = self.grid(e, thread, threads, whole, group)
+        last = strided(e, thread, threads, whole, group)
         done = e.let(f"mul nuw nsw i64 {whole}, {width}")
         begin = e.let(f"add nsw i64 {done}, {thread}")
         e.line(f"br label %{rest}")
@@ -173,43 +189,16 @@ class Ptx:
         threads: str,
         total: str,
     ) -> None:
-        def point(at: str, following: str) -> None:
-            rest = at
-            for axis, begin, count in reversed(list(zip(loop.axes, begins, counts, strict=True))):
-                first = axis is loop.axes[0]
-                number = rest if first else e.let(f"urem i64 {rest}, {count}")
-                rest = rest if first else e.let(f"udiv i64 {rest}, {count}")
+        def point(numbers: list[str], following: str) -> None:
+            for axis, begin, number in zip(loop.axes, begins, numbers, strict=True):
                 e.wide[axis.index] = e.point(axis, begin, number)
             e.loops.append((following, following))
             e.block(loop.body)
             e.loops.pop()
 
-        self.grid(e, thread, threads, total, point)
-
-    def grid(self, e: Emitter, begin: str, step: str, end: str, body: Callable[[str, str], None]) -> str:
-        """A loop from `begin` by `step`; `body` gets the number and the label of what follows. The label after it."""
-        entry, head, inside, following, after = (
-            e.label(stem) for stem in ("start", "grid", "point", "next", "done")
-        )
-        e.line(f"br label %{entry}")
-        e.start(entry)
-        e.line(f"br label %{head}")
-        e.start(head)
-        e.count += 2
-        at, advanced = f"%v{e.count - 1}", f"%v{e.count}"
-        e.lines.append(f"  {at} = phi i64 [ {begin}, %{entry} ], [ {advanced}, %{following} ]")
-        e.line(f"br i1 {e.let(f'icmp slt i64 {at}, {end}')}, label %{inside}, label %{after}")
-        e.start(inside)
-        body(at, following)
-        e.line(f"br label %{following}")
-        e.start(following)
-        e.lines.append(f"  {advanced} = add nsw i64 {at}, {step}")
-        e.line(f"br label %{head}")
-        e.start(after)
-        return after
+        strided_box(e, counts, thread, threads, total, point)
 
 
-REDUX_SINCE = 80  # architectures with redux.sync
 WIDE_BYTES = 16  # of the widest access of a thread
 MOST = 64  # statements of a body that is written out several times
 
@@ -228,13 +217,13 @@ SCOPES = (
 
 def group_width(loop: ir.For) -> int:
     """How many iterations side by side make accesses of 16 bytes; 1 where a loop is not of that kind: one axis from 0,
-    straight-line, with stores at its index only and something to gain."""
+    straight-line, with stores at its index only and something to gain. Atomics are done in any order anyway."""
     (axis, *more), body = loop.axes, list(ir.walk(loop.body))
     index = (axis.index,)
     if more or axis.step != 1 or not (isinstance(axis.begin, ir.Const) and axis.begin.value == 0):
         return 1
     if len(body) > MOST or not all(
-        isinstance(s, (ir.Op, ir.Load, ir.Store, ir.Get, ir.Set, ir.Extent)) for s in body
+        isinstance(s, (ir.Op, ir.Load, ir.Store, ir.Atomic, ir.Get, ir.Set, ir.Extent)) for s in body
     ):
         return 1
     if any(isinstance(s, ir.Store) and s.index != index for s in body):

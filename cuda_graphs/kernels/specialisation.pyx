@@ -384,9 +384,10 @@ cdef int add_task(Specialisation self, maker, info, Kernel kernel, shape) except
     task.function = <CUfunction><void*>raw_of(kernel._h)  # cuda.h allows a CUkernel here
     task.block, task.most, task.share, task.iterations = 1, 1, 1, 1
     if info.parallel:
+        shape = shape.of(info.gathers)
         task.block = info.block_dim or shape.block
         task.share = info.block_dim if info.blocks else worth_a_block(shape, info.block_dim)
-        task.most = most_blocks(kernel, task.block)
+        task.most = most_blocks(kernel, task.block, shape.waves)
         if info.threads is not None and self.artifact.target == "x86":  # where a block is run by one thread
             task.most = min(task.most, <unsigned int>info.threads)
         task.iterations = UNKNOWN if info.iterations is None else info.iterations
@@ -414,10 +415,10 @@ cdef int add_source(vector[Source]& sources, tuple parts) except -1:
     return 0
 
 
-cdef unsigned int most_blocks(Kernel kernel, int block) except 0:
-    """As many blocks as run at a time, twice: the second half evens out what the first has left."""
+cdef unsigned int most_blocks(Kernel kernel, int block, int waves) except 0:
+    """As many blocks as run at a time, so many times."""
     resident = kernel.occupancy.max_active_blocks_per_multiprocessor(block, 0)
-    return max(1, 2 * resident * current_device().properties.multiprocessor_count)
+    return max(1, waves * resident * current_device().properties.multiprocessor_count)
 
 
 class SourceMaker:

@@ -23,13 +23,21 @@ CODE_TYPES = {"ptx": "ptx", "x86": "native"}
 class Shape:
     """How a parallel task is launched.
 
-    block  threads of a block, unless cg.loop_config says more
-    share  iterations that are worth another block; on the host driver a block is a part of the loop, however many
-           threads it has, and the driver gives several to one call
+    block      threads of a block, unless cg.loop_config says more
+    share      iterations that are worth another block; on the host driver a block is a part of the loop, however many
+               threads it has, and the driver gives several to one call
+    waves      so many times the blocks that run at a time, at most: a second half evens out what the first has left
+    gathering  of tasks in which each block has something to do once (TaskInfo.gathers); None: as of others
     """
 
     block: int
     share: int
+    waves: int = 2
+    gathering: Shape | None = None
+
+    def of(self, gathers: bool) -> Shape:
+        """The one of a task."""
+        return self.gathering if gathers and self.gathering is not None else self
 
 
 def current_device() -> Device:
@@ -62,7 +70,7 @@ def isa_of(version: tuple[int, int]) -> int:
 
 # By the driver's kind.
 TARGETS: dict[str, tuple[Callable[[bool], Any], Shape]] = {
-    "cuda": (ptx_of_device, Shape(block=128, share=128)),
+    "cuda": (ptx_of_device, Shape(block=128, share=128, gathering=Shape(block=512, share=2048, waves=1))),
     "host": (X86, Shape(block=1, share=128)),
 }
 

@@ -273,7 +273,8 @@ def ptx_target():
     return Ptx(libdevice=find_bitcode_lib("device"))
 
 
-def on_ptx(program, arrays, flat):
+def on_ptx(program, arrays, flat, shape=(2, 32)):
+    """`shape`: blocks and threads of a block of parallel tasks."""
     artifact = generate(program, ptx_target(), {})
     temps = storage(program)
     services = Services(initial_conditions(artifact.plan))
@@ -282,15 +283,15 @@ def on_ptx(program, arrays, flat):
     def run(number):
         task, info = program.tasks[number], artifact.tasks[number]
         values = [slot_value(slot, what, arrays, temps, flat) for slot, what in layout(task)]
-        shape = (2, info.block_dim if info.blocks else 32) if info.parallel else (1, 1)
-        loaded.launch(info.entry, *shape, *values)
+        grid, block = shape if info.parallel else (1, 1)
+        loaded.launch(info.entry, grid, info.block_dim if info.blocks else block, *values)
 
     run_plan(artifact.plan, run, services.conditions)
     printed["ptx"] = "".join(services.printed)
     return [temps[result.temp][0] for result in artifact.results]
 
 
-def on_gpu(program, arrays, flat):
+def on_gpu(program, arrays, flat, shape=(2, 32)):
     """As PTX in a graph, by the driver of this process: also the host driver can do that."""
     import cuda_graphs
 
@@ -305,8 +306,8 @@ def on_gpu(program, arrays, flat):
         seen[path][:] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     launches = []
     for task, info in zip(program.tasks, artifact.tasks, strict=True):
-        block = (info.block_dim if info.blocks else 32) if info.parallel else 1
-        config = cuda_graphs.LaunchConfig(grid=2 if info.parallel else 1, block=block)
+        grid, block = shape if info.parallel else (1, 1)
+        config = cuda_graphs.LaunchConfig(grid=grid, block=info.block_dim if info.blocks else block)
         values = []
         for slot, what in layout(task):
             if slot.kind == "condition":

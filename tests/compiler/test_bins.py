@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: on the CPU a part of a loop collects what it adds to elements of a small array, where nobody could tell; the
-result is that of the atomics."""
+"""Law: a part of a loop on the CPU, and a block of the GPU, collects what it adds to elements of a small array, where
+nobody could tell; the result is that of the atomics."""
 
 import numpy as np
 import pytest
@@ -95,6 +95,22 @@ def test_both_versions_are_in_the_code():
     assert "alloca [4096 x i32], align 64" in text
 
 
+@pytest.mark.parametrize("kind", ["min", "max"])
+def test_bins_of_the_least_and_greatest_floats_pass_by_nan(kind):
+    k = function_of(f"""
+def k(at: ndarray(u8, 1), x: ndarray(f32, 1), bins: ndarray(f32, 1)):
+    for i in x:
+        cg.atomic_{kind}(bins[at[i]], x[i])
+""")
+    x = RNG.normal(size=1000).astype("f4")
+    x[::7], x[BYTES == 5] = np.nan, np.nan
+    given = {"at": BYTES, "x": x, "bins": np.full(12, np.nan, "f4")}
+    assert arrays_with_bins(k, **given) == {"bins"}
+    found = run_all(k, **given)["bins"]
+    wanted = [getattr(np, f"f{kind}").reduce(x[b == BYTES]) for b in range(12)]
+    np.testing.assert_array_equal(found, wanted)
+
+
 STAY = {
     "who looks at the old value": "z[i] = cg.atomic_add(y[x[i]], 1)",
     "a load of the array": "y[x[i]] += y[1]",
@@ -104,7 +120,6 @@ STAY = {
     "two kinds": "y[x[i]] += 1\n        y[x[i]] |= 3",
     "exchange": "cg.atomic_exchange(y[x[i]], 3)",
     "cas": "cg.atomic_cas(y[x[i]], 1, 3)",
-    "floats whose minimum knows NaN": "cg.atomic_min(f[x[i]], 1.0)",
     "more than two arrays": "y[x[i]] += 1\n        f[x[i]] += 1.0\n        d[x[i]] += 1.0",
 }
 

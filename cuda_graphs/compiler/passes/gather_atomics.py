@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from .. import ir
+from ..collectives import neutral as nothing
 from ..ops import OPS
 from ..scalars import is_small
 from ..types import ScalarType, bool_
@@ -21,7 +22,7 @@ from .alias_facts import may_alias
 from .copy import Copier
 from .demote_atomics import ROWS
 
-__all__ = ["gather_atomics"]
+__all__ = ["gather_atomics", "neutral"]
 
 Place = tuple[ir.Array, tuple[Hashable, ...]]
 
@@ -89,9 +90,8 @@ def indices(loop: ir.For) -> set[ir.Value]:
 
 def is_exact(atomic: ir.Atomic) -> bool:
     """Whether gathering gives what some order of the atomics gives, but for the rounding of sums of floats."""
-    kinds = (
-        ("add", "mul") if atomic.type.kind == "float" else ("add", "mul", "min", "max", "and", "or", "xor")
-    )
+    numbers = ("add", "mul", "min", "max")
+    kinds = numbers if atomic.type.kind == "float" else (*numbers, "and", "or", "xor")
     return atomic.type.kind != "bool" and not is_small(atomic.type) and atomic.kind in kinds
 
 
@@ -102,11 +102,11 @@ def place_of(atomic: ir.Atomic) -> Place:
 
 
 def neutral(kind: str, type: ScalarType) -> ir.Const:
-    """What changes nothing. Of sums of floats that is -0.0, which leaves both zeros as they are."""
-    zero: int | float = -0.0 if type.kind == "float" else 0
-    ones = -1 if type.kind == "int" else type.maximum
-    values = {"add": zero, "mul": 1, "min": type.maximum, "max": type.minimum, "and": ones, "or": 0, "xor": 0}
-    return ir.Const(float(values[kind]) if type.kind == "float" else values[kind], type)
+    """What changes nothing, in one type. Of sums of floats that is -0.0, which leaves both zeros as they are; of least
+    and greatest floats it is NaN, as they are the operand that is not NaN."""
+    if kind == "mul":
+        return ir.Const(1.0 if type.kind == "float" else 1, type)
+    return ir.Const(nothing(ROWS.get(kind, kind), type), type)
 
 
 class Sum:
