@@ -218,6 +218,7 @@ if TYPE_CHECKING:
         u64,
     )
     from cuda_graphs.kernels.faults import KernelAssertionError, KernelError, KernelIndexError
+    from cuda_graphs.kernels.forgetting import reset
     from cuda_graphs.kernels.function import KernelFunction, kernel
     from cuda_graphs.kernels.graph_stats import GraphStats
     from cuda_graphs.kernels.many import compile_all
@@ -420,6 +421,7 @@ __all__ = [
     "raw_div",
     "raw_mod",
     "reflect",
+    "reset",
     "rsqrt",
     "select",
     "sign",
@@ -471,6 +473,7 @@ _MODULES = {
     "cuda_graphs.compiler.library": "clamp degrees e fract inf mix mod nan pi radians smoothstep step",
     "cuda_graphs.kernels.faults": "KernelAssertionError KernelError KernelIndexError",
     "cuda_graphs.compiler.graph_flow": "graph_do_while graph_if graph_switch graph_while",
+    "cuda_graphs.kernels.forgetting": "reset",
     "cuda_graphs.kernels.function": "KernelFunction kernel",
     "cuda_graphs.kernels.graph_stats": "GraphStats",
     "cuda_graphs.kernels.many": "compile_all",

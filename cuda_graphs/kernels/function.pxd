@@ -17,6 +17,7 @@ cdef class KernelFunction:
     cdef Replay replay         # that of the last call
     cdef size_t builds
     cdef bint replayed
+    cdef bint is_refused       # the driver does not build its graph
     cdef list readers
     cdef tuple names
     cdef object index_of       # the place of a parameter, by name
@@ -35,5 +36,6 @@ cdef class KernelFunction:
     cdef tuple _launches(self, tuple args)
     cdef int _capture(self, tuple args, Stream stream) except -1
     cdef bint _capture_for_others(self, tuple args, Stream stream) except -1
+    cdef Replay _replay_or_none(self, Specialisation code, Reading* r)
     cdef Replay _replay(self, Specialisation code, Reading* r)
     cdef object _run(self, Reading* r, tuple args, Stream stream)

@@ -7,6 +7,7 @@ What the function says is looked at when a specialisation is made, and never els
 """
 
 import functools
+import logging
 import os
 import threading
 from collections import OrderedDict
@@ -34,8 +35,10 @@ from cuda_graphs._objects.stream import default_stream
 from cuda_graphs.compiler import trace
 from cuda_graphs.compiler.errors import CompileError
 from cuda_graphs.compiler.signature import declared, is_method
+from cuda_graphs.errors import CUDANotSupportedError
 from cuda_graphs.kernels import retained
 from cuda_graphs.graph.captured_place import BorrowedCapture, CapturedPlace
+from cuda_graphs.kernels.forgetting import know
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.kernels.emission import Emission
 from cuda_graphs.kernels.graph_stats import GraphStats
@@ -49,10 +52,12 @@ cdef enum:
     FEW = 32  # leaves and keys that need no memory from the heap
 
 MOST_GRAPHS = 64  # of one kernel; those that were not used for the longest time go
-GRAPHS_ARE_ON = os.environ.get("CUDA_GRAPHS_KERNEL_GRAPHS", "1") != "0"
+GRAPHS_ARE_ON = os.environ.get("CUDA_GRAPHS_KERNEL_GRAPHS", "1") == "1"
 
 # Keywords of a call that are not parameters.
 RESERVED = ("stream",)
+
+log = logging.getLogger("cuda_graphs")
 
 cdef Stream usual_stream = default_stream()
 
@@ -180,6 +185,8 @@ cdef class KernelFunction:
         except CompileError as error:
             raise self._shown(error)
         guards = guards_of(artifact.captured)
+        if artifact.lowering == "host" and self.loop == "auto" and self._is_replayed():
+            log.info("%s(): loops between tasks run on the host, the device has no conditional nodes", self.name)
         return load(self.name, artifact, shape, leaves, guards)
 
     def _lowering(self, embedded):
@@ -192,7 +199,7 @@ cdef class KernelFunction:
 
     def _is_replayed(self):
         """Whether calls launch one graph."""
-        return self.is_graph and GRAPHS_ARE_ON and not self.debug
+        return self.is_graph and GRAPHS_ARE_ON and not self.debug and not self.is_refused
 
     def _artifact(self, signature, target, graph):
         if self.debug:  # the claims of code that reports are not kept on disk
@@ -281,15 +288,20 @@ cdef class KernelFunction:
         if may_be_captured(stream._h) and is_captured(stream):
             self._capture(args, stream)
             return None
-        cdef bint replays = self._is_replayed() and code.artifact.lowering != "host"
+        cdef bint replays = self._is_replayed() and (code.is_straight or code.artifact.lowering != "host")
+        cdef Replay replay = None
         # A replay finds out by itself.
         if self.is_graph and (staff is not None or not replays) and self._capture_for_others(args, stream):
             return None
-        if staff is not None:
-            staff.bring(stream, code.writes, r)
         self.replayed = False
         if replays:
-            if not self._replay(code, r).run(r.leaves, stream) and not self._capture_for_others(args, stream):
+            replay = self._replay_or_none(code, r)
+            if replay is None:
+                code = self._find(r, args)
+        if staff is not None:
+            staff.bring(stream, code.writes, r)
+        if replay is not None:
+            if not replay.run(r.leaves, stream) and not self._capture_for_others(args, stream):
                 check_attempt(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, f"launch of kernel {self.name} on {stream!r}")
         elif code.answers:
             result = code.launch_for_results(r.leaves, stream)
@@ -315,6 +327,18 @@ cdef class KernelFunction:
                 self._capture(args, stream)
                 self.replayed = False
             return capture.is_there
+
+    cdef Replay _replay_or_none(self, Specialisation code, Reading* r):
+        """None where the driver does not build such a graph: then the kernel does without, from now on."""
+        try:
+            return self._replay(code, r)
+        except CUDANotSupportedError as error:
+            if self.loop != "auto":
+                raise
+            log.info("%s() launches its tasks one by one: the driver builds no graph of them (%s)", self.name, error)
+            self.is_refused = True
+            self.forget()
+            return None
 
     cdef Replay _replay(self, Specialisation code, Reading* r):
         """The graph of the specialisation in the current context."""
@@ -370,9 +394,11 @@ cdef class KernelFunction:
         if self.debug:
             return "debug=True, so that an assert that fails is an exception of the call"
         if not GRAPHS_ARE_ON:
-            return "CUDA_GRAPHS_KERNEL_GRAPHS=0 is in the environment"
+            return "CUDA_GRAPHS_KERNEL_GRAPHS is in the environment, and not 1"
         if self.loop != "auto":
             return f'loop="{self.loop}" was asked for'
+        if self.is_refused:
+            return "the driver does not build the graph"
         if code.artifact.lowering == "host":
             return "the device has no conditional nodes: they need compute capability 9.0 and CUDA 12.8"
         return "the device has conditional nodes"
@@ -413,6 +439,7 @@ cdef class KernelFunction:
         cdef Reader reader
         with self.lock:
             self.last = self.replay = None
+            self.replayed = False
             self.known.clear()
             for each in self.readers:
                 reader = each
@@ -486,4 +513,5 @@ def kernel_of(function, options, known=None):
         self.readers.append(reader)
     self.names = tuple(parameters)
     self.index_of = {name: i for i, name in enumerate(self.names)}
+    know(self)
     return self

@@ -76,6 +76,7 @@ cdef class Specialisation:
     cdef size_t temp_bytes
     cdef bint draws                  # random numbers
     cdef bint leaves_memory          # arrays may go while it runs, and their memory with them
+    cdef readonly bint is_straight   # tasks, with no control flow between them
     cdef readonly bint prints        # a call waits for what it writes
     cdef readonly bint answers       # a call waits for what it returns, or for a report of asserts
     cdef readonly str name

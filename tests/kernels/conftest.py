@@ -7,8 +7,15 @@ import pytest
 import cuda_graphs as cg
 from cuda_graphs.kernels import retained
 from tests.graph_rig import code, eventually, kernels
+from tests.kernels.graph_kernels import LOWERINGS
 
 __all__ = ["code", "eventually", "kernels"]
+
+
+@pytest.fixture(params=LOWERINGS)
+def lowering(request):
+    """Each of what loops between tasks become: `loop=` of a graph kernel."""
+    return request.param
 
 
 @pytest.fixture(autouse=True)

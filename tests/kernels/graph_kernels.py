@@ -1,10 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Graph kernels, and arrays for them, that several tests share."""
+"""Graph kernels, arrays for them, and what their counters must say, that several tests share."""
 
 import numpy as np
 
 import cuda_graphs as cg
+from cuda_graphs.kernels.options import LOOPS
+
+LOWERINGS = tuple(each for each in LOOPS if each != "auto")
 
 f32_1d = cg.types.ndarray(cg.f32, ndim=1)
 f32_2d = cg.types.ndarray(cg.f32, ndim=2)
@@ -43,3 +46,14 @@ def array(values, dtype=cg.f32):
     made = cg.ndarray(dtype, values.shape)
     made.from_numpy(values)
     return made
+
+
+def counters(kernel):
+    """(graphs, builds, replayed)"""
+    found = kernel.graph_stats
+    return found.graphs, found.builds, found.replayed
+
+
+def counted(lowering, graphs=1, builds=1, replayed=True):
+    """What `counters` are of a kernel with loops: the host launches task by task."""
+    return (0, 0, False) if lowering == "host" else (graphs, builds, replayed)

@@ -1,0 +1,255 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Requirements of graph kernels where something is refused, missing, off, restored or begun anew: R25 and R29 to R38 of
+the specification, a law each, with its number."""
+
+import logging
+
+import numpy as np
+import pytest
+
+import cuda_graphs as cg
+from cuda_graphs import testing
+from cuda_graphs.kernels import function
+from tests.kernels.graph_kernels import (
+    array,
+    body,
+    counted,
+    counters,
+    f32_1d,
+    i32_1d,
+    two,
+)
+
+
+def returning():
+    """Functions that answer."""
+
+    def number(x: f32_1d) -> cg.f32:
+        return x[0]
+
+    def several(x: f32_1d) -> tuple[cg.f32, cg.i32]:
+        return x[0], 1
+
+    def in_words(x: f32_1d) -> "cg.f32":
+        return x[0]
+
+    def of_python(x: f32_1d) -> float:
+        return x[0]
+
+    return number, several, in_words, of_python
+
+
+@pytest.mark.parametrize("answers", returning(), ids=lambda each: each.__name__)
+def test_a_graph_kernel_that_returns_something_is_refused_when_it_is_decorated(answers):
+    """R29"""
+    with pytest.raises(TypeError, match=f"{answers.__name__}: a graph kernel returns nothing"):
+        cg.kernel(graph=True)(answers)
+
+
+def test_a_return_that_is_not_declared_is_refused_by_the_compiler():
+    """R29"""
+
+    @cg.kernel(graph=True)
+    def answers(x: f32_1d):
+        for i in x:
+            x[i] = 1
+        return x[0]
+
+    x = array([5])
+    with pytest.raises(cg.CompileError, match="return"):
+        answers(x)
+    assert x[0] == 5
+
+
+def test_a_kernel_that_says_it_returns_none_may_be_a_graph():
+    """R29"""
+
+    @cg.kernel(graph=True)
+    def nothing(x: f32_1d) -> None:
+        for i in x:
+            x[i] = 1
+
+    x = array([5])
+    assert nothing(x) is None
+    assert (x[0], counters(nothing)) == (1, (1, 1, False))
+
+
+OFF = """
+import logging, numpy as np, cuda_graphs as cg
+from tests.kernels.graph_kernels import array, body, two
+k = cg.kernel(body, graph=True)
+for number in (4, 2):
+    x, c = array(np.zeros(3), cg.i32), array(number, cg.i32)
+    k(x, c)
+    print(x.to_numpy().tolist(), tuple(k.graph_stats))
+x, y = array([1]), array([2])
+for _ in range(2):
+    two(3.0, x, y)
+print(x[0], y[0], tuple(two.graph_stats))
+print("environment" in two.explain(3.0, x, y).why)
+"""
+
+
+@pytest.mark.parametrize(("value", "is_on"), [("1", True), ("0", False), ("", False), ("off", False)])
+def test_the_environment_turns_graphs_off_and_results_stay(run_child, value, is_on):
+    """R31, R32: 1 is on, all else off, for all kernels, from the import on"""
+    found = run_child(OFF, CUDA_GRAPHS_KERNEL_GRAPHS=value)
+    assert (found.returncode, found.stderr) == (0, "")
+    lines = found.stdout.splitlines()
+    lowering = "'host'" if not is_on else lines[0].rpartition(", ")[2][:-1]
+    counts = ["1, 1, False", "1, 1, True"] if is_on else ["0, 0, False"] * 2
+    for line, values, numbers in zip(lines, ([4] * 3, [2] * 3), counts):
+        assert line.startswith(f"{values} ({numbers}, ")
+        assert line.endswith(f"{lowering})")
+    assert lines[2].startswith(f"24.0 23.0 ({counts[1]}, ")
+    assert lines[3] == str(not is_on)
+
+
+def test_a_kernel_works_after_reset(lowering):
+    """R33: its graphs are gone, and the next call builds again"""
+    kernel, x, c = cg.kernel(body, graph=True, loop=lowering), array([0, 0], cg.i32), array(2, cg.i32)
+    kernel(x, c)
+    a, b = array([1]), array([1])
+    two(1.0, a, b)
+    builds = two.graph_stats.builds
+    for number in range(1, 4):
+        cg.reset()
+        assert (kernel.graph_stats.graphs, two.graph_stats.graphs) == (0, 0)
+        assert (kernel.graph_stats.replayed, kernel.graph_stats.lowering) == (False, None)
+        for calls in (1, 2):
+            c.fill(1)
+            kernel(x, c)
+            two(0.0, a, b)
+            assert counters(kernel) == counted(lowering, 1, number + 1, calls == 2)
+            assert two.graph_stats.builds == builds + number
+        assert x.to_numpy().tolist() == [2 + 2 * number] * 2
+        assert (a[0], b[0]) == (3, 2)
+
+
+def test_reset_forgets_each_kernel_there_is_and_no_array(stream):
+    """R33: those of objects and those without a graph too, while work runs"""
+
+    @cg.kernel
+    def plain(x: i32_1d, value: cg.template):
+        for i in x:
+            x[i] += value
+
+    field, x = cg.field(cg.i32, 3), array(np.zeros(1000), cg.i32)
+    field.fill(7)
+    for _ in range(20):
+        plain(x, 1, stream=stream)
+        cg.reset()
+    assert "0 specialisations" in repr(plain)
+    stream.sync()
+    assert x.to_numpy().tolist() == [20] * 1000
+    assert field.to_numpy().tolist() == [7] * 3
+
+
+def test_a_loop_runs_on_the_host_where_the_device_has_no_conditional_nodes(monkeypatch, caplog):
+    """R25: it is said, and never an error"""
+    monkeypatch.setattr(function, "conditional_nodes", lambda loop: loop == "conditional")
+    kernel, x, c = cg.kernel(body, graph=True), array([0], cg.i32), array(3, cg.i32)
+    with caplog.at_level(logging.INFO, "cuda_graphs"):
+        kernel(x, c)
+    assert (x[0], c[()]) == (3, 0)
+    assert (counters(kernel), kernel.graph_stats.lowering) == ((0, 0, False), "host")
+    assert "no conditional nodes" in caplog.text
+    assert "no conditional nodes" in kernel.explain(x, c).why
+    straight, a, b = cg.kernel(two.__wrapped__, graph=True), array([1]), array([2])
+    for _ in range(2):
+        straight(1.0, a, b)  # has no loop between tasks
+    assert counters(straight) == (1, 1, True)
+    assert b[0] == 7
+
+
+def test_where_the_driver_does_not_build_the_graph_the_tasks_are_launched(driver, caplog):
+    """R34: also when it comes to a kernel's first call only; who insists on nodes is told"""
+    if driver.kind != "host":
+        pytest.skip("only the host driver fails on purpose")
+    failure = ("cuGraphInstantiateWithParams", 1, "CUDA_ERROR_NOT_SUPPORTED")
+    kernel, x = cg.kernel(body, graph=True), array([0, 0], cg.i32)
+    with testing.fail(*failure), caplog.at_level(logging.INFO, "cuda_graphs"):
+        kernel(x, array(4, cg.i32))
+    assert "builds no graph" in caplog.text
+    kernel(x, array(2, cg.i32))
+    assert x.to_numpy().tolist() == [6, 6]
+    assert (counters(kernel), kernel.graph_stats.lowering) == ((0, 0, False), "host")
+    assert "does not build" in kernel.explain(x, array(2, cg.i32)).why
+    straight, y = cg.kernel(two.__wrapped__, graph=True), np.zeros(3, "f4")
+    with testing.fail(*failure):
+        straight(2.0, np.ones(3, "f4"), y)
+    assert (y.tolist(), counters(straight)) == ([2] * 3, (0, 0, False))
+    strict = cg.kernel(body, graph=True, loop="conditional")
+    with testing.fail(*failure), pytest.raises(cg.CUDANotSupportedError):
+        strict(x, array(1, cg.i32))
+    strict(x, array(1, cg.i32))
+    assert x[0] == 7
+
+
+def test_a_build_that_fails_otherwise_is_an_error_and_may_be_tried_again(driver):
+    """R34: nothing is left of it"""
+    if driver.kind != "host":
+        pytest.skip("only the host driver fails on purpose")
+    kernel, x = cg.kernel(body, graph=True), array([0, 0], cg.i32)
+    with testing.fail("cuGraphInstantiateWithParams"), pytest.raises(cg.CUDAOutOfMemoryError):
+        kernel(x, array(4, cg.i32))
+    assert counters(kernel) == (0, 0, False)
+    kernel(x, array(4, cg.i32))
+    assert (x[0], counters(kernel)) == (4, (1, 1, False))
+
+
+FROM_DISK = """
+from pathlib import Path
+import numpy as np, cuda_graphs as cg
+from tests.kernels.graph_kernels import array
+from tests.kernels.test_graph_loops import nest, nest_in_python
+kernel = cg.kernel(nest, graph=True, loop=LOOP)
+for a, d in ((3, 2), (1, 4)):
+    x, flags = array(np.arange(3), cg.i32), [array(n, cg.i32) for n in (a, 0, 0, d)]
+    kernel(x, *flags)
+    np.testing.assert_array_equal(x.to_numpy(), nest_in_python(np.arange(3), a, d))
+print(tuple(kernel.graph_stats))
+print("translated" if cg.compile_cache.misses else "from disk", cg.compile_cache.hits)
+print("toolkit" if "libnvrtc" in Path("/proc/self/maps").read_text() else "driver")
+"""
+
+
+def test_loops_of_a_kernel_from_disk_are_what_they_were(run_child, tmp_path, lowering):
+    """R35, R37: nothing is translated again; and no compiler of a toolkit is asked in either run"""
+    environment = {"CUDA_GRAPHS_CACHE_DIR": str(tmp_path / "cache"), "CUDA_GRAPHS_CACHE": "1"}
+    code = FROM_DISK.replace("LOOP", repr(lowering))
+    runs = [run_child(code, **environment) for _ in range(2)]
+    assert [(each.returncode, each.stderr) for each in runs] == [(0, "")] * 2
+    first, second = (each.stdout.splitlines() for each in runs)
+    assert first[0] == second[0]
+    assert (first[1], second[1]) == ("translated 0", "from disk 1")
+    assert (first[2], second[2]) == ("driver", "driver")
+
+
+def test_memory_of_blocks_beyond_what_needs_no_attribute_is_refused():
+    """R36: so that no node needs an attribute for it"""
+
+    @cg.kernel(graph=True)
+    def large(x: f32_1d):
+        for b, t in cg.blocks(2, 32):
+            tile = cg.block.shared_array(cg.f32, 12_289)
+            tile[t] = x[t]
+            cg.block.sync()
+            x[t] = tile[31 - t] + b
+
+    with pytest.raises(cg.CompileSharedMemoryError, match="48 KiB"):
+        large(array(np.zeros(32)))
+
+
+def test_counters_have_these_names():
+    """R38"""
+    kernel = cg.kernel(body, graph=True)
+    assert kernel.graph_stats == (0, 0, False, 0, 0, None)
+    kernel(array([0], cg.i32), array(1, cg.i32))
+    found = kernel.graph_stats._asdict()
+    assert list(found) == ["graphs", "builds", "replayed", "nodes", "tasks", "lowering"]
+    assert isinstance(found["replayed"], bool)
+    assert (found["graphs"], found["builds"], found["tasks"]) == (1, 1, 2)
+    if found["lowering"] == "conditional":
+        assert found["nodes"] == 3  # two tasks and the loop: the test of the flag is in one of them
