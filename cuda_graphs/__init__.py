@@ -114,6 +114,7 @@ if TYPE_CHECKING:
         CompileNegativeIndexError,
         CompileRecursionError,
         CompileReturnError,
+        CompileSectionError,
         CompileSharedMemoryError,
         CompileStaticError,
         CompileSyntaxError,
@@ -122,7 +123,14 @@ if TYPE_CHECKING:
         CompileWarning,
         UnsupportedSyntaxError,
     )
-    from cuda_graphs.compiler.graph_flow import graph_do_while, graph_if, graph_switch, graph_while
+    from cuda_graphs.compiler.graph_flow import (
+        graph_do_while,
+        graph_if,
+        graph_parallel,
+        graph_section,
+        graph_switch,
+        graph_while,
+    )
     from cuda_graphs.compiler.intrinsics import (
         acos,
         asin,
@@ -252,6 +260,7 @@ __all__ = [
     "CompileNegativeIndexError",
     "CompileRecursionError",
     "CompileReturnError",
+    "CompileSectionError",
     "CompileSharedMemoryError",
     "CompileStaticError",
     "CompileSyntaxError",
@@ -380,6 +389,8 @@ __all__ = [
     "func",
     "graph_do_while",
     "graph_if",
+    "graph_parallel",
+    "graph_section",
     "graph_switch",
     "graph_while",
     "grouped",
@@ -462,7 +473,7 @@ _MODULES = {
     "CompileLiteralError CompileLoopError CompileNameError CompileNegativeIndexError "
     "CompileRecursionError CompileReturnError CompileStaticError CompileSyntaxError "
     "CompileTypeError CompileValueError CompileWarning UnsupportedSyntaxError "
-    "CompileBarrierError CompileBlockError CompileSharedMemoryError",
+    "CompileBarrierError CompileBlockError CompileSectionError CompileSharedMemoryError",
     "cuda_graphs.compiler.intrinsics": "acos asin atan atan2 atomic_add atomic_and atomic_cas atomic_exchange "
     "atomic_max atomic_min atomic_mul atomic_or atomic_sub atomic_xor bit_cast bit_shr blocks cast ceil clz cos "
     "cosh cross determinant "
@@ -472,8 +483,8 @@ _MODULES = {
     "vector",
     "cuda_graphs.compiler.library": "clamp degrees e fract inf mix mod nan pi radians smoothstep step",
     "cuda_graphs.kernels.faults": "KernelAssertionError KernelError KernelIndexError",
-    "cuda_graphs.compiler.graph_flow": "graph_do_while graph_if graph_switch graph_while",
     "cuda_graphs.kernels.forgetting": "reset",
+    "cuda_graphs.compiler.graph_flow": "graph_do_while graph_if graph_parallel graph_section graph_switch graph_while",
     "cuda_graphs.kernels.function": "KernelFunction kernel",
     "cuda_graphs.kernels.graph_stats": "GraphStats",
     "cuda_graphs.kernels.many": "compile_all",

@@ -31,6 +31,10 @@ STATEMENTS = {
     ast.Expr: ("cg.atomic_add(x[0], a)", "of a call only"),
     ast.Assert: ('assert n > 0, f"n is {n}"', 'checked with `debug=True`; `"n is %d" % n` too'),
     ast.Pass: ("pass", ""),
+    ast.With: (
+        "with cg.graph_parallel():\n    with cg.graph_section():\n        x[0] = a",
+        "only of [sections](#control-flow-between-tasks)",
+    ),
     ast.Match: (
         "match cg.graph_switch(n):\n    case 0:\n        t = a",
         "of `cg.graph_switch` only: see [control flow between tasks](#control-flow-between-tasks)",
@@ -129,6 +133,11 @@ GRAPH_FLOW = {
         "match cg.graph_switch(n):\n    case 0:\n        x[0] = a\n    case 1:\n        for i in x:\n"
         "            x[i] = b"
     ),
+    cg.graph_parallel: (
+        "with cg.graph_parallel():\n    with cg.graph_section():\n        x[0] = a\n    with cg.graph_section():\n"
+        "        plane[0, 0] = b"
+    ),
+    cg.graph_section: "with cg.graph_parallel():\n    with cg.graph_section():\n        x[0] = a",
 }
 
 # Calls of what is no row of the op table.

@@ -39,6 +39,15 @@ CaptureHandle find_active(cuuint64_t id) {
     return nullptr;
 }
 
+// The arrays of a state are only good until the next call for the stream.
+CaptureTail tail_of(const CaptureState& state) {
+    CaptureTail tail;
+    tail.nodes.assign(state.tail, state.tail + state.count);
+    tail.edges.resize(state.count);
+    if (state.edges != nullptr) std::copy_n(state.edges, state.count, tail.edges.begin());
+    return tail;
+}
+
 CUresult ask_to_begin(const CaptureBox& capture, CUstreamCaptureMode mode) {
     if (driver().cuStreamGetCaptureInfo == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
     if (!capture.into_body) return driver().cuStreamBeginCapture(*capture.origin, mode);
@@ -137,17 +146,39 @@ CUresult ask_capture(CUstream stream, CaptureState* state) noexcept {
                                            &state->edges, &state->count);
 }
 
+void CaptureTail::add(const CaptureTail& other) {
+    for (std::size_t i = 0; i < other.nodes.size(); ++i) {
+        if (std::find(nodes.begin(), nodes.end(), other.nodes[i]) != nodes.end()) continue;
+        nodes.push_back(other.nodes[i]);
+        edges.push_back(other.edges[i]);
+    }
+}
+
+CUresult get_tail(CUstream stream, CaptureTail& tail) {
+    CaptureState state;
+    const CUresult status = ask_capture(stream, &state);
+    if (status != CUDA_SUCCESS) return status;
+    if (state.status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    tail = tail_of(state);
+    return CUDA_SUCCESS;
+}
+
+CUresult set_tail(CUstream stream, const CaptureTail& tail) {
+    CaptureTail now;
+    const CUresult status = get_tail(stream, now);
+    if (status != CUDA_SUCCESS || now.nodes == tail.nodes) return status;
+    CaptureTail copy = tail;  // the driver takes them as they may be changed
+    return driver().cuStreamUpdateCaptureDependencies(stream, copy.nodes.data(), copy.edges.data(), copy.nodes.size(),
+                                                      CU_STREAM_SET_CAPTURE_DEPENDENCIES);
+}
+
 CUresult capture_node(CaptureBox& capture, CUstream stream, NodeSpec& spec, CUgraphNode* node) {
     CaptureState state;
     CUresult status = ask_capture(stream, &state);
     if (status != CUDA_SUCCESS) return status;
     if (state.status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    // The arrays are only good until the next call for the stream.
-    const std::vector<CUgraphNode> tail(state.tail, state.tail + state.count);
-    const std::vector<CUgraphEdgeData> edges =
-        state.edges == nullptr ? std::vector<CUgraphEdgeData>(state.count)
-                               : std::vector<CUgraphEdgeData>(state.edges, state.edges + state.count);
-    status = make_node({state.graph, tail.data(), tail.size(), edges.data()}, spec, node);
+    const CaptureTail tail = tail_of(state);
+    status = make_node({state.graph, tail.nodes.data(), tail.nodes.size(), tail.edges.data()}, spec, node);
     if (status != CUDA_SUCCESS) return status;
     status = driver().cuStreamUpdateCaptureDependencies(stream, node, nullptr, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES);
     // Refused while the graph is captured into: CUDA_ERROR_ILLEGAL_STATE of libcuda 580 on an H200.

@@ -136,6 +136,16 @@ struct CaptureState {
 };
 CUresult ask_capture(CUstream stream, CaptureState* state) noexcept;
 
+// After which nodes work given to a stream goes, and along which edges.
+struct CaptureTail {
+    std::vector<CUgraphNode> nodes;
+    std::vector<CUgraphEdgeData> edges;
+
+    void add(const CaptureTail& other);
+};
+CUresult get_tail(CUstream stream, CaptureTail& tail);
+CUresult set_tail(CUstream stream, const CaptureTail& tail);
+
 // Makes the node of a spec after what the stream has captured so far; what it captures next comes after the node.
 CUresult capture_node(CaptureBox& capture, CUstream stream, NodeSpec& spec, CUgraphNode* node);
 

@@ -74,6 +74,13 @@ cdef extern from "_handles/capture.hpp" namespace "cg" nogil:
         size_t count
     CUresult ask_capture(CUstream stream, CaptureState* state) noexcept
 
+    cppclass CaptureTail:
+        CaptureTail()
+        vector[CUgraphNode] nodes
+        void add(const CaptureTail& other) except +
+    CUresult get_tail(CUstream stream, CaptureTail& tail) except +
+    CUresult set_tail(CUstream stream, const CaptureTail& tail) except +
+
     CUresult capture_node(CaptureBox& capture, CUstream stream, NodeSpec& spec, CUgraphNode* node) except +
 
     cppclass CapturedCall:

@@ -68,7 +68,13 @@ class TaskInfo:
     gathers: bool = False  # a block of a GPU does once what its threads add to an element: large blocks pay
 
 
-# What runs when: numbers of tasks, and (kind, condition, its initial value or None, plans) of each ir.Conditional.
+# (path, dimensions whose extents come with a call, bytes of what is behind one index in each of them) of an array.
+Span = tuple[str, int, int]
+# Two of which one is written while the other is used, and the lines of their sections: they must not share memory.
+Apart = tuple[Span, Span, int, int]
+
+# What runs when: numbers of tasks; (kind, condition, its initial value or None, plans) of each ir.Conditional;
+# ("parallel", None, None, plans) of ir.Sections.
 Plan = tuple[Any, ...]
 
 
@@ -94,6 +100,7 @@ class Artifact:
     results   what the kernel returns, in order
     captured  {function: {name: value}} of globals and closure variables that were compiled in as constants
     llvm      what the code was made from, before optimisation
+    apart     arrays that a call must give memory of their own, since sections run at the same time
     claims    asserts that tell by the array "debug.report" when they fail (passes/report.py): it must be zero at first
     """
 
@@ -108,6 +115,7 @@ class Artifact:
     llvm: str = field(repr=False)
     claims: tuple[Any, ...] = ()
     lowering: str | None = None
+    apart: tuple[Apart, ...] = ()
 
 
 def size_of(array: ir.Array) -> int:
@@ -134,17 +142,14 @@ def shared_layout(task: ir.Task) -> tuple[dict[ir.Array, int], int]:
 
 def plan_of(plan: ir.Plan) -> Plan:
     """A plan of the IR as plain tuples."""
-    return tuple(
-        (
-            step.kind,
-            step.condition.name,
-            step.condition.initial,
-            tuple(plan_of(inner) for inner in step.plans),
-        )
-        if isinstance(step, ir.Branch)
-        else step
-        for step in plan
-    )
+    return tuple(step if isinstance(step, int) else _level_of(step) for step in plan)
+
+
+def _level_of(step: ir.Branch | ir.Fork) -> tuple[Any, ...]:
+    plans = tuple(plan_of(inner) for inner in step.plans)
+    if isinstance(step, ir.Fork):
+        return ("parallel", None, None, plans)
+    return (step.kind, step.condition.name, step.condition.initial, plans)
 
 
 MOST_PARAMETERS = 32764  # bytes, of a kernel: PTX ISA, .param of entries, from 8.1 on for sm_70 and up

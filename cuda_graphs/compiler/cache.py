@@ -160,6 +160,7 @@ def encoded(artifact: Artifact, functions: Functions) -> bytes | None:
         "tasks": [_plain(task) for task in artifact.tasks],
         "plan": artifact.plan,
         "lowering": artifact.lowering,
+        "apart": artifact.apart,
         "temps": artifact.temps,
         "results": [(each.temp, each.type.name) for each in artifact.results],
         "captured": captured,
@@ -198,6 +199,7 @@ def decoded(data: bytes, functions: Functions) -> Artifact | None:
         captured,
         data[end:].decode(),
         lowering=head["lowering"],
+        apart=_tuples(head["apart"]),
     )
 
 

@@ -13,13 +13,13 @@
     Bitwise atomics are on integers and bools, and a cas, which alone compares, on integers.
 6.  A loop counts in one integer type, and not by 0. Conditions are bools.
 7.  Break and Continue are in a loop. No Break leaves a parallel loop.
-8.  A parallel loop has no control flow around it but Conditionals, and so has a Conditional. One thread sets a
+8.  A parallel loop has no control flow around it but Conditionals and Sections, and so have these. One thread sets a
     condition, which belongs to one Conditional.
 9.  A Return is the last statement of a kernel, and returns what the kernel says.
 10. The arrays are the kernel's, the program's temporaries, each of a name of its own, or threads' own.
-11. Of a program: its plan has each task once. A task has no Conditional, and at most one parallel loop, which is one of
-    its statements; each thread executes those before and after it. No local is shared between tasks, nor changed
-    atomically; no task returns.
+11. Of a program: its plan has each task once. A task has no Conditional and no Sections, and at most one parallel loop,
+    which is one of its statements; each thread executes those before and after it. No local is shared between tasks,
+    nor changed atomically; no task returns.
 12. Collectives and positions are in loops of blocks, and have the operands and types that their row says. In a task
     there are regions and meetings in their place, none in another. A local that is written in a region is after it.
 """
@@ -75,7 +75,7 @@ def check(what: ir.Kernel | ir.Program) -> None:
 def tasks_of(plan: ir.Plan) -> Iterator[int]:
     """The tasks of a plan."""
     for step in plan:
-        if isinstance(step, ir.Branch):
+        if isinstance(step, (ir.Branch, ir.Fork)):
             for inner in step.plans:
                 yield from tasks_of(inner)
         else:
@@ -116,7 +116,7 @@ class _Checker:
         )
         for statement in ir.walk(task.body):
             own = isinstance(statement, ir.Atomic) and isinstance(statement.array, ir.Local)
-            strange = own or isinstance(statement, (ir.Return, ir.Conditional))
+            strange = own or isinstance(statement, (ir.Return, ir.Conditional, ir.Sections))
             self.law(11, not strange, statement, "not in a task")
 
     def law(self, number: int, holds: bool, statement: ir.Statement | None, why: str) -> None:
@@ -279,11 +279,17 @@ class _Checker:
         self.law(8, not parallel, statement, "a condition that many threads set")
 
     def conditional(self, statement: ir.Conditional) -> None:
-        self.law(
-            8, self.depth == 1 and not self.loops, statement, "a conditional in a block of another statement"
-        )
         self.law(8, statement.condition not in self.conditions, statement, "a condition of two conditionals")
         self.conditions.add(statement.condition)
+        self.level(statement)
+
+    def level(self, statement: ir.Conditional | ir.Sections) -> None:
+        self.law(
+            8,
+            self.depth == 1 and not self.loops,
+            statement,
+            "in a block of a statement that is no such level",
+        )
         self.depth, self.around = self.depth - 1, self.around + 1
         for block in statement.blocks:
             self.block(block)
@@ -314,6 +320,7 @@ RULES: dict[type, Callable[[_Checker, Any], None]] = {
     ir.While: _Checker.while_loop,
     ir.Arm: _Checker.arm,
     ir.Conditional: _Checker.conditional,
+    ir.Sections: _Checker.level,
     ir.Break: _Checker.leave,
     ir.Continue: _Checker.leave,
     ir.Assert: _Checker.claim,

@@ -22,6 +22,7 @@ __all__ = [
     "CompileNegativeIndexError",
     "CompileRecursionError",
     "CompileReturnError",
+    "CompileSectionError",
     "CompileSharedMemoryError",
     "CompileStaticError",
     "CompileSyntaxError",
@@ -60,6 +61,11 @@ class CompileImmutableError(CompileSyntaxError):
 
 class CompileLoopError(CompileSyntaxError):
     """A loop, its variables, break, continue or cg.loop_config in a form or a place that has no meaning."""
+
+
+class CompileSectionError(CompileSyntaxError):
+    """cg.graph_parallel or cg.graph_section in a form or a place that has no meaning, or sections that are not
+    independent of each other."""
 
 
 class CompileBlockError(CompileSyntaxError):

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 """Control flow between the tasks of a graph kernel (`@cg.kernel(graph=True)`): at its top level, or directly in each
-other. The frontend knows these functions by identity (frontend/graph_flow.py)."""
+other. The frontend knows these functions by identity (frontend/graph_flow.py, frontend/sections.py)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from .intrinsics import _in_kernels_only
 
-__all__ = ["graph_do_while", "graph_if", "graph_switch", "graph_while"]
+__all__ = ["graph_do_while", "graph_if", "graph_parallel", "graph_section", "graph_switch", "graph_while"]
 
 
 @_in_kernels_only
@@ -30,3 +30,13 @@ def graph_if(condition: Any) -> Any:
 @_in_kernels_only
 def graph_switch(value: Any) -> Any:
     """`match cg.graph_switch(value):` runs the body of the `case` with that number, from 0 on, if there is one."""
+
+
+@_in_kernels_only
+def graph_parallel() -> Any:
+    """`with cg.graph_parallel():` holds sections, which may run at the same time; what follows waits for all."""
+
+
+@_in_kernels_only
+def graph_section() -> Any:
+    """`with cg.graph_section():` in `with cg.graph_parallel():`: tasks in order, which no other section needs."""

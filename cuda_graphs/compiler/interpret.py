@@ -94,6 +94,10 @@ class Machine:
                 blocks = [partial(self.plan, program, inner) for inner in step.plans]
                 self.repeat(step.kind, step.condition, blocks)
                 continue
+            if isinstance(step, ir.Fork):  # in any order: this one
+                for inner in step.plans:
+                    self.plan(program, inner)
+                continue
             with suppress(_Exit):
                 self.block(program.tasks[step].body)
 
@@ -203,6 +207,10 @@ class Machine:
         blocks = [partial(self.block, block) for block in statement.blocks]
         self.repeat(statement.kind, statement.condition, blocks)
 
+    def sections(self, statement: ir.Sections) -> None:
+        for block in statement.blocks:
+            self.block(block)
+
     def repeat(self, kind: str, condition: ir.Condition, blocks: Sequence[Callable[[], None]]) -> None:
         """Run those blocks of a conditional that its condition asks for."""
 
@@ -299,6 +307,7 @@ STATEMENTS: dict[type, Any] = {
     ir.While: Machine.while_loop,
     ir.Arm: Machine.arm,
     ir.Conditional: Machine.conditional,
+    ir.Sections: Machine.sections,
     ir.Break: Machine.leave,
     ir.Continue: Machine.leave,
     ir.Exit: Machine.exit,

@@ -5,7 +5,8 @@
 A block is a list of statements. A Value is a statement that has a type: it is defined where it stands, once, and may be
 used by what follows it in its block and in the blocks inside that. Mutable variables are Locals, which are read by Get
 and written by Set. There are no jumps other than Break and Continue, which belong to the innermost For or While. A
-Conditional is control flow between tasks: its blocks become bodies of a conditional node of a graph.
+Conditional is control flow between tasks: its blocks become bodies of a conditional node of a graph. Those of Sections
+are branches of a graph.
 
 Everything that passes rewrite is made of frozen parts that refer to one another by identity: a pass builds new blocks
 and leaves old ones as they are.
@@ -21,9 +22,9 @@ from .types import ScalarType, bool_, i32
 
 __all__ = [
     "Arm", "Array", "Assert", "Atomic", "Axis", "Barrier", "Block", "Branch", "Break", "Collective", "Condition",
-    "Conditional", "Const", "Continue", "Exit", "Extent", "For", "Get", "If", "Kernel", "Load", "Loc", "Local",
+    "Conditional", "Const", "Continue", "Exit", "Extent", "For", "Fork", "Get", "If", "Kernel", "Load", "Loc", "Local",
     "LoopIndex", "LoopSettings", "Meeting", "Op", "Param", "Plan", "Position", "Print", "Program", "Random", "Region",
-    "Return", "Set", "Space", "Statement", "Store", "Task", "Value", "While", "replace", "walk",
+    "Return", "Sections", "Set", "Space", "Statement", "Store", "Task", "Value", "While", "replace", "walk",
 ]  # fmt: skip
 
 
@@ -374,6 +375,16 @@ class Conditional(Statement):
 
 
 @dataclass(eq=False, slots=True)
+class Sections(Statement):
+    """Blocks of tasks that may run at the same time, where a Conditional may stand: none of them touches what another
+    changes (passes/check_sections.py)."""
+
+    blocks: tuple[Block, ...]
+    loc: Loc | None = None
+    locs: tuple[Loc | None, ...] = ()  # of each
+
+
+@dataclass(eq=False, slots=True)
 class Break(Statement):
     loc: Loc | None = None
 
@@ -460,7 +471,14 @@ class Branch:
     plans: tuple[Plan, ...]
 
 
-Plan = tuple[int | Branch, ...]  # numbers of tasks, in the order in which they run
+@dataclass(frozen=True)
+class Fork:
+    """Sections among tasks: what their blocks have become."""
+
+    plans: tuple[Plan, ...]
+
+
+Plan = tuple[int | Branch | Fork, ...]  # numbers of tasks, in the order in which they run
 
 
 @dataclass(eq=False, slots=True)
@@ -488,7 +506,7 @@ def blocks_of(statement: Statement) -> tuple[Block, ...]:
             return (statement.body,)
         case While():
             return statement.head, statement.body
-        case Conditional():
+        case Conditional() | Sections():
             return statement.blocks
     return ()
 

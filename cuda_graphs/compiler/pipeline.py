@@ -19,6 +19,7 @@ from .check import check
 from .frontend import translate
 from .frontend.captured import Captured
 from .passes.alias_facts import alias_facts
+from .passes.check_sections import arrays_apart, check_sections
 from .passes.conditions_in_memory import conditions_in_memory
 from .passes.debug import check_bounds, without_asserts
 from .passes.demote_atomics import demote_atomics
@@ -50,6 +51,7 @@ LOWERINGS = {
 Pass = tuple[Callable[..., Any], str]
 
 PASSES: tuple[Pass, ...] = (
+    (check_sections, "sections that may run at the same time are independent of each other, or refused"),
     (lower_random, "random numbers are operations on counters, the same on all machines"),
     (
         propagate,
@@ -153,4 +155,5 @@ def generate(program: ir.Program, target: X86 | Ptx, captured: Captured) -> Arti
         tuple(Result(array.path, array.element) for array in program.results),
         captured,
         text,
+        apart=arrays_apart(program.kernel),
     )

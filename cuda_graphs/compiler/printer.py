@@ -64,6 +64,9 @@ class _Printer:
                 head = f"{pad}{statement.kind} {statement.condition.name}"
                 blocks = [[f"{pad}-- {i}", *self.block(b, depth + 1)] for i, b in enumerate(statement.blocks)]
                 return [head, *(line for lines in blocks for line in lines)]
+            case ir.Sections():
+                blocks = [[f"{pad}-- {i}", *self.block(b, depth + 1)] for i, b in enumerate(statement.blocks)]
+                return [f"{pad}sections", *(line for lines in blocks for line in lines)]
             case ir.While():
                 before = [f"{pad}while", *self.block(statement.head, depth + 1)]
                 return [

@@ -1,16 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from cuda_graphs._driver.cuda_graph cimport CUgraphConditionalNodeType
+from cuda_graphs._handles.capture_handles cimport CaptureTail
 from cuda_graphs._handles.graph_handles cimport NodeKind
 from cuda_graphs._objects.stream cimport Stream
 
 
 cdef class CapturedPlace:
     cdef Stream _stream
+    cdef CaptureTail _tail
     cdef readonly tuple branches  # bodies of the conditional node that it is after, as GraphDefs; else none
 
+    cdef int _look(self) except -1
+    cdef int _go(self) except -1
+    cdef CapturedPlace _after(self, tuple branches=*)
     cdef CapturedPlace _conditional(
         self, const char* what, object condition, NodeKind kind, CUgraphConditionalNodeType cond_type, unsigned int count)
-
-    @staticmethod
-    cdef CapturedPlace _after(Stream stream, tuple branches)

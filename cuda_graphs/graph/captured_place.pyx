@@ -12,7 +12,7 @@ from cuda_graphs._driver.cuda_graph cimport (
 )
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.capture_handles cimport (
-    CapturedCall, CaptureHandle, borrow_capture, may_be_captured, return_capture,
+    CapturedCall, CaptureHandle, borrow_capture, get_tail, may_be_captured, return_capture, set_tail,
 )
 from cuda_graphs._handles.graph_handles cimport (
     GraphBox, NodeKind, NodeRecord, NodeSpec, add_inner_graph, node_handle,
@@ -36,17 +36,38 @@ cdef CUcontext context_of(const StreamHandle& h) except NULL:
 
 
 cdef class CapturedPlace:
-    """After what `stream`, which is being captured, has captured so far; each method adds a node there."""
+    """After what `stream`, which is being captured, has captured so far. Each method adds a node there, wherever work of
+    the stream would go now, and gives the place after it; what is captured next comes after the last one."""
 
     def __init__(self, Stream stream not None):
         stream._check_open()
         self._stream, self.branches = stream, ()
+        self._look()
 
-    @staticmethod
-    cdef CapturedPlace _after(Stream stream, tuple branches):
-        cdef CapturedPlace self = CapturedPlace(stream)
-        self.branches = branches
-        return self
+    cdef int _look(self) except -1:
+        """Be where the stream is now."""
+        cdef StreamHandle h = self._stream._h
+        cdef CUresult status
+        with nogil:
+            status = get_tail(raw_of(h), self._tail)
+        if status:
+            check_attempt(status, f"ask what {self._stream!r} has captured")
+        return 0
+
+    cdef int _go(self) except -1:
+        """Have the stream be here."""
+        cdef StreamHandle h = self._stream._h
+        cdef CUresult status
+        with nogil:
+            status = set_tail(raw_of(h), self._tail)
+        if status:
+            check_attempt(status, f"go on at {self!r}")
+        return 0
+
+    cdef CapturedPlace _after(self, tuple branches=()):
+        found = CapturedPlace(self._stream)
+        found.branches = branches
+        return found
 
     def create_condition(self, default_value=None):
         """As `GraphBuilder.create_condition`."""
@@ -58,11 +79,24 @@ cdef class CapturedPlace:
 
     def launch(self, config, kernel, *args, reads=(), writes=()):
         """Capture a launch. `reads` and `writes` are for definitions."""
+        self._go()
         launch(self._stream, config, kernel, *args)
-        return self
+        return self._after()
+
+    def join(self, *places):
+        """Add an EmptyNode after this place and others."""
+        cdef NodeSpec spec
+        cdef CapturedPlace other
+        for place in places:
+            other = place
+            self._tail.add(other._tail)
+        self._go()
+        spec.begin(NodeKind.kEmpty)
+        add_captured(self._stream._h, spec, b"join", f"join branches on {self!r}")
+        return self._after()
 
     def if_then(self, condition):
-        """Add an IfNode; `branches` of the result is its body."""
+        """Add an IfNode; `branches` of the place after it is its body."""
         return self._conditional(b"if_then", condition, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1)
 
     def if_else(self, condition):
@@ -88,13 +122,14 @@ cdef class CapturedPlace:
         check_driver_has(what.decode())
         fill_conditional(spec, condition, kind, cond_type, count, context_of(h))
         find_call(call, h)
+        self._go()
         cdef NodeRecord* node = add_captured(h, spec, what, f"{what.decode()}({condition!r}) on {self!r}")
         node.make_facts().condition = spec.params.conditional.handle
         bodies = []
         for i in range(count):
             body = &add_inner_graph(node[0], spec.params.conditional.phGraph_out[i])
             bodies.append(wrap_graph(node_handle(call.capture().graph, body.entry), body))
-        return CapturedPlace._after(self._stream, tuple(bodies))
+        return self._after(tuple(bodies))
 
     def __repr__(self):
         return f"<end of what {self._stream!r} has captured>"

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 """Tasks of a kernel as nodes of a graph: a KernelNode each, in a chain. Control flow between them is conditional nodes,
-whose bodies hold tasks."""
+whose bodies hold tasks; sections are branches, which one EmptyNode joins."""
 
 from __future__ import annotations
 
@@ -37,12 +37,24 @@ class Emission:
     def chain(self, node: Any, plan: Sequence[Any]) -> Any:
         graph = getattr(node, "graph", node)
         for step in plan:
-            if not isinstance(step, int):
+            if not isinstance(step, int) and step[0] != "parallel":
                 _, name, initial, _ = step
                 self.conditions[name] = graph.create_condition(default_value=initial)
         for step in plan:
-            node = self.task(node, step) if isinstance(step, int) else self.conditional(node, *step)
+            if isinstance(step, int):
+                node = self.task(node, step)
+            elif step[0] == "parallel":
+                node = self.sections(node, step[3])
+            else:
+                node = self.conditional(node, *step)
         return node
+
+    def sections(self, node: Any, plans: Sequence[Any]) -> Any:
+        """A branch for each that has tasks."""
+        ends = [self.chain(node, plan) for plan in plans if plan]
+        if len(ends) > 1:
+            return ends[0].join(*ends[1:])
+        return ends[0] if ends else node
 
     def task(self, node: Any, number: int) -> Any:
         config, kernel, values, reads, writes = self.launches[number]

@@ -252,6 +252,7 @@ cdef class KernelFunction:
         try:
             self._read(&r, args)
             code = self._find(&r, args)
+            code.check_apart(r.leaves)
             if r.staff != NULL:
                 (<Foreign>r.staff).check_stays(code.writes)
             for reader, value in zip(self.readers, args):
@@ -283,6 +284,8 @@ cdef class KernelFunction:
     cdef object _run(self, Reading* r, tuple args, Stream stream):
         cdef Specialisation code = self._find(r, args)
         stream._check_open()  # an argument that was read may have closed it
+        if code.apart.size():
+            code.check_apart(r.leaves)
         cdef Foreign staff = <Foreign>r.staff if r.staff != NULL else None
         result = None
         if may_be_captured(stream._h) and is_captured(stream):

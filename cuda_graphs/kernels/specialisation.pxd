@@ -38,6 +38,18 @@ cdef struct Task:
     vector[Source] count       # in the order of a stack: values, then what is done with them
 
 
+# The memory of an array of the call or of a field.
+cdef struct Span:
+    Origin origin  # kLeaf or kConstant
+    int number
+    int axes       # whose extents come with the call
+    int64_t size   # bytes of what is behind one index in each of them
+
+cdef struct Apart:
+    Span first
+    Span second
+
+
 # A plan that the host follows: tasks, and conditionals, whose blocks come behind them.
 cdef enum StepKind:
     kRunTask
@@ -70,6 +82,7 @@ cdef class Specialisation:
     cdef readonly object guards      # Guards: what was captured
     cdef readonly tuple fields       # whose addresses are among the constants
     cdef vector[Task] tasks
+    cdef vector[Apart] apart         # what sections that run at the same time must not share
     cdef vector[Step] steps          # where conditions are in memory; else all tasks, in order
     cdef vector[uint64_t] constants
     cdef vector[size_t] temps        # where each begins in the memory for all
@@ -93,6 +106,11 @@ cdef class Specialisation:
     cdef const void* place_of(
         self, const Source& source, const Leaf* leaves, const uint64_t* temps, const uint64_t* seed
     ) noexcept nogil
+    # ValueError for arrays of sections that share memory.
+    cdef int check_apart(self, const Leaf* leaves) except -1
+    cdef bint overlap(self, const Span& first, const Span& second, const Leaf* leaves) noexcept nogil
+    cdef uint64_t begin_of(self, const Span& span, const Leaf* leaves) noexcept nogil
+
     # On a stream that is not captured.
     cdef int launch(self, const Leaf* leaves, Stream stream) except -1
     # (LaunchConfig, Kernel, arguments, reads, writes) of each task, as nodes of graphs take them. `owners`: what leaf of

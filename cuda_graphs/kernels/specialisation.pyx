@@ -188,6 +188,25 @@ cdef class Specialisation:
             return &self.constants[source.number]
         return &temps[source.number] if source.origin == kTemp else seed
 
+    cdef int check_apart(self, const Leaf* leaves) except -1:
+        cdef size_t i
+        for i in range(self.apart.size()):
+            if self.overlap(self.apart[i].first, self.apart[i].second, leaves):
+                (first, _, _), (second, _, _), one, other = self.artifact.apart[i]
+                raise ValueError(
+                    f"{self.name}(): {first!r} and {second!r} share memory, and one of them is written in a section of "
+                    f"cg.graph_parallel (lines {one} and {other}) while another one uses the other: pass arrays that are apart"
+                )
+        return 0
+
+    cdef bint overlap(self, const Span& first, const Span& second, const Leaf* leaves) noexcept nogil:
+        cdef uint64_t a = self.begin_of(first, leaves), b = self.begin_of(second, leaves)
+        # 0: of no array, or of one that a launch of the graph gives
+        return a != 0 and b != 0 and a < b + size_of(second, leaves) and b < a + size_of(first, leaves)
+
+    cdef uint64_t begin_of(self, const Span& span, const Leaf* leaves) noexcept nogil:
+        return self.constants[span.number] if span.origin == kConstant else leaves[span.number].bits
+
     cdef list new_temps(self):
         """Memory of the temporary arrays of a graph."""
         resource = SynchronousMemoryResource(current_device())
@@ -299,6 +318,14 @@ cdef Buffer allocate(size_t size, Stream stream):
     return current_device().memory_resource.allocate(size, stream=stream)
 
 
+cdef uint64_t size_of(const Span& span, const Leaf* leaves) noexcept nogil:
+    cdef uint64_t size = span.size
+    cdef int axis
+    for axis in range(span.axes):
+        size *= <uint64_t>leaves[span.number].extents[axis]
+    return size
+
+
 cdef int64_t combined(Origin how, int64_t a, int64_t b) noexcept nogil:
     if how == kMultiply:
         return <int64_t>(<uint64_t>a * <uint64_t>b)
@@ -342,6 +369,8 @@ def load(str name, artifact, shape, dict leaves, guards) -> Specialisation:
     maker = SourceMaker(self, leaves)
     for info, kernel in zip(artifact.tasks, self.kernels):
         add_task(self, maker, info, kernel, shape)
+    for first, second, *_ in artifact.apart:
+        add_apart(self, maker, first, second)
     add_steps(self, maker, artifact.plan if artifact.lowering == "host" else range(len(artifact.tasks)))
     self.is_straight = artifact.plan == tuple(range(len(artifact.tasks)))
     self.fields = tuple(maker.fields)
@@ -363,6 +392,10 @@ cdef int add_steps(Specialisation self, maker, plan) except -1:
             add_step(self, kRunTask, step, None)
             continue
         kind, name, initial, plans = step
+        if kind == "parallel":  # one after the other
+            for inner in plans:
+                add_steps(self, maker, inner)
+            continue
         add_step(self, <StepKind><int>STEPS[kind], maker.temps[name], initial)
         for inner in plans:
             block = self.steps.size()
@@ -378,6 +411,21 @@ cdef int add_step(Specialisation self, StepKind kind, size_t number, initial) ex
     step.kind, step.number, step.initial, step.end = kind, number, -1 if initial is None else initial, 0
     self.steps.push_back(step)
     return 0
+
+
+cdef int add_apart(Specialisation self, maker, tuple first, tuple second) except -1:
+    cdef Apart pair
+    pair.first, pair.second = span_of(maker, first), span_of(maker, second)
+    self.apart.push_back(pair)
+    return 0
+
+
+cdef Span span_of(maker, tuple array) except *:
+    cdef Span span
+    path, span.axes, span.size = array
+    origin, span.number = maker.array(path)
+    span.origin = <Origin><int>origin
+    return span
 
 
 cdef int add_task(Specialisation self, maker, info, Kernel kernel, shape) except -1:
@@ -440,11 +488,17 @@ class SourceMaker:
             return (<int>kCondition, 0, 0, 0)
         if slot.path in self.temps:
             return (<int>kTemp, self.temps[slot.path], 0, 0)
-        if slot.path in self.leaves:
-            return (<int>(kExtent if slot.kind == "extent" else kLeaf), self.leaves[slot.path], slot.axis, 0)
-        field = find_field(slot.path)
+        if slot.kind == "extent":
+            return (<int>kExtent, self.leaves[slot.path], slot.axis, 0)
+        return (*self.array(slot.path), slot.axis, 0)
+
+    def array(self, path):
+        """(origin, number) of a leaf or of a field."""
+        if path in self.leaves:
+            return <int>kLeaf, self.leaves[path]
+        field = find_field(path)
         self.fields[field] = None
-        return (<int>kConstant, add_constant(self.owner, field.handle), 0, 0)
+        return <int>kConstant, add_constant(self.owner, field.handle)
 
     def count(self, axes):
         """The steps that leave begin, end and step of each axis on a stack; None where that is too long."""

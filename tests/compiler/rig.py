@@ -193,7 +193,10 @@ def run_plan(plan, run, conditions):
             run(step)
             continue
         kind, name, _, plans = step
-        if kind == "while":
+        if kind == "parallel":  # in any order
+            for inner in reversed(plans):
+                run_plan(inner, run, conditions)
+        elif kind == "while":
             while conditions[name]:
                 at_once(plans, 0)
         else:

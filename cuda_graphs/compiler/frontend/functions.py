@@ -33,6 +33,8 @@ class Conditionals:
     embedded: bool = False
     count: int = 0
     depth: int = 0
+    region: Any = None  # what is directly around: cg.graph_parallel (sections.py)
+    in_section: bool = False
 
 
 class Frame:

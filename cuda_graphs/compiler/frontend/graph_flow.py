@@ -17,6 +17,7 @@ from .. import ir
 from ..errors import (
     CompileError,
     CompileLoopError,
+    CompileSectionError,
     CompileSyntaxError,
     CompileTypeError,
     CompileValueError,
@@ -59,6 +60,13 @@ def conditional(frame: Frame, node: ast.While | ast.If | ast.Match, word: Callab
         raise fail(
             CompileSyntaxError, frame.builder.loc, f"cg.{name} is not at the kernel top level",
             "put it there, or directly into another one: not into a for, a while or an if",
+        )  # fmt: skip
+    if frame.root.conditionals.in_section or frame.root.conditionals.region is not None:
+        place = "a section" if frame.root.conditionals.in_section else "cg.graph_parallel"
+        raise fail(
+            CompileSectionError, frame.builder.loc, f"cg.{name} is in {place}",
+            "a section holds loops and statements: put control flow between tasks around cg.graph_parallel, before or "
+            "after it",
         )  # fmt: skip
     if len(call.args) != 1 or call.keywords or isinstance(call.args[0], ast.Starred):
         raise fail(CompileTypeError, frame.builder.loc, f"cg.{name} takes one argument", f"{SPELLINGS[name]}")

@@ -26,6 +26,7 @@ from .loops import iterate, unused_settings
 from .messages import message_parts
 from .places import assign_place, make_vector, place, read
 from .scope import Scope
+from .sections import with_statement
 from .values import Element, Static, TypeOf, Vector
 
 # Of `x op= y` in a parallel task: those that are atomic.
@@ -348,6 +349,7 @@ STATEMENTS: dict[type[ast.stmt], Callable[[Frame, Any, bool], None]] = {
     ast.While: while_statement,
     ast.Match: match_statement,
     ast.For: for_statement,
+    ast.With: with_statement,
     ast.Break: leave_loop,
     ast.Continue: leave_loop,
     ast.Return: return_statement,

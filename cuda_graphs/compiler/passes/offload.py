@@ -6,7 +6,7 @@ What a task needs of an earlier one is computed again where it only depends on p
 most loops need no task of their own. A load moves into the loop whose bounds it feeds when nothing that runs in
 between, or in the loop, may write to what it reads. Everything else goes through memory of the kernel (Space.TEMP).
 
-The blocks of a Conditional are cut by themselves: nothing moves over their edges.
+The blocks of a Conditional and of Sections are cut by themselves: nothing moves over their edges.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Segment:
 
 @dataclass(eq=False)
 class Level:
-    """A Conditional with its blocks cut."""
+    """A Conditional or Sections with its blocks cut."""
 
-    conditional: ir.Conditional
+    statement: ir.Conditional | ir.Sections
     blocks: list[list[Segment | Level]]
 
 
@@ -66,7 +66,7 @@ def cut(body: ir.Block) -> list[Segment | Level]:
         run[:] = [Segment()]
 
     for statement in body.body:
-        if isinstance(statement, ir.Conditional):
+        if isinstance(statement, (ir.Conditional, ir.Sections)):
             finish()
             items.append(Level(statement, [cut(block) for block in statement.blocks]))
         elif isinstance(statement, ir.For) and statement.parallel:
@@ -90,15 +90,14 @@ def segments_of(items: list[Segment | Level]) -> Iterator[Segment]:
 def planned(items: list[Segment | Level], numbers: dict[Segment, int]) -> ir.Plan:
     """The numbers of the segments, as their levels are."""
     return tuple(
-        numbers[item]
-        if isinstance(item, Segment)
-        else ir.Branch(
-            item.conditional.kind,
-            item.conditional.condition,
-            tuple(planned(block, numbers) for block in item.blocks),
-        )
-        for item in items
+        numbers[item] if isinstance(item, Segment) else planned_level(item, numbers) for item in items
     )
+
+
+def planned_level(level: Level, numbers: dict[Segment, int]) -> ir.Branch | ir.Fork:
+    plans = tuple(planned(block, numbers) for block in level.blocks)
+    of = level.statement
+    return ir.Fork(plans) if isinstance(of, ir.Sections) else ir.Branch(of.kind, of.condition, plans)
 
 
 def has_effect(segment: Segment) -> bool:

@@ -73,7 +73,7 @@ def without_unused(body: ir.Block) -> ir.Block:
                 inner = keep(statement.body)
                 used.update(ir.operands_of(statement))
                 statement = ir.While(keep(statement.head), statement.condition, inner, statement.loc)
-            elif isinstance(statement, ir.Conditional):
+            elif isinstance(statement, (ir.Conditional, ir.Sections)):
                 statement = ir.replace(
                     statement, blocks=tuple(keep(b) for b in reversed(statement.blocks))[::-1]
                 )

@@ -1,0 +1,160 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""`with cg.graph_parallel():` and the sections in it, which become Sections.
+
+Whether they are independent of each other is looked at later (passes/check_sections.py).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .. import graph_flow as words
+from .. import ir
+from ..errors import CompileError, CompileSectionError, CompileSyntaxError, fail
+from ..outside import dotted
+from .functions import Conditionals, Frame
+from .graph_flow import inside
+from .loops import unused_settings
+
+# What a region collects: the block and the place of each section.
+Region = list[tuple[ir.Block, ir.Loc]]
+
+
+def with_statement(frame: Frame, node: ast.With, last: bool) -> None:
+    """Translate a `with`: only these words have one."""
+    found = [word_of(frame, item) for item in node.items]
+    word = found[0]
+    if word is None:
+        raise frame.refuse(node)
+    frame.at(node.items[0].context_expr)
+    loc = frame.builder.loc
+    if len(found) > 1 or node.items[0].optional_vars is not None:
+        raise misplaced(frame, word.__name__)
+    call = node.items[0].context_expr
+    assert isinstance(call, ast.Call)
+    if call.args or call.keywords:
+        raise fail(
+            CompileSectionError, loc, f"cg.{word.__name__} takes no arguments", f"write `with cg.{word.__name__}():`"
+        )  # fmt: skip
+    conditionals = frame.root.conditionals
+    if conditionals is None:
+        raise fail(
+            CompileSyntaxError, loc, f"cg.{word.__name__} is for graph kernels", "write @cg.kernel(graph=True)"
+        )  # fmt: skip
+    if frame.caller is not None:
+        raise fail(
+            CompileSectionError, loc, f"cg.{word.__name__} is in a function that is called",
+            "put it into the kernel itself; sections may call functions",
+        )  # fmt: skip
+    unused_settings(frame)
+    WORDS[word](frame, node, conditionals)
+
+
+def word_of(frame: Frame, item: ast.withitem) -> Callable[..., Any] | None:
+    """The word that an item of a `with` calls, if it does."""
+    call = item.context_expr
+    path = dotted(call.func) if isinstance(call, ast.Call) else None
+    if path is None or frame.scope.find(path.partition(".")[0]) is not None:
+        return None
+    assert isinstance(call, ast.Call)
+    found = frame.visit(call.func)
+    return next((word for word in WORDS if word is found), None)
+
+
+def misplaced(frame: Frame, name: str) -> CompileError:
+    return fail(
+        CompileSectionError, frame.builder.loc, f"cg.{name} is a statement of its own",
+        f"write `with cg.{name}():`, with nothing else in it",
+    )  # fmt: skip
+
+
+def expression(frame: Frame, node: ast.Call) -> Any:
+    """A word anywhere else."""
+    raise misplaced(frame, frame.visit(node.func).__name__)
+
+
+def parallel(frame: Frame, node: ast.With, conditionals: Conditionals) -> None:
+    """A region: its sections, and nothing else."""
+    loc = frame.builder.loc
+    if conditionals.in_section or conditionals.region is not None:
+        raise fail(
+            CompileSectionError, loc, "cg.graph_parallel is in another one",
+            "put all sections into one, or one cg.graph_parallel after the other",
+        )  # fmt: skip
+    if not frame.parallel_level or frame.parallel:
+        raise fail(
+            CompileSectionError, loc, "cg.graph_parallel is not at the kernel top level",
+            "put it there, or directly into cg.graph_do_while and its kin: not into a for, a while or an if",
+        )  # fmt: skip
+    for stranger in strangers(node.body):
+        raise only_sections(frame, stranger)
+    scratch, region, loops = ir.Block(), [], frame.loops  # type: ignore[var-annotated]
+    conditionals.region, frame.loops = region, []
+    try:
+        with frame.block(scratch, parallel_level=True):
+            frame.run(node.body)
+    finally:
+        conditionals.region, frame.loops = None, loops
+    frame.builder.loc = loc
+    if region:
+        blocks, locs = zip(*region, strict=True)
+        frame.builder.put(ir.Sections(blocks, loc, locs))
+
+
+def strangers(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements that a region does not hold. Whether an `if` or `for` is a static one shows when it is translated."""
+    for statement in statements:
+        match statement:
+            case ast.If():
+                yield from strangers([*statement.body, *statement.orelse])
+            case ast.For():
+                yield from strangers(statement.body)
+            case ast.With() | ast.Pass() | ast.Expr(ast.Constant(str())):
+                pass
+            case _:
+                yield statement
+
+
+def only_sections(frame: Frame, node: ast.AST) -> CompileError:
+    frame.at(node)
+    return fail(
+        CompileSectionError, frame.builder.loc, "cg.graph_parallel holds sections only",
+        "put the statement into `with cg.graph_section():`, or before or after cg.graph_parallel",
+    )  # fmt: skip
+
+
+def section(frame: Frame, node: ast.With, conditionals: Conditionals) -> None:
+    """One section."""
+    loc, region = frame.builder.loc, conditionals.region
+    if conditionals.in_section:
+        raise fail(
+            CompileSectionError, loc, "cg.graph_section is in another one", "put one after the other"
+        )  # fmt: skip
+    if region is None:
+        raise fail(
+            CompileSectionError, loc, "cg.graph_section is in no cg.graph_parallel",
+            "put it directly into `with cg.graph_parallel():`",
+        )  # fmt: skip
+    if not frame.parallel_level or frame.parallel:
+        raise fail(
+            CompileSectionError, loc, "cg.graph_section depends on what is known at run time only",
+            "decide with `if cg.static(...)` or `for ... in cg.static(...)` which sections there are, or put the if or "
+            "for into the section",
+        )  # fmt: skip
+    block = ir.Block()
+    conditionals.region, conditionals.in_section = None, True
+    try:
+        with inside(frame, block):
+            frame.run(node.body)
+    finally:
+        conditionals.region, conditionals.in_section = region, False
+    region.append((block, loc))
+
+
+WORDS: dict[Callable[..., Any], Callable[[Frame, ast.With, Conditionals], None]] = {
+    words.graph_parallel: parallel,
+    words.graph_section: section,
+}
