@@ -113,6 +113,7 @@ if TYPE_CHECKING:
         CompileNameError,
         CompileNegativeIndexError,
         CompileRecursionError,
+        CompileResidentError,
         CompileReturnError,
         CompileSectionError,
         CompileSharedMemoryError,
@@ -259,6 +260,7 @@ __all__ = [
     "CompileNameError",
     "CompileNegativeIndexError",
     "CompileRecursionError",
+    "CompileResidentError",
     "CompileReturnError",
     "CompileSectionError",
     "CompileSharedMemoryError",
@@ -473,7 +475,7 @@ _MODULES = {
     "CompileLiteralError CompileLoopError CompileNameError CompileNegativeIndexError "
     "CompileRecursionError CompileReturnError CompileStaticError CompileSyntaxError "
     "CompileTypeError CompileValueError CompileWarning UnsupportedSyntaxError "
-    "CompileBarrierError CompileBlockError CompileSectionError CompileSharedMemoryError",
+    "CompileBarrierError CompileBlockError CompileResidentError CompileSectionError CompileSharedMemoryError",
     "cuda_graphs.compiler.intrinsics": "acos asin atan atan2 atomic_add atomic_and atomic_cas atomic_exchange "
     "atomic_max atomic_min atomic_mul atomic_or atomic_sub atomic_xor bit_cast bit_shr blocks cast ceil clz cos "
     "cosh cross determinant "

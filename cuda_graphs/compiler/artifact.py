@@ -7,13 +7,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, count
 from typing import Any, TypeGuard
 
 from . import ir
-from .errors import CompileArgumentError, fail
+from .errors import CompileArgumentError, CompileResidentError, fail
 from .types import ScalarType
 
 __all__ = [
+    "BARRIER",
     "REPORT",
     "Artifact",
     "Plan",
@@ -21,12 +23,16 @@ __all__ = [
     "Slot",
     "TaskInfo",
     "describe",
+    "describe_resident",
+    "is_zeroed",
     "layout",
     "plan_of",
     "size_of",
 ]
 
 REPORT = "debug.report"  # the path of the array that asserts write to: passes/report.py
+BARRIER = "graph.barrier"  # how the paths of arrays begin by which blocks wait for each other
+MOST_LIGHT = 64  # statements of an iteration that is not heavy
 SHARED_ALIGNMENT = 16  # of arrays that a block shares, for vector accesses
 
 
@@ -66,6 +72,10 @@ class TaskInfo:
     prints: bool = False
     threads: int | None = None  # of a CPU that take part, at most: cg.loop_config(parallelize=)
     gathers: bool = False  # a block of a GPU does once what its threads add to an element: large blocks pay
+    heavy: bool = False  # an iteration has loops, or much else to do
+    inside: tuple[
+        TaskInfo, ...
+    ] = ()  # of a resident one: its tasks. All its blocks must run at the same time
 
 
 # (path, dimensions whose extents come with a call, bytes of what is behind one index in each of them) of an array.
@@ -73,7 +83,10 @@ Span = tuple[str, int, int]
 # Two of which one is written while the other is used, and the lines of their sections: they must not share memory.
 Apart = tuple[Span, Span, int, int]
 
-# What runs when: numbers of tasks; (kind, condition, its initial value or None, plans) of each ir.Conditional;
+What = ir.Array | ir.Param | ir.Condition  # that a slot passes
+Layout = tuple[tuple[Slot, What], ...]
+
+# What runs when: numbers of entries; (kind, condition, its initial value or None, plans) of each ir.Conditional;
 # ("parallel", None, None, plans) of ir.Sections.
 Plan = tuple[Any, ...]
 
@@ -96,7 +109,9 @@ class Artifact:
     tasks     its entries, in the order of the source
     plan      which runs when; (0, 1, 2, ...) without conditionals
     lowering  of a graph kernel, one of pipeline.LOWERINGS: with "host" conditions are temporary arrays (u32)
-    temps     (name, bytes) of each temporary array that the tasks share; its content may be anything before the first
+    temps     (name, bytes) of each temporary array that the tasks share; its content may be anything before the first,
+              but of those that `is_zeroed` names
+    why       the tasks are not resident, where that was to be tried
     results   what the kernel returns, in order
     captured  {function: {name: value}} of globals and closure variables that were compiled in as constants
     llvm      what the code was made from, before optimisation
@@ -116,11 +131,17 @@ class Artifact:
     claims: tuple[Any, ...] = ()
     lowering: str | None = None
     apart: tuple[Apart, ...] = ()
+    why: str = ""
 
 
 def size_of(array: ir.Array) -> int:
     """Bytes of an array whose extents are known when compiling."""
     return math.prod(array.shape or ()) * array.element.size
+
+
+def is_zeroed(name: str) -> bool:
+    """Whether a temporary array must be 0 before the first launch."""
+    return name == REPORT or name.startswith(BARRIER)
 
 
 def is_outside(array: object) -> TypeGuard[ir.Array]:
@@ -141,27 +162,33 @@ def shared_layout(task: ir.Task) -> tuple[dict[ir.Array, int], int]:
 
 
 def plan_of(plan: ir.Plan) -> Plan:
-    """A plan of the IR as plain tuples."""
-    return tuple(step if isinstance(step, int) else _level_of(step) for step in plan)
+    """A plan of the IR as plain tuples, with numbers of entries."""
+    entries = count()
 
+    def plain(steps: ir.Plan) -> Plan:
+        return tuple(
+            level(step) if isinstance(step, (ir.Branch, ir.Fork)) else next(entries) for step in steps
+        )
 
-def _level_of(step: ir.Branch | ir.Fork) -> tuple[Any, ...]:
-    plans = tuple(plan_of(inner) for inner in step.plans)
-    if isinstance(step, ir.Fork):
-        return ("parallel", None, None, plans)
-    return (step.kind, step.condition.name, step.condition.initial, plans)
+    def level(step: ir.Branch | ir.Fork) -> tuple[Any, ...]:
+        plans = tuple(plain(inner) for inner in step.plans)
+        if isinstance(step, ir.Fork):
+            return ("parallel", None, None, plans)
+        return (step.kind, step.condition.name, step.condition.initial, plans)
+
+    return plain(plan)
 
 
 MOST_PARAMETERS = 32764  # bytes, of a kernel: PTX ISA, .param of entries, from 8.1 on for sm_70 and up
 
 
-def layout(task: ir.Task) -> tuple[tuple[Slot, ir.Array | ir.Param | ir.Condition], ...]:
-    """The parameters of a task's entry, in order: what it uses, and nothing else."""
-    arrays: dict[ir.Array, None] = {}
+def layout(*tasks: ir.Task, barrier: ir.Array | None = None) -> Layout:
+    """The parameters of the entry of a task, or of several that stay, in order: what is used, and nothing else."""
+    arrays: dict[ir.Array, None] = {} if barrier is None else {barrier: None}
     extents: dict[tuple[ir.Array, int], None] = {}
     params: dict[ir.Param, None] = {}
     conditions: dict[ir.Condition, None] = {}
-    for statement in ir.walk(task.body):
+    for statement in chain.from_iterable(ir.walk(task.body) for task in tasks):
         array = getattr(statement, "array", None)
         if isinstance(statement, (ir.Load, ir.Store, ir.Atomic)) and is_outside(array):
             arrays[array] = None
@@ -175,10 +202,10 @@ def layout(task: ir.Task) -> tuple[tuple[Slot, ir.Array | ir.Param | ir.Conditio
         for value in ir.operands_of(statement):
             if isinstance(value, ir.Param):
                 params[value] = None
-    found: list[tuple[Slot, ir.Array | ir.Param | ir.Condition]] = []
+    found: list[tuple[Slot, What]] = []
     offset = 0
 
-    def add(kind: str, path: str, axis: int, size: int, what: ir.Array | ir.Param | ir.Condition) -> None:
+    def add(kind: str, path: str, axis: int, size: int, what: What) -> None:
         nonlocal offset
         offset = -(-offset // size) * size
         found.append((Slot(kind, path, axis, offset, size), what))
@@ -193,8 +220,9 @@ def layout(task: ir.Task) -> tuple[tuple[Slot, ir.Array | ir.Param | ir.Conditio
     for condition in conditions:
         add("condition", condition.name, 0, 8, condition)
     if offset > MOST_PARAMETERS:
+        kind = CompileArgumentError if len(tasks) == 1 else CompileResidentError
         raise fail(
-            CompileArgumentError, task.loc, f"it needs {offset} bytes of parameters, and a GPU takes {MOST_PARAMETERS}",
+            kind, tasks[0].loc, f"it needs {offset} bytes of parameters, and a GPU takes {MOST_PARAMETERS}",
             "give numbers as an array, not one by one",
         )  # fmt: skip
     return tuple(found)
@@ -213,8 +241,27 @@ def describe(task: ir.Task) -> TaskInfo:
         iterations(task), task.loc.line if task.loc else 0, axes_of(task), settings_of(task).block_dim,
         task.loop is not None and task.loop.blocks > 0, shared_layout(task)[1],
         any(isinstance(each, ir.Print) for each in ir.walk(task.body)), settings_of(task).parallelize,
-        bool(task.bins or task.sums),
+        bool(task.bins or task.sums), is_heavy(task),
     )  # fmt: skip
+
+
+def describe_resident(resident: ir.Resident, tasks: tuple[ir.Task, ...]) -> TaskInfo:
+    """The same of tasks that stay."""
+    inside = tuple(describe(tasks[number]) for number in ir.tasks_of(resident.plan))
+    mine = [tasks[number] for number in ir.tasks_of(resident.plan)]
+    sizes = [info.block_dim for info in inside if info.blocks and info.block_dim]
+    return TaskInfo(
+        resident.name, True, tuple(slot for slot, _ in layout(*mine, barrier=resident.barrier)),
+        frozenset().union(*(info.reads for info in inside)), frozenset().union(*(info.writes for info in inside)),
+        None, min(info.line for info in inside), None, max(sizes, default=None), bool(sizes),
+        max(info.shared_bytes for info in inside), any(info.prints for info in inside), inside=inside,
+    )  # fmt: skip
+
+
+def is_heavy(task: ir.Task) -> bool:
+    """Whether few iterations are work enough for a multiprocessor."""
+    body = [] if task.loop is None else list(ir.walk(task.loop.body))
+    return len(body) > MOST_LIGHT or any(isinstance(each, (ir.For, ir.While)) for each in body)
 
 
 def settings_of(task: ir.Task) -> ir.LoopSettings:

@@ -95,13 +95,14 @@ def cached_compile(
     *,
     debug: bool = False,
     graph: str | None = None,
+    chain: bool = False,
 ) -> Artifact:
     """`compile_kernel`, but what was compiled before, by any process of this user, comes from disk.
 
     A kernel that depends on something without lasting identity is compiled each time. With CUDA_GRAPHS_DEBUG from 2 on
     everything is, as the steps are to be seen.
     """
-    key = fingerprint(function, signature, target, debug, graph) if disk.is_enabled() else None
+    key = fingerprint(function, signature, target, debug, graph, chain) if disk.is_enabled() else None
     found = None
     if key is not None and trace.level() < trace.PASSES:
         with trace.timed("cache"):
@@ -112,7 +113,7 @@ def cached_compile(
     from .pipeline import compile_kernel  # with the frontend and all passes, which a hit needs not
 
     compile_cache.misses += 1
-    artifact = compile_kernel(function, signature, target, debug=debug, graph=graph)
+    artifact = compile_kernel(function, signature, target, debug=debug, graph=graph, chain=chain)
     data = None if key is None else encoded(artifact, key[1])
     if key is not None and data is not None and disk.write(KIND, key[0], data):
         compile_cache.stored += 1
@@ -161,6 +162,7 @@ def encoded(artifact: Artifact, functions: Functions) -> bytes | None:
         "plan": artifact.plan,
         "lowering": artifact.lowering,
         "apart": artifact.apart,
+        "why": artifact.why,
         "temps": artifact.temps,
         "results": [(each.temp, each.type.name) for each in artifact.results],
         "captured": captured,
@@ -172,7 +174,9 @@ def encoded(artifact: Artifact, functions: Functions) -> bytes | None:
 def _plain(task: TaskInfo) -> dict[str, Any]:
     found = {each.name: getattr(task, each.name) for each in dataclasses.fields(task)}
     slots = [dataclasses.astuple(slot) for slot in task.slots]
-    return {**found, "slots": slots, "reads": sorted(task.reads), "writes": sorted(task.writes)}
+    inside = [_plain(each) for each in task.inside]
+    sets = {"reads": sorted(task.reads), "writes": sorted(task.writes)}
+    return {**found, "slots": slots, "inside": inside, **sets}
 
 
 def decoded(data: bytes, functions: Functions) -> Artifact | None:
@@ -200,13 +204,15 @@ def decoded(data: bytes, functions: Functions) -> Artifact | None:
         data[end:].decode(),
         lowering=head["lowering"],
         apart=_tuples(head["apart"]),
+        why=head["why"],
     )
 
 
 def _task(found: dict[str, Any]) -> TaskInfo:
     sets = {name: frozenset(found[name]) for name in ("reads", "writes")}
     slots = tuple(Slot(*slot) for slot in found["slots"])
-    return TaskInfo(**{name: _tuples(value) for name, value in found.items()} | sets | {"slots": slots})
+    parts = {"slots": slots, "inside": tuple(_task(each) for each in found["inside"])}
+    return TaskInfo(**{name: _tuples(value) for name, value in found.items()} | sets | parts)
 
 
 def _tuples(value: Any) -> Any:

@@ -26,7 +26,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from . import collectives, ir
@@ -54,7 +54,7 @@ def check(what: ir.Kernel | ir.Program) -> None:
     if isinstance(what, ir.Kernel):
         _Checker(what, what.arrays).kernel()
         return
-    if sorted(tasks_of(what.plan)) != list(range(len(what.tasks))):
+    if sorted(ir.tasks_of(what.plan)) != list(range(len(what.tasks))):
         raise IRError(
             f"law 11: the plan {what.plan} has not each of {len(what.tasks)} tasks once\n{text(what)}"
         )
@@ -70,16 +70,6 @@ def check(what: ir.Kernel | ir.Program) -> None:
                 raise IRError(
                     f"law 11: {local.name} is used by {owners[local].name} and {task.name}\n{text(what)}"
                 )
-
-
-def tasks_of(plan: ir.Plan) -> Iterator[int]:
-    """The tasks of a plan."""
-    for step in plan:
-        if isinstance(step, (ir.Branch, ir.Fork)):
-            for inner in step.plans:
-                yield from tasks_of(inner)
-        else:
-            yield step
 
 
 class _Checker:

@@ -21,6 +21,7 @@ __all__ = [
     "CompileNameError",
     "CompileNegativeIndexError",
     "CompileRecursionError",
+    "CompileResidentError",
     "CompileReturnError",
     "CompileSectionError",
     "CompileSharedMemoryError",
@@ -110,6 +111,10 @@ class CompileValueError(CompileError, ValueError):
 
 class CompileSharedMemoryError(CompileValueError):
     """The blocks of a loop share more memory than there is on every GPU."""
+
+
+class CompileResidentError(CompileValueError):
+    """Tasks that one launch is to run, and cannot."""
 
 
 class CompileLiteralError(CompileTypeError, CompileValueError):

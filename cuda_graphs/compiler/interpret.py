@@ -90,6 +90,9 @@ class Machine:
 
     def plan(self, program: ir.Program, plan: ir.Plan) -> None:
         for step in plan:
+            if isinstance(step, ir.Resident):
+                self.plan(program, step.plan)
+                continue
             if isinstance(step, ir.Branch):
                 blocks = [partial(self.plan, program, inner) for inner in step.plans]
                 self.repeat(step.kind, step.condition, blocks)
@@ -220,8 +223,10 @@ class Machine:
                 raise RuntimeError(f"condition {condition.name} is tested before it is set")
             return found
 
-        if kind == "while":
-            while state():
+        if kind in ir.LOOPS:
+            asked = kind == "while"
+            while not asked or state():
+                asked = True
                 self.rounds += 1
                 blocks[0]()
             return

@@ -24,7 +24,8 @@ __all__ = [
     "Arm", "Array", "Assert", "Atomic", "Axis", "Barrier", "Block", "Branch", "Break", "Collective", "Condition",
     "Conditional", "Const", "Continue", "Exit", "Extent", "For", "Fork", "Get", "If", "Kernel", "Load", "Loc", "Local",
     "LoopIndex", "LoopSettings", "Meeting", "Op", "Param", "Plan", "Position", "Print", "Program", "Random", "Region",
-    "Return", "Sections", "Set", "Space", "Statement", "Store", "Task", "Value", "While", "replace", "walk",
+    "Resident", "Return", "Sections", "Set", "Space", "Statement", "Store", "Task", "Value", "While", "replace",
+    "steps_of", "tasks_of", "walk",
 ]  # fmt: skip
 
 
@@ -364,8 +365,9 @@ class Arm(Statement):
 class Conditional(Statement):
     """Tasks that run if and as often as a condition says, at the top level of a kernel or of another one.
 
-    kind  "while": the block as long as the condition is not 0, which is asked before each round; "if": the first block,
-          or where it is 0 the second, if there is one; "switch": the block of that number, if there is one
+    kind  "while": the block as long as the condition is not 0, which is asked before each round; "do": the same, but it
+          is not asked before the first; "if": the first block, or where it is 0 the second, if there is one; "switch":
+          the block of that number, if there is one
     """
 
     kind: str
@@ -462,6 +464,9 @@ class Task:
         return [statement for statement in behind if isinstance(statement, If)]
 
 
+LOOPS = ("while", "do")  # kinds of Conditionals
+
+
 @dataclass(frozen=True)
 class Branch:
     """A Conditional among tasks: what its blocks have become."""
@@ -478,7 +483,40 @@ class Fork:
     plans: tuple[Plan, ...]
 
 
-Plan = tuple[int | Branch | Fork, ...]  # numbers of tasks, in the order in which they run
+@dataclass(frozen=True)
+class Resident:
+    """Tasks that are one launch: its threads stay, and wait for each other between two tasks.
+
+    plan     which of them runs when; conditions are in memory, under their names
+    barrier  memory that is 0 before the first launch, and whose content is the barrier's between two
+    """
+
+    name: str
+    plan: Plan
+    barrier: Array
+
+
+Plan = tuple[int | Branch | Fork | Resident, ...]  # numbers of tasks, in the order in which they run
+
+
+def tasks_of(plan: Plan) -> Iterator[int]:
+    """The tasks of a plan, in the order of the source."""
+    for step in plan:
+        if isinstance(step, int):
+            yield step
+            continue
+        for inner in (step.plan,) if isinstance(step, Resident) else step.plans:
+            yield from tasks_of(inner)
+
+
+def steps_of(plan: Plan) -> Iterator[int | Resident]:
+    """What a plan launches, in the order of the source."""
+    for step in plan:
+        if isinstance(step, (Branch, Fork)):
+            for inner in step.plans:
+                yield from steps_of(inner)
+        else:
+            yield step
 
 
 @dataclass(eq=False, slots=True)

@@ -14,8 +14,9 @@ from typing import Any
 
 from . import ir, printer, trace
 from .annotations import Spec
-from .artifact import Artifact, Result, describe, plan_of, size_of
+from .artifact import Artifact, Result, describe, describe_resident, plan_of, size_of
 from .check import check
+from .errors import CompileResidentError
 from .frontend import translate
 from .frontend.captured import Captured
 from .passes.alias_facts import alias_facts
@@ -25,6 +26,7 @@ from .passes.debug import check_bounds, without_asserts
 from .passes.demote_atomics import demote_atomics
 from .passes.gather_atomics import gather_atomics
 from .passes.lower_random import lower_random
+from .passes.make_resident import make_resident
 from .passes.mark_bins import mark_bins
 from .passes.offload import offload
 from .passes.propagate import propagate
@@ -46,7 +48,11 @@ LOWERINGS = {
     "conditional": "conditional nodes of a graph of its own",
     "embedded": "conditional nodes of any graph",
     "host": "tasks that leave conditions in memory, for a caller that looks there",
+    "resident": "one launch, whose threads stay",
 }
+# What else it is where tasks cannot be resident.
+CHOICES = {"resident or conditional": "conditional", "resident or host": "host"}
+IN_MEMORY = ("host", "resident")  # where conditions are
 
 Pass = tuple[Callable[..., Any], str]
 
@@ -85,11 +91,13 @@ def lower(
     debug: bool = False,
     check_ir: bool = False,
     graph: str | None = None,
+    chain: bool = False,
 ) -> tuple[ir.Program, Captured]:
     """The function as tasks, and the names from outside that it depends on: {function: {name: value}}.
 
-    `debug` keeps asserts and checks indices. `graph`, one of LOWERINGS, is of graph kernels. `check_ir` checks the IR's
-    laws after each pass (check.py), which CUDA_GRAPHS_DEBUG=2 does too.
+    `debug` keeps asserts and checks indices. `graph`, one of LOWERINGS, is of graph kernels. With `chain`, tasks that
+    follow each other are one launch. `check_ir` checks the IR's laws after each pass (check.py), which
+    CUDA_GRAPHS_DEBUG=2 does too.
     """
     with trace.timed("frontend"):
         kernel, captured = translate(function, dict(signature), graph)
@@ -99,9 +107,12 @@ def lower(
         with trace.timed(step.__name__):
             found = step(found)
         show(step.__name__, why, found, check_ir)
-    if graph == "host":
+    if graph in IN_MEMORY:
         found = conditions_in_memory(found)
-        show("conditions_in_memory", LOWERINGS[graph], found, check_ir)
+        show("conditions_in_memory", "conditions are read where they are needed", found, check_ir)
+    if graph == "resident" or chain:
+        found = make_resident(found, graph == "resident", chain)
+        show("make_resident", "tasks become one launch, whose threads stay", found, check_ir)
     return found, captured
 
 
@@ -123,20 +134,46 @@ def compile_kernel(
     check_ir: bool = False,
     reports: bool = False,
     graph: str | None = None,
+    chain: bool = False,
 ) -> Artifact:
     """Code of one specialisation of a kernel for one target.
 
     `signature` says of each parameter, by name, what it is in this specialisation (signature.py makes it of arguments).
     `debug` keeps asserts and compares each index with its extent; with `reports` one that fails is written down for the
     caller (passes/report.py), else it ends the launch as the driver does that. Raises a CompileError, with the place in
-    the source and a remedy, for what kernels cannot contain. `graph`, one of LOWERINGS, is of graph kernels.
+    the source and a remedy, for what kernels cannot contain. `graph` is of graph kernels: one of LOWERINGS or CHOICES.
+    With `chain` tasks that follow each other are one launch too.
     """
-    program, captured = lower(function, signature, debug=debug, check_ir=check_ir, graph=graph)
+    options = {"debug": debug, "check_ir": check_ir, "chain": chain}
+    graph, why, (program, captured) = chosen(function, signature, graph, options)
     claims: tuple[Claim, ...] = ()
     if reports:
         program, claims = report_asserts(program)
         show("report_asserts", "an assert that fails is written down for whoever waits", program, check_ir)
-    return replace(generate(program, target, captured), claims=claims, lowering=graph)
+    return replace(
+        generate(program, target, captured), claims=claims, lowering=became(program.plan, graph), why=why
+    )
+
+
+def became(plan: ir.Plan, graph: str | None) -> str | None:
+    """What the control flow of a kernel has become, where it was to be `graph`."""
+    if graph not in ("conditional", "resident"):
+        return graph
+    stay = any(isinstance(step, ir.Resident) for step in plan)
+    return "resident" if stay and not any(isinstance(step, ir.Branch) for step in plan) else "conditional"
+
+
+def chosen(
+    function: Callable[..., Any], signature: Mapping[str, Spec], graph: str | None, options: Mapping[str, Any]
+) -> tuple[str | None, str, tuple[ir.Program, Captured]]:
+    """The lowering, why it is not the first choice, and what `lower` gives."""
+    if graph not in CHOICES:
+        return graph, "", lower(function, signature, graph=graph, **options)
+    try:
+        return "resident", "", lower(function, signature, graph="resident", **options)
+    except CompileResidentError as error:
+        other = CHOICES[graph]
+        return other, error.cause, lower(function, signature, graph=other, **options)
 
 
 def generate(program: ir.Program, target: X86 | Ptx, captured: Captured) -> Artifact:
@@ -144,7 +181,12 @@ def generate(program: ir.Program, target: X86 | Ptx, captured: Captured) -> Arti
     with trace.timed("emission"):
         text = target.module(program)
     code = target.code(text)
-    tasks = tuple(describe(task) for task in program.tasks)
+    tasks = tuple(
+        describe_resident(step, program.tasks)
+        if isinstance(step, ir.Resident)
+        else describe(program.tasks[step])
+        for step in ir.steps_of(program.plan)
+    )
     return Artifact(
         target.name,
         code,

@@ -14,15 +14,19 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from . import ir, machine
-from .artifact import TaskInfo, layout
+from .artifact import Layout, TaskInfo
 from .blocks_ptx import GpuTeam
 from .gather_ptx import add_sums, with_block_bins
 from .llvm import Emitter
 from .notation import llvm_type
+from .resident import slots_of
+from .resident_ptx import GpuStaying
 from .strides_ptx import strided, strided_box
 from .types import ScalarType
 
 GLOBAL, SHARED = " addrspace(1)", " addrspace(3)"
+ENTRY = "ptx_kernel"
+INLINED = " alwaysinline convergent"
 
 HEADER = """target datalayout = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
 target triple = "nvptx64-nvidia-cuda"
@@ -84,16 +88,22 @@ class Ptx:
     def module(self, program: ir.Program) -> str:
         """The program as text of LLVM."""
         declarations: dict[str, str] = {}
-        functions = [self.task(task, declarations) for task in program.tasks]
+        functions = []
+        for step in ir.steps_of(program.plan):
+            if isinstance(step, ir.Resident):
+                functions += self.resident(step, program, declarations)
+            else:
+                task = program.tasks[step]
+                blocks = 0 if task.loop is None else task.loop.blocks
+                functions.append(self.task(task, declarations, slots_of(step, program), ENTRY, needs(blocks)))
         return "\n".join([HEADER, *functions, *declarations.values(), "!0 = !{}\n", *SCOPES])
 
-    def task(self, task: ir.Task, declarations: dict[str, str]) -> str:
+    def task(
+        self, task: ir.Task, declarations: dict[str, str], slots: Layout, kind: str, attributes: str
+    ) -> str:
         e = Emitter(self, declarations)
         e.families = task.families
-        params = []
-        for i, (slot, what) in enumerate(layout(task)):
-            params.append(f"{e.slot_type(slot, what)} %p{i}")
-            e.receive(slot, what, f"%p{i}")
+        given = self.receive(e, slots)
         sums = task.sums
         for statement in task.body.body:
             if statement is task.loop:
@@ -103,9 +113,28 @@ class Ptx:
         if sums:
             add_sums(e, task, sums, self.capability)
         e.line("ret void")
-        blocks = 0 if task.loop is None else task.loop.blocks
-        needs = f' "nvvm.reqntid"="{blocks}"' if blocks else ""
-        return f"define ptx_kernel void @{task.name}({', '.join(params)}){needs} {{\n{e.text()}\n}}\n"
+        return f"define {kind} void @{task.name}({given}){attributes} {{\n{e.text()}\n}}\n"
+
+    def receive(self, e: Emitter, slots: Layout) -> str:
+        """The parameters of a function, as text."""
+        params = []
+        for i, (slot, what) in enumerate(slots):
+            params.append(f"{e.slot_type(slot, what)} %p{i}")
+            e.receive(slot, what, f"%p{i}")
+        return ", ".join(params)
+
+    def resident(self, resident: ir.Resident, program: ir.Program, declarations: dict[str, str]) -> list[str]:
+        """Tasks that stay: the function of each, and the entry, which calls them."""
+        slots = slots_of(resident, program)
+        tasks = [program.tasks[number] for number in ir.tasks_of(resident.plan)]
+        functions = [self.task(each, declarations, slots, "internal", INLINED) for each in tasks]
+        e = Emitter(self, declarations)
+        given = self.receive(e, slots)
+        GpuStaying(e, resident, program, slots, given).run()
+        e.line("ret void")
+        blocks = max(each.loop.blocks if each.loop is not None else 0 for each in tasks)
+        head = f"define {ENTRY} void @{resident.name}({given}){needs(blocks)}"
+        return [*functions, f"{head} {{\n{e.text()}\n}}\n"]
 
     @property
     def capability(self) -> int:
@@ -197,6 +226,11 @@ class Ptx:
             e.loops.pop()
 
         strided_box(e, counts, thread, threads, total, point)
+
+
+def needs(blocks: int) -> str:
+    """What a launch must be: of blocks of so many threads, if any."""
+    return f' "nvvm.reqntid"="{blocks}"' if blocks else ""
 
 
 WIDE_BYTES = 16  # of the widest access of a thread

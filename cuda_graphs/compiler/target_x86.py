@@ -20,13 +20,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from . import ir, machine
-from .artifact import TaskInfo, layout, shared_layout
+from .artifact import Layout, TaskInfo, shared_layout
 from .bins import with_bins
 from .blocks_x86 import CpuTeam
 from .image import native_image
 from .lanes import Lanes
 from .llvm import Emitter
 from .notation import llvm_type, suffix
+from .resident import Staying, slots_of
 from .spread import Spread, spread_of
 from .types import ScalarType
 
@@ -85,15 +86,18 @@ class X86:
     def module(self, program: ir.Program) -> str:
         """The program as text of LLVM."""
         declarations: dict[str, str] = {}
-        functions = [self.task(task, declarations) for task in program.tasks]
+        functions = []
+        for step in ir.steps_of(program.plan):
+            if isinstance(step, ir.Resident):
+                functions += self.resident(step, program, declarations)
+            else:
+                functions.append(self.task(program.tasks[step], declarations, slots_of(step, program)))
         return "\n".join([*functions, *declarations.values(), METADATA])
 
-    def task(self, task: ir.Task, declarations: dict[str, str]) -> str:
+    def task(self, task: ir.Task, declarations: dict[str, str], slots: Layout, linkage: str = "") -> str:
         e = Lanes(self, declarations)
         e.families = task.families
-        for slot, what in layout(task):
-            at = e.let(f"getelementptr i8, ptr %params, i64 {slot.offset}")
-            e.receive(slot, what, e.let(f"load {e.slot_type(slot, what)}, ptr {at}, !invariant.load !3"))
+        self.receive(e, slots)
         for array, offset in shared_layout(task)[0].items():
             e.addresses[array] = e.let(f"getelementptr i8, ptr %shared, i64 {offset}")
         for statement in task.body.body:
@@ -101,9 +105,23 @@ class X86:
                 self.parallel(e, task, task.loop)
             else:
                 e.block(ir.Block([statement]))
-        e.line("ret void")
-        head = f"define void @{task.name}(ptr %launch, ptr %params, ptr noalias %shared, i64 %first, i64 %end) {{"
-        return f"{head}\n{e.text()}\n}}\n"
+        return function(e, task.name, linkage)
+
+    def receive(self, e: Emitter, slots: Layout) -> None:
+        for slot, what in slots:
+            at = e.let(f"getelementptr i8, ptr %params, i64 {slot.offset}")
+            e.receive(slot, what, e.let(f"load {e.slot_type(slot, what)}, ptr {at}, !invariant.load !3"))
+
+    def resident(self, resident: ir.Resident, program: ir.Program, declarations: dict[str, str]) -> list[str]:
+        """Tasks that stay: the function of each, and the entry, whose one block calls them."""
+        slots = slots_of(resident, program)
+        tasks = [program.tasks[number] for number in ir.tasks_of(resident.plan)]
+        functions = [self.task(each, declarations, slots, "internal ") for each in tasks]
+        e = Emitter(self, declarations)
+        self.receive(e, slots)
+        given = "ptr %launch, ptr %params, ptr %shared, i64 0, i64 1"
+        Staying(e, resident, program, slots, given).run()
+        return [*functions, function(e, resident.name)]
 
     def parallel(self, e: Lanes, task: ir.Task, loop: ir.For) -> None:
         """The part of the loop that this call is to run."""
@@ -192,6 +210,13 @@ class X86:
             e.metadata = ""
 
         e.counted(point, low, high, 1, body, ", !llvm.loop !1")
+
+
+def function(e: Emitter, name: str, linkage: str = "") -> str:
+    """The text of an entry, or of a function that one calls."""
+    e.line("ret void")
+    given = "ptr %launch, ptr %params, ptr noalias %shared, i64 %first, i64 %end"
+    return f"define {linkage}void @{name}({given}) {{\n{e.text()}\n}}\n"
 
 
 INTRINSICS = {"sin", "cos", "exp", "exp2", "log", "log2", "log10", "pow"}

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 """Tasks of a kernel as nodes of a graph: a KernelNode each, in a chain. Control flow between them is conditional nodes,
-whose bodies hold tasks; sections are branches, which one EmptyNode joins."""
+whose bodies hold tasks; sections are branches, which one EmptyNode joins. Resident tasks are one node together."""
 
 from __future__ import annotations
 

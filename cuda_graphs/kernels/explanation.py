@@ -49,16 +49,19 @@ class TaskExplanation:
         source: "file.py:12".
         is_parallel: Whether it is a loop, or what one thread runs.
         parameters: What it takes: names of numbers and arrays, `x.shape[0]` of extents.
+        launch: Of a resident one, the name of the entry that runs it and others; None of one that is a launch itself.
     """
 
     name: str
     source: str
     is_parallel: bool
     parameters: tuple[str, ...]
+    launch: str | None = None
 
     def __str__(self) -> str:
         kind = "parallel" if self.is_parallel else "one thread"
-        return f"{self.name} ({self.source}), {kind}: {', '.join(self.parameters)}"
+        where = f", in {self.launch}" if self.launch else ""
+        return f"{self.name} ({self.source}), {kind}{where}: {', '.join(self.parameters)}"
 
 
 @dataclass(frozen=True)
@@ -104,8 +107,10 @@ def explain(
             f"{code.co_filename}:{task.line}",
             task.parallel,
             tuple(spelled(s) for s in task.slots),
+            entry.entry if entry.inside else None,
         )
-        for task in artifact.tasks
+        for entry in artifact.tasks
+        for task in entry.inside or (entry,)
     )
     baked = (*templates(function, signature), *captured(artifact))
     return Explanation(function.__qualname__, baked, tuple(paths), tasks, artifact.lowering, why)

@@ -12,7 +12,7 @@ cdef class KernelFunction:
     cdef object function
     cdef str name
     cdef readonly bint debug, fast_math, is_graph
-    cdef object loop           # how regions are lowered: "auto", "conditional" or "host"
+    cdef object loop, chain    # how control flow and chains are lowered: of options.LOOPS and CHAINS
     cdef object replays        # Replay by (specialisation, context), the one that was used last at the end
     cdef Replay replay         # that of the last call
     cdef size_t builds

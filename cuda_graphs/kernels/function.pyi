@@ -42,6 +42,7 @@ def kernel(
     fast_math: bool = False,
     graph: bool = False,
     loop: str = "auto",
+    chain: str = "auto",
 ) -> KernelFunction: ...
 @overload
 def kernel(
@@ -51,4 +52,5 @@ def kernel(
     fast_math: bool = False,
     graph: bool = False,
     loop: str = "auto",
+    chain: str = "auto",
 ) -> Callable[[Callable[..., Any]], KernelFunction]: ...

@@ -46,7 +46,7 @@ from cuda_graphs.kernels.options import Options
 from cuda_graphs.kernels.arguments import leaf_paths
 from cuda_graphs.kernels.guards import guards_of
 from cuda_graphs.kernels.specialisation import load
-from cuda_graphs.kernels.targets import conditional_nodes, current_device, target_of
+from cuda_graphs.kernels.targets import current_device, loops_of, target_of, why_lowered
 
 cdef enum:
     FEW = 32  # leaves and keys that need no memory from the heap
@@ -181,7 +181,8 @@ cdef class KernelFunction:
         current_device()
         target, shape = target_of(self.fast_math)
         try:
-            artifact = self._artifact(signature, target, self._lowering(embedded))
+            lowering = self._lowering(embedded)
+            artifact = self._artifact(signature, target, lowering, self._is_chained(lowering))
         except CompileError as error:
             raise self._shown(error)
         guards = guards_of(artifact.captured)
@@ -190,25 +191,29 @@ cdef class KernelFunction:
         return load(self.name, artifact, shape, leaves, guards)
 
     def _lowering(self, embedded):
-        """One of the compiler's LOWERINGS, or None."""
+        """One of the compiler's LOWERINGS or CHOICES, or None."""
         if not self.is_graph:
             return None
         if embedded:
-            return "embedded"
-        return "conditional" if self._is_replayed() and conditional_nodes(self.loop) else "host"
+            return "resident" if self.loop == "resident" else "embedded"
+        return loops_of(self.loop) if self._is_replayed() else "host"
+
+    def _is_chained(self, lowering):
+        """Whether tasks that follow each other are one launch."""
+        return self.chain == "resident" and lowering is not None and lowering != "host"
 
     def _is_replayed(self):
         """Whether calls launch one graph."""
         return self.is_graph and GRAPHS_ARE_ON and not self.debug and not self.is_refused
 
-    def _artifact(self, signature, target, graph):
+    def _artifact(self, signature, target, graph, chain):
         if self.debug:  # the claims of code that reports are not kept on disk
             from cuda_graphs.compiler.pipeline import compile_kernel
 
-            return compile_kernel(self.function, signature, target, debug=True, reports=True, graph=graph)
+            return compile_kernel(self.function, signature, target, debug=True, reports=True, graph=graph, chain=chain)
         from cuda_graphs.compiler.cache import cached_compile
 
-        return cached_compile(self.function, signature, target, graph=graph)
+        return cached_compile(self.function, signature, target, graph=graph, chain=chain)
 
     def _shown(self, error):
         """A CompileError without the frames of the compiler, which say nothing of the kernel; CUDA_GRAPHS_DEBUG has them."""
@@ -275,6 +280,10 @@ cdef class KernelFunction:
                 "them: add it with call(), which makes a node for each"
             )
         own, code, values, _, _ = found[0]
+        if own.is_cooperative and config is not None:
+            raise ValueError(
+                f"{self.name}() is one launch whose blocks wait for each other, with a grid of its own: add it with call()"
+            )
         if self.debug:  # the launch may be of no graph, and nobody else keeps what asserts write to
             from cuda_graphs.kernels.reports import keep
 
@@ -402,9 +411,7 @@ cdef class KernelFunction:
             return f'loop="{self.loop}" was asked for'
         if self.is_refused:
             return "the driver does not build the graph"
-        if code.artifact.lowering == "host":
-            return "the device has no conditional nodes: they need compute capability 9.0 and CUDA 12.8"
-        return "the device has conditional nodes"
+        return why_lowered(code.artifact)
 
     @property
     def graph_stats(self):
@@ -418,7 +425,7 @@ cdef class KernelFunction:
             builds=self.builds,
             replayed=bool(self.replayed),
             nodes=last.count if last is not None else 0,
-            tasks=len(code.artifact.tasks) if code is not None else 0,
+            tasks=sum([max(1, len(task.inside)) for task in code.artifact.tasks]) if code is not None else 0,
             lowering=code.artifact.lowering if code is not None else None,
         )
 
@@ -456,7 +463,7 @@ cdef class KernelFunction:
         return f"<kernel {self.__qualname__}({', '.join(self.names)}){options}, {made} specialisations>"
 
 
-def kernel(function=None, *, debug=False, fast_math=False, graph=False, loop="auto"):
+def kernel(function=None, *, debug=False, fast_math=False, graph=False, loop="auto", chain="auto"):
     """A function that runs on the device, compiled for the types of its arguments in the first call with them.
 
         @cg.kernel
@@ -475,20 +482,23 @@ def kernel(function=None, *, debug=False, fast_math=False, graph=False, loop="au
         graph: Have a call launch one graph, which the first call with arguments of their types builds; later ones set what
             has changed. Only such kernels have control flow between tasks (`cg.graph_do_while`). With `debug`, or
             CUDA_GRAPHS_KERNEL_GRAPHS=0 in the environment, the tasks are launched one by one.
-        loop: What that control flow becomes: "conditional" nodes, "host" for a loop on the host that reads each condition
-            back, "auto" for nodes where the device has them (compute capability 9.0, CUDA 12.8).
+        loop: What that control flow becomes: "conditional" nodes; "resident" for one cooperative launch, whose threads
+            wait for each other between tasks; "host" for a loop on the host that reads each condition back; "auto" for
+            resident on a GPU where that can be, else nodes where the device has them (compute capability 9.0, CUDA
+            12.8), else host.
+        chain: "resident" for one such launch of tasks that follow each other; "nodes", and "auto", for a launch each.
 
     Raises:
         TypeError: `function` is not a function, or a graph kernel returns something.
-        ValueError: There is no such `loop`.
+        ValueError: There is no such `loop` or `chain`, or they do not go together.
         CompileError: A parameter is not declared, or as what kernels do not take. What is wrong in the body is raised
             by the first call.
     """
     if function is None:
-        return lambda given: kernel(given, debug=debug, fast_math=fast_math, graph=graph, loop=loop)
+        return lambda given: kernel(given, debug=debug, fast_math=fast_math, graph=graph, loop=loop, chain=chain)
     if not hasattr(function, "__code__"):
         raise TypeError(f"@kernel takes a function, got {type(function).__name__}")
-    options = Options(debug, fast_math, graph, loop)
+    options = Options(debug, fast_math, graph, loop, chain)
     options.check(function)
     if is_method(function):
         from cuda_graphs.kernels.methods import KernelMethod
@@ -503,7 +513,7 @@ def kernel_of(function, options, known=None):
     cdef Reader reader
     functools.update_wrapper(self, function)
     self.function, self.name = function, function.__name__
-    self.debug, self.fast_math, self.is_graph, self.loop = options
+    self.debug, self.fast_math, self.is_graph, self.loop, self.chain = options
     self.replays = OrderedDict()
     self.readers, self.known, self.lock = [], {}, threading.RLock()
     parameters = declared(function, known)

@@ -18,8 +18,8 @@ class GraphStats(NamedTuple):
         replayed: Whether the last call launched a graph that was there already.
         nodes: Of the last graph, those in bodies of conditional nodes included.
         tasks: Of the kernel as it was called last.
-        lowering: What became of the control flow between the tasks: "conditional" nodes, or a loop on the "host"; None
-            of a kernel that was not called.
+        lowering: What became of the control flow between the tasks: "conditional" nodes, a part of one "resident"
+            launch, or a loop on the "host"; None of a kernel that was not called.
     """
 
     graphs: int

@@ -28,7 +28,8 @@ class Inspection:
         self, function: Callable[..., Any], signature: Mapping[str, Any], target: str | None, options: Any
     ) -> None:
         self._function, self._options = function, options
-        self._graph = "conditional" if options.is_graph else None
+        self._graph = options._lowering(False)
+        self._chain = options._is_chained(self._graph)
         self._target = target_named(target, options.fast_math)
         self.signature, self.target = dict(signature), self._target.name
 
@@ -36,13 +37,21 @@ class Inspection:
     def artifact(self) -> Artifact:
         """What the compiler gives: code, and for each task its parameters, and what it reads and writes."""
         return compile_kernel(
-            self._function, self.signature, self._target, debug=self._options.debug, graph=self._graph
+            self._function,
+            self.signature,
+            self._target,
+            debug=self._options.debug,
+            graph=self._graph,
+            chain=self._chain,
         )
 
     @cached_property
     def ir(self) -> str:
         """The tasks in the compiler's own form, as it is printed."""
-        program, _ = lower(self._function, self.signature, debug=self._options.debug, graph=self._graph)
+        graph = self.artifact.lowering
+        program, _ = lower(
+            self._function, self.signature, debug=self._options.debug, graph=graph, chain=self._chain
+        )
         return printer.text(program)
 
     @property

@@ -28,14 +28,20 @@ cdef struct Source:
     int width  # of a number that is counted with: bytes, negative if it is signed
 
 
+# A loop, by which the number of blocks is found.
+cdef struct Trips:
+    int64_t share              # iterations that are worth a block of their own
+    int64_t iterations         # -1: as many as `count` says; -2: nobody knows
+    vector[Source] count       # in the order of a stack: values, then what is done with them
+
+
 cdef struct Task:
     CUfunction function
     unsigned int block         # threads
     unsigned int most          # blocks, however many iterations there are
-    int64_t share              # iterations that are worth a block of their own
-    int64_t iterations         # -1: as many as `count` says; -2: nobody knows
+    bint cooperative           # they wait for each other
+    vector[Trips] loops        # of a resident one several, else one
     vector[Source] parameters
-    vector[Source] count       # in the order of a stack: values, then what is done with them
 
 
 # The memory of an array of the call or of a field.
@@ -95,7 +101,7 @@ cdef class Specialisation:
     cdef readonly str name
 
     cdef unsigned int grid_of(self, const Task& task, const Leaf* leaves) noexcept nogil
-    cdef int64_t count(self, const Task& task, const Leaf* leaves) noexcept nogil
+    cdef int64_t count(self, const Trips& loop, const Leaf* leaves) noexcept nogil
     cdef int run(self, const Leaf* leaves, Stream stream, CUdeviceptr temps) except -1
     cdef CUresult submit(
         self, const Leaf* leaves, CUstream stream, CUdeviceptr temps, uint64_t seed, size_t* failed

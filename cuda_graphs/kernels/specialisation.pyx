@@ -24,7 +24,8 @@ from cuda_graphs.kernels.reading cimport Leaf
 from cuda_graphs._objects.launch_config import LaunchConfig
 from cuda_graphs._objects.memory_resource import SynchronousMemoryResource
 from cuda_graphs._objects.object_code import make_object_code
-from cuda_graphs.compiler.artifact import REPORT
+from cuda_graphs._objects.stream import default_stream
+from cuda_graphs.compiler.artifact import REPORT, is_zeroed
 from cuda_graphs.compiler.types import SCALARS
 from cuda_graphs.kernels import seeds
 from cuda_graphs.kernels.emission import ConditionSlot
@@ -51,23 +52,26 @@ cdef class Specialisation:
         return f"<Specialisation of {self.name} for {self.artifact.target}: {len(self.kernels)} tasks>"
 
     cdef unsigned int grid_of(self, const Task& task, const Leaf* leaves) noexcept nogil:
-        cdef int64_t iterations = task.iterations
-        cdef int64_t blocks
-        if iterations == COUNTED:
-            iterations = self.count(task, leaves)
-        if iterations == UNKNOWN:
-            return task.most
-        blocks = iterations // task.share + (iterations % task.share != 0)
-        return <unsigned int>max(1, min(blocks, <int64_t>task.most))
+        cdef int64_t blocks = 1
+        cdef int64_t iterations
+        cdef const Trips* loop
+        cdef size_t i
+        for i in range(task.loops.size()):
+            loop = &task.loops[i]
+            iterations = self.count(loop[0], leaves) if loop.iterations == COUNTED else loop.iterations
+            if iterations == UNKNOWN:
+                return task.most
+            blocks = max(blocks, iterations // loop.share + (iterations % loop.share != 0))
+        return <unsigned int>min(blocks, <int64_t>task.most)
 
-    cdef int64_t count(self, const Task& task, const Leaf* leaves) noexcept nogil:
+    cdef int64_t count(self, const Trips& loop, const Leaf* leaves) noexcept nogil:
         """How many iterations there are: a hint, so what overflows does no harm."""
         cdef int64_t stack[MOST_STEPS]
         cdef int at = 0
         cdef const Source* step
         cdef size_t i
-        for i in range(task.count.size()):
-            step = &task.count[i]
+        for i in range(loop.count.size()):
+            step = &loop.count[i]
             if step.origin >= kAdd:
                 at -= 1
                 stack[at - 1] = combined(step.origin, stack[at - 1], stack[at])
@@ -225,7 +229,8 @@ cdef class Specialisation:
             slots = enumerate(info.slots)
             values = tuple([self._value(slot, i, k, leaves, owners, temps, seed) for k, slot in slots])
             blocks = self.tasks[i].most if self.waits(i, owners) else self.grid_of(self.tasks[i], leaves)
-            config = LaunchConfig(grid=blocks, block=self.tasks[i].block)
+            cooperative = bool(self.tasks[i].cooperative)
+            config = LaunchConfig(grid=blocks, block=self.tasks[i].block, is_cooperative=cooperative)
             arrays = {s.path: v for s, v in zip(info.slots, values) if s.kind == "pointer"}
             arrays.pop(REPORT, None)  # which is nobody else's
             reads, writes = ([arrays[path] for path in sorted(paths & arrays.keys())] for paths in (info.reads, info.writes))
@@ -235,17 +240,24 @@ cdef class Specialisation:
     def _temporary(self, name, size, resource):
         """Memory of a node that is not an argument of the call."""
         if name != REPORT:
-            return resource.allocate(size)
+            memory = resource.allocate(size)
+            if is_zeroed(name):
+                stream = default_stream()
+                memory.fill(0, stream=stream)
+                stream.sync()
+            return memory
         from cuda_graphs.kernels.reports import Report
 
         return Report(self.name, self.artifact.claims, size)
 
     cdef bint waits(self, size_t task, dict owners) except -1:
         """Whether the number of iterations comes with a launch of the graph."""
+        cdef Trips loop
         cdef Source step
-        for step in self.tasks[task].count:
-            if step.origin == kLeaf and step.number in owners:
-                return True
+        for loop in self.tasks[task].loops:
+            for step in loop.count:
+                if step.origin == kLeaf and step.number in owners:
+                    return True
         return False
 
     cdef object _value(self, slot, size_t task, size_t k, const Leaf* leaves, dict owners, list temps, seed):
@@ -431,24 +443,47 @@ cdef Span span_of(maker, tuple array) except *:
 cdef int add_task(Specialisation self, maker, info, Kernel kernel, shape) except -1:
     cdef Task task
     task.function = <CUfunction><void*>raw_of(kernel._h)  # cuda.h allows a CUkernel here
-    task.block, task.most, task.share, task.iterations = 1, 1, 1, 1
-    if info.parallel:
+    task.block, task.most, task.cooperative = 1, 1, False
+    if info.inside:
+        add_resident(self, task, maker, info, kernel, shape)
+    elif info.parallel:
         shape = shape.of(info.gathers)
         task.block = info.block_dim or shape.block
-        task.share = info.block_dim if info.blocks else worth_a_block(shape, info.block_dim)
         task.most = most_blocks(kernel, task.block, shape.waves)
         if info.threads is not None and self.artifact.target == "x86":  # where a block is run by one thread
             task.most = min(task.most, <unsigned int>info.threads)
-        task.iterations = UNKNOWN if info.iterations is None else info.iterations
+        add_trips(self, task, maker, info, info.block_dim if info.blocks else worth_a_block(shape, info.block_dim))
     for slot in info.slots:
         add_source(task.parameters, maker.slot(slot))
-    if info.parallel and info.iterations is None and info.axes is not None:
+    self.tasks.push_back(task)
+    return 0
+
+
+cdef int add_resident(Specialisation self, Task& task, maker, info, Kernel kernel, shape) except -1:
+    """All blocks of a launch are to be on the device at the same time."""
+    heavy = any([each.heavy for each in info.inside])
+    resident = shape.resident(kernel, info.block_dim, heavy)
+    task.block, task.most = resident.block, resident.most
+    for each in info.inside:
+        if each.parallel:
+            add_trips(self, task, maker, each, 1 if each.blocks and task.block == 1 else task.block)
+    task.cooperative = task.most > 1 and not all([0 <= loop.iterations <= loop.share for loop in task.loops])
+    if not task.cooperative:
+        task.most = 1
+    return 0
+
+
+cdef int add_trips(Specialisation self, Task& task, maker, info, int64_t share) except -1:
+    cdef Trips loop
+    loop.share = share
+    loop.iterations = UNKNOWN if info.iterations is None else info.iterations
+    if info.iterations is None and info.axes is not None:
         steps = maker.count(info.axes)
         if steps is not None:
-            task.iterations = COUNTED
+            loop.iterations = COUNTED
             for step in steps:
-                add_source(task.count, step)
-    self.tasks.push_back(task)
+                add_source(loop.count, step)
+    task.loops.push_back(loop)
     return 0
 
 

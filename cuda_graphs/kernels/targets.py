@@ -6,14 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from cuda_graphs._driver.choice import driver_info
 from cuda_graphs._objects.device import Device
+from cuda_graphs._objects.kernel import Kernel
+from cuda_graphs.compiler.artifact import Artifact
 from cuda_graphs.compiler.target_ptx import Ptx
 from cuda_graphs.compiler.target_x86 import X86
 
-__all__ = ["CODE_TYPES", "Shape", "conditional_nodes", "current_device", "target_named", "target_of"]
+__all__ = ["CODE_TYPES", "Shape", "current_device", "loops_of", "target_named", "target_of", "why_lowered"]
 
 # What ObjectCode calls the images of each target.
 CODE_TYPES = {"ptx": "ptx", "x86": "native"}
@@ -38,6 +40,33 @@ class Shape:
     def of(self, gathers: bool) -> Shape:
         """The one of a task."""
         return self.gathering if gathers and self.gathering is not None else self
+
+    def resident(self, kernel: Kernel, block_dim: int | None, heavy: bool) -> Residents:
+        """How tasks that stay are launched, with blocks of `block_dim` threads if that is said.
+
+        A block of many threads needs no barrier between blocks for what it can do alone, and a grid of few blocks has
+        a fast one. Heavy iterations have more of the device in small blocks.
+        """
+        if self.block == 1:  # a CPU: one thread runs all
+            return Residents(1, 1)
+        largest = block_dim or (self.block if heavy else LARGEST)
+        multiprocessors = current_device().properties.multiprocessor_count
+        for block in (largest,) if block_dim else range(largest, 0, -self.block):
+            each = kernel.occupancy.max_active_blocks_per_multiprocessor(block, 0)
+            if each:
+                return Residents(block, each * multiprocessors)
+        raise AssertionError(f"{kernel.name} fits no block")
+
+
+class Residents(NamedTuple):
+    """`block` threads of a block, and how many blocks there may be at the same time."""
+
+    block: int
+    most: int
+
+
+LARGEST = 1024  # threads of a block on every GPU
+NO_COOPERATION = "the device has no cooperative launches"
 
 
 def current_device() -> Device:
@@ -75,12 +104,29 @@ TARGETS: dict[str, tuple[Callable[[bool], Any], Shape]] = {
 }
 
 
-def conditional_nodes(loop: str) -> bool:
-    """Whether control flow between tasks becomes nodes, with `loop` as `kernel` takes it."""
+def loops_of(loop: str) -> str:
+    """What the compiler is to make of control flow between tasks, with `loop` as `kernel` takes it."""
     if loop != "auto":
-        return loop == "conditional"
+        return loop
     info = driver_info()
-    return info.kind == "host" or (info.version >= (12, 8) and int(Device().arch) >= 90)
+    if info.kind == "host":
+        return "conditional"
+    other = "conditional" if info.version >= (12, 8) and int(Device().arch) >= 90 else "host"
+    return f"resident or {other}" if Device().properties.cooperative_launch else other
+
+
+def why_lowered(artifact: Artifact) -> str:
+    """Why "auto" has come to the lowering that it has."""
+    if artifact.lowering == "conditional" and all(isinstance(step, int) for step in artifact.plan):
+        return "there is no control flow between the tasks"
+    if artifact.lowering == "resident":
+        return "the tasks fit into one launch, whose threads stay"
+    if artifact.lowering == "host":
+        needed = "compute capability 9.0 and CUDA 12.8"
+        return f"{artifact.why or NO_COOPERATION}; the device has no conditional nodes, which need {needed}"
+    if driver_info().kind == "host":
+        return "the device has conditional nodes, and a resident loop would have one of its threads"
+    return f"the device has conditional nodes; {artifact.why or NO_COOPERATION}"
 
 
 def target_of(fast_math: bool) -> tuple[Any, Shape]:

@@ -20,11 +20,11 @@ import numpy as np
 from cuda.pathfinder import find_bitcode_lib
 
 from cuda_graphs._driver.choice import driver_info
-from cuda_graphs.compiler import annotations, block, graph_flow, intrinsics, library, warp
+from cuda_graphs.compiler import annotations, block, graph_flow, intrinsics, ir, library, warp
 from cuda_graphs.compiler import types as t
-from cuda_graphs.compiler.artifact import layout
 from cuda_graphs.compiler.interpret import interpret
 from cuda_graphs.compiler.pipeline import generate, lower
+from cuda_graphs.compiler.resident import slots_of
 from cuda_graphs.compiler.scalars import memory_dtype, scalar, written
 from cuda_graphs.compiler.signature import specialise
 from cuda_graphs.compiler.target_ptx import Ptx
@@ -101,13 +101,16 @@ def targets_here():
     return (*TARGETS, "gpu") if driver_info().kind == "cuda" else TARGETS
 
 
-def run_all(function, fields=(), *, exact=True, targets=None, debug=False, graph=None, **arguments):
+def run_all(
+    function, fields=(), *, exact=True, targets=None, debug=False, graph=None, chain=False, **arguments
+):
     """Run on all targets, which must agree. What the interpreter gave: what is returned, or the arrays by path."""
     flat = {"random.seed": SEED} | {
         p: v for name, value in arguments.items() for p, v in flattened(name, value)
     }
     flat |= {field.name: field.data for field in fields}
-    program, _ = lower(function, specialise(function, arguments), debug=debug, check_ir=True, graph=graph)
+    signature = specialise(function, arguments)
+    program, _ = lower(function, signature, debug=debug, check_ir=True, graph=graph, chain=chain)
     reference, returned = compare(program, flat, exact, targets)
     if returned:
         return returned[0] if len(returned) == 1 else returned
@@ -181,6 +184,11 @@ def storage(program):
     return {array.path: np.zeros(array.shape or (1,), memory_dtype(array.element)) for array in program.temps}
 
 
+def layouts(program):
+    """Of each entry of the code."""
+    return [slots_of(step, program) for step in ir.steps_of(program.plan)]
+
+
 def run_plan(plan, run, conditions):
     """Calls `run` with the numbers of the tasks, as a driver runs the nodes of a graph."""
 
@@ -247,17 +255,17 @@ def linked(code, names, services):
 
 
 def on_x86(program, arrays, flat, grid=3):
-    artifact = generate(program, X86(), {})
+    artifact, slots = generate(program, X86(), {}), layouts(program)
     temps = storage(program)
     services = Services(initial_conditions(artifact.plan))
     code = linked(artifact.code, [task.entry for task in artifact.tasks], services)
 
     def run(number):
-        task, info = program.tasks[number], artifact.tasks[number]
-        blocks = grid if info.parallel else 1
+        info = artifact.tasks[number]
+        blocks = grid if info.parallel and not info.inside else 1
         launch = ptx_rig.Launch((blocks, 1, 1), (1, 1, 1), (1, 1, 1), 0)
         block = np.zeros(4096, np.uint8)
-        for slot, what in layout(task):
+        for slot, what in slots[number]:
             value = slot_value(slot, what, arrays, temps, flat)
             data = np.uint64(value.ctypes.data) if isinstance(value, np.ndarray) else value
             block[slot.offset : slot.offset + slot.size] = np.frombuffer(data.tobytes(), np.uint8)
@@ -278,15 +286,16 @@ def ptx_target():
 
 def on_ptx(program, arrays, flat, shape=(2, 32)):
     """`shape`: blocks and threads of a block of parallel tasks."""
-    artifact = generate(program, ptx_target(), {})
+    artifact, slots = generate(program, ptx_target(), {}), layouts(program)
     temps = storage(program)
     services = Services(initial_conditions(artifact.plan))
     loaded = ptx_rig.load(artifact.code, services)
 
     def run(number):
-        task, info = program.tasks[number], artifact.tasks[number]
-        values = [slot_value(slot, what, arrays, temps, flat) for slot, what in layout(task)]
+        info = artifact.tasks[number]
+        values = [slot_value(slot, what, arrays, temps, flat) for slot, what in slots[number]]
         grid, block = shape if info.parallel else (1, 1)
+        grid = 1 if info.inside else grid  # blocks run one after the other here
         loaded.launch(info.entry, grid, info.block_dim if info.blocks else block, *values)
 
     run_plan(artifact.plan, run, services.conditions)
@@ -308,11 +317,12 @@ def on_gpu(program, arrays, flat, shape=(2, 32)):
     for path, array in (arrays | temps).items():
         seen[path][:] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     launches = []
-    for task, info in zip(program.tasks, artifact.tasks, strict=True):
+    for slots, info in zip(layouts(program), artifact.tasks, strict=True):
         grid, block = shape if info.parallel else (1, 1)
-        config = cuda_graphs.LaunchConfig(grid=grid, block=info.block_dim if info.blocks else block)
+        block = info.block_dim if info.blocks else block
+        config = cuda_graphs.LaunchConfig(grid, None, block, is_cooperative=bool(info.inside))
         values = []
-        for slot, what in layout(task):
+        for slot, what in slots:
             if slot.kind == "condition":
                 values.append(ConditionSlot(slot.path))
                 continue

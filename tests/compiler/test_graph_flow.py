@@ -34,8 +34,13 @@ def run(function, **arguments):
     """All targets agree, a graph of the driver of this process among them, and so do the two ways to arm conditions."""
     found = run_all(function, graph="conditional", targets=(*TARGETS, "gpu"), **arguments)
     embedded = run_all(function, graph="embedded", targets=("interpreter", "gpu"), **arguments)
+    resident = [
+        run_all(function, graph="resident", chain=chain, targets=(*TARGETS, "gpu"), **arguments)
+        for chain in (False, True)
+    ]
     for name, value in found.items():
-        np.testing.assert_array_equal(embedded[name], value)
+        for other in (embedded, *resident):
+            np.testing.assert_array_equal(other[name], value)
     return found
 
 

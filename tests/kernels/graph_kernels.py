@@ -32,7 +32,8 @@ def body(x, c):
 
 body.__annotations__ = {"x": i32_1d, "c": i32_0d}
 count_down = cg.kernel(body, graph=True)
-on_the_host = cg.kernel(body, graph=True, loop="host")
+count_down_as = {loop: cg.kernel(body, graph=True, loop=loop) for loop in LOWERINGS}
+on_the_host = count_down_as["host"]
 checked = cg.kernel(body, graph=True, debug=True)
 
 

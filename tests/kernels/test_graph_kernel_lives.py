@@ -159,7 +159,7 @@ def test_a_graph_kernel_that_returns_something_is_refused_when_it_is_decorated()
 
 
 def test_an_unknown_lowering_is_refused_when_it_is_decorated():
-    with pytest.raises(ValueError, match="loop must be one of auto, conditional, host, got 'fast'"):
+    with pytest.raises(ValueError, match="loop must be one of auto, conditional, resident, host, got 'fast'"):
         cg.kernel(graph=True, loop="fast")(body)
 
 
@@ -178,7 +178,7 @@ def test_words_of_graph_kernels_mean_nothing_outside():
 
 OFF = """
 import numpy as np, cuda_graphs as cg
-@cg.kernel(graph=True)
+@cg.kernel(graph=True, loop="conditional")
 def k(x: cg.types.ndarray(cg.i32, ndim=1), c: cg.types.ndarray(cg.i32, ndim=0)):
     while cg.graph_do_while(c):
         for i in x:

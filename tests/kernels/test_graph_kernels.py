@@ -11,9 +11,11 @@ import pytest
 import cuda_graphs as cg
 from cuda_graphs import testing
 from tests.kernels.graph_kernels import (
+    LOWERINGS,
     array,
     checked,
     count_down,
+    count_down_as,
     f32_1d,
     f32_2d,
     i32_0d,
@@ -208,7 +210,11 @@ def test_random_numbers_are_others_in_each_call_and_each_round():
 # Loops.
 
 
-@pytest.mark.parametrize("kernel", [count_down, on_the_host, checked], ids=["conditional", "host", "debug"])
+@pytest.mark.parametrize(
+    "kernel",
+    [count_down, *count_down_as.values(), checked],
+    ids=["auto", *count_down_as, "debug"],
+)
 def test_a_loop_runs_as_often_as_its_flag_says_whichever_array_it_is(kernel):
     x, flags = array(np.zeros(300), cg.i32), [array(1, cg.i32) for _ in range(3)]
     total, before = 0, kernel.graph_stats.builds
@@ -219,21 +225,26 @@ def test_a_loop_runs_as_often_as_its_flag_says_whichever_array_it_is(kernel):
         total += rounds
         assert flag.to_numpy() == 0
         np.testing.assert_array_equal(x.to_numpy(), np.full(300, total))
-    assert kernel.graph_stats.builds == before + (kernel is count_down)
+    assert kernel.graph_stats.builds == before + (kernel not in (on_the_host, checked))
     kernel.forget()
 
 
 def test_lowerings_are_told_apart():
     x, c = array([0], cg.i32), array(1, cg.i32)
-    assert count_down.graph_stats.lowering is None
-    for kernel, lowering in ((count_down, "conditional"), (on_the_host, "host")):
+    for lowering, kernel in count_down_as.items():
+        assert kernel.graph_stats.lowering is None
         c.fill(1)
         kernel(x, c)
-        assert kernel.graph_stats.lowering == lowering
+        found = kernel.graph_stats
+        assert (found.lowering, found.tasks, found.nodes) == (lowering, 2, NODES[lowering])
+        kernel.forget()
     assert on_the_host.graph_stats.graphs == 0
 
 
-@pytest.mark.parametrize("loop", ["conditional", "host"])
+NODES = {"conditional": 3, "resident": 1, "host": 0}
+
+
+@pytest.mark.parametrize("loop", LOWERINGS)
 def test_conditionals_nest_and_locals_live_across_them(loop):
     kernel = cg.kernel(nested_flow, graph=True, loop=loop)
     for rounds in (1, 4, 6):
@@ -378,7 +389,7 @@ def test_the_graph_of_a_call_can_be_looked_at(stream):
 
 
 def test_what_is_fixed_and_what_is_not_is_explained():
-    @cg.kernel(graph=True)
+    @cg.kernel(graph=True, loop="conditional")
     def scale(x: f32_1d, c: i32_0d, amount: cg.f32, times: cg.template):
         while cg.graph_do_while(c):
             for i in x:
@@ -396,15 +407,20 @@ def test_what_is_fixed_and_what_is_not_is_explained():
     assert [task.is_parallel for task in found.tasks] == [True, False]
     assert found.tasks[0].source == f"{__file__}:{line + 3}"
     assert found.lowering == "conditional"
-    assert "conditional nodes" in found.why
+    assert 'loop="conditional"' in found.why
     text = str(found)
     assert f"SCALE = 3  ({place})" in text
     assert "runs as conditional" in text
     assert "debug=True" in checked.explain(array([0], cg.i32), c).why
     assert 'loop="host"' in on_the_host.explain(array([0], cg.i32), c).why
+    found = count_down_as["resident"].explain(array([0], cg.i32), c)
+    assert {task.launch for task in found.tasks} == {"body_0_resident"}
+    assert [task.is_parallel for task in found.tasks] == [True, False]
+    assert (found.lowering, found.parameters) == ("resident", ("x", "c", "x.shape[0]"))
     plain = cg.kernel(lambda_free)
     assert plain.explain(x).lowering is None
-    scale.forget()
+    for kernel in (scale, checked, plain, *count_down_as.values()):
+        kernel.forget()
 
 
 def lambda_free(x: f32_1d):
@@ -413,6 +429,6 @@ def lambda_free(x: f32_1d):
 
 
 def test_a_graph_kernel_is_inspected_as_others_are():
-    found = count_down.inspect(array([0], cg.i32), array(1, cg.i32))
+    found = count_down_as["conditional"].inspect(array([0], cg.i32), array(1, cg.i32))
     assert "while graph.condition.0" not in found.ir  # that is the plan; tasks have what arms it
     assert "arm graph.condition.0" in found.ir

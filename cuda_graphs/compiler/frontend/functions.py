@@ -27,10 +27,10 @@ MAX_DEPTH = 64  # of calls inside calls
 class Conditionals:
     """Of a graph kernel: how many there are, and how many are around what is translated now.
 
-    embedded  the kernel's graph is to be a part of others, whose loops would not find conditions as they were
+    lowering  what becomes of them, one of pipeline.LOWERINGS
     """
 
-    embedded: bool = False
+    lowering: str
     count: int = 0
     depth: int = 0
     region: Any = None  # what is directly around: cg.graph_parallel (sections.py)

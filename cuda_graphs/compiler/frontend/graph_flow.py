@@ -100,17 +100,19 @@ def do_while(frame: Frame, node: ast.While, argument: ast.expr) -> None:
             "it must be an array of i32 without dimensions: a parameter cg.types.ndarray(cg.i32, ndim=0), a member of "
             "a struct, or a field",
         )  # fmt: skip
-    condition = new_condition(frame)
+    condition, kind = new_condition(frame), "while"
     conditionals = conditionals_of(frame)
-    if conditionals.depth == 0 and not conditionals.embedded:
+    if conditionals.lowering == "resident":
+        kind = "do"
+    elif conditionals.depth == 0 and conditionals.lowering != "embedded":
         condition.initial = 1
-    else:
+    else:  # graphs around it may run it again, or it is such a graph
         arm(frame, condition, ir.Const(1, u32))
 
     def again() -> ir.Value:
         return frame.builder.put(ir.Load(flag, (), frame.builder.loc))
 
-    loop(frame, node, condition, again)
+    loop(frame, node, condition, again, kind)
 
 
 def while_loop(frame: Frame, node: ast.While, argument: ast.expr) -> None:
@@ -122,7 +124,9 @@ def while_loop(frame: Frame, node: ast.While, argument: ast.expr) -> None:
     loop(frame, node, condition, holds)
 
 
-def loop(frame: Frame, node: ast.While, condition: ir.Condition, again: Callable[[], ir.Value]) -> None:
+def loop(
+    frame: Frame, node: ast.While, condition: ir.Condition, again: Callable[[], ir.Value], kind: str = "while"
+) -> None:
     if node.orelse:
         raise fail(
             CompileLoopError, frame.builder.loc, "else of a loop is not supported in kernels", "use a flag"
@@ -135,7 +139,7 @@ def loop(frame: Frame, node: ast.While, condition: ir.Condition, again: Callable
         frame.scope = outer
         frame.builder.loc = loc
         arm(frame, condition, again())
-    frame.builder.put(ir.Conditional("while", condition, (body,), loc))
+    frame.builder.put(ir.Conditional(kind, condition, (body,), loc))
 
 
 def branch(frame: Frame, node: ast.If, argument: ast.expr) -> None:

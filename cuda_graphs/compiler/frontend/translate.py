@@ -40,7 +40,7 @@ def translate(
     for name, spec in signature.items():
         frame.scope.names[name] = parameter(name, spec, params, frame)
         frame.parameters.add(name)
-    frame.conditionals = None if graph is None else Conditionals(graph == "embedded")
+    frame.conditionals = None if graph is None else Conditionals(graph)
     frame.return_types = returned_types(function)
     with enough_stack(builder):
         frame.run(body_of(source.tree))

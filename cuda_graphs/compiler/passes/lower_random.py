@@ -44,7 +44,7 @@ class _Lowering(Copier):
     def kernel(self, body: ir.Block) -> ir.Block:
         outside = [s for s in body.body if not (isinstance(s, ir.For) and s.parallel)]
         counts = [self.count] if any(isinstance(s, ir.Random) for s in ir.walk(ir.Block(outside))) else []
-        if any(isinstance(s, ir.Conditional) and s.kind == "while" for s in ir.walk(body)):
+        if any(isinstance(s, ir.Conditional) and s.kind in ir.LOOPS for s in ir.walk(body)):
             self.rounds = ir.Local("rounds", u32)
             counts.append(self.rounds)
         copy = self.block(body)
@@ -65,7 +65,7 @@ class _Lowering(Copier):
         return [ir.replace(statement, axes=axes, body=body)]
 
     def Conditional(self, conditional: ir.Conditional) -> list[ir.Statement]:  # noqa: N802
-        if conditional.kind != "while" or self.rounds is None:
+        if conditional.kind not in ir.LOOPS or self.rounds is None:
             return [conditional]
         front = Builder()
         before = front.put(ir.Get(self.rounds))

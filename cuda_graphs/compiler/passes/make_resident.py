@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which tasks become one launch whose threads stay: loops with all that is in them, chains of tasks, or both.
+
+    0, while {1, 2}, 3   loops: 0, [while {1, 2}], 3   chains: 0, while {[1, 2]}, 3   both: [0, while {1, 2}, 3]
+
+What one thread runs before or after a loop goes with it. What runs in one launch has blocks of one size, and the shared
+memory of all its tasks.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from .. import ir
+from ..artifact import BARRIER, layout, shared_layout
+from ..bins import BYTES
+from ..collectives import WARP
+from ..errors import CompileError, CompileResidentError, fail
+from ..types import u32
+
+Step = int | ir.Branch | ir.Fork | ir.Resident
+
+__all__ = ["make_resident", "obstacle"]
+
+BARRIER_WORDS = 96  # three counters, each in a line of the cache of its own (resident_ptx.py)
+EXCHANGE = 272  # bytes for reductions over a block
+SUM = WARP * (8 + 4)  # bytes for what a block gathers for one element (gather_ptx.py)
+SHARED_LIMIT = 48 << 10  # bytes that every launch may have
+
+
+def make_resident(program: ir.Program, loops: bool, chains: bool) -> ir.Program:
+    """The program with ir.Resident steps. CompileError where that cannot be."""
+    maker = _Maker(program, loops, chains)
+    plan = maker.plan(program.plan)
+    return ir.replace(program, plan=plan, temps=(*program.temps, *maker.barriers))
+
+
+class _Maker:
+    def __init__(self, program: ir.Program, loops: bool, chains: bool) -> None:
+        self.program, self.loops, self.chains = program, loops, chains
+        self.barriers: list[ir.Array] = []
+
+    def stays(self, step: Step) -> bool:
+        """Whether it is with others that stay."""
+        if isinstance(step, int) and not self.chains:
+            return self.loops and self.program.tasks[step].loop is None
+        return self.loops if isinstance(step, ir.Branch) else self.chains
+
+    def plan(self, plan: ir.Plan) -> ir.Plan:
+        found: list[Step] = []
+        for stays, run in groupby(plan, self.stays):
+            steps = tuple(run)
+            if stays and (len(steps) > 1 or isinstance(steps[0], ir.Branch)):
+                found.append(self.resident(steps))
+            else:
+                found += [self.inside(step) for step in steps]
+        return tuple(found)
+
+    def inside(self, step: Step) -> Step:
+        if not isinstance(step, (ir.Branch, ir.Fork)):
+            return step
+        return ir.replace(step, plans=tuple(self.plan(inner) for inner in step.plans))
+
+    def resident(self, steps: ir.Plan) -> ir.Resident:
+        tasks = [self.program.tasks[number] for number in ir.tasks_of(steps)]
+        found = obstacle(tasks)
+        if found is not None:
+            raise found
+        barrier = ir.Array(f"{BARRIER}.{len(self.barriers)}", u32, 1, ir.Space.TEMP, (BARRIER_WORDS,))
+        self.barriers.append(barrier)
+        layout(*tasks, barrier=barrier)  # its parameters may be too many
+        number = next(ir.tasks_of(steps))
+        return ir.Resident(f"{self.program.kernel.name}_{number}_resident", steps, barrier)
+
+
+def obstacle(tasks: list[ir.Task]) -> CompileError | None:
+    """Why the tasks cannot be one launch, if they cannot."""
+    blocks = [task for task in tasks if task.loop is not None and task.loop.blocks]
+    first = next(iter(blocks), None)
+    for task in blocks:
+        assert task.loop is not None
+        assert first is not None
+        assert first.loop is not None
+        if task.loop.blocks != first.loop.blocks:
+            return fail(
+                CompileResidentError, task.loc, f"blocks of {task.loop.blocks} threads, and in line "
+                f"{first.loc.line if first.loc else 0} of {first.loop.blocks}: one launch has blocks of one size, so "
+                "these tasks cannot be resident",
+                "give them blocks of one size, or leave loop and chain at \"auto\"",
+            )  # fmt: skip
+    shared = sum(shared_by(task) for task in tasks)
+    if shared > SHARED_LIMIT:
+        return fail(
+            CompileResidentError, tasks[0].loc, f"the blocks of these tasks share {shared} bytes together, and one "
+            f"launch has {SHARED_LIMIT}: they cannot be resident",
+            "share less, or leave loop and chain at \"auto\"",
+        )  # fmt: skip
+    return None
+
+
+def shared_by(task: ir.Task) -> int:
+    """Bytes that blocks of a GPU share in the task, at most."""
+    team = EXCHANGE if task.loop is not None and task.loop.blocks else 0
+    return shared_layout(task)[1] + team + BYTES * len(task.bins) + SUM * len(task.sums)

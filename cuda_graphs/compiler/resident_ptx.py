@@ -1,0 +1,141 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tasks that stay on a GPU: one cooperative launch, whose blocks wait for each other between two tasks.
+
+What one thread runs is run by who comes last to the barrier before it, while all others wait there: so a loop and what
+one thread does after it are one wait, not two.
+
+    loop 1; wait; one thread; wait; loop 2     =>     loop 1; wait, the last one runs it; loop 2
+
+The barrier is three words of memory, each in a line of its own:
+
+    ARRIVED   Block 0 adds 2**31 - (blocks - 1), all others 1, so that each time the highest bit changes when all have
+              come, and nothing need be set back. They look at that bit.
+    LAST      counts who has come where the last one has something to do; it sets it to 0, does that, and
+    ROUND     counts how often that has happened. The others look at it.
+
+A block comes by one thread, after all its threads have met: its atom.acq_rel publishes what they wrote, and ld.acquire
+of that thread, before they meet again, is what makes them see the others' (PTX ISA, "Memory Consistency Model":
+causality order is transitive through barriers of a block). A grid of one block needs only these.
+"""
+
+from __future__ import annotations
+
+from . import ir
+from .artifact import Layout
+from .llvm import Emitter
+from .resident import Staying
+
+__all__ = ["GpuStaying"]
+
+# Where the words are. LLVM 22 drops the order of atomicrmw on NVPTX, hence the text.
+ARRIVED, LAST, ROUND = 0, 32, 64
+ADD = (
+    'call i32 asm sideeffect "atom.acq_rel.gpu.global.add.u32 $0, [$1], $2;", "=r,l,r,~{{memory}}"'
+    "(ptr addrspace(1) {}, i32 {})"
+)
+SCOPE = 'syncscope("device")'
+HIGHEST = -(1 << 31)
+
+
+class GpuStaying(Staying):
+    """All threads of a grid."""
+
+    def __init__(
+        self, e: Emitter, resident: ir.Resident, program: ir.Program, slots: Layout, arguments: str
+    ) -> None:
+        super().__init__(e, resident, program, slots, arguments)
+        self.ran = False  # something since all were together
+        self.serial: list[ir.Task] = []  # what the last one is to run when they come together next
+        self.words = {word: self.word(word) for word in (ARRIVED, LAST, ROUND)}
+        names = ("tid.x", "ctaid.x", "nctaid.x")
+        thread, block, self.blocks = (e.call(f"llvm.nvvm.read.ptx.sreg.{name}", "i32", []) for name in names)
+        self.leads = e.let(f"icmp eq i32 {thread}, 0")
+        self.alone = e.let(f"icmp eq i32 {self.blocks}, 1")
+        self.others = e.let(f"sub i32 {self.blocks}, 1")
+        first = e.let(f"icmp eq i32 {block}, 0")
+        self.share = e.let(f"select i1 {first}, i32 {e.let(f'sub i32 {HIGHEST}, {self.others}')}, i32 1")
+        self.round = e.slot("i32")  # before anybody can have changed it: that takes this block too
+        e.line(f"store i32 {self.seen(ROUND, 'monotonic')}, ptr {self.round}")
+
+    def word(self, word: int) -> str:
+        return self.e.let(
+            f"getelementptr i32, ptr addrspace(1) {self.e.addresses[self.resident.barrier]}, i64 {word}"
+        )
+
+    def seen(self, word: int, order: str) -> str:
+        return self.e.let(f"load atomic i32, ptr addrspace(1) {self.words[word]} {SCOPE} {order}, align 4")
+
+    def leave(self, word: int, value: str, order: str) -> None:
+        self.e.line(f"store atomic i32 {value}, ptr addrspace(1) {self.words[word]} {SCOPE} {order}, align 4")
+
+    def meet(self) -> None:
+        """Of the threads of a block."""
+        self.e.call_void("llvm.nvvm.barrier.cta.sync.aligned.all", [("i32", "0")])
+
+    def run(self) -> None:
+        super().run()
+        if self.serial:
+            self.wait()
+
+    def task(self, task: ir.Task) -> None:
+        if task.loop is None:
+            self.serial.append(task)
+            return
+        self.wait()
+        self.call(task)
+        self.ran = True
+
+    def wait(self) -> None:
+        if not (self.ran or self.serial):
+            return
+        e = self.e
+        lead, together = e.label("lead"), e.label("together")
+        self.meet()
+        e.line(f"br i1 {self.leads}, label %{lead}, label %{together}")
+        e.start(lead)
+        if self.serial:
+            self.one_runs(together)
+        else:
+            self.all_arrive(together)
+        e.start(together)
+        self.meet()
+        if self.serial:
+            e.line(f"store i32 {self.next_round()}, ptr {self.round}")
+        self.ran, self.serial = False, []
+
+    def next_round(self) -> str:
+        return self.e.let(f"add i32 {self.e.let(f'load i32, ptr {self.round}')}, 1")
+
+    def all_arrive(self, together: str) -> None:
+        e = self.e
+        arrive, look = e.label("arrive"), e.label("look")
+        e.line(f"br i1 {self.alone}, label %{together}, label %{arrive}")
+        e.start(arrive)
+        before = e.let(ADD.format(self.words[ARRIVED], self.share))
+        e.line(f"br label %{look}")
+        e.start(look)
+        changed = e.let(f"xor i32 {self.seen(ARRIVED, 'acquire')}, {before}")
+        e.line(f"br i1 {e.let(f'icmp slt i32 {changed}, 0')}, label %{together}, label %{look}")
+
+    def one_runs(self, together: str) -> None:
+        e = self.e
+        arrive, last, run, tell, look = (e.label(s) for s in ("arrive", "last", "run", "tell", "look"))
+        before = e.let(f"load i32, ptr {self.round}")
+        e.line(f"br i1 {self.alone}, label %{run}, label %{arrive}")
+        e.start(arrive)
+        came = e.let(ADD.format(self.words[LAST], "1"))
+        e.line(f"br i1 {e.let(f'icmp eq i32 {came}, {self.others}')}, label %{last}, label %{look}")
+        e.start(last)
+        self.leave(LAST, "0", "monotonic")
+        e.line(f"br label %{run}")
+        e.start(run)
+        for task in self.serial:
+            self.call(task)
+        e.line(f"br i1 {self.alone}, label %{together}, label %{tell}")
+        e.start(tell)
+        self.leave(ROUND, e.let(f"add i32 {before}, 1"), "release")
+        e.line(f"br label %{together}")
+        e.start(look)
+        same = e.let(f"icmp eq i32 {self.seen(ROUND, 'acquire')}, {before}")
+        e.line(f"br i1 {same}, label %{look}, label %{together}")
