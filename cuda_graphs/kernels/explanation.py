@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import ModuleType
 from typing import Any
 
-from cuda_graphs.compiler.annotations import FieldSpec, StaticSpec
+from cuda_graphs.compiler.annotations import ArraySpec, FieldSpec, Record, StaticSpec, StructSpec
 from cuda_graphs.compiler.artifact import Artifact
 from cuda_graphs.compiler.errors import CompileError
 from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.outside import dotted
+from cuda_graphs.compiler.signature import member_type
 
 __all__ = ["Baked", "Explanation", "TaskExplanation", "explain"]
 
@@ -26,9 +27,10 @@ class Baked:
     """A constant of the code: another value of it is other code.
 
     Attributes:
-        name: As the source names it; of a template the parameter.
+        name: As the source names it; of a template the parameter or member. `x.dtype` and `x.ndim` of an array whose
+            declaration leaves them open.
         value: What it is.
-        source: "file.py:12", where it is used first; of a template, where the kernel is defined.
+        source: "file.py:12", where it is used first; of what is not, where the kernel is defined.
     """
 
     name: str
@@ -94,7 +96,11 @@ class Explanation:
 
 
 def explain(
-    function: Callable[..., Any], signature: Mapping[str, Any], artifact: Artifact, why: str
+    function: Callable[..., Any],
+    annotations: Mapping[str, Any],
+    signature: Mapping[str, Any],
+    artifact: Artifact,
+    why: str,
 ) -> Explanation:
     """What is known of a specialisation."""
     code = function.__code__
@@ -112,7 +118,7 @@ def explain(
         for entry in artifact.tasks
         for task in entry.inside or (entry,)
     )
-    baked = (*templates(function, signature), *captured(artifact))
+    baked = (*templates(function, annotations, signature), *captured(artifact))
     return Explanation(function.__qualname__, baked, tuple(paths), tasks, artifact.lowering, why)
 
 
@@ -126,13 +132,37 @@ def is_argument(slot: Any, artifact: Artifact) -> bool:
     return slot.kind != "condition" and slot.path not in own
 
 
-def templates(function: Callable[..., Any], signature: Mapping[str, Any]) -> Iterator[Baked]:
-    """Arguments that are part of the code."""
-    code = function.__code__
+def templates(
+    function: Callable[..., Any], annotations: Mapping[str, Any], signature: Mapping[str, Any]
+) -> Iterator[Baked]:
+    """What of the arguments is part of the code."""
+    code, lines = function.__code__, first_lines(function)
     for name, spec in signature.items():
-        if isinstance(spec, (StaticSpec, FieldSpec)):
-            value = spec.value if isinstance(spec, StaticSpec) else spec
-            yield Baked(name, value, f"{code.co_filename}:{code.co_firstlineno}")
+        for path, of, value in fixed(name, annotations[name], spec):
+            yield Baked(path, value, f"{code.co_filename}:{lines.get(of, code.co_firstlineno)}")
+
+
+def fixed(path: str, annotation: Any, spec: Any) -> Iterator[tuple[str, str, Any]]:
+    """(name, the argument or member that it is about, value)."""
+    if isinstance(spec, StaticSpec):
+        yield path, path, spec.value
+    elif isinstance(spec, FieldSpec):
+        yield path, path, spec
+    elif isinstance(spec, StructSpec):
+        declared = members(annotation)
+        for name, inner in spec.members:
+            yield from fixed(f"{path}.{name}", declared[name], inner)
+    elif isinstance(spec, ArraySpec):
+        for what in ("dtype", "ndim"):
+            if getattr(annotation, what, None) is None:
+                yield f"{path}.{what}", path, getattr(spec, what)
+
+
+def members(annotation: Any) -> dict[str, Any]:
+    """What the members of a dataclass, or of `self`, are declared to be."""
+    if isinstance(annotation, Record):
+        return dict(annotation.members)
+    return {each.name: member_type(annotation, each) for each in fields(annotation)}
 
 
 def captured(artifact: Artifact) -> Iterator[Baked]:

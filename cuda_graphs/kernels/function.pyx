@@ -348,8 +348,8 @@ cdef class KernelFunction:
             if self.loop != "auto":
                 raise
             log.info("%s() launches its tasks one by one: the driver builds no graph of them (%s)", self.name, error)
-            self.is_refused = True
             self.forget()
+            self.is_refused = True
             return None
 
     cdef Replay _replay(self, Specialisation code, Reading* r):
@@ -397,7 +397,8 @@ cdef class KernelFunction:
 
         args = self._order(args, keywords)
         code = self._specialisation(args)
-        return explain(self.function, self._signature(args), code.artifact, self._why(code))
+        annotations = {name: (<Reader>reader).annotation for name, reader in zip(self.names, self.readers)}
+        return explain(self.function, annotations, self._signature(args), code.artifact, self._why(code))
 
     def _why(self, Specialisation code):
         """Why it is lowered as it is."""
@@ -449,7 +450,7 @@ cdef class KernelFunction:
         cdef Reader reader
         with self.lock:
             self.last = self.replay = None
-            self.replayed = False
+            self.replayed = self.is_refused = False
             self.known.clear()
             for each in self.readers:
                 reader = each

@@ -186,6 +186,13 @@ def test_the_plate_comes_to_rest_on_the_device(tmp_path):
     assert "sweeps in one launch" in run("jacobi.py", cwd=tmp_path)
 
 
+def test_conjugate_gradients_end_on_the_device(tmp_path):
+    """One launch for each tolerance, and the residual is what was asked for, which the example compares with NumPy."""
+    told = run("conjugate_gradient.py", cwd=tmp_path)
+    assert told.count("rounds in one launch") == 3
+    assert "graphs=1, builds=1, replayed=True" in told or "lowering='host'" in told
+
+
 def test_attention_agrees_with_numpy(tmp_path):
     assert "in one launch of 3 nodes" in run("attention.py", cwd=tmp_path)
 

@@ -370,64 +370,6 @@ def test_named_parameters_reach_the_nodes_of_bodies(stream):
     add.forget()
 
 
-SCALE = 3
-
-
-def test_the_graph_of_a_call_can_be_looked_at(stream):
-    x, c = array([0, 0], cg.i32), array(2, cg.i32)
-    g = count_down.graph(x, c)
-    assert isinstance(g, cg.GraphDef)
-    kinds = [type(node) for node in g.nodes()]
-    assert sorted(kind.__name__ for kind in kinds) == [
-        "KernelNode",
-        "WhileNode",
-    ]  # the first arms the condition
-    assert x.to_numpy().tolist() == [0, 0]
-    g.instantiate().launch(stream)
-    stream.sync()
-    assert x.to_numpy().tolist() == [2, 2]
-
-
-def test_what_is_fixed_and_what_is_not_is_explained():
-    @cg.kernel(graph=True, loop="conditional")
-    def scale(x: f32_1d, c: i32_0d, amount: cg.f32, times: cg.template):
-        while cg.graph_do_while(c):
-            for i in x:
-                x[i] = x[i] * SCALE + amount * times
-            c[()] -= 1
-
-    x, c = array([1, 2]), array(2, cg.i32)
-    found = scale.explain(x, c, 1.0, 5)
-    assert x.to_numpy().tolist() == [1, 2]  # nothing ran
-    line = scale.__wrapped__.__code__.co_firstlineno
-    place = f"{__file__}:{line + 4}"
-    assert {(b.name, b.value) for b in found.baked} == {("SCALE", 3), ("times", 5)}
-    assert [b.source for b in found.baked if b.name == "SCALE"] == [place]
-    assert set(found.parameters) == {"x", "x.shape[0]", "c", "amount"}
-    assert [task.is_parallel for task in found.tasks] == [True, False]
-    assert found.tasks[0].source == f"{__file__}:{line + 3}"
-    assert found.lowering == "conditional"
-    assert 'loop="conditional"' in found.why
-    text = str(found)
-    assert f"SCALE = 3  ({place})" in text
-    assert "runs as conditional" in text
-    assert "debug=True" in checked.explain(array([0], cg.i32), c).why
-    assert 'loop="host"' in on_the_host.explain(array([0], cg.i32), c).why
-    found = count_down_as["resident"].explain(array([0], cg.i32), c)
-    assert {task.launch for task in found.tasks} == {"body_0_resident"}
-    assert [task.is_parallel for task in found.tasks] == [True, False]
-    assert (found.lowering, found.parameters) == ("resident", ("x", "c", "x.shape[0]"))
-    plain = cg.kernel(lambda_free)
-    assert plain.explain(x).lowering is None
-    for kernel in (scale, checked, plain, *count_down_as.values()):
-        kernel.forget()
-
-
-def lambda_free(x: f32_1d):
-    for i in x:
-        x[i] = 0
-
-
 def test_a_graph_kernel_is_inspected_as_others_are():
     found = count_down_as["conditional"].inspect(array([0], cg.i32), array(1, cg.i32))
     assert "while graph.condition.0" not in found.ir  # that is the plan; tasks have what arms it

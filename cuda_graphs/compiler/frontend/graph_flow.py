@@ -59,7 +59,7 @@ def conditional(frame: Frame, node: ast.While | ast.If | ast.Match, word: Callab
     if not frame.parallel_level or frame.parallel:
         raise fail(
             CompileSyntaxError, frame.builder.loc, f"cg.{name} is not at the kernel top level",
-            "put it there, or directly into another one: not into a for, a while or an if",
+            "put it there, or directly into another one, as into `if cg.graph_if(n > 0):`; not into a plain if or loop",
         )  # fmt: skip
     if frame.root.conditionals.in_section or frame.root.conditionals.region is not None:
         place = "a section" if frame.root.conditionals.in_section else "cg.graph_parallel"
