@@ -7,7 +7,8 @@
 
 Contestants take turns; each is a process of its own (contestant.py) and has checked its result against NumPy before
 the clock runs. A peer that is not installed, cannot do it, or does it wrong, is absent, and the reason is printed.
-Nobody may reorder or contract arithmetic of floats, but for sums over a whole array.
+Nobody may reorder or contract arithmetic of floats, but for sums over a whole array, and where the row says so; a peer
+that has no option against it is marked in its file.
 """
 
 from __future__ import annotations
@@ -178,7 +179,11 @@ def main() -> None:
         for name, module in CONTESTANTS.items()
         if name == "cuda_graphs" or name in wanted
     }
-    chosen = [row for row in PROBLEMS if any(part in row for part in options.only.split(","))]
+    chosen = [
+        row
+        for row, problem in PROBLEMS.items()
+        if options.driver in problem.drivers and any(part in row for part in options.only.split(","))
+    ]
     reasons: Reasons = {}
     there = those_who_come(columns, reasons)
     warm_up()

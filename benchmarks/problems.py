@@ -19,6 +19,10 @@ def line(n: int) -> dict[str, Any]:
     return {"a": np.float32(1e-3), "x": random(n), "y": random(n)}
 
 
+def bodies(n: int) -> dict[str, Any]:
+    return {"p": random(n, 3), "force": np.zeros((n, 3), "f4")}
+
+
 def matrix(rows: int, each: int) -> dict[str, Any]:
     values = np.random.default_rng(2)
     return {
@@ -42,6 +46,7 @@ class Problem:
                ten in a row as one graph
     in_a_row   synchronised once a turn, not after each call
     on_numpy   on arrays of NumPy, not on those of the contestant
+    drivers    where it is run
     """
 
     kernel: str
@@ -51,6 +56,7 @@ class Problem:
     way: str = "call"
     in_a_row: bool = False
     on_numpy: bool = False
+    drivers: tuple[str, ...] = ("host", "cuda")
 
 
 SHORT = 1024  # floats of which each call is about the call
@@ -78,13 +84,14 @@ PROBLEMS = {
         "mandelbrot", lambda: {"image": np.zeros((1024, 1024), "i4"), "limit": np.int32(200)}, "image"
     ),
     "SpMV, 1 Mi rows of 8": Problem("spmv", lambda: matrix(1 << 20, 8), "y"),
-    "n-body, 4096": Problem(
-        "n_body", lambda: {"p": random(4096, 3), "force": np.zeros((4096, 3), "f4")}, "force"
+    "n-body, 4096": Problem("n_body", lambda: bodies(4096), "force"),
+    "n-body, 4096, sums in any order": Problem(
+        "n_body_in_any_order", lambda: bodies(4096), "force", drivers=("cuda",)
     ),
 }
 
 # Row -> a problem so small that its first call is its compilation.
 FIRST = {
     "saxpy": Problem("saxpy", lambda: line(8), "y"),
-    "n-body": Problem("n_body", lambda: {"p": random(8, 3), "force": np.zeros((8, 3), "f4")}, "force"),
+    "n-body": Problem("n_body", lambda: bodies(8), "force"),
 }

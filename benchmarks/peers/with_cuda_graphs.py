@@ -110,3 +110,29 @@ def n_body(p: ndarray(cg.f32, 2), force: ndarray(cg.f32, 2)):
         force[i, 0] = fx
         force[i, 1] = fy
         force[i, 2] = fz
+
+
+@cg.kernel
+def n_body_in_any_order(p: ndarray(cg.f32, 2), force: ndarray(cg.f32, 2)):
+    """A warp a body, whose lanes share out the others."""
+    for block, thread in cg.blocks((p.shape[0] + 7) // 8, 256):
+        lane, own = thread % 32, block * 8 + thread // 32
+        i = min(own, p.shape[0] - 1)
+        fx, fy, fz = 0.0, 0.0, 0.0
+        for step in range((p.shape[0] - lane + 31) // 32):
+            j = lane + 32 * step
+            dx = p[j, 0] - p[i, 0]
+            dy = p[j, 1] - p[i, 1]
+            dz = p[j, 2] - p[i, 2]
+            d = dx * dx + dy * dy + dz * dz + 0.01
+            s = 1.0 / (d * cg.sqrt(d))
+            fx += dx * s
+            fy += dy * s
+            fz += dz * s
+        fx = cg.warp.reduce_add(fx)
+        fy = cg.warp.reduce_add(fy)
+        fz = cg.warp.reduce_add(fz)
+        if lane == 0 and own < p.shape[0]:
+            force[own, 0] = fx
+            force[own, 1] = fy
+            force[own, 2] = fz

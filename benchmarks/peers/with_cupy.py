@@ -59,6 +59,28 @@ __global__ void n_body(const float* __restrict__ p, float* __restrict__ force, i
     force[3 * i + 1] = fy;
     force[3 * i + 2] = fz;
 }
+__device__ float sum_of_warp(float value) {
+    for (int distance = 16; distance; distance /= 2) value += __shfl_xor_sync(0xffffffff, value, distance);
+    return value;
+}
+__global__ void n_body_of_warp(const float* __restrict__ p, float* __restrict__ force, int n) {
+    int i = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
+    if (i >= n) return;
+    float px = p[3 * i], py = p[3 * i + 1], pz = p[3 * i + 2], fx = 0, fy = 0, fz = 0;
+    for (int j = lane; j < n; j += 32) {
+        float dx = p[3 * j] - px, dy = p[3 * j + 1] - py, dz = p[3 * j + 2] - pz;
+        float d = dx * dx + dy * dy + dz * dz + 0.01f;
+        float s = 1.0f / (d * sqrtf(d));
+        fx += dx * s;
+        fy += dy * s;
+        fz += dz * s;
+    }
+    fx = sum_of_warp(fx), fy = sum_of_warp(fy), fz = sum_of_warp(fz);
+    if (lane) return;
+    force[3 * i] = fx;
+    force[3 * i + 1] = fy;
+    force[3 * i + 2] = fz;
+}
 }
 """
 MODULE = cupy.RawModule(code=SOURCE, options=("--fmad=false", "--std=c++17"))
@@ -106,3 +128,8 @@ def spmv(starts, columns, values, x, y):
 def n_body(p, force):
     # So few bodies fill the device only in small blocks.
     launch("n_body", p.shape[0], 1, p, force, np.int32(p.shape[0]), block=32)
+
+
+def n_body_in_any_order(p, force):
+    """A warp a body, whose lanes share out the others."""
+    launch("n_body_of_warp", 32 * p.shape[0], 1, p, force, np.int32(p.shape[0]))

@@ -159,3 +159,34 @@ def n_body_at(p, force):
 def n_body(p, force):
     # So few bodies fill the device only in small blocks.
     n_body_at[(p.shape[0] + 31) // 32, 32](p, force)
+
+
+@cuda.jit(device=True)
+def sum_of_warp(value):
+    for distance in (16, 8, 4, 2, 1):
+        value += cuda.shfl_xor_sync(0xFFFFFFFF, value, distance)
+    return value
+
+
+@cuda.jit
+def n_body_of_warp(p, force):
+    lane, i = cuda.threadIdx.x % 32, cuda.grid(1) // 32
+    if i < p.shape[0]:
+        fx, fy, fz = f32(0), f32(0), f32(0)
+        for j in range(lane, p.shape[0], 32):
+            dx, dy, dz = p[j, 0] - p[i, 0], p[j, 1] - p[i, 1], p[j, 2] - p[i, 2]
+            d = dx * dx + dy * dy + dz * dz + f32(0.01)
+            s = f32(1) / (d * f32(sqrt(d)))
+            fx += dx * s
+            fy += dy * s
+            fz += dz * s
+        fx, fy, fz = sum_of_warp(fx), sum_of_warp(fy), sum_of_warp(fz)
+        if lane == 0:
+            force[i, 0] = fx
+            force[i, 1] = fy
+            force[i, 2] = fz
+
+
+def n_body_in_any_order(p, force):
+    """A warp a body, whose lanes share out the others."""
+    n_body_of_warp[blocks(32 * p.shape[0]), BLOCK](p, force)

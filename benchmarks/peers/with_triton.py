@@ -159,5 +159,5 @@ def n_body_of(p, force, n, block: tl.constexpr, others: tl.constexpr):
     tl.store(force + 3 * i + 2, fz, i < n)
 
 
-def n_body(p, force):
+def n_body_in_any_order(p, force):
     n_body_of[parts(p.shape[0], 16)](p, force, p.shape[0], block=16, others=128, **PLAIN)
