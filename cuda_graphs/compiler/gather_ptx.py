@@ -6,7 +6,7 @@ Atomics of all threads on one element, or on few, wait for each other: 540,000 o
 
 Sums (passes/gather_atomics.py): each thread has one of its own; lanes of a warp join theirs by shuffles, warps by way
 of shared memory, and one thread of the block does the atomic, where any of them had something. In a block whose size
-is no multiple of 32, or if a thread may end before, each does its own.
+is no multiple of 32, or if a thread may end before, each does its own; and so for sums that are too many.
 
 Bins (passes/mark_bins.py): a copy of the array in shared memory, where atomics are fast. Where the array is too large,
 or there is too little to do for each block, atomics go to memory: both versions are there, as on the CPU (bins.py).
@@ -29,6 +29,7 @@ from .strides_ptx import strided
 __all__ = ["add_sums", "with_block_bins"]
 
 SHARED = " addrspace(3)"
+MOST = 16  # sums that blocks join: each takes shared memory and some fifty instructions
 
 
 def memory(e: Emitter, name: str, kind: str) -> str:
@@ -43,16 +44,23 @@ def memory(e: Emitter, name: str, kind: str) -> str:
 def add_sums(e: Emitter, task: ir.Task, sums: list[ir.If], capability: int) -> None:
     """Do the atomics of what threads have gathered, which is in the bodies of these statements."""
 
+    may_end = any(isinstance(s, (ir.Exit, ir.Assert)) for s in ir.walk(task.body))
+    few, more = ([], sums) if may_end else (sums[:MOST], sums[MOST:])
+    e.block(ir.Block(list(more)))
+    if few:
+        join(e, task.name, few, capability)
+
+
+def join(e: Emitter, name: str, sums: list[ir.If], capability: int) -> None:
+    """Those of whole warps together."""
+
     def alone() -> None:
         e.block(ir.Block(list(sums)))
 
-    if any(isinstance(s, (ir.Exit, ir.Assert)) for s in ir.walk(task.body)):
-        alone()
-        return
     lanes = GpuLanes(e, capability)
     threads = lanes.register("ntid.x")
     whole = e.let(f"icmp eq i32 {e.let(f'and i32 {threads}, {WARP - 1}')}, 0")
-    shares = [_Share(e, lanes, f"{task.name}_sum{i}", each) for i, each in enumerate(sums)]
+    shares = [_Share(e, lanes, f"{name}_sum{i}", each) for i, each in enumerate(sums)]
 
     def together() -> None:
         warp, lane = lanes.warp(), lanes.lane()

@@ -104,14 +104,14 @@ class Ptx:
         e = Emitter(self, declarations)
         e.families = task.families
         given = self.receive(e, slots)
-        sums = task.sums
+        sums = dict.fromkeys(task.sums)
         for statement in task.body.body:
             if statement is task.loop:
                 self.parallel(e, task.loop, task.name, task.bins)
             elif statement not in sums:
                 e.block(ir.Block([statement]))
         if sums:
-            add_sums(e, task, sums, self.capability)
+            add_sums(e, task, list(sums), self.capability)
         e.line("ret void")
         return f"define {kind} void @{task.name}({given}){attributes} {{\n{e.text()}\n}}\n"
 

@@ -4,6 +4,7 @@
 that of the atomics, on every target."""
 
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ import pytest
 from cuda_graphs.compiler import compile_kernel, ir, specialise
 from cuda_graphs.compiler import types as t
 from cuda_graphs.compiler.machine import assembly
+from cuda_graphs.compiler.passes.gather_atomics import gather_atomics
+from cuda_graphs.compiler.passes.offload import offload
 from cuda_graphs.compiler.pipeline import lower
 from cuda_graphs.compiler.target_x86 import X86
 from tests.compiler.rig import cg, function_of, run_all
@@ -133,3 +136,38 @@ def test_arrays_that_overlap_may_be_read_first():
     k = function_of("def k(x: ndarray(i32, 1), y: ndarray(i32, 1)):\n    for i in x:\n        y[0] += x[i]\n")
     assert atomics_inside(k, x=INTS, y=INTS) == 0
     assert run_all(k, x=INTS, y=np.zeros(1, "i4"))["y"][0] == INTS.sum()
+
+
+def many(n):
+    """A kernel with n atomics in its loop, of as many elements as are joined by blocks, and some more."""
+    adds = "".join(f"        y[{j % 20}] += z[i] * {j}\n" for j in range(n))
+    return function_of("def k(y: ndarray(i32, 1), z: ndarray(i64, 1)):\n    for i in z:\n" + adds)
+
+
+def test_many_sums_of_one_loop():
+    given = {"y": np.zeros(20, "i4"), "z": np.arange(70)}
+    assert atomics_inside(many(60), **given) == 0
+    found = run_all(many(60), **given)["y"]
+    np.testing.assert_array_equal(found, [sum(range(j, 60, 20)) * np.arange(70).sum() for j in range(20)])
+
+
+def calls_of_the_pass(n):
+    """How many functions of Python gather_atomics calls for n atomics."""
+    program, _ = lower(many(n), specialise(many(n), {"y": np.zeros(20, "i4"), "z": np.arange(7)}))
+    tasks = offload(program.kernel)
+    count = 0
+
+    def note(frame, event, argument):
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(note)
+    try:
+        gather_atomics(tasks)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def test_the_work_of_the_pass_grows_as_the_loop_does():
+    assert calls_of_the_pass(400) < 2.2 * calls_of_the_pass(200)

@@ -11,7 +11,8 @@ not touched. Threads that work together in blocks have better ways to add up, an
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
 
 from .. import ir
 from ..collectives import neutral as nothing
@@ -22,7 +23,7 @@ from .alias_facts import may_alias
 from .copy import Copier
 from .demote_atomics import ROWS
 
-__all__ = ["gather_atomics", "neutral"]
+__all__ = ["Accesses", "gather_atomics", "neutral"]
 
 Place = tuple[ir.Array, tuple[Hashable, ...]]
 
@@ -55,31 +56,82 @@ def gatherable(task: ir.Task, loop: ir.For) -> dict[Place, ir.Atomic]:
     """An atomic of each element that may be gathered."""
     inside = list(ir.walk(loop.body))
     changing = {s for s in inside if isinstance(s, ir.Value)} | indices(loop)
-    used = {value for s in ir.walk(task.body) for value in ir.operands_of(s)}
-    touched = [
-        s for s in inside if isinstance(s, (ir.Load, ir.Store, ir.Atomic)) and isinstance(s.array, ir.Array)
-    ]
-    fits = [
-        s for s in touched
-        if isinstance(s, ir.Atomic) and s not in used and not changing.intersection(s.index) and is_exact(s)
-    ]  # fmt: skip
-    looped = any(isinstance(s, (ir.For, ir.While)) for s in inside)
-    alone = []
-    for number, atomic in enumerate(touched):
-        before = [] if looped else touched[:number]
-        if atomic in fits and not any(disturbs(s, atomic, s in fits, s in before) for s in touched):
-            alone.append(atomic)
-    return {place_of(s): s for s in reversed(alone)}
+    accesses = Accesses(task, inside, lambda atomic: not changing.intersection(atomic.index))
+    return {place_of(s): s for s in reversed(accesses.alone())}
 
 
-def disturbs(other: ir.Load | ir.Store | ir.Atomic, atomic: ir.Atomic, fits: bool, before: bool) -> bool:
-    """Whether another access could tell that the atomic is done later."""
-    assert isinstance(other.array, ir.Array)
-    assert isinstance(atomic.array, ir.Array)
-    if isinstance(other, ir.Load) and before and other.array is not atomic.array:
-        return False
-    alike = fits and isinstance(other, ir.Atomic) and other.kind == atomic.kind
-    return may_alias(other.array, atomic.array) and not alike
+@dataclass
+class Uses:
+    """What a loop does to arrays that may be the same memory as one.
+
+    kinds    of atomics that fit
+    others   whether there are stores, or atomics that do not fit
+    read     whether the array itself is read
+    last     the number of the last access that reads another of them, or -1
+    """
+
+    kinds: set[str] = field(default_factory=set)
+    others: bool = False
+    read: bool = False
+    last: int = -1
+
+
+class Accesses:
+    """The accesses of a loop, in order: which atomics nobody could tell from ones that are done later.
+
+    That are atomics whose old value is not used, that are exact, and of which `fits` is true, if nothing touches what
+    may be the same memory but others of the kind, and loads of other arrays that come first, once.
+    """
+
+    def __init__(
+        self,
+        task: ir.Task,
+        inside: list[ir.Statement],
+        fits: Callable[[ir.Atomic], bool] = lambda atomic: True,
+    ) -> None:
+        used = {value for s in ir.walk(task.body) for value in ir.operands_of(s)}
+        self.touched = [
+            s
+            for s in inside
+            if isinstance(s, (ir.Load, ir.Store, ir.Atomic)) and isinstance(s.array, ir.Array)
+        ]
+        self.fits = {
+            s for s in self.touched if isinstance(s, ir.Atomic) and s not in used and is_exact(s) and fits(s)
+        }
+        looped = any(isinstance(s, (ir.For, ir.While)) for s in inside)
+        self.end = len(self.touched) if looped else 0  # behind all atomics, where loads come again
+        arrays = dict.fromkeys(array_of(s) for s in self.touched)
+        self.uses = {array: Uses() for array in arrays}
+        aliases = {array: [other for other in arrays if may_alias(array, other)] for array in arrays}
+        for number, s in enumerate(self.touched):
+            for array in aliases[array_of(s)]:
+                self.note(self.uses[array], array, s, number)
+
+    def note(self, uses: Uses, array: ir.Array, s: ir.Load | ir.Store | ir.Atomic, number: int) -> None:
+        if isinstance(s, ir.Atomic) and s in self.fits:
+            uses.kinds.add(s.kind)
+        elif not isinstance(s, ir.Load):
+            uses.others = True
+        elif s.array is array:
+            uses.read = True
+        else:
+            uses.last = max(number, self.end)
+
+    def alone(self) -> list[ir.Atomic]:
+        """Those atomics."""
+        return [
+            s
+            for number, s in enumerate(self.touched)
+            if isinstance(s, ir.Atomic) and s in self.fits and self.is_alone(self.uses[array_of(s)], number)
+        ]
+
+    def is_alone(self, uses: Uses, number: int) -> bool:
+        return not uses.others and not uses.read and len(uses.kinds) == 1 and uses.last < number
+
+
+def array_of(access: ir.Load | ir.Store | ir.Atomic) -> ir.Array:
+    assert isinstance(access.array, ir.Array)
+    return access.array
 
 
 def indices(loop: ir.For) -> set[ir.Value]:

@@ -10,7 +10,7 @@ loads that come first. A loop that an assert may end keeps its atomics: what was
 from __future__ import annotations
 
 from .. import ir
-from .gather_atomics import disturbs, is_exact
+from .gather_atomics import Accesses
 
 __all__ = ["mark_bins"]
 
@@ -41,19 +41,10 @@ def waiting(task: ir.Task, loop: ir.For) -> tuple[ir.Atomic, ...]:
     inside = list(ir.walk(loop.body))
     if loop.blocks or any(isinstance(s, (ir.Assert, ir.Exit)) for s in inside):
         return ()
-    used = {value for s in ir.walk(task.body) for value in ir.operands_of(s)}
-    touched = [
-        s for s in inside if isinstance(s, (ir.Load, ir.Store, ir.Atomic)) and isinstance(s.array, ir.Array)
-    ]
-    fits = {s for s in touched if isinstance(s, ir.Atomic) and s not in used and is_exact(s)}
-    looped = any(isinstance(s, (ir.For, ir.While)) for s in inside)
+    accesses = Accesses(task, inside)
+    alone = set(accesses.alone())
     atomics: dict[ir.Array, list[ir.Atomic]] = {}
-    for s in touched:
+    for s in accesses.touched:
         if isinstance(s, ir.Atomic) and isinstance(s.array, ir.Array):
             atomics.setdefault(s.array, []).append(s)
-
-    def waits(atomic: ir.Atomic) -> bool:
-        before = [] if looped else touched[: touched.index(atomic)]
-        return atomic in fits and not any(disturbs(s, atomic, s in fits, s in before) for s in touched)
-
-    return tuple(all_[0] for all_ in atomics.values() if all(map(waits, all_)))
+    return tuple(all_[0] for all_ in atomics.values() if alone.issuperset(all_))
