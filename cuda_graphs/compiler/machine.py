@@ -4,6 +4,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import importlib.util
+import os
+import sys
 import threading
 from functools import cache
 from pathlib import Path
@@ -11,11 +15,25 @@ from typing import Any
 
 from . import trace
 
-__all__ = ["assembly", "cpu", "object_code", "ptx"]
+__all__ = ["assembly", "cpu", "map_llvm", "object_code", "ptx"]
 
 LOCK = threading.RLock()
 # A linker may place code and constants of one object more than 2 GiB apart, so distances must not have 32 bits.
 CODE_MODEL = {"reloc": "static", "codemodel": "large"}
+
+
+@cache
+def map_llvm() -> None:
+    """Have the system map LLVM's library, of some 180 MB, while others translate: a call of C leaves them the lock of
+    the interpreter. What comes of it does not matter: llvmlite asks for the library again when it is imported."""
+    found = None if "llvmlite" in sys.modules else importlib.util.find_spec("llvmlite")
+    for folder in (found.submodule_search_locations or ()) if found is not None else ():
+        for library in Path(folder, "binding").glob("libllvmlite.*"):
+            threading.Thread(target=_map, args=(os.fsencode(library),), daemon=True).start()
+
+
+def _map(library: bytes) -> None:
+    ctypes.CDLL(None).dlopen(library, os.RTLD_NOW)
 
 
 @cache

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from . import ir, printer, trace
+from . import ir, machine, printer, trace
 from .annotations import Spec
 from .artifact import Artifact, Result, describe, describe_resident, plan_of, size_of
 from .check import check
@@ -144,6 +144,7 @@ def compile_kernel(
     the source and a remedy, for what kernels cannot contain. `graph` is of graph kernels: one of LOWERINGS or CHOICES.
     With `chain` tasks that follow each other are one launch too.
     """
+    machine.map_llvm()
     options = {"debug": debug, "check_ir": check_ir, "chain": chain}
     graph, why, (program, captured) = chosen(function, signature, graph, options)
     claims: tuple[Claim, ...] = ()
