@@ -25,7 +25,7 @@ __all__ = ["make_resident", "obstacle"]
 
 BARRIER_WORDS = 96  # three counters, each in a line of the cache of its own (resident_ptx.py)
 EXCHANGE = 272  # bytes for reductions over a block
-SUM = WARP * (8 + 4)  # bytes for what a block gathers for one element (gather_ptx.py)
+SUM, MOST_SUMS = WARP * (8 + 4), 16  # bytes for what a block gathers for one element, and how many (gather_ptx.py)
 SHARED_LIMIT = 48 << 10  # bytes that every launch may have
 
 
@@ -102,4 +102,4 @@ def obstacle(tasks: list[ir.Task]) -> CompileError | None:
 def shared_by(task: ir.Task) -> int:
     """Bytes that blocks of a GPU share in the task, at most."""
     team = EXCHANGE if task.loop is not None and task.loop.blocks else 0
-    return shared_layout(task)[1] + team + BYTES * len(task.bins) + SUM * len(task.sums)
+    return shared_layout(task)[1] + team + BYTES * len(task.bins) + SUM * min(len(task.sums), MOST_SUMS)
