@@ -190,7 +190,7 @@ def layout(*tasks: ir.Task, barrier: ir.Array | None = None) -> Layout:
     conditions: dict[ir.Condition, None] = {}
     for statement in chain.from_iterable(ir.walk(task.body) for task in tasks):
         array = getattr(statement, "array", None)
-        if isinstance(statement, (ir.Load, ir.Store, ir.Atomic)) and is_outside(array):
+        if isinstance(statement, (ir.Load, ir.Store, ir.Atomic, ir.Last)) and is_outside(array):
             arrays[array] = None
             if array.shape is None:  # row-major: the first extent is not needed for an address
                 for axis in range(1, array.ndim - len(array.inner)):

@@ -18,8 +18,8 @@
 9.  A Return is the last statement of a kernel, and returns what the kernel says.
 10. The arrays are the kernel's, the program's temporaries, each of a name of its own, or threads' own.
 11. Of a program: its plan has each task once. A task has no Conditional and no Sections, and at most one parallel loop,
-    which is one of its statements; each thread executes those before and after it. No local is shared between tasks,
-    nor changed atomically; no task returns.
+    which is one of its statements; each thread executes those before and after it, and one of them a Last, which
+    comes last. No local is shared between tasks, nor changed atomically; no task returns.
 12. Collectives and positions are in loops of blocks, and have the operands and types that their row says. In a task
     there are regions and meetings in their place, none in another. A local that is written in a region is after it.
 """
@@ -285,6 +285,10 @@ class _Checker:
             self.block(block)
         self.depth, self.around = self.depth + 1, self.around - 1
 
+    def last(self, statement: ir.Last) -> None:
+        self.law(11, self.here.body[-1] is statement and self.depth == 1, statement, "is not the last one")
+        self.block(statement.body)
+
     def claim(self, statement: ir.Assert) -> None:
         self.same(6, statement, statement.condition.type, bool_)
 
@@ -311,6 +315,7 @@ RULES: dict[type, Callable[[_Checker, Any], None]] = {
     ir.Arm: _Checker.arm,
     ir.Conditional: _Checker.conditional,
     ir.Sections: _Checker.level,
+    ir.Last: _Checker.last,
     ir.Break: _Checker.leave,
     ir.Continue: _Checker.leave,
     ir.Assert: _Checker.claim,

@@ -313,6 +313,7 @@ STATEMENTS: dict[type, Any] = {
     ir.Arm: Machine.arm,
     ir.Conditional: Machine.conditional,
     ir.Sections: Machine.sections,
+    ir.Last: lambda machine, statement: machine.block(statement.body),
     ir.Break: Machine.leave,
     ir.Continue: Machine.leave,
     ir.Exit: Machine.exit,

@@ -18,14 +18,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from .plan import LOOPS, Branch, Fork, Plan, Resident, Step, steps_of, tasks_of
 from .types import ScalarType, bool_, i32
 
 __all__ = [
-    "Arm", "Array", "Assert", "Atomic", "Axis", "Barrier", "Block", "Branch", "Break", "Collective", "Condition",
-    "Conditional", "Const", "Continue", "Exit", "Extent", "For", "Fork", "Get", "If", "Kernel", "Load", "Loc", "Local",
-    "LoopIndex", "LoopSettings", "Meeting", "Op", "Param", "Plan", "Position", "Print", "Program", "Random", "Region",
-    "Resident", "Return", "Sections", "Set", "Space", "Statement", "Store", "Task", "Value", "While", "replace",
-    "steps_of", "tasks_of", "walk",
+    "LOOPS", "Arm", "Array", "Assert", "Atomic", "Axis", "Barrier", "Block", "Branch", "Break", "Collective",
+    "Condition", "Conditional", "Const", "Continue", "Exit", "Extent", "For", "Fork", "Get", "If", "Kernel", "Last",
+    "Load", "Loc", "Local", "LoopIndex", "LoopSettings", "Meeting", "Op", "Param", "Plan", "Position", "Print",
+    "Program", "Random", "Region", "Resident", "Return", "Sections", "Set", "Space", "Statement", "Step", "Store",
+    "Task", "Value", "While", "replace", "steps_of", "tasks_of", "walk",
 ]  # fmt: skip
 
 
@@ -387,6 +388,18 @@ class Sections(Statement):
 
 
 @dataclass(eq=False, slots=True)
+class Last(Statement):
+    """What one thread executes when all threads have done what stands before it, the last statement of their task.
+
+    array  a number by which they find out who is last: it is 0 before a launch, and after it
+    """
+
+    body: Block
+    array: Array
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
 class Break(Statement):
     loc: Loc | None = None
 
@@ -464,61 +477,6 @@ class Task:
         return [statement for statement in behind if isinstance(statement, If)]
 
 
-LOOPS = ("while", "do")  # kinds of Conditionals
-
-
-@dataclass(frozen=True)
-class Branch:
-    """A Conditional among tasks: what its blocks have become."""
-
-    kind: str
-    condition: Condition
-    plans: tuple[Plan, ...]
-
-
-@dataclass(frozen=True)
-class Fork:
-    """Sections among tasks: what their blocks have become."""
-
-    plans: tuple[Plan, ...]
-
-
-@dataclass(frozen=True)
-class Resident:
-    """Tasks that are one launch: its threads stay, and wait for each other between two tasks.
-
-    plan     which of them runs when; conditions are in memory, under their names
-    barrier  memory that is 0 before the first launch, and whose content is the barrier's between two
-    """
-
-    name: str
-    plan: Plan
-    barrier: Array
-
-
-Plan = tuple[int | Branch | Fork | Resident, ...]  # numbers of tasks, in the order in which they run
-
-
-def tasks_of(plan: Plan) -> Iterator[int]:
-    """The tasks of a plan, in the order of the source."""
-    for step in plan:
-        if isinstance(step, int):
-            yield step
-            continue
-        for inner in (step.plan,) if isinstance(step, Resident) else step.plans:
-            yield from tasks_of(inner)
-
-
-def steps_of(plan: Plan) -> Iterator[int | Resident]:
-    """What a plan launches, in the order of the source."""
-    for step in plan:
-        if isinstance(step, (Branch, Fork)):
-            for inner in step.plans:
-                yield from steps_of(inner)
-        else:
-            yield step
-
-
 @dataclass(eq=False, slots=True)
 class Program:
     """A kernel cut into tasks, in the order of the source.
@@ -540,7 +498,7 @@ def blocks_of(statement: Statement) -> tuple[Block, ...]:
     match statement:
         case If():
             return statement.then, statement.orelse
-        case For() | Region():
+        case For() | Region() | Last():
             return (statement.body,)
         case While():
             return statement.head, statement.body

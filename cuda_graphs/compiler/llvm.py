@@ -54,6 +54,9 @@ class Target(Protocol):
     def set_condition(self, e: Emitter, handle: str, value: str) -> None:
         """cudaGraphSetConditional: 64 bits become 32 bits."""
 
+    def last(self, e: Emitter, statement: ir.Last) -> None:
+        """Have the last thread of a launch execute a block."""
+
     def access(self, array: ir.Array) -> str:
         """What is appended to loads and stores of an array, and their address space."""
 
@@ -510,6 +513,7 @@ EMIT: dict[type, Callable[[Emitter, Any], None]] = {
     ir.For: Emitter.loop,
     ir.While: Emitter.while_loop,
     ir.Arm: Emitter.arm,
+    ir.Last: lambda e, s: e.target.last(e, s),
     ir.Break: Emitter.leave,
     ir.Exit: Emitter.exit,
     ir.Continue: Emitter.leave,

@@ -24,6 +24,7 @@ from .passes.check_sections import arrays_apart, check_sections
 from .passes.conditions_in_memory import conditions_in_memory
 from .passes.debug import check_bounds, without_asserts
 from .passes.demote_atomics import demote_atomics
+from .passes.fuse_tests import fuse_tests
 from .passes.gather_atomics import gather_atomics
 from .passes.lower_random import lower_random
 from .passes.make_resident import make_resident
@@ -110,6 +111,9 @@ def lower(
     if graph in IN_MEMORY:
         found = conditions_in_memory(found)
         show("conditions_in_memory", "conditions are read where they are needed", found, check_ir)
+    if graph in ("conditional", "embedded") and not chain:
+        found = fuse_tests(found)
+        show("fuse_tests", "the test of a loop is in the last task of its body", found, check_ir)
     if graph == "resident" or chain:
         found = make_resident(found, graph == "resident", chain)
         show("make_resident", "tasks become one launch, whose threads stay", found, check_ir)

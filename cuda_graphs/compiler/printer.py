@@ -76,6 +76,8 @@ class _Printer:
                 ]
             case ir.Region():
                 return [f"{pad}each thread", *self.block(statement.body, depth + 1)]
+            case ir.Last():
+                return [f"{pad}the last thread", *self.block(statement.body, depth + 1)]
         line = LINES[type(statement)](self, statement)
         if isinstance(statement, ir.Value):
             line = f"{self.name(statement)} = {line} : {statement.type!r}"

@@ -26,7 +26,7 @@ from .artifact import Layout
 from .llvm import Emitter
 from .resident import Staying
 
-__all__ = ["GpuStaying"]
+__all__ = ["GpuStaying", "last_runs"]
 
 # Where the words are. LLVM 22 drops the order of atomicrmw on NVPTX, hence the text.
 ARRIVED, LAST, ROUND = 0, 32, 64
@@ -91,7 +91,7 @@ class GpuStaying(Staying):
             return
         e = self.e
         lead, together = e.label("lead"), e.label("together")
-        self.meet()
+        meet(e)
         e.line(f"br i1 {self.leads}, label %{lead}, label %{together}")
         e.start(lead)
         if self.serial:
@@ -99,7 +99,7 @@ class GpuStaying(Staying):
         else:
             self.all_arrive(together)
         e.start(together)
-        self.meet()
+        meet(e)
         if self.serial:
             e.line(f"store i32 {self.next_round()}, ptr {self.round}")
         self.ran, self.serial = False, []
@@ -139,3 +139,37 @@ class GpuStaying(Staying):
         e.start(look)
         same = e.let(f"icmp eq i32 {self.seen(ROUND, 'acquire')}, {before}")
         e.line(f"br i1 {same}, label %{look}, label %{together}")
+
+
+def last_runs(e: Emitter, statement: ir.Last) -> None:
+    """Nobody waits: who comes last to the end of the task executes the block."""
+    lead, arrive, reset, run, over = (e.label(s) for s in ("lead", "arrive", "reset", "last", "over"))
+    word, thread, blocks = e.addresses[statement.array], register(e, "tid.x"), register(e, "nctaid.x")
+    meet(e)
+    e.line(f"br i1 {e.let(f'icmp eq i32 {thread}, 0')}, label %{lead}, label %{over}")
+    e.start(lead)
+    e.line(f"br i1 {e.let(f'icmp eq i32 {blocks}, 1')}, label %{run}, label %{arrive}")
+    e.start(arrive)
+    others = e.let(f"sub i32 {blocks}, 1")
+    came = e.let(ADD.format(word, "1"))
+    e.line(f"br i1 {e.let(f'icmp eq i32 {came}, {others}')}, label %{reset}, label %{over}")
+    e.start(reset)
+    leave(e, word, "0", "monotonic")
+    e.line(f"br label %{run}")
+    e.start(run)
+    e.block(statement.body)
+    e.line(f"br label %{over}")
+    e.start(over)
+
+
+def register(e: Emitter, name: str) -> str:
+    return e.call(f"llvm.nvvm.read.ptx.sreg.{name}", "i32", [])
+
+
+def meet(e: Emitter) -> None:
+    """Have the threads of a block wait for each other."""
+    e.call_void("llvm.nvvm.barrier.cta.sync.aligned.all", [("i32", "0")])
+
+
+def leave(e: Emitter, word: str, value: str, order: str) -> None:
+    e.line(f"store atomic i32 {value}, ptr addrspace(1) {word} {SCOPE} {order}, align 4")

@@ -20,7 +20,7 @@ from .gather_ptx import add_sums, with_block_bins
 from .llvm import Emitter
 from .notation import llvm_type
 from .resident import slots_of
-from .resident_ptx import GpuStaying
+from .resident_ptx import GpuStaying, last_runs
 from .strides_ptx import strided, strided_box
 from .types import ScalarType
 
@@ -77,6 +77,9 @@ class Ptx:
     def set_condition(self, e: Emitter, handle: str, value: str) -> None:
         e.call_void("cudaGraphSetConditional", [("i64", handle), ("i32", value)])
 
+    def last(self, e: Emitter, statement: ir.Last) -> None:
+        last_runs(e, statement)
+
     def access(self, array: ir.Array) -> str:
         return SHARED if array.space is ir.Space.SHARED else GLOBAL
 
@@ -105,13 +108,15 @@ class Ptx:
         e.families = task.families
         given = self.receive(e, slots)
         sums = dict.fromkeys(task.sums)
+        last = [statement for statement in task.body.body if isinstance(statement, ir.Last)]
         for statement in task.body.body:
             if statement is task.loop:
                 self.parallel(e, task.loop, task.name, task.bins)
-            elif statement not in sums:
+            elif statement not in sums and statement not in last:
                 e.block(ir.Block([statement]))
         if sums:
             add_sums(e, task, list(sums), self.capability)
+        e.block(ir.Block(list(last)))
         e.line("ret void")
         return f"define {kind} void @{task.name}({given}){attributes} {{\n{e.text()}\n}}\n"
 

@@ -72,6 +72,24 @@ class X86:
     def set_condition(self, e: Emitter, handle: str, value: str) -> None:
         e.call_void("cgh_set_conditional", [("i64", handle), ("i32", value)])
 
+    def last(self, e: Emitter, statement: ir.Last) -> None:
+        """By who ends the last of the blocks; they are counted where one call does not run all of them."""
+        grid, done = e.let("load i32, ptr %launch"), e.let("trunc i64 %end to i32")
+        done = e.let(f"sub i32 {done}, {e.let('trunc i64 %first to i32')}")
+        count, reset, run, over = (e.label(stem) for stem in ("count", "reset", "last", "over"))
+        e.line(f"br i1 {e.let(f'icmp eq i32 {done}, {grid}')}, label %{run}, label %{count}")
+        e.start(count)
+        before = e.let(f"atomicrmw add ptr {e.addresses[statement.array]}, i32 {done} acq_rel")
+        came = e.let(f"add i32 {before}, {done}")
+        e.line(f"br i1 {e.let(f'icmp eq i32 {came}, {grid}')}, label %{reset}, label %{over}")
+        e.start(reset)
+        e.line(f"store i32 0, ptr {e.addresses[statement.array]}")
+        e.line(f"br label %{run}")
+        e.start(run)
+        e.block(statement.body)
+        e.line(f"br label %{over}")
+        e.start(over)
+
     def access(self, array: ir.Array) -> str:
         return ""
 

@@ -6,6 +6,7 @@ would run it; nothing moves over the edge of one. And what has no meaning there 
 import numpy as np
 import pytest
 
+from cuda_graphs.compiler import ir
 from cuda_graphs.compiler.artifact import layout
 from cuda_graphs.compiler.errors import (
     CompileError,
@@ -399,3 +400,53 @@ def test_conditionals_are_for_graph_kernels(test):
     k = function_of(written(f"{test}:\n    x[0] = 1"))
     with pytest.raises(CompileSyntaxError, match=r"is for graph kernels\n(.*\n)*.*@cg.kernel\(graph=True\)"):
         lower(k, specialise(k, ARGUMENTS))
+
+
+def changed_in_parallel(x: i32_1d, y: i32_1d, c: i32_0d):
+    while cg.graph_do_while(c):
+        for i in x:
+            y[i] = x[(i * 7 + 3) % x.shape[0]] + 1
+        for i in x:
+            x[i] = y[i]
+            if i == x.shape[0] // 2:
+                c[()] -= 1
+
+
+def until_small(x: f32_1d, y: i32_1d, c: i32_0d):
+    while cg.graph_while(x[0] + x[x.shape[0] - 1] > 1.0 or c[()] > 0):
+        for i in x:
+            x[i] = x[i] / 2
+        for i in y:
+            y[i] += 1
+            if i == 0:
+                c[()] -= 1
+
+
+@pytest.mark.parametrize("size", [1, 64, 65, 1000])
+def test_the_test_of_a_loop_is_in_a_last_task_that_is_parallel_too(size):
+    start, rounds = np.arange(size, dtype="i4"), 5
+    wanted, i = start.copy(), np.arange(size)
+    for _ in range(rounds):
+        wanted = wanted[(i * 7 + 3) % size] + 1
+    found = run(changed_in_parallel, x=start, y=np.zeros_like(start), c=counter(rounds))
+    np.testing.assert_array_equal(found["x"], wanted)
+    found = run(until_small, x=np.full(size, 50, "f4"), y=np.zeros(size, "i4"), c=counter(3))
+    assert np.unique(found["y"]).tolist() == [7]  # 2 * 50 / 2**7 is below 1
+    for function, x in ((changed_in_parallel, start), (until_small, np.zeros(size, "f4"))):
+        signature = specialise(function, {"x": x, "y": start, "c": counter(1)})
+        program, _ = lower(function, signature, graph="embedded")
+        first, branch = program.plan
+        assert (first, branch.plans) == (0, ((1, 2),))  # the first task arms the condition before the loop
+        last = program.tasks[2].body.body[-1]
+        assert isinstance(last, ir.Last)
+        assert any(isinstance(each, ir.Arm) for each in ir.walk(last.body))
+
+
+def test_a_thread_that_an_assert_may_end_tests_no_condition():
+    signature = specialise(
+        changed_in_parallel, {"x": np.zeros(2, "i4"), "y": np.zeros(2, "i4"), "c": counter(1)}
+    )
+    program, _ = lower(changed_in_parallel, signature, graph="conditional", debug=True)
+    (branch,) = program.plan
+    assert branch.plans == ((0, 1, 2),)
+    assert program.tasks[2].loop is None

@@ -19,13 +19,12 @@ from ..collectives import WARP
 from ..errors import CompileError, CompileResidentError, fail
 from ..types import u32
 
-Step = int | ir.Branch | ir.Fork | ir.Resident
-
 __all__ = ["make_resident", "obstacle"]
 
 BARRIER_WORDS = 96  # three counters, each in a line of the cache of its own (resident_ptx.py)
 EXCHANGE = 272  # bytes for reductions over a block
-SUM, MOST_SUMS = WARP * (8 + 4), 16  # bytes for what a block gathers for one element, and how many (gather_ptx.py)
+SUM = WARP * (8 + 4)  # bytes for what a block gathers for one element (gather_ptx.py)
+MOST_SUMS = 16
 SHARED_LIMIT = 48 << 10  # bytes that every launch may have
 
 
@@ -41,14 +40,14 @@ class _Maker:
         self.program, self.loops, self.chains = program, loops, chains
         self.barriers: list[ir.Array] = []
 
-    def stays(self, step: Step) -> bool:
+    def stays(self, step: ir.Step) -> bool:
         """Whether it is with others that stay."""
         if isinstance(step, int) and not self.chains:
             return self.loops and self.program.tasks[step].loop is None
         return self.loops if isinstance(step, ir.Branch) else self.chains
 
     def plan(self, plan: ir.Plan) -> ir.Plan:
-        found: list[Step] = []
+        found: list[ir.Step] = []
         for stays, run in groupby(plan, self.stays):
             steps = tuple(run)
             if stays and (len(steps) > 1 or isinstance(steps[0], ir.Branch)):
@@ -57,7 +56,7 @@ class _Maker:
                 found += [self.inside(step) for step in steps]
         return tuple(found)
 
-    def inside(self, step: Step) -> Step:
+    def inside(self, step: ir.Step) -> ir.Step:
         if not isinstance(step, (ir.Branch, ir.Fork)):
             return step
         return ir.replace(step, plans=tuple(self.plan(inner) for inner in step.plans))

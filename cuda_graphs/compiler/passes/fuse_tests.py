@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The test of a loop's condition, where it would be a task of its own behind a parallel one, goes into that: the last
+thread to end it does the test.
+
+    while {1: a loop, 2: arm load flag}      =>      while {1: a loop, the last thread: arm load flag}
+
+Behind what one thread runs it is in that task anyway. A thread that an assert ends early would not be counted, so with
+asserts the test stays where it is.
+"""
+
+from __future__ import annotations
+
+from .. import ir
+from ..artifact import BARRIER
+from ..types import u32
+
+__all__ = ["fuse_tests"]
+
+
+def fuse_tests(program: ir.Program) -> ir.Program:
+    """The program with tests of conditions in the last tasks of bodies."""
+    fuser = _Fuser(program)
+    plan = fuser.plan(program.plan)
+    kept = sorted(ir.tasks_of(plan))
+    numbers = {number: place for place, number in enumerate(kept)}
+    tasks = tuple(fuser.tasks[number] for number in kept)
+    temps = (*program.temps, *fuser.counters)
+    return ir.replace(program, tasks=tasks, plan=renumbered(plan, numbers), temps=temps)
+
+
+class _Fuser:
+    def __init__(self, program: ir.Program) -> None:
+        self.tasks = list(program.tasks)
+        self.counters: list[ir.Array] = []
+
+    def plan(self, plan: ir.Plan) -> ir.Plan:
+        return tuple(self.step(step) for step in plan)
+
+    def step(self, step: ir.Step) -> ir.Step:
+        if not isinstance(step, (ir.Branch, ir.Fork)):
+            return step
+        plans = tuple(self.plan(inner) for inner in step.plans)
+        if isinstance(step, ir.Branch) and step.kind == "while":
+            plans = tuple(self.body(inner) for inner in plans)
+        return ir.replace(step, plans=plans)
+
+    def body(self, plan: ir.Plan) -> ir.Plan:
+        """The body of a loop."""
+        if len(plan) < 2 or not isinstance(plan[-1], int) or not isinstance(plan[-2], int):
+            return plan
+        loop, test = self.tasks[plan[-2]], self.tasks[plan[-1]]
+        if loop.loop is None or not is_test(test) or ends_early(loop):
+            return plan
+        counter = ir.Array(f"{BARRIER}.last.{len(self.counters)}", u32, 0, ir.Space.TEMP, ())
+        self.counters.append(counter)
+        last = ir.Last(test.body, counter, test.loc)
+        self.tasks[plan[-2]] = ir.replace(loop, body=ir.Block([*loop.body.body, last]))
+        return plan[:-1]
+
+
+def is_test(task: ir.Task) -> bool:
+    """Whether it changes nothing but conditions and variables of its own."""
+    pure = (ir.Load, ir.Op, ir.Extent, ir.Get, ir.Set, ir.If, ir.Arm)
+    return task.loop is None and all(isinstance(each, pure) for each in ir.walk(task.body))
+
+
+def ends_early(task: ir.Task) -> bool:
+    """Whether a thread may end before the others."""
+    return any(isinstance(each, (ir.Assert, ir.Exit)) for each in ir.walk(task.body))
+
+
+def renumbered(plan: ir.Plan, numbers: dict[int, int]) -> ir.Plan:
+    """The plan with other numbers of tasks."""
+
+    def step(old: ir.Step) -> ir.Step:
+        if isinstance(old, int):
+            return numbers[old]
+        assert not isinstance(old, ir.Resident)
+        return ir.replace(old, plans=tuple(renumbered(inner, numbers) for inner in old.plans))
+
+    return tuple(step(old) for old in plan)
