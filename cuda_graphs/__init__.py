@@ -106,6 +106,7 @@ if TYPE_CHECKING:
         CompileBarrierError,
         CompileBlockError,
         CompileError,
+        CompileGradientError,
         CompileImmutableError,
         CompileIndexError,
         CompileLiteralError,
@@ -226,7 +227,12 @@ if TYPE_CHECKING:
         u32,
         u64,
     )
-    from cuda_graphs.kernels.faults import KernelAssertionError, KernelError, KernelIndexError
+    from cuda_graphs.kernels.faults import (
+        AdstackOverflowError,
+        KernelAssertionError,
+        KernelError,
+        KernelIndexError,
+    )
     from cuda_graphs.kernels.forgetting import reset
     from cuda_graphs.kernels.function import KernelFunction, kernel
     from cuda_graphs.kernels.graph_stats import GraphStats
@@ -237,6 +243,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LEGACY_DEFAULT_STREAM",
     "PER_THREAD_DEFAULT_STREAM",
+    "AdstackOverflowError",
     "AllocNode",
     "Buffer",
     "CUDAError",
@@ -253,6 +260,7 @@ __all__ = [
     "CompileBlockError",
     "CompileCache",
     "CompileError",
+    "CompileGradientError",
     "CompileImmutableError",
     "CompileIndexError",
     "CompileLiteralError",
@@ -471,8 +479,8 @@ _MODULES = {
     "cuda_graphs.compiler.types": "i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 bool_ pointer",
     "cuda_graphs.compiler.annotations": "data_oriented mat mat2 mat3 mat4 template vec vec2 vec3 vec4",
     "cuda_graphs.compiler.cache": "CompileCache compile_cache",
-    "cuda_graphs.compiler.errors": "CompileArgumentError CompileError CompileImmutableError CompileIndexError "
-    "CompileLiteralError CompileLoopError CompileNameError CompileNegativeIndexError "
+    "cuda_graphs.compiler.errors": "CompileArgumentError CompileError CompileGradientError CompileImmutableError "
+    "CompileIndexError CompileLiteralError CompileLoopError CompileNameError CompileNegativeIndexError "
     "CompileRecursionError CompileReturnError CompileStaticError CompileSyntaxError "
     "CompileTypeError CompileValueError CompileWarning UnsupportedSyntaxError "
     "CompileBarrierError CompileBlockError CompileResidentError CompileSectionError CompileSharedMemoryError",
@@ -484,9 +492,9 @@ _MODULES = {
     "rsqrt select sign sin sinh sqrt static static_assert static_print tan tanh trace transpose trunc "
     "vector",
     "cuda_graphs.compiler.library": "clamp degrees e fract inf mix mod nan pi radians smoothstep step",
-    "cuda_graphs.kernels.faults": "KernelAssertionError KernelError KernelIndexError",
     "cuda_graphs.kernels.forgetting": "reset",
     "cuda_graphs.compiler.graph_flow": "graph_do_while graph_if graph_parallel graph_section graph_switch graph_while",
+    "cuda_graphs.kernels.faults": "AdstackOverflowError KernelAssertionError KernelError KernelIndexError",
     "cuda_graphs.kernels.function": "KernelFunction kernel",
     "cuda_graphs.kernels.graph_stats": "GraphStats",
     "cuda_graphs.kernels.many": "compile_all",

@@ -16,11 +16,14 @@ from .types import ScalarType
 
 __all__ = [
     "BARRIER",
+    "OVERFLOW_PATH",
     "REPORT",
     "Artifact",
+    "GradientInfo",
     "Plan",
     "Result",
     "Slot",
+    "StackInfo",
     "TaskInfo",
     "describe",
     "describe_resident",
@@ -30,6 +33,9 @@ __all__ = [
     "size_of",
 ]
 
+OVERFLOW_PATH = (
+    "adstack.overflow"  # of the word of the host that says which stack had no room, from 1 on; 0: none
+)
 REPORT = "debug.report"  # the path of the array that asserts write to: passes/report.py
 BARRIER = "graph.barrier"  # how the paths of arrays begin by which blocks wait for each other
 MOST_LIGHT = 64  # statements of an iteration that is not heavy
@@ -100,6 +106,38 @@ class Result:
 
 
 @dataclass(frozen=True)
+class StackInfo:
+    """A stack of a gradient: an array [room, workers], where a task has as many workers as threads (of a CPU: blocks).
+
+    path   of the array, in the slots of the tasks that use it
+    size   bytes of an element
+    tasks  their numbers
+    room   how many values a worker puts on it at most (autodiff/sizes.py); None: the counting kernel says it
+    place  where the first of them comes from: the fields of an ir.Loc but its caller; None: nowhere
+    """
+
+    path: str
+    size: int
+    tasks: tuple[int, ...]
+    room: Any
+    place: tuple[Any, ...] | None
+
+
+@dataclass(frozen=True)
+class GradientInfo:
+    """What a caller has to know of a gradient.
+
+    stacks   in the order in which the counting kernel returns their rooms
+    arrays   (path, bytes of an element, dimensions) of the arrays that come with a call
+    written  paths of those that the kernel itself writes
+    """
+
+    stacks: tuple[StackInfo, ...]
+    arrays: tuple[tuple[str, int, int], ...]
+    written: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Artifact:
     """Code for one target, and all that a caller needs to know to launch it.
 
@@ -116,6 +154,7 @@ class Artifact:
     captured  {function: {name: value}} of globals and closure variables that were compiled in as constants
     llvm      what the code was made from, before optimisation
     apart     arrays that a call must give memory of their own, since sections run at the same time
+    gradient  of the gradient of a kernel
     claims    asserts that tell by the array "debug.report" when they fail (passes/report.py): it must be zero at first
     """
 
@@ -132,6 +171,7 @@ class Artifact:
     lowering: str | None = None
     apart: tuple[Apart, ...] = ()
     why: str = ""
+    gradient: GradientInfo | None = None
 
 
 def size_of(array: ir.Array) -> int:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import disk, trace
 from .annotations import Spec
-from .artifact import Artifact, Result, Slot, TaskInfo
+from .artifact import Artifact, GradientInfo, Result, Slot, StackInfo, TaskInfo
 from .fingerprint import Fingerprint, NoFingerprint, compiler_hash
 from .frontend.captured import note
 from .outside import path_value
@@ -96,24 +96,25 @@ def cached_compile(
     debug: bool = False,
     graph: str | None = None,
     chain: bool = False,
+    mode: str | None = None,
 ) -> Artifact:
     """`compile_kernel`, but what was compiled before, by any process of this user, comes from disk.
 
     A kernel that depends on something without lasting identity is compiled each time. With CUDA_GRAPHS_DEBUG from 2 on
     everything is, as the steps are to be seen.
     """
-    key = fingerprint(function, signature, target, debug, graph, chain) if disk.is_enabled() else None
+    key = fingerprint(function, signature, target, debug, graph, chain, mode) if disk.is_enabled() else None
     found = None
     if key is not None and trace.level() < trace.PASSES:
         with trace.timed("cache"):
             found = load(*key)
-    if found is not None:
+    if found is not None and (mode != "reverse" or found.gradient is not None):
         compile_cache.hits += 1
         return found
     from .pipeline import compile_kernel  # with the frontend and all passes, which a hit needs not
 
     compile_cache.misses += 1
-    artifact = compile_kernel(function, signature, target, debug=debug, graph=graph, chain=chain)
+    artifact = compile_kernel(function, signature, target, debug=debug, graph=graph, chain=chain, mode=mode)
     data = None if key is None else encoded(artifact, key[1])
     if key is not None and data is not None and disk.write(KIND, key[0], data):
         compile_cache.stored += 1
@@ -166,6 +167,7 @@ def encoded(artifact: Artifact, functions: Functions) -> bytes | None:
         "temps": artifact.temps,
         "results": [(each.temp, each.type.name) for each in artifact.results],
         "captured": captured,
+        "gradient": None if artifact.gradient is None else dataclasses.asdict(artifact.gradient),
     }
     text = json.dumps(head).encode()
     return len(text).to_bytes(8, "little") + text + artifact.image + artifact.llvm.encode()
@@ -205,7 +207,18 @@ def decoded(data: bytes, functions: Functions) -> Artifact | None:
         lowering=head["lowering"],
         apart=_tuples(head["apart"]),
         why=head["why"],
+        gradient=_gradient(head.get("gradient")),
     )
+
+
+def _gradient(found: dict[str, Any] | None) -> GradientInfo | None:
+    """What is known of a gradient. An entry without it is not taken for one: `cached_compile` asks."""
+    if found is None:
+        return None
+    stacks = tuple(
+        StackInfo(**{name: _tuples(value) for name, value in each.items()}) for each in found["stacks"]
+    )
+    return GradientInfo(stacks, _tuples(found["arrays"]), _tuples(found["written"]))
 
 
 def _task(found: dict[str, Any]) -> TaskInfo:

@@ -22,6 +22,7 @@
     comes last. No local is shared between tasks, nor changed atomically; no task returns.
 12. Collectives and positions are in loops of blocks, and have the operands and types that their row says. In a task
     there are regions and meetings in their place, none in another. A local that is written in a region is after it.
+13. A worker is asked for in a parallel loop. Stacks have two dimensions, and are memory of the kernel.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class IRError(Exception):
 def check(what: ir.Kernel | ir.Program) -> None:
     """Raise IRError, with the statement and its block, if a law is broken."""
     if isinstance(what, ir.Kernel):
-        _Checker(what, what.arrays).kernel()
+        _Checker(what, (*what.arrays, *stacks_of(what))).kernel()
         return
     if sorted(ir.tasks_of(what.plan)) != list(range(len(what.tasks))):
         raise IRError(
@@ -63,13 +64,18 @@ def check(what: ir.Kernel | ir.Program) -> None:
         raise IRError(f"law 10: two temporaries have one name: {names}\n{text(what)}")
     owners: dict[ir.Local, ir.Task] = {}
     for task in what.tasks:
-        _Checker(what.kernel, (*what.kernel.arrays, *what.temps)).task(task)
+        _Checker(what.kernel, (*what.kernel.arrays, *what.temps, *stacks_of(what.kernel))).task(task)
         for statement in ir.walk(task.body):
             local = getattr(statement, "local", None)
             if local is not None and owners.setdefault(local, task) is not task:
                 raise IRError(
                     f"law 11: {local.name} is used by {owners[local].name} and {task.name}\n{text(what)}"
                 )
+
+
+def stacks_of(kernel: ir.Kernel) -> tuple[ir.Array, ...]:
+    """The memory of the kernel's stacks."""
+    return tuple(stack.array for stack in kernel.stacks)
 
 
 class _Checker:
@@ -84,6 +90,9 @@ class _Checker:
         self.here: ir.Block = kernel.body
 
     def kernel(self) -> None:
+        for stack in self.of.stacks:
+            fits = stack.array.ndim == 2 and stack.array.space is ir.Space.TEMP
+            self.law(13, fits, None, f"{stack.array.path} is no stack")
         self.block(self.of.body)
         returns = [s for s in self.of.body.body if isinstance(s, ir.Return)]
         found = tuple(value.type for value in returns[-1].values) if returns else ()
@@ -212,6 +221,10 @@ class _Checker:
         blocks = [each for each in self.loops if isinstance(each, ir.For) and each.blocks]
         self.law(12, bool(blocks), statement, "outside of a loop of blocks")
 
+    def worker(self, statement: ir.Worker) -> None:
+        parallel = [each for each in self.loops if isinstance(each, ir.For) and each.parallel]
+        self.law(13, bool(parallel), statement, "outside of a parallel loop")
+
     def region(self, statement: ir.Region) -> None:
         self.in_blocks(statement)
         inner = [
@@ -309,6 +322,7 @@ RULES: dict[type, Callable[[_Checker, Any], None]] = {
     ir.Region: _Checker.region,
     ir.Position: _Checker.in_blocks,
     ir.Barrier: _Checker.in_blocks,
+    ir.Worker: _Checker.worker,
     ir.If: _Checker.branch,
     ir.For: _Checker.loop,
     ir.While: _Checker.while_loop,

@@ -14,6 +14,7 @@ __all__ = [
     "CompileBarrierError",
     "CompileBlockError",
     "CompileError",
+    "CompileGradientError",
     "CompileImmutableError",
     "CompileIndexError",
     "CompileLiteralError",
@@ -75,6 +76,10 @@ class CompileBlockError(CompileSyntaxError):
 
 class CompileBarrierError(CompileSyntaxError):
     """Threads of a block would not all come to a barrier, a reduction or a shuffle."""
+
+
+class CompileGradientError(CompileError):
+    """What a kernel does has no gradient, or one that would be wrong."""
 
 
 class CompileReturnError(CompileSyntaxError):

@@ -52,7 +52,8 @@ def interpret(
 ) -> tuple[Any, ...]:
     """Run a kernel, or the tasks that it was cut into, on arrays, which are changed, and scalars, by path.
 
-    What it returns. `write` is called with each text that the kernel prints.
+    What it returns. `write` is called with each text that the kernel prints. The room of a stack is a scalar by the
+    path of its array.
     """
     machine = Machine(arrays, scalars, write)
     return machine.tasks(what) if isinstance(what, ir.Program) else machine.run(what)
@@ -73,6 +74,9 @@ class Machine:
         self.rounds = 0  # of all conditionals that repeat
 
     def receive(self, kernel: ir.Kernel) -> None:
+        for stack in kernel.stacks:
+            rooms = int(self.scalars[stack.array.path])
+            self.temps[stack.array] = np.zeros((rooms, 1), number.memory_dtype(stack.array.element))
         for param in kernel.params:
             self.values[param] = number.scalar(self.scalars[param.path], param.type)
 
@@ -163,6 +167,9 @@ class Machine:
 
     def extent(self, extent: ir.Extent) -> None:
         self.values[extent] = np.int32(self.memory(extent.array).shape[extent.axis])
+
+    def worker(self, worker: ir.Worker) -> None:
+        self.values[worker] = np.int32(0)  # one does all
 
     def branch(self, statement: ir.If) -> None:
         self.block(statement.then if self.value(statement.condition) else statement.orelse)
@@ -307,6 +314,7 @@ STATEMENTS: dict[type, Any] = {
     ir.Get: Machine.get,
     ir.Set: Machine.set,
     ir.Extent: Machine.extent,
+    ir.Worker: Machine.worker,
     ir.If: Machine.branch,
     ir.For: Machine.loop,
     ir.While: Machine.while_loop,

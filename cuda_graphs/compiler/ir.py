@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import Any
 
 from .plan import LOOPS, Branch, Fork, Plan, Resident, Step, steps_of, tasks_of
 from .types import ScalarType, bool_, i32
@@ -25,8 +26,8 @@ __all__ = [
     "LOOPS", "Arm", "Array", "Assert", "Atomic", "Axis", "Barrier", "Block", "Branch", "Break", "Collective",
     "Condition", "Conditional", "Const", "Continue", "Exit", "Extent", "For", "Fork", "Get", "If", "Kernel", "Last",
     "Load", "Loc", "Local", "LoopIndex", "LoopSettings", "Meeting", "Op", "Param", "Plan", "Position", "Print",
-    "Program", "Random", "Region", "Resident", "Return", "Sections", "Set", "Space", "Statement", "Step", "Store",
-    "Task", "Value", "While", "replace", "steps_of", "tasks_of", "walk",
+    "Program", "Random", "Region", "Resident", "Return", "Sections", "Set", "Space", "Stack", "Statement", "Step",
+    "Store", "Task", "Value", "While", "Worker", "replace", "steps_of", "tasks_of", "walk",
 ]  # fmt: skip
 
 
@@ -222,6 +223,14 @@ class Position(Value):
     """In a loop of blocks: the number of the "block", or of the "thread" in it."""
 
     kind: str
+    type: ScalarType = i32
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Worker(Value):
+    """In a parallel loop: the number of whoever runs this iteration. No two have the same at the same time."""
+
     type: ScalarType = i32
     loc: Loc | None = None
 
@@ -443,8 +452,25 @@ class Return(Statement):
 
 
 @dataclass(eq=False, slots=True)
+class Stack:
+    """Memory for values that a sweep back needs: element [n, w] is the n-th of worker w.
+
+    array  of Space.TEMP and two dimensions, whose extents come with each launch
+    room   how many there are at most, an expression (autodiff/sizes.py); None: that must be counted
+    """
+
+    array: Array
+    room: Any = None
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
 class Kernel:
-    """What the frontend makes of a function. `arrays` and `params` are in the order of the flattened signature."""
+    """What the frontend makes of a function. `arrays` and `params` are in the order of the flattened signature.
+
+    stacks      of a gradient
+    overwrites  of a gradient: paths of the arrays that the kernel itself writes
+    """
 
     name: str
     params: tuple[Param, ...]
@@ -452,6 +478,8 @@ class Kernel:
     body: Block
     returns: tuple[ScalarType, ...] = ()
     loc: Loc | None = None
+    stacks: tuple[Stack, ...] = ()
+    overwrites: tuple[str, ...] = ()
 
 
 @dataclass(eq=False, slots=True)

@@ -60,6 +60,9 @@ class Target(Protocol):
     def access(self, array: ir.Array) -> str:
         """What is appended to loads and stores of an array, and their address space."""
 
+    def worker(self, e: Emitter) -> str:
+        """The number of whoever runs this: 32 bits."""
+
 
 class Emitter:
     """One function. `line` adds an instruction, `let` one with a result."""
@@ -283,8 +286,9 @@ class Emitter:
         return "ptr" + self.spaces.get(array, self.target.access(array))
 
     def access(self, array: ir.Array) -> str:
-        """What loads and stores of an array carry."""
-        return self.metadata + tag(self.declarations, self.families.get(array, ()))
+        """What loads and stores of an array carry. Iterations of one worker share what is on its stacks."""
+        is_stack = array.space is ir.Space.TEMP and array.shape is None
+        return ("" if is_stack else self.metadata) + tag(self.declarations, self.families.get(array, ()))
 
     def load(self, load: ir.Load) -> None:
         kind, at = self.address(load.array, load.index)
@@ -317,6 +321,9 @@ class Emitter:
     def get(self, get: ir.Get) -> None:
         at, mark = self.own(get.local)
         self.names[get] = self.let(f"load {llvm_type(get.type)}, ptr {at}{mark}")
+
+    def worker(self, worker: ir.Worker) -> None:
+        self.names[worker] = self.target.worker(self)
 
     def set(self, statement: ir.Set) -> None:
         found = self.value(statement.value)
@@ -506,6 +513,7 @@ EMIT: dict[type, Callable[[Emitter, Any], None]] = {
     ir.Set: Emitter.set,
     ir.Extent: Emitter.read_extent,
     ir.Position: lambda e, s: e.of_team().position(s),
+    ir.Worker: Emitter.worker,
     ir.Region: lambda e, s: e.of_team().region(s),
     ir.Barrier: lambda e, s: e.of_team().barrier(s),
     ir.Meeting: lambda e, s: e.of_team().meeting(s),

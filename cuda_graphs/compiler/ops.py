@@ -12,12 +12,15 @@ the IR. Meanings are on NumPy scalars of exactly the types of the operands; over
 `{t}` their LLVM type, `{0}` `{1}` the operands, `{f}` the flags of floating-point operations. A template that begins
 with "@" is written by the function of that name in prelude.py; one that begins with "!" is a function that the target
 has (target_*.py), as sines differ. Arithmetic on f16 and bf16 is that of f32, rounded once.
+
+What the adjoint `g` of the result adds to those of the operands `x`, `y` and `z` is written in rows of the table too
+(DERIVATIVES): autodiff/derivatives.py makes IR of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -47,6 +50,7 @@ class Row:
     meaning  on NumPy scalars; of casts: scalars.py
     llvm     template by kind
     spelling how the language says it, for the reference
+    derivative what reverse mode adds to the adjoint of each operand; None: it cannot be differentiated
     """
 
     name: str
@@ -56,6 +60,7 @@ class Row:
     meaning: Callable[..., Any]
     llvm: Mapping[str, str]
     spelling: str
+    derivative: tuple[str, ...] | None = None
 
 
 def _wrapping(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -279,7 +284,52 @@ ROWS = (
     Row("pow", 2, FLOAT, "same", _wrapping(_pow), {"float": "!pow"}, "a ** b"),
 )  # fmt: skip
 
-OPS = {row.name: row for row in ROWS}
+# By row, for each operand: an expression of `g`, the operands, numbers of their type, and rows as functions. "0":
+# nothing flows to it, as of what is piecewise constant. Of a tie, min and max follow the second operand.
+NOTHING: dict[int, tuple[str, ...]] = {n: ("0",) * n for n in (1, 2, 3)}
+LOG_2, LOG_10 = "0.6931471805599453", "2.302585092994046"
+
+DERIVATIVES: dict[str, tuple[str, ...] | None] = {
+    "add": ("g", "g"),
+    "sub": ("g", "-g"),
+    "mul": ("g * y", "g * x"),
+    "div": ("g / y", "-(g * x) / (y * y)"),
+    "mod": ("g", "-(g * floor(x / y))"),
+    "float_pow": ("select(equal(y, 0), 0, g * cast(y) * float_pow(x, y - 1))", "0"),
+    "neg": ("-g",),
+    "abs": ("g * sign(x)",),
+    "min": ("select(bit_or(less(x, y), is_nan(y)), g, 0)", "select(bit_or(less(x, y), is_nan(y)), 0, g)"),
+    "max": ("select(bit_or(less(y, x), is_nan(y)), g, 0)", "select(bit_or(less(y, x), is_nan(y)), 0, g)"),
+    "select": ("0", "select(x, g, 0)", "select(x, 0, g)"),
+    "cast": ("cast(g)",),
+    "bit_cast": None,
+    "sqrt": ("g * 0.5 / sqrt(x)",),
+    "rsqrt": ("g * -0.5 * (rsqrt(x) * rsqrt(x) * rsqrt(x))",),
+    "fma": ("g * y", "g * x", "g"),
+    "sin": ("g * cos(x)",),
+    "cos": ("-(g * sin(x))",),
+    "tan": ("g * (1 + tan(x) * tan(x))",),
+    "asin": ("g / sqrt(1 - x * x)",),
+    "acos": ("-g / sqrt(1 - x * x)",),
+    "atan": ("g / (1 + x * x)",),
+    "atan2": ("g * y / (x * x + y * y)", "-(g * x) / (x * x + y * y)"),
+    "sinh": ("g * cosh(x)",),
+    "cosh": ("g * sinh(x)",),
+    "tanh": ("g * (1 - tanh(x) * tanh(x))",),
+    "exp": ("g * exp(x)",),
+    "exp2": (f"g * {LOG_2} * exp2(x)",),
+    "log": ("g / x",),
+    "log2": (f"g / (x * {LOG_2})",),
+    "log10": (f"g / (x * {LOG_10})",),
+    "pow": ("select(equal(y, 0), 0, g * y * pow(x, y - 1))", "select(equal(x, 0), 0, g * pow(x, y) * log(x))"),
+    **dict.fromkeys(("floor", "ceil", "trunc", "round", "sign", "bit_not", "not"), NOTHING[1]),
+    **dict.fromkeys(("popcount", "leading_zeros", "first_set", "is_nan", "is_inf"), NOTHING[1]),
+    **dict.fromkeys(("floor_div", "trunc_div", "trunc_mod", "int_pow", "bit_and", "bit_or", "bit_xor"), NOTHING[2]),
+    **dict.fromkeys(("shift_left", "shift_right", "shift_right_logical"), NOTHING[2]),
+    **dict.fromkeys(("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"), NOTHING[2]),
+}  # fmt: skip
+
+OPS = {row.name: replace(row, derivative=DERIVATIVES[row.name]) for row in ROWS}
 
 
 def result_type(name: str, operands: tuple[ScalarType, ...], given: ScalarType | None = None) -> ScalarType:

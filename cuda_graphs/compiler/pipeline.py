@@ -8,13 +8,15 @@ passes, in the order of the list. From `offload` on there are tasks. The emitter
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from . import ir, machine, printer, trace
 from .annotations import Spec
-from .artifact import Artifact, Result, describe, describe_resident, plan_of, size_of
+from .artifact import Artifact, GradientInfo, Result, StackInfo, describe, describe_resident, plan_of, size_of
+from .autodiff import counting, gradient
 from .check import check
 from .errors import CompileResidentError
 from .frontend import translate
@@ -36,7 +38,7 @@ from .passes.split_blocks import split_blocks
 from .target_ptx import Ptx
 from .target_x86 import X86
 
-__all__ = ["LOWERINGS", "PASSES", "compile_kernel", "generate", "lower"]
+__all__ = ["LOWERINGS", "MODES", "PASSES", "compile_kernel", "generate", "lower"]
 
 # The first pass, with debug and without.
 DEBUG: dict[bool, Pass] = {
@@ -54,6 +56,12 @@ LOWERINGS = {
 # What else it is where tasks cannot be resident.
 CHOICES = {"resident or conditional": "conditional", "resident or host": "host"}
 IN_MEMORY = ("host", "resident")  # where conditions are
+
+# What is made of a kernel instead of itself (autodiff/).
+MODES: dict[str, Pass] = {
+    "reverse": (gradient, "its gradient"),
+    "count": (counting, "what tells how large the stacks of its gradient become"),
+}
 
 Pass = tuple[Callable[..., Any], str]
 
@@ -93,17 +101,23 @@ def lower(
     check_ir: bool = False,
     graph: str | None = None,
     chain: bool = False,
+    mode: str | None = None,
 ) -> tuple[ir.Program, Captured]:
     """The function as tasks, and the names from outside that it depends on: {function: {name: value}}.
 
     `debug` keeps asserts and checks indices. `graph`, one of LOWERINGS, is of graph kernels. With `chain`, tasks that
-    follow each other are one launch. `check_ir` checks the IR's laws after each pass (check.py), which
-    CUDA_GRAPHS_DEBUG=2 does too.
+    follow each other are one launch. `mode`, one of MODES, is of gradients. `check_ir` checks the IR's laws after each
+    pass (check.py), which CUDA_GRAPHS_DEBUG=2 does too.
     """
     with trace.timed("frontend"):
         kernel, captured = translate(function, dict(signature), graph)
     show("frontend", "types are inferred, functions inlined, static loops unrolled", kernel, check_ir)
     found: Any = kernel
+    if mode is not None:
+        make, why = MODES[mode]
+        with trace.timed("gradient"):
+            found = make(propagate(without_asserts(kernel)))
+        show(mode, why, found, check_ir)
     for step, why in (DEBUG[debug], *PASSES):
         with trace.timed(step.__name__):
             found = step(found)
@@ -139,6 +153,7 @@ def compile_kernel(
     reports: bool = False,
     graph: str | None = None,
     chain: bool = False,
+    mode: str | None = None,
 ) -> Artifact:
     """Code of one specialisation of a kernel for one target.
 
@@ -146,18 +161,49 @@ def compile_kernel(
     `debug` keeps asserts and compares each index with its extent; with `reports` one that fails is written down for the
     caller (passes/report.py), else it ends the launch as the driver does that. Raises a CompileError, with the place in
     the source and a remedy, for what kernels cannot contain. `graph` is of graph kernels: one of LOWERINGS or CHOICES.
-    With `chain` tasks that follow each other are one launch too.
+    With `chain` tasks that follow each other are one launch too. `mode`, one of MODES, is of gradients.
     """
     machine.map_llvm()
-    options = {"debug": debug, "check_ir": check_ir, "chain": chain}
+    options: dict[str, Any] = {"debug": debug, "check_ir": check_ir, "chain": chain, "mode": mode}
     graph, why, (program, captured) = chosen(function, signature, graph, options)
     claims: tuple[Claim, ...] = ()
     if reports:
         program, claims = report_asserts(program)
         show("report_asserts", "an assert that fails is written down for whoever waits", program, check_ir)
     return replace(
-        generate(program, target, captured), claims=claims, lowering=became(program.plan, graph), why=why
+        generate(program, target, captured),
+        claims=claims,
+        lowering=became(program.plan, graph),
+        why=why,
+        gradient=gradient_info(program) if mode == "reverse" else None,
     )
+
+
+PLACE = ("file", "line", "column", "end_column", "function")  # of an ir.Loc
+
+
+def gradient_info(program: ir.Program) -> GradientInfo:
+    """What is known of a gradient besides its code."""
+    users: dict[ir.Array, set[int]] = {}
+    for number, task in enumerate(program.tasks):
+        for statement in ir.walk(task.body):
+            users.setdefault(getattr(statement, "array", None), set()).add(number)  # type: ignore[arg-type]
+    stacks = tuple(
+        StackInfo(
+            stack.array.path,
+            stack.array.element.size,
+            tuple(sorted(users.get(stack.array, ()))),
+            stack.room,
+            None if stack.loc is None else tuple(getattr(stack.loc, name) for name in PLACE),
+        )
+        for stack in program.kernel.stacks
+    )
+    arrays = tuple(
+        (each.path, each.element.size * math.prod(each.inner), each.ndim - len(each.inner))
+        for each in program.kernel.arrays
+        if each.space is ir.Space.PARAM
+    )
+    return GradientInfo(stacks, arrays, program.kernel.overwrites)
 
 
 def became(plan: ir.Plan, graph: str | None) -> str | None:

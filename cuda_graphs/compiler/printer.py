@@ -145,6 +145,7 @@ LINES: dict[type, Callable[[_Printer, Any], str]] = {
     ir.Get: lambda p, s: f"get {s.local.name}",
     ir.Set: lambda p, s: f"set {s.local.name} = {p.value(s.value)}",
     ir.Position: lambda p, s: s.kind,
+    ir.Worker: lambda p, s: "worker",
     ir.Barrier: lambda p, s: f"barrier of the {s.scope}",
     ir.Collective: lambda p, s: f"{s.name} {', '.join(map(p.value, s.args))}",
     ir.Meeting: lambda p, s: p.meeting(s),

@@ -83,6 +83,10 @@ class Ptx:
     def access(self, array: ir.Array) -> str:
         return SHARED if array.space is ir.Space.SHARED else GLOBAL
 
+    def worker(self, e: Emitter) -> str:
+        """The number of the thread in the grid."""
+        return e.let(f"trunc i64 {self.position(e)[0]} to i32")
+
     def function(self, e: Emitter, name: str, type: ScalarType, args: list[str]) -> str:
         """libdevice's function."""
         t = llvm_type(type)

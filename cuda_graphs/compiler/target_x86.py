@@ -93,6 +93,10 @@ class X86:
     def access(self, array: ir.Array) -> str:
         return ""
 
+    def worker(self, e: Emitter) -> str:
+        """The first of the blocks that this call runs."""
+        return e.let("trunc i64 %first to i32")
+
     def function(self, e: Emitter, name: str, type: ScalarType, args: list[str]) -> str:
         """LLVM's intrinsic where there is one, else libm's function."""
         t = llvm_type(type)

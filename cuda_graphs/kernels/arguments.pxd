@@ -22,5 +22,6 @@ cdef class Reader:
     cdef object spec(self, object value)
 
 
-# The Reader of a parameter: `leaf` and `key` are the next ones that are free.
-cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key)
+# The Reader of a parameter: `leaf` and `key` are the next ones that are free. `with_grads`: each array is followed by its
+# gradient, a leaf of its own.
+cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key, bint with_grads=*)

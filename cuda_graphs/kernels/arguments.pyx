@@ -178,6 +178,7 @@ cdef class Array(Reader):
     """An array: ours, or one of another library."""
 
     cdef uint64_t mask, wanted  # of keys, as far as the declaration says
+    cdef bint with_grad  # there is a leaf for the gradient
 
     def __cinit__(self):
         self.leaves, self.keys = 1, 1
@@ -201,6 +202,9 @@ cdef class Array(Reader):
             found = own._key
             r.leaves[self.leaf].bits = own._address
             r.leaves[self.leaf].extents = own._extents.data()
+            if self.with_grad:
+                r.leaves[self.leaf + 1].extents = own._extents.data()
+                r.leaves[self.leaf + 1].bits = own._grad._address if own._grad is not None else 0
         else:
             other = self._foreign(r, value)
             found = other.key
@@ -215,6 +219,8 @@ cdef class Array(Reader):
     cdef int own(self, dict owners, object value) except -1:
         if value is not None:
             owners[self.leaf] = value.buffer if isinstance(value, NDArray) else value
+        if self.with_grad and isinstance(value, NDArray) and value.needs_grad:
+            owners[self.leaf + 1] = value.grad.buffer
         return 0
 
     cdef ForeignArray _foreign(self, Reading* r, object value):
@@ -369,7 +375,7 @@ cdef class Fixed(Reader):
         return annotations.StaticSpec(self.annotation.value) if found is None else found
 
 
-cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key):
+cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key, bint with_grads=False):
     cdef Reader self
     if isinstance(annotation, ScalarType):
         self = scalar_reader(annotation)
@@ -377,9 +383,12 @@ cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t k
         self = vector_reader(annotation, path, leaf, key)
     elif isinstance(annotation, annotations.NDArray):
         self = array_reader(annotation)
+        if with_grads:
+            (<Array>self).with_grad, self.leaves = True, 2
     elif annotation is annotations.Tensor:
         self = Tensor.__new__(Tensor)
-        (<Tensor>self).array = reader_of(annotations.NDArray(), path, leaf, key)
+        (<Tensor>self).array = reader_of(annotations.NDArray(), path, leaf, key, with_grads)
+        self.leaves = (<Tensor>self).array.leaves
         (<Tensor>self).known = Interned()
     elif isinstance(annotation, annotations.Fixed):
         self = Fixed.__new__(Fixed)
@@ -387,7 +396,7 @@ cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t k
         self = Template.__new__(Template)
         (<Template>self).known = Interned()
     else:
-        self = struct_reader(annotation, path, leaf, key)
+        self = struct_reader(annotation, path, leaf, key, with_grads)
     self.annotation, self.path, self.leaf, self.key = annotation, path, leaf, key
     return self
 
@@ -429,7 +438,7 @@ cdef Reader vector_reader(object annotation, str path, Py_ssize_t leaf, Py_ssize
     return vector
 
 
-cdef Reader struct_reader(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key):
+cdef Reader struct_reader(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key, bint with_grads):
     cdef Struct struct = Struct.__new__(Struct)
     cdef Reader part
     struct.names, struct.members = [], []
@@ -439,7 +448,7 @@ cdef Reader struct_reader(object annotation, str path, Py_ssize_t leaf, Py_ssize
         struct.cls = annotation
         declared = [(member.name, member_type(annotation, member)) for member in dataclasses.fields(annotation)]
     for name, kind in declared:
-        part = reader_of(kind, f"{path}.{name}", leaf + struct.leaves, key + struct.keys)
+        part = reader_of(kind, f"{path}.{name}", leaf + struct.leaves, key + struct.keys, with_grads)
         struct.leaves += part.leaves
         struct.keys += part.keys
         struct.names.append(name)
@@ -452,4 +461,6 @@ def leaf_paths(Reader reader):
     if isinstance(reader, (Vector, Struct)):
         parts = (<Vector>reader).parts if isinstance(reader, Vector) else (<Struct>reader).members
         return [found for part in parts for found in leaf_paths(part)]
+    if reader.leaves > 1:  # an array, and its gradient
+        return [(reader.path, reader.leaf), (f"{reader.path}.grad", reader.leaf + 1)]
     return [(reader.path, reader.leaf)] if reader.leaves else []

@@ -8,7 +8,7 @@ from typing import Any
 
 from cuda_graphs.compiler.errors import describe_place
 
-__all__ = ["KernelAssertionError", "KernelError", "KernelIndexError", "error_of"]
+__all__ = ["AdstackOverflowError", "KernelAssertionError", "KernelError", "KernelIndexError", "error_of"]
 
 
 class KernelError(RuntimeError):
@@ -23,7 +23,14 @@ class KernelIndexError(KernelError, IndexError):
     """An index of an array is out of range."""
 
 
-KINDS = {"assert": KernelAssertionError, "index": KernelIndexError}
+class AdstackOverflowError(KernelError):
+    """A stack of a gradient had no room: what it was to hold grew while it ran, or its room was set to less.
+
+    Iterations that had no room have added nothing to any gradient; others have.
+    """
+
+
+KINDS = {"assert": KernelAssertionError, "index": KernelIndexError, "adstack": AdstackOverflowError}
 
 
 def error_of(kernel: str, claim: Any, text: str) -> KernelError:

@@ -10,6 +10,9 @@ from cuda_graphs.kernels.specialisation cimport Specialisation
 
 cdef class KernelFunction:
     cdef object function
+    cdef object options, annotations  # what it was made of
+    cdef readonly object mode  # one of the compiler's MODES; None: the kernel itself
+    cdef object gradient       # a GradientFunction, if anybody has asked for it
     cdef str name
     cdef readonly bint debug, fast_math, is_graph
     cdef object loop, chain    # how control flow and chains are lowered: of options.LOOPS and CHAINS
@@ -38,4 +41,9 @@ cdef class KernelFunction:
     cdef bint _capture_for_others(self, tuple args, Stream stream) except -1
     cdef Replay _replay_or_none(self, Specialisation code, Reading* r)
     cdef Replay _replay(self, Specialisation code, Reading* r)
+    cdef object _launch(self, Specialisation code, Reading* r, tuple args, Stream stream)
     cdef object _run(self, Reading* r, tuple args, Stream stream)
+
+
+# A kernel of a class, whose arrays come with their gradients or without.
+cdef KernelFunction begin(object cls, object function, object options, object known, bint with_grads)

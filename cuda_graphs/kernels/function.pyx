@@ -210,10 +210,34 @@ cdef class KernelFunction:
         if self.debug:  # the claims of code that reports are not kept on disk
             from cuda_graphs.compiler.pipeline import compile_kernel
 
-            return compile_kernel(self.function, signature, target, debug=True, reports=True, graph=graph, chain=chain)
+            return compile_kernel(
+                self.function, signature, target, debug=True, reports=True, graph=graph, chain=chain, mode=self.mode
+            )
         from cuda_graphs.compiler.cache import cached_compile
 
-        return cached_compile(self.function, signature, target, graph=graph, chain=chain)
+        return cached_compile(self.function, signature, target, graph=graph, chain=chain, mode=self.mode)
+
+    @property
+    def grad(self):
+        """The gradient: called as the kernel, it adds to the gradients of what the kernel reads, and takes those of what
+        it writes. See `GradientFunction`.
+
+        Raises:
+            AttributeError: It is a gradient itself.
+        """
+        if self.mode is not None:
+            raise AttributeError(f"{self.name} is a gradient, which has none: there are no second derivatives")
+        with self.lock:
+            if self.gradient is None:
+                from cuda_graphs.kernels.gradient import gradient_of
+
+                self.gradient = gradient_of(self)
+            return self.gradient
+
+    @property
+    def grad_stats(self):
+        """GradStats: what the calls of `grad` did."""
+        return self.grad.stats
 
     def _shown(self, error):
         """A CompileError without the frames of the compiler, which say nothing of the kernel; CUDA_GRAPHS_DEBUG has them."""
@@ -315,10 +339,8 @@ cdef class KernelFunction:
         if replay is not None:
             if not replay.run(r.leaves, stream) and not self._capture_for_others(args, stream):
                 check_attempt(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, f"launch of kernel {self.name} on {stream!r}")
-        elif code.answers:
-            result = code.launch_for_results(r.leaves, stream)
         else:
-            code.launch(r.leaves, stream)
+            result = self._launch(code, r, args, stream)
         if staff is not None:
             staff.finish(stream)
         if code.prints:
@@ -326,6 +348,13 @@ cdef class KernelFunction:
         if stream is not usual_stream and code.leaves_memory:
             retained.keep(stream, args)
         return result
+
+    cdef object _launch(self, Specialisation code, Reading* r, tuple args, Stream stream):
+        """Launch the tasks; what they return."""
+        if code.answers:
+            return code.launch_for_results(r.leaves, stream, NULL)
+        code.launch(r.leaves, stream)
+        return None
 
     cdef int _capture(self, tuple args, Stream stream) except -1:
         """Add the nodes to what the stream captures."""
@@ -451,6 +480,8 @@ cdef class KernelFunction:
         with self.lock:
             self.last = self.replay = None
             self.replayed = self.is_refused = False
+            if self.gradient is not None:
+                self.gradient.forget()
             self.known.clear()
             for each in self.readers:
                 reader = each
@@ -510,9 +541,14 @@ def kernel(function=None, *, debug=False, fast_math=False, graph=False, loop="au
 
 def kernel_of(function, options, known=None):
     """The kernel of a function; `known`: annotations that its source does not have."""
-    cdef KernelFunction self = KernelFunction.__new__(KernelFunction)
+    return begin(KernelFunction, function, options, known, False)
+
+
+cdef KernelFunction begin(cls, function, options, known, bint with_grads):
+    cdef KernelFunction self = cls.__new__(cls)
     cdef Reader reader
     functools.update_wrapper(self, function)
+    self.options, self.annotations = options, known
     self.function, self.name = function, function.__name__
     self.debug, self.fast_math, self.is_graph, self.loop, self.chain = options
     self.replays = OrderedDict()
@@ -521,7 +557,7 @@ def kernel_of(function, options, known=None):
     for name, annotation in parameters.items():
         if name in RESERVED:
             raise TypeError(f"{function.__name__}: a parameter of a kernel cannot be called {name!r}, a keyword of its calls")
-        reader = reader_of(annotation, name, self.leaves, self.keys)
+        reader = reader_of(annotation, name, self.leaves, self.keys, with_grads)
         self.leaves += reader.leaves
         self.keys += reader.keys
         self.readers.append(reader)

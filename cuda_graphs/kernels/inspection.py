@@ -43,6 +43,7 @@ class Inspection:
             debug=self._options.debug,
             graph=self._graph,
             chain=self._chain,
+            mode=self._options.mode,
         )
 
     @cached_property
@@ -50,7 +51,12 @@ class Inspection:
         """The tasks in the compiler's own form, as it is printed."""
         graph = self.artifact.lowering
         program, _ = lower(
-            self._function, self.signature, debug=self._options.debug, graph=graph, chain=self._chain
+            self._function,
+            self.signature,
+            debug=self._options.debug,
+            graph=graph,
+            chain=self._chain,
+            mode=self._options.mode,
         )
         return printer.text(program)
 

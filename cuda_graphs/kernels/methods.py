@@ -23,7 +23,7 @@ from cuda_graphs.kernels.constants import frozen
 from cuda_graphs.kernels.function import KernelFunction, kernel_of
 from cuda_graphs.kernels.options import Options
 
-__all__ = ["BoundKernel", "KernelMethod"]
+__all__ = ["BoundGradient", "BoundKernel", "KernelMethod"]
 
 ARRAYS = ("__cuda_array_interface__", "__array_interface__", "__dlpack__")
 DEPTH = 8  # of members that have members
@@ -107,6 +107,16 @@ class BoundKernel:
         return self.method.of(self.owner).explain(self.owner, *args, **keywords)
 
     @property
+    def grad(self) -> BoundGradient:
+        """The gradient of the kernel for the object as it is now."""
+        return BoundGradient(self.method, self.owner)
+
+    @property
+    def grad_stats(self) -> Any:
+        """GradStats of the gradient for the object as it is now."""
+        return self.method.of(self.owner).grad_stats
+
+    @property
     def graph_stats(self) -> Any:
         """GraphStats of the graph kernel for the object as it is now."""
         return self.method.of(self.owner).graph_stats
@@ -119,6 +129,34 @@ class BoundKernel:
 
     def __repr__(self) -> str:
         return f"<{self.method!r} of {self.owner!r}>"
+
+
+class BoundGradient(BoundKernel):
+    """The gradient of a kernel with its object: called without it, as the kernel is."""
+
+    def __call__(self, *args: Any, stream: Any = None, **keywords: Any) -> Any:
+        return self.method.of(self.owner).grad(self.owner, *args, stream=stream, **keywords)
+
+    def compile(self, *args: Any, **keywords: Any) -> None:
+        """Compile for the types of these arguments, as a call does; nothing runs."""
+        self.method.of(self.owner).grad.compile(self.owner, *args, **keywords)
+
+    def inspect(self, *args: Any, **keywords: Any) -> Any:
+        """An Inspection of the specialisation for these arguments."""
+        return self.method.of(self.owner).grad.inspect(self.owner, *args, **keywords)
+
+    @property
+    def grad(self) -> BoundGradient:
+        """AttributeError: there are no second derivatives."""
+        raise AttributeError(
+            f"the gradient of {self.__name__} has no gradient: there are no second derivatives"
+        )
+
+    def __cuda_graph_emit__(self, node: Any, args: Sequence[Any]) -> Any:
+        return self.method.of(self.owner).grad.__cuda_graph_emit__(node, (self.owner, *args))
+
+    def __cuda_graph_kernel__(self, config: Any, args: Sequence[Any]) -> Any:
+        return self.method.of(self.owner).grad.__cuda_graph_kernel__(config, (self.owner, *args))
 
 
 def has_members(value: Any) -> bool:

@@ -380,8 +380,9 @@ cdef class Field(NDArray):
 
 
 def find_field(str name):
-    """The Field of a FieldSpec's name."""
-    return fields[name]
+    """The Field of a FieldSpec's name, or with ".grad" behind it what holds its gradient."""
+    of = name.partition(".")[0]
+    return fields[of].grad if of != name else fields[of]
 
 
 cdef dict codes = {}  # of element types, from 1 on

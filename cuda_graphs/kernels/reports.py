@@ -18,10 +18,12 @@ from typing import Any
 from cuda_graphs._objects.arguments import register_handle_type
 from cuda_graphs._objects.memory_resource import PinnedMemoryResource
 from cuda_graphs._objects.waiting import tell_by
-from cuda_graphs.compiler.passes.report import what_failed
+from cuda_graphs.compiler.artifact import GradientInfo
+from cuda_graphs.compiler.ir import Loc
+from cuda_graphs.compiler.passes.report import Claim, what_failed
 from cuda_graphs.kernels.faults import KernelError, error_of
 
-__all__ = ["Report", "keep", "tell"]
+__all__ = ["Report", "keep", "overflow_report", "tell"]
 
 
 class Report:
@@ -52,6 +54,21 @@ class Report:
     def __repr__(self) -> str:
         return f"<Report of kernel {self.kernel}>"
 
+
+def overflow_report(kernel: str, info: GradientInfo) -> Report:
+    """The word that a gradient's tasks write the number of a stack to that had no room."""
+    claims = tuple(
+        Claim("adstack", (FULL,), Loc(*stack.place) if stack.place is not None else None)
+        for stack in info.stacks
+    )
+    return Report(kernel, claims, 8)
+
+
+FULL = (
+    "a stack of the gradient had no room for what this line changes, so the gradient lacks some iterations: clear the "
+    "gradients, let nothing change how often loops run between the forward call and the gradient, and repeat both; if "
+    "stack_room was set, set it to more"
+)
 
 _lock = threading.RLock()  # what the collector ends meanwhile may wait for the device, and ask again
 _reports: weakref.WeakSet[Report] = weakref.WeakSet()

@@ -93,6 +93,8 @@ cdef class Specialisation:
     cdef vector[uint64_t] constants
     cdef vector[size_t] temps        # where each begins in the memory for all
     cdef size_t temp_bytes
+    cdef dict leaf_numbers           # by path
+    cdef object report               # of a gradient with stacks: the Report that its tasks write to
     cdef bint draws                  # random numbers
     cdef bint leaves_memory          # arrays may go while it runs, and their memory with them
     cdef readonly bint is_straight   # tasks, with no control flow between them
@@ -102,9 +104,11 @@ cdef class Specialisation:
 
     cdef unsigned int grid_of(self, const Task& task, const Leaf* leaves) noexcept nogil
     cdef int64_t count(self, const Trips& loop, const Leaf* leaves) noexcept nogil
-    cdef int run(self, const Leaf* leaves, Stream stream, CUdeviceptr temps) except -1
+    # `stacks`: three words for each stack of a gradient: its address, its room, its workers.
+    cdef int run(self, const Leaf* leaves, Stream stream, CUdeviceptr temps, const vector[uint64_t]* stacks) except -1
     cdef CUresult submit(
-        self, const Leaf* leaves, CUstream stream, CUdeviceptr temps, uint64_t seed, size_t* failed
+        self, const Leaf* leaves, CUstream stream, CUdeviceptr temps, const vector[uint64_t]* stacks, uint64_t seed,
+        size_t* failed,
     ) noexcept nogil
     cdef CUresult launch_task(self, size_t number, Launching* now) noexcept nogil
     cdef CUresult follow(self, size_t begin, size_t end, Launching* now) noexcept nogil
@@ -125,4 +129,8 @@ cdef class Specialisation:
     cdef list new_temps(self)
     cdef bint waits(self, size_t task, dict owners) except -1
     cdef object _value(self, slot, size_t task, size_t k, const Leaf* leaves, dict owners, list temps, seed)
-    cdef object launch_for_results(self, const Leaf* leaves, Stream stream)
+    cdef object launch_for_results(self, const Leaf* leaves, Stream stream, const vector[uint64_t]* stacks)
+
+
+# The number that is counted with.
+cdef int64_t number_of(const Source& source, const Leaf* leaves) noexcept nogil

@@ -25,11 +25,12 @@ from cuda_graphs._objects.launch_config import LaunchConfig
 from cuda_graphs._objects.memory_resource import SynchronousMemoryResource
 from cuda_graphs._objects.object_code import make_object_code
 from cuda_graphs._objects.stream import default_stream
-from cuda_graphs.compiler.artifact import REPORT, is_zeroed
+from cuda_graphs.compiler.artifact import OVERFLOW_PATH, REPORT, is_zeroed
 from cuda_graphs.compiler.types import SCALARS
 from cuda_graphs.kernels import seeds
 from cuda_graphs.kernels.emission import ConditionSlot
 from cuda_graphs.kernels.ndarray import find_field
+from cuda_graphs.kernels.reports import overflow_report
 from cuda_graphs.kernels.targets import CODE_TYPES, current_device
 
 ctypedef const void* Pointer
@@ -39,6 +40,7 @@ cdef enum:
     COUNTED = -1
     MOST_STEPS = 32  # of a count
     MOST_PARAMETERS = 64  # of an entry, without memory from the heap
+    MOST_WORKERS = 65536  # threads of a task that has stacks
     TEMP_ALIGNMENT = 256  # of temporary arrays: what cuMemAlloc promises
 
 
@@ -95,25 +97,26 @@ cdef class Specialisation:
         if self.temp_bytes:
             memory = allocate(self.temp_bytes, stream)
             temps = memory._address
-        self.run(leaves, stream, temps)
+        self.run(leaves, stream, temps, NULL)
         return 0
 
-    cdef int run(self, const Leaf* leaves, Stream stream, CUdeviceptr temps) except -1:
+    cdef int run(self, const Leaf* leaves, Stream stream, CUdeviceptr temps, const vector[uint64_t]* stacks) except -1:
         cdef StreamHandle h = stream._h  # a copy: another thread may close the stream meanwhile
         cdef CUstream raw = raw_of(h)
         cdef uint64_t seed = <uint64_t>seeds.draw() if self.draws else 0
         cdef CUresult status
         cdef size_t failed = 0
         with nogil:
-            status = self.submit(leaves, raw, temps, seed, &failed)
+            status = self.submit(leaves, raw, temps, stacks, seed, &failed)
         if status == CUDA_ERROR_INVALID_CONTEXT and failed == 0:
             current_device()  # of a thread that has not used it yet
             with nogil:
-                status = self.submit(leaves, raw, temps, seed, &failed)
+                status = self.submit(leaves, raw, temps, stacks, seed, &failed)
         return check_attempt(status, f"launch of task {failed} of kernel {self.name} on {stream!r}") if status else 0
 
     cdef CUresult submit(
-        self, const Leaf* leaves, CUstream stream, CUdeviceptr temps, uint64_t seed, size_t* failed
+        self, const Leaf* leaves, CUstream stream, CUdeviceptr temps, const vector[uint64_t]* stacks, uint64_t seed,
+        size_t* failed,
     ) noexcept nogil:
         cdef vector[uint64_t] addresses
         cdef CUresult status = CUDA_SUCCESS
@@ -121,6 +124,9 @@ cdef class Specialisation:
         cdef size_t i
         for i in range(self.temps.size()):
             addresses.push_back(temps + self.temps[i])
+        if stacks != NULL:
+            for i in range(stacks.size()):
+                addresses.push_back(stacks[0][i])
         now.leaves, now.stream, now.temps, now.seed, now.failed = leaves, stream, addresses.data(), &seed, 0
         for i in range(self.steps.size()):
             if self.steps[i].initial >= 0 and status == CUDA_SUCCESS:
@@ -279,13 +285,13 @@ cdef class Specialisation:
         bits = leaves[source.number].bits
         return bits & ((<uint64_t>1 << (8 * <int>slot.size)) - 1) if slot.size < 8 else bits
 
-    cdef object launch_for_results(self, const Leaf* leaves, Stream stream):
+    cdef object launch_for_results(self, const Leaf* leaves, Stream stream, const vector[uint64_t]* stacks):
         import numpy as np
 
         cdef Buffer memory = allocate(self.temp_bytes, stream)
         if self.artifact.claims:
             memory.fill(0, stream=stream)
-        self.run(leaves, stream, memory._address)
+        self.run(leaves, stream, memory._address, stacks)
         host = np.empty(self.temp_bytes, np.uint8)
         cdef uintptr_t to = host.ctypes.data
         cdef CUdeviceptr source = memory._address
@@ -370,7 +376,7 @@ def load(str name, artifact, shape, dict leaves, guards) -> Specialisation:
         guards: The Guards of what was captured.
     """
     cdef Specialisation self = Specialisation.__new__(Specialisation)
-    self.name, self.artifact, self.guards = name, artifact, guards
+    self.name, self.artifact, self.guards, self.leaf_numbers = name, artifact, guards, leaves
     code = make_object_code(artifact.image, CODE_TYPES[artifact.target], name)
     self.kernels = tuple([code.get_kernel(task.entry) for task in artifact.tasks])
     self.writes = frozenset().union(*[task.writes for task in artifact.tasks])
@@ -443,6 +449,7 @@ cdef Span span_of(maker, tuple array) except *:
 cdef int add_task(Specialisation self, maker, info, Kernel kernel, shape) except -1:
     cdef Task task
     task.function = <CUfunction><void*>raw_of(kernel._h)  # cuda.h allows a CUkernel here
+    cdef bint stacked = any([slot.path in maker.stacks for slot in info.slots])
     task.block, task.most, task.cooperative = 1, 1, False
     if info.inside:
         add_resident(self, task, maker, info, kernel, shape)
@@ -452,6 +459,8 @@ cdef int add_task(Specialisation self, maker, info, Kernel kernel, shape) except
         task.most = most_blocks(kernel, task.block, shape.waves)
         if info.threads is not None and self.artifact.target == "x86":  # where a block is run by one thread
             task.most = min(task.most, <unsigned int>info.threads)
+        if stacked:
+            task.most = max(<unsigned int>1, min(task.most, <unsigned int>(MOST_WORKERS // task.block)))
         add_trips(self, task, maker, info, info.block_dim if info.blocks else worth_a_block(shape, info.block_dim))
     for slot in info.slots:
         add_source(task.parameters, maker.slot(slot))
@@ -513,6 +522,8 @@ class SourceMaker:
     def __init__(self, owner, leaves):
         self.owner, self.leaves, self.fields = owner, leaves, {}
         self.temps = {name: number for number, (name, _) in enumerate(owner.artifact.temps)}
+        back = owner.artifact.gradient
+        self.stacks = {} if back is None else {stack.path: number for number, stack in enumerate(back.stacks)}
 
     def slot(self, slot):
         """(origin, number, axis, width) of the value of a Slot."""
@@ -521,6 +532,11 @@ class SourceMaker:
             return (<int>kSeed, 0, 0, 0)
         if slot.kind == "condition":
             return (<int>kCondition, 0, 0, 0)
+        if slot.path in self.stacks:  # behind the temporary arrays: its address, its room, its workers
+            word = 0 if slot.kind == "pointer" else 1 + slot.axis
+            return (<int>kTemp, len(self.temps) + 3 * self.stacks[slot.path] + word, 0, 0)
+        if slot.path == OVERFLOW_PATH:
+            return (<int>kConstant, add_report(self.owner), 0, 0)
         if slot.path in self.temps:
             return (<int>kTemp, self.temps[slot.path], 0, 0)
         if slot.kind == "extent":
@@ -561,6 +577,13 @@ def add_constant(Specialisation self, value):
     """The number of a constant, an int of up to 64 bits."""
     self.constants.push_back(<uint64_t>(value & 0xFFFFFFFFFFFFFFFF))
     return self.constants.size() - 1
+
+
+def add_report(Specialisation self):
+    """The number of the constant that is the address of the word of overflows."""
+    if self.report is None:
+        self.report = overflow_report(self.name, self.artifact.gradient)
+    return add_constant(self, self.report.handle)
 
 
 def mark_random(Specialisation self):

@@ -79,12 +79,28 @@ class Bf16:
         return self.data.shape
 
 
+@dataclasses.dataclass
+class Grad:
+    """An array that has a gradient."""
+
+    data: np.ndarray
+    needs_grad = True
+
+    @property
+    def shape(self):
+        return self.data.shape
+
+    @property
+    def dtype(self):
+        return self.data.dtype
+
+
 BY_CODE = {type.dtype: type.name for type in t.SCALARS.values() if type.dtype}
 
 
 def flattened(path, value):
     """(path, array or number) of all that an argument holds."""
-    if isinstance(value, (Field, Bf16)):
+    if isinstance(value, (Field, Bf16, Grad)):
         yield getattr(value, "name", path), value.data
     elif dataclasses.is_dataclass(value):
         for member in dataclasses.fields(value):
@@ -180,8 +196,19 @@ def interpreted(program, arrays, flat):
     return returned
 
 
-def storage(program):
-    return {array.path: np.zeros(array.shape or (1,), memory_dtype(array.element)) for array in program.temps}
+WORKERS = 64  # at least as many as any of the targets has
+
+
+def storage(program, flat):
+    """Memory of the kernel's own. How many values a stack holds is a number of the arguments, by its path."""
+    temps = {
+        array.path: np.zeros(array.shape or (1,), memory_dtype(array.element)) for array in program.temps
+    }
+    stacks = {
+        stack.array.path: np.zeros((flat[stack.array.path], WORKERS), memory_dtype(stack.array.element))
+        for stack in program.kernel.stacks
+    }
+    return temps | stacks
 
 
 def layouts(program):
@@ -228,7 +255,7 @@ def slot_value(slot, what, arrays, temps, flat):
     if slot.kind == "pointer":
         return temps[slot.path] if slot.path in temps else arrays[slot.path]
     if slot.kind == "extent":
-        return np.int32(arrays[slot.path].shape[slot.axis])
+        return np.int32((temps if slot.path in temps else arrays)[slot.path].shape[slot.axis])
     return np.asarray(written(cast_argument(flat[slot.path], what.type), what.type), memory_dtype(what.type))[
         ()
     ]
@@ -256,7 +283,7 @@ def linked(code, names, services):
 
 def on_x86(program, arrays, flat, grid=3):
     artifact, slots = generate(program, X86(), {}), layouts(program)
-    temps = storage(program)
+    temps = storage(program, flat)
     services = Services(initial_conditions(artifact.plan))
     code = linked(artifact.code, [task.entry for task in artifact.tasks], services)
 
@@ -287,7 +314,7 @@ def ptx_target():
 def on_ptx(program, arrays, flat, shape=(2, 32)):
     """`shape`: blocks and threads of a block of parallel tasks."""
     artifact, slots = generate(program, ptx_target(), {}), layouts(program)
-    temps = storage(program)
+    temps = storage(program, flat)
     services = Services(initial_conditions(artifact.plan))
     loaded = ptx_rig.load(artifact.code, services)
 
@@ -311,7 +338,7 @@ def on_gpu(program, arrays, flat, shape=(2, 32)):
     artifact = generate(program, target_named("ptx", False), {})
     code = cuda_graphs.ObjectCode.from_ptx(artifact.code)
     stream, resource = device.create_stream(), cuda_graphs.ManagedMemoryResource(device)
-    temps = storage(program)
+    temps = storage(program, flat)
     buffers = {path: resource.allocate(max(1, array.nbytes)) for path, array in (arrays | temps).items()}
     seen = {path: as_bytes(buffers[path], array.nbytes) for path, array in (arrays | temps).items()}
     for path, array in (arrays | temps).items():

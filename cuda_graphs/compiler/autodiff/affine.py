@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Indices as sums: a constant, and whole multiples of values that nobody looks into. Enough to tell x[t] from x[t +
+1]."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from .. import ir
+
+__all__ = ["Affine", "affine"]
+
+
+@dataclass
+class Affine:
+    """constant + the sum of factor * atom."""
+
+    constant: int = 0
+    factors: dict[Hashable, int] = field(default_factory=dict)
+
+    def plus(self, other: Affine, times: int = 1) -> Affine:
+        """The sum with a multiple of another."""
+        factors = dict(self.factors)
+        for atom, factor in other.factors.items():
+            factors[atom] = factors.get(atom, 0) + times * factor
+        return Affine(self.constant + times * other.constant, {a: f for a, f in factors.items() if f})
+
+
+def affine(value: ir.Value) -> Affine:
+    """A value of an integer type."""
+    match value:
+        case ir.Const():
+            return Affine(int(value.value))
+        case ir.Op("add" | "sub", (a, b)):
+            return affine(a).plus(affine(b), 1 if value.name == "add" else -1)
+        case ir.Op("neg", (a,)):
+            return Affine().plus(affine(a), -1)
+        case ir.Op("mul", (a, b)):
+            x, y = affine(a), affine(b)
+            if not y.factors:
+                return Affine().plus(x, y.constant)
+            if not x.factors:
+                return Affine().plus(y, x.constant)
+        case ir.Op("cast", (a,)) if a.type.kind in ("int", "uint"):
+            return affine(a)
+        case ir.Extent():
+            return Affine(0, {(value.array, value.axis): 1})
+    return Affine(0, {value: 1})

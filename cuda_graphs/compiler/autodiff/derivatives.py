@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""From the derivatives of the op table, which are text, to IR.
+
+An expression names the adjoint `g` of the result, the operands `x`, `y` and `z`, and rows of the table. A number takes
+the type of what it meets. `cast` is to the type of the operand whose adjoint is asked for.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from .. import ir
+from ..builder import Builder
+from ..ops import OPS
+from ..types import ScalarType
+
+__all__ = ["contribution"]
+
+OPERANDS = ("x", "y", "z")
+OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
+
+
+@cache
+def parsed(text: str) -> ast.expr:
+    """The expression as a tree."""
+    return ast.parse(text, mode="eval").body
+
+
+def contribution(
+    builder: Builder, op: ir.Op, number: int, adjoint: ir.Value, operand: Callable[[int], ir.Value]
+) -> ir.Value | None:
+    """What the adjoint of an operation adds to that of its operand `number`; None: nothing.
+
+    `operand` gives the value that an operand had. It is asked for those that the derivative needs, and no others.
+    """
+    derivative = OPS[op.name].derivative
+    assert derivative is not None
+    if derivative[number] == "0":
+        return None
+    return _Writer(builder, op, op.args[number].type, adjoint, operand).value(derivative[number])
+
+
+class _Writer:
+    def __init__(
+        self,
+        builder: Builder,
+        op: ir.Op,
+        type: ScalarType,
+        adjoint: ir.Value,
+        operand: Callable[[int], ir.Value],
+    ):
+        self.builder, self.op, self.type, self.adjoint, self.operand = builder, op, type, adjoint, operand
+
+    def value(self, text: str) -> ir.Value:
+        return self.typed(self.visit(parsed(text)), self.type)
+
+    def visit(self, node: ast.expr) -> Any:
+        """A value, or a number that has no type yet."""
+        match node:
+            case ast.Constant():
+                return node.value
+            case ast.Name("g"):
+                return self.adjoint
+            case ast.Name():
+                return self.operand(OPERANDS.index(node.id))
+            case ast.UnaryOp(ast.USub(), inner):
+                found = self.visit(inner)
+                return self.builder.op("neg", found) if isinstance(found, ir.Value) else -found
+            case ast.BinOp():
+                return self.row(OPERATORS[type(node.op)], [node.left, node.right])
+            case ast.Call(ast.Name("cast"), [inner]):
+                return self.builder.cast(self.visit(inner), self.type)
+            case ast.Call(ast.Name(name), args):
+                return self.row(name, args)
+        raise AssertionError(ast.dump(node))
+
+    def row(self, name: str, nodes: list[ast.expr]) -> ir.Value:
+        args = [self.visit(node) for node in nodes]
+        of = args[1:] if name == "select" else args
+        like = next((each.type for each in of if isinstance(each, ir.Value)), self.type)
+        if name == "float_pow":
+            return self.builder.op(name, *args)
+        return self.builder.op(name, *(self.typed(each, like) for each in args))
+
+    def typed(self, found: Any, type: ScalarType) -> ir.Value:
+        if isinstance(found, ir.Value):
+            return found
+        return ir.Const(float(found) if type.kind == "float" else int(found), type)

@@ -1,0 +1,156 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The forward sweep: what a unit computes once more, without its effects, and with what the way back needs saved.
+
+Each change of a needed local saves what was there before: where the change happens at most once in the unit, in a
+local, else on the local's stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from .. import ir
+from ..builder import Builder
+from ..passes.copy import Copier
+from .places import Places
+from .plan import Plan
+from .stacks import StackOf
+
+__all__ = ["Forward", "Unit"]
+
+
+@dataclass(eq=False)
+class Unit:
+    """A copy of a unit: what its values and locals have become, and where changes are saved.
+
+    values  shared with the units inside it, which see them
+    locals  of the unit's own; others are looked for in `outer`
+    saves   where a change of a local saved what was there before
+    before  of a parallel loop: where that is of each local of the kernel that it changes
+    """
+
+    block: ir.Block
+    values: dict[ir.Value, ir.Value]
+    outer: Unit | None = None
+    locals: dict[ir.Local, ir.Local] = field(default_factory=dict)
+    saves: dict[ir.Statement, ir.Local | StackOf] = field(default_factory=dict)
+    before: dict[ir.For, dict[ir.Local, ir.Local]] = field(default_factory=dict)
+    stacks: dict[ir.Local, StackOf] = field(default_factory=dict)
+    front: list[ir.Statement] = field(default_factory=list)  # what its own block begins with
+
+
+class Forward(Copier):
+    """Copies what is in a unit.
+
+    loads  is told which load of the kernel each copy is of
+    stack  makes the stack of a local; None: nothing is saved
+    """
+
+    def __init__(
+        self,
+        places: Places,
+        plan: Plan,
+        unit: Unit,
+        loads: dict[ir.Statement, ir.Load],
+        stack: Callable[[ir.Local], StackOf] | None,
+    ) -> None:
+        super().__init__(unit.values)
+        self.places, self.plan, self.unit, self.loads, self.stack = places, plan, unit, loads, stack
+
+    def local(self, local: ir.Local) -> ir.Local:
+        """The local of this copy."""
+        return local_in(self.places, self.unit, local)
+
+    def statement(self, statement: ir.Statement) -> list[ir.Statement]:
+        match statement:
+            case ir.Store() | ir.Print() | ir.Assert() | ir.Return():
+                return []
+            case ir.Atomic():
+                return self.atomic(statement)
+            case ir.For() if statement.parallel:
+                return self.parallel(statement)
+            case ir.Get():
+                read = ir.Get(self.local(statement.local), statement.loc)
+                self.values[statement] = read
+                made: list[ir.Statement] = [read]
+            case ir.Set():
+                return self.change(statement, statement.local, self.part(statement.value))
+            case _:
+                made = super().statement(statement)
+        if isinstance(statement, ir.Load):
+            self.loads[made[-1]] = statement
+        if isinstance(statement, ir.Value) and statement in self.plan.spills and self.stack is not None:
+            made += self.change(statement, self.plan.spills[statement], self.values[statement])
+        return made
+
+    def change(self, statement: ir.Statement, local: ir.Local, value: ir.Value) -> list[ir.Statement]:
+        """A local becomes a value, and what it was is saved."""
+        change = ir.Set(self.local(local), value, statement.loc)
+        if local not in self.plan.needed or self.stack is None:
+            return [change]
+        return [*self.saved(statement, local), change]
+
+    def saved(self, statement: ir.Statement, local: ir.Local) -> list[ir.Statement]:
+        """Save what a local is before a statement changes it."""
+        assert self.stack is not None
+        old = ir.Get(self.local(local), statement.loc)
+        loops = self.places.loops(statement)
+        if not loops:
+            kept = self.unit.saves[statement] = ir.Local(f"{local.name}.before", local.type)
+            self.unit.front.append(ir.Set(kept, zero(local)))
+            return [old, ir.Set(kept, old, statement.loc)]
+        if local not in self.unit.stacks:
+            self.unit.stacks[local] = self.stack(local)
+        stack = self.unit.saves[statement] = self.unit.stacks[local]
+        stack.sites.append(loops)
+        builder = Builder()
+        builder.loc = statement.loc
+        builder.put(old)
+        stack.push(builder, old)
+        return builder.block.body
+
+    def atomic(self, atomic: ir.Atomic) -> list[ir.Statement]:
+        """Those on locals of the kernel are a part of the kernel's own sweep; all others are effects."""
+        of_kernel = self.unit.outer is None or self.stack is None
+        if not isinstance(atomic.array, ir.Local) or not of_kernel:
+            return []
+        value = self.part(atomic.value)
+        return [ir.Atomic(atomic.kind, self.local(atomic.array), (), value, None, atomic.loc)]
+
+    def parallel(self, loop: ir.For) -> list[ir.Statement]:
+        """A parallel loop, as far as it changes locals of the kernel."""
+        changed = [
+            each for each in self.places.written(loop) if self.places.unit_of[each] is self.places.root
+        ]
+        made: list[ir.Statement] = []
+        for local in sorted(
+            (each for each in changed if each in self.plan.needed), key=lambda each: each.name
+        ):
+            kept = ir.Local(f"{local.name}.before", local.type)
+            self.unit.before.setdefault(loop, {})[local] = kept
+            old = ir.Get(self.local(local), loop.loc)
+            made += [old, ir.Set(kept, old, loop.loc)]
+        if not changed:
+            return []
+        inner = Forward(
+            self.places, self.plan, Unit(loop.body, dict(self.values), self.unit), self.loads, None
+        )
+        return [*made, *Copier.statement(inner, loop)]
+
+
+def local_in(places: Places, unit: Unit, local: ir.Local) -> ir.Local:
+    """What a local is in a copy of a unit; it is 0 at first, so that it can be saved before it is written."""
+    if unit.outer is not None and places.unit_of.get(local) is places.root:
+        return local_in(places, unit.outer, local)
+    if local not in unit.locals:
+        found = unit.locals[local] = ir.Local(local.name, local.type)
+        unit.front.append(ir.Set(found, zero(local)))
+    return unit.locals[local]
+
+
+def zero(local: ir.Local) -> ir.Const:
+    """What a local of its type is before it is written."""
+    empty: float | int | bool = {"float": 0.0, "bool": False}.get(local.type.kind, 0)
+    return ir.Const(empty, local.type)

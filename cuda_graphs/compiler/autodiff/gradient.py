@@ -1,0 +1,94 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""From a kernel to its gradient, step by step."""
+
+from __future__ import annotations
+
+from .. import ir
+from ..types import i32
+from .activity import Activity
+from .counting import counting_body
+from .hazards import check_hazards
+from .normal import Normal, normal
+from .places import Places
+from .plan import Plan, planned
+from .prune import pruned
+from .refusals import refuse_constructs, refuse_flows
+from .reverse import Recorder, Reverse
+from .stacks import OVERFLOW
+
+__all__ = ["counting", "gradient"]
+
+
+class _Work:
+    """What both kernels are made of."""
+
+    def __init__(self, kernel: ir.Kernel) -> None:
+        refuse_constructs(kernel)
+        self.of = kernel
+        self.normal = normal(kernel)
+        self.places, self.active = Places(self.normal.kernel), Activity(self.normal.kernel)
+        refuse_flows(self.normal.kernel, self.places, self.active)
+        self.plan = plan_for(self.normal, self.places, self.active)
+        self.writer = Reverse(self.normal, self.places, self.active, self.plan)
+        body = self.writer.kernel()
+        stacks = {stack.array for stack in self.writer.stacks.values()}
+        statements = list(ir.walk(pruned(body, stacks)))
+        loads = self.writer.loads
+        check_hazards(self.normal.kernel, self.places, {loads[s] for s in statements if s in loads})
+        live = {s.array for s in statements if isinstance(s, ir.Load)} & stacks
+        self.writer.guard(live)
+        self.body = pruned(body, live)
+        self.stacks = {
+            local: stack.described(self.normal.kernel.body)
+            for local, stack in self.writer.stacks.items()
+            if stack.array in live
+        }
+
+
+def plan_for(found: Normal, places: Places, active: Activity) -> Plan:
+    """What the gradient saves."""
+    recorder = Recorder(found, places, active)
+    recorder.kernel()
+    seen = {
+        s.local
+        for s in places.home
+        if isinstance(s, ir.Get)
+        and places.unit_of[s.local] is places.root
+        and places.unit(s) is not places.root
+    }
+    return planned(places, recorder.demands, found.counts.values(), seen)
+
+
+def gradient(kernel: ir.Kernel) -> ir.Kernel:
+    """The kernel that adds to the gradients of what a kernel has read, and takes those of what it has written.
+
+    The gradient of an array "x" is the array "x.grad". Raises CompileGradientError for what cannot be differentiated.
+    """
+    work = _Work(kernel)
+    written = {
+        s.array.path
+        for s in ir.walk(kernel.body)
+        if isinstance(s, (ir.Store, ir.Atomic)) and isinstance(s.array, ir.Array)
+    }
+    return ir.replace(
+        kernel,
+        name=f"{kernel.name}_grad",
+        body=work.body,
+        arrays=(*kernel.arrays, *work.writer.grads.values(), *([OVERFLOW] if work.stacks else [])),
+        returns=(),
+        stacks=tuple(work.stacks.values()),
+        overwrites=tuple(sorted(written)),
+    )
+
+
+def counting(kernel: ir.Kernel) -> ir.Kernel:
+    """The kernel that returns how many values each stack of the gradient has at most, in the order of its stacks."""
+    work = _Work(kernel)
+    body = counting_body(work.places, work.plan, list(work.stacks))
+    return ir.replace(
+        kernel,
+        name=f"{kernel.name}_count",
+        body=pruned(body, set()),
+        returns=(i32,) * len(work.stacks),
+    )

@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reads whose gradient would be wrong, and which are refused.
+
+A gradient reads memory as the kernel has left it. So what it needs of an element must still be there: the kernel may
+not write an element after it has read it, if the gradient needs the value that was read. And an iteration of a parallel
+loop may not touch what another one writes, since each goes forward and back by itself.
+
+An access is safe where the indices prove it. What nobody can prove is refused. That two parameters may be one array is
+asked in the call (kernels/gradients.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import product
+
+from .. import ir
+from ..errors import CompileGradientError, fail
+from .affine import Affine, affine
+from .places import Places
+
+__all__ = ["check_hazards"]
+
+Access = ir.Load | ir.Store | ir.Atomic
+
+
+def check_hazards(kernel: ir.Kernel, places: Places, needed: set[ir.Load]) -> None:
+    """Refuse a kernel, in normal form, whose gradient would be wrong. `needed`: the loads that its gradient repeats."""
+    statements = list(ir.walk(kernel.body))
+    loads = [s for s in statements if isinstance(s, ir.Load)]
+    writes = [s for s in statements if isinstance(s, (ir.Store, ir.Atomic)) and isinstance(s.array, ir.Array)]
+    for load, write in product(loads, writes):
+        if load.array is not write.array:
+            continue
+        path = load.array.path
+        if (load in needed or load.array.needs_grad) and other_iteration(places, load, write):
+            raise fail(
+                CompileGradientError, load.loc,
+                f"an iteration may read an element of {path!r} that another iteration writes (line {line(write)}): "
+                "a gradient goes through each iteration by itself",
+                "have all iterations read and write elements of their own, read what an earlier loop has written, or "
+                "write to another array",
+            )  # fmt: skip
+        if load in needed and written_after(places, load, write):
+            raise fail(
+                CompileGradientError, load.loc,
+                f"the gradient needs this element of {path!r} as it was read, and the kernel may write it later "
+                f"(line {line(write)}): it is not there any more when the gradient runs",
+                "write to another array, or to another place of it, as in x[t + 1, i] = f(x[t, i])",
+            )  # fmt: skip
+
+
+def line(statement: ir.Statement) -> int:
+    return statement.loc.line if statement.loc else 0
+
+
+def enclosing(places: Places, statement: ir.Statement) -> list[ir.Statement]:
+    """The statement and those around it, from the outermost on."""
+    return [*reversed(list(places.around(statement))), statement]
+
+
+def differences(a: Access, b: Access) -> list[Affine]:
+    """By dimension, how far apart two elements are."""
+    return [affine(x).plus(affine(y), -1) for x, y in zip(a.index, b.index, strict=True)]
+
+
+def other_iteration(places: Places, load: ir.Load, write: Access) -> bool:
+    """Whether two iterations of the parallel loop around both may have the one read what the other writes."""
+    loop = next((each for each in places.around(load) if isinstance(each, ir.For) and each.parallel), None)
+    if loop is None or loop not in set(places.around(write)):
+        return False
+    indices = {axis.index: axis for axis in loop.axes}
+    told_apart: set[ir.LoopIndex] = set()
+    for x, y in zip(write.index, load.index, strict=True):
+        ours, theirs = affine(x), affine(y)
+        difference = ours.plus(theirs, -1)
+        if any(
+            varies(places, atom, loop) for atom in (*ours.factors, *theirs.factors) if atom not in indices
+        ):
+            continue
+        if difference.factors:
+            continue
+        own = [atom for atom in ours.factors if atom in indices]
+        if not own and difference.constant:
+            return False
+        if len(own) == 1:
+            step = ours.factors[own[0]] * indices[own[0]].step
+            if difference.constant % step:
+                return False
+            if not difference.constant:
+                told_apart.add(own[0])
+    return told_apart != set(indices)
+
+
+def varies(places: Places, atom: object, scope: ir.For | ir.While) -> bool:
+    """Whether an atom of an index may be another value in another iteration of a loop."""
+    if not isinstance(atom, ir.Value) or atom not in places.home:
+        return False
+    block = places.home[atom]
+    while True:
+        if block in ir.blocks_of(scope):
+            return True
+        if block not in places.owner:
+            return False
+        block = places.home[places.owner[block]]
+
+
+def written_after(places: Places, load: ir.Load, write: Access) -> bool:
+    """Whether a write may hit the element that was loaded, later in the same thread or in a later task."""
+    ours, theirs = enclosing(places, write), enclosing(places, load)
+    common = [a for a, b in zip(ours, theirs) if a is b]
+    for loop in common:
+        serial = isinstance(loop, ir.While) or (isinstance(loop, ir.For) and not loop.parallel)
+        if serial and isinstance(loop, (ir.For, ir.While)) and not apart_later(places, load, write, loop):
+            return True
+    depth = len(common)
+    a, b = ours[depth], theirs[depth]
+    if places.home[a] is not places.home[b] or places.number[a] < places.number[b]:
+        return False  # in two branches, or before
+    if a is b:
+        return False
+    return not any(not difference.factors and difference.constant for difference in differences(write, load))
+
+
+def apart_later(places: Places, load: ir.Load, write: Access, loop: ir.For | ir.While) -> bool:
+    """Whether writes in later iterations of a loop never hit what was loaded in this one."""
+    axis = loop.axes[0] if isinstance(loop, ir.For) else None
+    for x, y in zip(write.index, load.index, strict=True):
+        ours, theirs = affine(x), affine(y)
+        atoms: Iterable[object] = (*ours.factors, *theirs.factors)
+        index = None if axis is None else axis.index
+        if any(varies(places, atom, loop) for atom in atoms if atom is not index):
+            continue
+        difference = ours.plus(theirs, -1)
+        if difference.factors:
+            continue
+        step = 0 if axis is None else ours.factors.get(axis.index, 0) * axis.step
+        if step == 0:
+            if difference.constant:
+                return True
+            continue
+        rounds, rest = divmod(-difference.constant, step)
+        if rest or rounds < 1:
+            return True
+    return False

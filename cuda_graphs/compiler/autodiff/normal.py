@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The normal form that is differentiated: loops of one axis, and no jumps but one at the end of a body.
+
+`continue` becomes a flag that guards the rest of the body. `break` clears another one, which the loop asks at the end
+of each iteration. A While asks such a flag alone: its head is a part of the body. Loops whose iterations are not known
+from their bounds count them: that is how many there are on the way back.
+
+Values and locals are those of the kernel; only the statements that hold others are new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .. import ir
+from ..types import bool_, i64
+
+__all__ = ["Normal", "normal"]
+
+
+@dataclass
+class Normal:
+    """A kernel in normal form.
+
+    counts  of loops that count their iterations: the value after the loop that says how many there were
+    """
+
+    kernel: ir.Kernel
+    counts: dict[ir.For | ir.While, ir.Get] = field(default_factory=dict)
+
+
+def normal(kernel: ir.Kernel) -> Normal:
+    """The kernel in normal form."""
+    found = _Normaliser()
+    body = ir.Block(found.statements(kernel.body.body))
+    return Normal(ir.replace(kernel, body=body), found.counts)
+
+
+@dataclass(eq=False)
+class Jumps:
+    """The flags of one loop: `jumped` for the rest of an iteration; `alive` unless a break ended the loop."""
+
+    jumped: ir.Local = field(default_factory=lambda: ir.Local("jumped", bool_))
+    alive: ir.Local = field(default_factory=lambda: ir.Local("alive", bool_))
+
+
+class _Normaliser:
+    def __init__(self) -> None:
+        self.counts: dict[ir.For | ir.While, ir.Get] = {}
+        self.jumps = Jumps()  # of the innermost loop
+
+    def statements(self, body: Sequence[ir.Statement]) -> list[ir.Statement]:
+        """What takes the place of statements that stand in one block."""
+        made: list[ir.Statement] = []
+        for number, statement in enumerate(body):
+            match statement:
+                case ir.Break() | ir.Continue():
+                    flags = [self.jumps.jumped] if isinstance(statement, ir.Continue) else []
+                    flags = (
+                        [self.jumps.jumped, self.jumps.alive] if isinstance(statement, ir.Break) else flags
+                    )
+                    values = [ir.TRUE, ir.FALSE]
+                    made += [ir.Set(f, v, statement.loc) for f, v in zip(flags, values)]
+                    return made  # nothing after it runs
+                case ir.If():
+                    then, orelse = (
+                        ir.Block(self.statements(b.body)) for b in (statement.then, statement.orelse)
+                    )
+                    made.append(ir.If(statement.condition, then, orelse, statement.loc))
+                    rest = body[number + 1 :]
+                    if jumps_in(statement) and rest:
+                        asked = ir.Get(self.jumps.jumped, statement.loc)
+                        guarded = ir.Block(self.statements(rest))
+                        return [*made, asked, ir.If(asked, ir.Block(), guarded, statement.loc)]
+                case ir.For():
+                    made += self.loop(statement)
+                case ir.While():
+                    made += self.while_loop(statement)
+                case _:
+                    made.append(statement)
+        return made
+
+    def inside(self, body: ir.Block, jumps: Jumps) -> list[ir.Statement]:
+        """The body of a loop with these flags."""
+        outer, self.jumps = self.jumps, jumps
+        made = self.statements(body.body)
+        self.jumps = outer
+        begin = [ir.Set(jumps.jumped, ir.FALSE)] if jumps_in(body) else []
+        return [*begin, *made]
+
+    def loop(self, loop: ir.For) -> list[ir.Statement]:
+        jumps = Jumps()
+        inner = self.inside(loop.body, jumps)
+        if loop.parallel:
+            return [ir.replace(loop, body=ir.Block(inner))]
+        leaves = any(isinstance(each, ir.Break) for each in own(loop.body))
+        for axis in reversed(loop.axes):
+            count = ir.Local("trips", i64)
+            if leaves:
+                inner = [*counted(count), *inner, *leave_unless(jumps.alive, loop.loc)]
+            made = ir.For((axis,), ir.Block(inner), False, None, loop.loc)
+            inner = [made]
+            if leaves:
+                inner = [ir.Set(count, zero()), made, self.count_of(made, count)]
+        return [ir.Set(jumps.alive, ir.TRUE), *inner] if leaves else inner
+
+    def while_loop(self, loop: ir.While) -> list[ir.Statement]:
+        jumps, count = Jumps(), ir.Local("trips", i64)
+        ends = ir.Block([ir.Set(jumps.alive, ir.FALSE, loop.loc)])
+        goes_on = ir.Block(self.inside(loop.body, jumps))
+        body = [
+            *counted(count),
+            *self.statements(loop.head.body),
+            ir.If(loop.condition, goes_on, ends, loop.loc),
+        ]
+        asked = ir.Get(jumps.alive, loop.loc)
+        made = ir.While(ir.Block([asked]), asked, ir.Block(body), loop.loc)
+        return [
+            ir.Set(jumps.alive, ir.TRUE, loop.loc),
+            ir.Set(count, zero(), loop.loc),
+            made,
+            self.count_of(made, count),
+        ]
+
+    def count_of(self, loop: ir.For | ir.While, count: ir.Local) -> ir.Get:
+        self.counts[loop] = ir.Get(count, loop.loc)
+        return self.counts[loop]
+
+
+def zero() -> ir.Const:
+    return ir.Const(0, i64)
+
+
+def counted(count: ir.Local) -> list[ir.Statement]:
+    """One more."""
+    before = ir.Get(count)
+    after = ir.Op("add", (before, ir.Const(1, i64)), i64)
+    return [before, after, ir.Set(count, after)]
+
+
+def leave_unless(alive: ir.Local, loc: ir.Loc | None) -> list[ir.Statement]:
+    asked = ir.Get(alive, loc)
+    return [asked, ir.If(asked, ir.Block(), ir.Block([ir.Break(loc)]), loc)]
+
+
+def own(block: ir.Block) -> list[ir.Statement]:
+    """The statements of a loop's body that are in no loop inside it."""
+    found: list[ir.Statement] = []
+    for statement in block.body:
+        found.append(statement)
+        if isinstance(statement, ir.If):
+            found += own(statement.then) + own(statement.orelse)
+    return found
+
+
+def jumps_in(where: ir.Block | ir.If) -> bool:
+    """Whether a jump of the loop around stands there."""
+    blocks = [where] if isinstance(where, ir.Block) else [where.then, where.orelse]
+    return any(isinstance(each, (ir.Break, ir.Continue)) for block in blocks for each in own(block))

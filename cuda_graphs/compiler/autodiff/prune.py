@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a gradient does not need goes: most of what the forward sweep copies.
+
+From the effects on, what they use is marked, with the control flow around it. A stack, like a local, is needed where
+somebody takes something from it.
+"""
+
+from __future__ import annotations
+
+from .. import ir
+
+__all__ = ["pruned"]
+
+Memory = ir.Local | ir.Array
+
+
+def pruned(body: ir.Block, stacks: set[ir.Array]) -> ir.Block:
+    """The block without what does not lead to a store, an atomic or what is returned."""
+    marker = _Marker(body, stacks)
+    return marker.kept(body)
+
+
+class _Marker:
+    def __init__(self, body: ir.Block, stacks: set[ir.Array]) -> None:
+        self.stacks = stacks
+        self.owner: dict[ir.Statement, ir.Statement] = {}
+        self.definers: dict[ir.LoopIndex, ir.For] = {}
+        self.writers: dict[Memory, list[ir.Statement]] = {}
+        self.live: set[ir.Statement] = set()
+        self.waiting: list[ir.Statement] = []
+        self.seen: set[Memory] = set()
+        self.enter(body, None)
+        for statement in ir.walk(body):
+            if isinstance(statement, (ir.Store, ir.Atomic, ir.Return)) and self.memory(statement) is None:
+                self.mark(statement)
+        while self.waiting:
+            self.follow(self.waiting.pop())
+
+    def enter(self, block: ir.Block, owner: ir.Statement | None) -> None:
+        for statement in block.body:
+            if owner is not None:
+                self.owner[statement] = owner
+            memory = self.memory(statement)
+            if memory is not None and not isinstance(statement, (ir.Get, ir.Load, ir.Extent)):
+                self.writers.setdefault(memory, []).append(statement)
+            for inner in ir.blocks_of(statement):
+                self.enter(inner, statement)
+
+    def memory(self, statement: ir.Statement) -> Memory | None:
+        """The local or stack that a statement is about."""
+        found = getattr(statement, "local", None) or getattr(statement, "array", None)
+        return found if isinstance(found, ir.Local) or found in self.stacks else None
+
+    def mark(self, statement: ir.Statement) -> None:
+        if statement not in self.live:
+            self.live.add(statement)
+            self.waiting.append(statement)
+
+    def follow(self, statement: ir.Statement) -> None:
+        """All that a live statement needs is live."""
+        if statement in self.owner:
+            self.mark(self.owner[statement])
+        for value in ir.operands_of(statement):
+            if not isinstance(value, (ir.Const, ir.Param, ir.LoopIndex)):
+                self.mark(value)
+        memory = self.memory(statement)
+        if memory is not None and memory not in self.seen and not isinstance(statement, ir.Extent):
+            self.seen.add(memory)
+            for writer in self.writers.get(memory, ()):
+                self.mark(writer)
+        if isinstance(statement, (ir.For, ir.While)):
+            for inner in ir.walk(ir.Block([statement])):
+                if isinstance(inner, ir.Break):
+                    self.mark(inner)
+
+    def kept(self, block: ir.Block) -> ir.Block:
+        """The block with what is live in it."""
+        made: list[ir.Statement] = []
+        for statement in block.body:
+            if statement not in self.live:
+                continue
+            match statement:
+                case ir.If():
+                    statement = ir.replace(
+                        statement, then=self.kept(statement.then), orelse=self.kept(statement.orelse)
+                    )
+                case ir.For():
+                    statement = ir.replace(statement, body=self.kept(statement.body))
+                case ir.While():
+                    statement = ir.replace(
+                        statement, head=self.kept(statement.head), body=self.kept(statement.body)
+                    )
+            made.append(statement)
+        return ir.Block(made)

@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""What has no gradient, or one that nobody could compute: said before anything is written."""
+
+from __future__ import annotations
+
+from .. import ir
+from ..errors import CompileError, CompileGradientError, fail
+from ..ops import OPS
+from .activity import Activity
+from .places import Places
+
+__all__ = ["refuse_constructs", "refuse_flows"]
+
+
+def refused(loc: ir.Loc | None, cause: str, remedy: str) -> CompileError:
+    return fail(CompileGradientError, loc, cause, remedy)
+
+
+# By kind of statement: (what is wrong, what to do).
+CONSTRUCTS: dict[type, tuple[str, str]] = {
+    ir.Random: (
+        "a gradient would draw other random numbers than the kernel has",
+        "draw them in a kernel of its own, into an array that this kernel reads",
+    ),
+    **dict.fromkeys(
+        (ir.Conditional, ir.Sections),
+        ("control flow between tasks has no gradient", "call kernels without it, one after the other"),
+    ),
+    **dict.fromkeys(
+        (ir.Collective, ir.Barrier, ir.Position),
+        ("threads that work together in blocks have no gradient", "write a loop without cg.blocks"),
+    ),
+}  # fmt: skip
+
+
+def refuse_constructs(kernel: ir.Kernel) -> None:
+    """Refuse what a kernel may contain and a gradient may not."""
+    if not any(array.needs_grad for array in kernel.arrays):
+        raise refused(
+            kernel.loc, f"no array that {kernel.name} uses has a gradient",
+            "make arrays with needs_grad=True: cg.ndarray(cg.f32, n, needs_grad=True)",
+        )  # fmt: skip
+    used = {value for s in ir.walk(kernel.body) for value in ir.operands_of(s)}
+    for statement in ir.walk(kernel.body):
+        if type(statement) in CONSTRUCTS:
+            raise refused(statement.loc, *CONSTRUCTS[type(statement)])
+        if isinstance(statement, ir.For) and statement.blocks:
+            raise refused(statement.loc, *CONSTRUCTS[ir.Barrier])
+        if isinstance(statement, ir.Return) and any(each.type.kind == "float" for each in statement.values):
+            raise refused(
+                statement.loc, "what a kernel returns has no adjoint",
+                "write it to an array of one element that has a gradient",
+            )  # fmt: skip
+        if isinstance(statement, ir.Atomic) and statement in used:
+            raise refused(
+                statement.loc, "what an atomic returns depends on the order of iterations, which nobody knows",
+                "compute the place or value from the loop variables",
+            )  # fmt: skip
+
+
+def refuse_flows(kernel: ir.Kernel, places: Places, active: Activity) -> None:
+    """Refuse derivatives that would have to flow where they cannot."""
+    statements = list(ir.walk(kernel.body))
+    used = {value for s in statements for value in ir.operands_of(s)}
+    loaded = {s.array for s in statements if isinstance(s, ir.Load)}
+    for statement in statements:
+        match statement:
+            case ir.Op() if OPS[statement.name].derivative is None and statement in used:
+                if any(arg in active.varied for arg in statement.args):
+                    raise refused(
+                        statement.loc, f"{OPS[statement.name].spelling} has no derivative",
+                        "apply it to what depends on no array with a gradient",
+                    )  # fmt: skip
+            case ir.Atomic():
+                refuse_atomic(statement, places, active)
+            case ir.Store() if not statement.array.needs_grad and statement.array in loaded:
+                if statement.value in active.varied and statement.array.element.kind == "float":
+                    raise refused(
+                        statement.loc,
+                        f"{statement.array.path!r} passes a value on inside of the kernel, and has no gradient itself",
+                        "make it with needs_grad=True, or keep the value in a variable",
+                    )  # fmt: skip
+            case ir.Set() if places.unit_of[statement.local] is places.root:
+                if places.unit(statement) is not places.root:
+                    raise refused(
+                        statement.loc,
+                        f"iterations of a parallel loop assign to {statement.local.name!r}, which is not theirs",
+                        "give each iteration a variable of its own, or add to it with +=",
+                    )  # fmt: skip
+            case ir.For() if statement.parallel:
+                refuse_races(statement, places)
+
+
+def refuse_atomic(atomic: ir.Atomic, places: Places, active: Activity) -> None:
+    """Only sums have a derivative that does not depend on what others do."""
+    if atomic.kind == "add" or atomic.type.kind != "float":
+        return
+    has_adjoint = atomic.array in active if isinstance(atomic.array, ir.Local) else atomic.array.needs_grad
+    if has_adjoint:
+        raise refused(
+            atomic.loc, f"atomic {atomic.kind} has no derivative here: which iteration it came from is not known",
+            "add with +=",
+        )  # fmt: skip
+
+
+def refuse_races(loop: ir.For, places: Places) -> None:
+    """A variable of the kernel that iterations change atomically is not read in the same loop."""
+    changed = {s.array for s in ir.walk(loop.body) if isinstance(s, ir.Atomic)}
+    for statement in ir.walk(loop.body):
+        if isinstance(statement, ir.Get) and statement.local in changed:
+            raise refused(
+                statement.loc, f"{statement.local.name!r} is read while other iterations change it",
+                "read it after the loop",
+            )  # fmt: skip

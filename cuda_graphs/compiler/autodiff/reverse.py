@@ -1,0 +1,421 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The sweep back: the statements of a unit from the last to the first, each by what it does to adjoints.
+
+An adjoint of a value is a sum. As long as all that is added comes from the block of the value, it is a value itself;
+what comes from blocks inside that goes through a local. An adjoint of a local is a local, which a write takes and
+clears.
+
+Before anything is written, a Recorder runs the same code to learn which values of the forward sweep it asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from .. import ir
+from ..builder import Builder
+from ..types import bool_, i32, i64
+from .activity import Activity
+from .derivatives import contribution
+from .forward import Forward, Unit, local_in, zero
+from .normal import Normal
+from .places import Places, Point
+from .plan import Plan
+from .stacks import OVERFLOW, StackOf
+
+__all__ = ["Recorder", "Reverse"]
+
+
+class Reverse:
+    """Writes the gradient of a kernel in normal form."""
+
+    def __init__(self, normal: Normal, places: Places, active: Activity, plan: Plan) -> None:
+        self.normal, self.places, self.active, self.plan = normal, places, active, plan
+        self.builder = Builder()
+        self.grads: dict[ir.Array, ir.Array] = {}
+        self.stacks: dict[ir.Local, StackOf] = {}  # of the locals of the kernel
+        self.adjoints: dict[ir.Value | ir.Local, ir.Local] = {}
+        self.sums: dict[ir.Value, ir.Value] = {}  # adjoints of values of the block whose image is open
+        self.here = places.root  # that block
+        self.counts: dict[ir.Statement, ir.Value] = {}  # how often a loop ran
+        self.known: list[dict[ir.Value, tuple[ir.Value, set[ir.Local]]]] = [
+            {}
+        ]  # by open block: computed again
+        self.unit = Unit(places.root, {})
+        self.loads: dict[ir.Statement, ir.Load] = {}  # of the gradient: of the kernel
+        self.turns: list[
+            tuple[Unit, ir.Block, int]
+        ] = []  # of units: their copy, and where the way back begins in it
+
+    def kernel(self) -> ir.Block:
+        """The body of the gradient."""
+        with self.builder.into(ir.Block()) as body:
+            self.both_ways(self.unit, None)
+        return body
+
+    # Units
+
+    def both_ways(self, unit: Unit, worker: ir.Value | None) -> None:
+        """The forward sweep of a unit, and the sweep back."""
+        body = self.builder.block
+        forward = Forward(
+            self.places, self.plan, unit, self.loads, lambda local: self.stack(unit, local, worker)
+        )
+        for statement in unit.block.body:
+            body.body += forward.statement(statement)
+        between = len(body.body)
+        self.back(unit.block)
+        front = ([worker] if isinstance(worker, ir.Worker) else []) + unit.front
+        body.body[:0] = front
+        self.turns.append((unit, body, between + len(front)))
+
+    def guard(self, live: set[ir.Array]) -> None:
+        """Have no iteration go back that had no room on one of these stacks, and say so. The kernel's own statements go
+        back with what there is: they are not one task."""
+        for unit, body, at in self.turns:
+            stacks = [stack for stack in unit.stacks.values() if stack.array in live]
+            if not stacks:
+                continue
+            full = ir.Local("full", bool_)
+            builder = Builder()
+            builder.put(ir.Set(full, ir.FALSE))
+            for stack in stacks:
+                builder.loc = stack.loc
+                told = ir.Store(OVERFLOW, (ir.Const(0, i32),), ir.Const(stack.number + 1, i64), stack.loc)
+                then = ir.Block([ir.Set(full, ir.TRUE), told])
+                builder.put(ir.If(stack.overflowed(builder), then, ir.Block()))
+            if unit.outer is None:
+                body.body[at:at] = builder.block.body
+                continue
+            asked = builder.put(ir.Get(full))
+            builder.put(ir.If(asked, ir.Block(), ir.Block(body.body[at:])))
+            body.body[at:] = builder.block.body
+
+    def stack(self, unit: Unit, local: ir.Local, worker: ir.Value | None) -> StackOf:
+        """A new stack of a local."""
+        made = StackOf(local, len(self.stacks), ir.Const(0, i32) if worker is None else worker)
+        unit.front.append(ir.Set(made.top, ir.Const(0, i32)))
+        self.stacks[local] = made
+        return made
+
+    def parallel(self, loop: ir.For) -> None:
+        """A parallel loop: each iteration goes forward and back."""
+        for local, kept in sorted(self.unit.before.get(loop, {}).items(), key=lambda each: each[0].name):
+            self.builder.put(ir.Set(self.local(local), self.builder.put(ir.Get(kept))))
+        self.forget(self.places.written(loop))
+        outer_unit, outer_known = self.unit, self.known
+        outer_sums, outer_here = self.sums, self.here
+        self.gather(loop)
+        inner = Unit(loop.body, dict(self.unit.values), self.unit)
+        axes = []
+        for axis in loop.axes:
+            index = ir.replace(axis.index)
+            inner.values[axis.index] = index
+            axes.append(
+                ir.Axis(
+                    index, self.value(axis.begin, Point(loop)), self.value(axis.end, Point(loop)), axis.step
+                )
+            )
+        self.unit, self.known, self.sums = inner, [{}], {}
+        with self.builder.into(ir.Block()) as body:
+            self.both_ways(inner, ir.Worker())
+        self.unit, self.known, self.sums, self.here = outer_unit, outer_known, outer_sums, outer_here
+        self.builder.put(ir.For(tuple(axes), body, True, loop.settings, loop.loc))
+        self.collect(loop)
+
+    # Blocks
+
+    def back(self, block: ir.Block) -> None:
+        """The image of a block, in the block that is open."""
+        outer, self.here = self.here, block
+        self.known.append({})
+        for statement in reversed(block.body):
+            self.builder.loc = statement.loc
+            IMAGES[type(statement)](self, statement)
+            if isinstance(statement, ir.Value) and statement in self.plan.spills:
+                self.undo(statement, self.plan.spills[statement])
+        self.known.pop()
+        self.here = outer
+
+    def inside(self, statement: ir.Statement, block: ir.Block) -> ir.Block:
+        """The image of a block of a statement."""
+        outer, self.sums = self.sums, {}
+        with self.builder.into(ir.Block()) as made:
+            self.forget(self.places.written(statement))
+            self.back(block)
+        self.sums = outer
+        return made
+
+    def branch(self, statement: ir.If) -> None:
+        self.gather(statement)
+        condition = self.later(statement.condition, Point(statement, True))
+        then, orelse = (self.inside(statement, block) for block in (statement.then, statement.orelse))
+        if then.body or orelse.body:
+            self.builder.put(ir.If(condition(), then, orelse, statement.loc))
+        self.forget(self.places.written(statement))
+        self.collect(statement)
+
+    def loop(self, loop: ir.For | ir.While) -> None:
+        if isinstance(loop, ir.For) and loop.parallel:
+            self.parallel(loop)
+            return
+        self.gather(loop)
+        builder = self.builder
+        step = ir.LoopIndex("back", i64, loop.loc)
+        begin: ir.Value | None = None
+        with builder.into(ir.Block()) as front:
+            if isinstance(loop, ir.For):
+                begin = builder.cast(self.value(loop.axes[0].begin, Point(loop, True)), i64)
+            counts = loop in self.normal.counts or not isinstance(loop, ir.For)
+            count = self.counts[loop] if counts else self.trips(loop, begin)  # type: ignore[arg-type]
+            last = builder.op("sub", count, ir.Const(1, i64))
+        with builder.into(ir.Block()) as body:
+            if isinstance(loop, ir.For):
+                self.index(loop.axes[0], begin, step)
+            body.body += self.inside(loop, loop.body).body
+        builder.block.body += front.body
+        axis = ir.Axis(step, last, ir.Const(-1, i64), -1)
+        builder.put(ir.For((axis,), body, False, None, loop.loc))
+        self.forget(self.places.written(loop))
+        self.collect(loop)
+
+    def trips(self, loop: ir.For, begin: ir.Value | None) -> ir.Value:
+        """How many iterations a loop has that runs to its end."""
+        assert begin is not None
+        builder, axis = self.builder, loop.axes[0]
+        end = builder.cast(self.value(axis.end, Point(loop, True)), i64)
+        low, high = (begin, end) if axis.step > 0 else (end, begin)
+        zero_, size = ir.Const(0, i64), abs(axis.step)
+        if size == 1:
+            return builder.op("max", builder.op("sub", high, low), zero_)
+        span = builder.op("add", builder.op("sub", high, low), ir.Const(size - 1, i64))
+        return builder.op("max", builder.op("floor_div", span, ir.Const(size, i64)), zero_)
+
+    def index(self, axis: ir.Axis, begin: ir.Value | None, step: ir.Value) -> None:
+        """The variable of a loop, in the iteration of that number."""
+        assert begin is not None
+        builder = self.builder
+        at = builder.op("add", begin, builder.op("mul", step, ir.Const(axis.step, i64)))
+        self.unit.values[axis.index] = builder.cast(at, axis.index.type)
+
+    # Values of the forward sweep
+
+    def local(self, local: ir.Local) -> ir.Local:
+        return local_in(self.places, self.unit, local)
+
+    def value(self, value: ir.Value, point: Point) -> ir.Value:
+        """What a value was at a point whose image is here."""
+        if isinstance(value, (ir.Const, ir.Param)):
+            return value
+        if value not in self.plan.spills and (isinstance(value, ir.LoopIndex) or self.places.is_once(value)):
+            return self.unit.values[value]
+        for frame in self.known:
+            if value in frame:
+                return frame[value][0]
+        made, leaves = self.again(value, point)
+        self.known[-1][value] = made, leaves
+        return made
+
+    def again(self, value: ir.Value, point: Point) -> tuple[ir.Value, set[ir.Local]]:
+        """A value computed once more, and the locals that it is made of."""
+        builder = self.builder
+        local = self.plan.spills.get(value) or (value.local if isinstance(value, ir.Get) else None)
+        if local is not None:
+            return builder.put(ir.Get(self.local(local), value.loc)), {local}
+        args = tuple(self.value(each, point) for each in ir.operands_of(value))
+        leaves: set[ir.Local] = set()
+        for each in ir.operands_of(value):
+            for frame in self.known:
+                if each in frame:
+                    leaves |= frame[each][1]
+        match value:
+            case ir.Op():
+                if all(isinstance(arg, ir.Const) for arg in args):
+                    return builder.op(value.name, *args, type=value.type), leaves
+                return builder.put(ir.Op(value.name, args, value.type, value.loc)), leaves
+            case ir.Load():
+                made = builder.put(ir.Load(value.array, args, value.loc))
+                self.loads[made] = value
+                return made, leaves
+            case ir.Extent():
+                return builder.put(ir.replace(value)), leaves
+        raise AssertionError(value)
+
+    def later(self, value: ir.Value, point: Point) -> Callable[[], ir.Value]:
+        """The value, put where it is asked for only."""
+        return lambda: self.value(value, point)
+
+    def forget(self, changed: frozenset[ir.Local] | set[ir.Local]) -> None:
+        """Locals have changed, or will in a loop whose image is entered: what was computed of them is no more."""
+        for frame in self.known:
+            for value in [each for each, (_, leaves) in frame.items() if not leaves.isdisjoint(changed)]:
+                del frame[value]
+
+    def undo(self, statement: ir.Statement, local: ir.Local) -> None:
+        """A local becomes what it was before a statement changed it."""
+        saved = self.unit.saves.get(statement)
+        if saved is not None:
+            before = (
+                self.builder.put(ir.Get(saved)) if isinstance(saved, ir.Local) else saved.pop(self.builder)
+            )
+            self.builder.put(ir.Set(self.local(local), before))
+        self.forget({local})
+
+    # Adjoints
+
+    def adjoint(self, carrier: ir.Value | ir.Local) -> ir.Local:
+        """The local that holds an adjoint."""
+        if carrier not in self.adjoints:
+            name = carrier.name if isinstance(carrier, ir.Local) else "value"
+            made = self.adjoints[carrier] = ir.Local(f"{name}.adjoint", carrier.type)
+            owner = self.unit
+            of_kernel = (
+                self.places.unit_of.get(carrier) is self.places.root
+                if isinstance(carrier, ir.Local)
+                else self.places.unit(carrier) is self.places.root
+            )
+            while of_kernel and owner.outer is not None:
+                owner = owner.outer
+            owner.front.append(ir.Set(made, zero(made)))
+        return self.adjoints[carrier]
+
+    def add(self, value: ir.Value, what: ir.Value | None) -> None:
+        """Something is added to the adjoint of a value."""
+        if what is None or value not in self.active:
+            return
+        if self.places.home.get(value) is not self.here:
+            self.add_to(self.adjoint(value), what, self.places.unit(value))
+        elif value in self.sums:
+            self.sums[value] = self.builder.op("add", self.sums[value], what)
+        else:
+            self.sums[value] = what
+
+    def add_to(self, local: ir.Local, what: ir.Value, unit: ir.Block) -> None:
+        """The same of an adjoint in a local of a unit: many iterations add to one of the kernel."""
+        if unit is not self.unit.block:
+            self.builder.put(ir.Atomic("add", local, (), what, None, self.builder.loc))
+            return
+        before = self.builder.put(ir.Get(local))
+        self.builder.put(ir.Set(local, self.builder.op("add", before, what)))
+
+    def gather(self, statement: ir.Statement) -> None:
+        """Adjoints of values of this block to which the blocks of a statement add go to locals before its image."""
+        for value in self.used_inside(statement):
+            found = self.sums.pop(value, None)
+            local = self.adjoint(value)
+            self.builder.put(ir.Set(local, zero(local) if found is None else found))
+
+    def collect(self, statement: ir.Statement) -> None:
+        """And come back after it."""
+        for value in self.used_inside(statement):
+            self.sums[value] = self.builder.put(ir.Get(self.adjoint(value)))
+
+    def used_inside(self, statement: ir.Statement) -> list[ir.Value]:
+        found: dict[ir.Value, None] = {}
+        for block in ir.blocks_of(statement):
+            for inner in ir.walk(block):
+                for value in ir.operands_of(inner):
+                    if value in self.active and self.places.home.get(value) is self.here:
+                        found[value] = None
+        return list(found)
+
+    # Statements
+
+    def op(self, op: ir.Op) -> None:
+        adjoint = self.sums.pop(op, None)
+        if adjoint is None:
+            return
+        for number, arg in enumerate(op.args):
+            if arg in self.active:
+                self.add(arg, contribution(self.builder, op, number, adjoint, self.operand(op)))
+
+    def operand(self, op: ir.Op) -> Callable[[int], ir.Value]:
+        return lambda number: self.value(op.args[number], Point(op))
+
+    def get(self, get: ir.Get) -> None:
+        count = next((loop for loop, each in self.normal.counts.items() if each is get), None)
+        if count is not None:
+            self.counts[count] = self.value(get, Point(get))
+        adjoint = self.sums.pop(get, None)
+        if adjoint is not None:
+            self.add_to(self.adjoint(get.local), adjoint, self.places.unit_of[get.local])
+
+    def set(self, statement: ir.Set) -> None:
+        if statement.local in self.active:
+            local = self.adjoint(statement.local)
+            adjoint = self.builder.put(ir.Get(local))
+            self.builder.put(ir.Set(local, zero(local)))
+            self.add(statement.value, adjoint)
+        self.undo(statement, statement.local)
+
+    def load(self, load: ir.Load) -> None:
+        adjoint = self.sums.pop(load, None)
+        if adjoint is not None and load.array.needs_grad:
+            grad = self.grad(load.array)
+            self.builder.put(
+                ir.Atomic("add", grad, self.places_of(load, load.index), adjoint, None, load.loc)
+            )
+
+    def store(self, store: ir.Store) -> None:
+        if not store.array.needs_grad:
+            return
+        grad, index = self.grad(store.array), self.places_of(store, store.index)
+        adjoint = self.builder.put(ir.Load(grad, index, store.loc))
+        self.builder.put(ir.Store(grad, index, ir.Const(0.0, grad.element), store.loc))
+        self.add(store.value, adjoint)
+
+    def atomic(self, atomic: ir.Atomic) -> None:
+        if isinstance(atomic.array, ir.Local):
+            if atomic.array in self.active:
+                self.add(atomic.value, self.builder.put(ir.Get(self.adjoint(atomic.array))))
+        elif atomic.array.needs_grad and atomic.value in self.active:
+            index = self.places_of(atomic, atomic.index)
+            self.add(atomic.value, self.builder.put(ir.Load(self.grad(atomic.array), index, atomic.loc)))
+
+    def nothing(self, statement: ir.Statement) -> None:
+        """It has no derivative."""
+
+    def places_of(self, statement: ir.Statement, index: Sequence[ir.Value]) -> tuple[ir.Value, ...]:
+        return tuple(self.value(each, Point(statement)) for each in index)
+
+    def grad(self, array: ir.Array) -> ir.Array:
+        """The array of the adjoints of an array."""
+        if array not in self.grads:
+            self.grads[array] = ir.replace(array, path=f"{array.path}.grad", needs_grad=False)
+        return self.grads[array]
+
+
+class Recorder(Reverse):
+    """Notes which values the sweep back asks for, and where. What it writes has no meaning."""
+
+    def __init__(self, normal: Normal, places: Places, active: Activity) -> None:
+        super().__init__(normal, places, active, Plan())
+        self.demands: dict[tuple[ir.Value, Point], None] = {}
+
+    def both_ways(self, unit: Unit, worker: ir.Value | None) -> None:
+        self.back(unit.block)
+
+    def value(self, value: ir.Value, point: Point) -> ir.Value:
+        self.demands[value, point] = None
+        return ir.LoopIndex("asked", value.type)  # anything that is no constant
+
+
+Image = Callable[[Reverse, ir.Statement], None]
+
+IMAGES: dict[type, Callable[..., None]] = {
+    ir.Op: Reverse.op,
+    ir.Get: Reverse.get,
+    ir.Set: Reverse.set,
+    ir.Load: Reverse.load,
+    ir.Store: Reverse.store,
+    ir.Atomic: Reverse.atomic,
+    ir.If: Reverse.branch,
+    ir.For: Reverse.loop,
+    ir.While: Reverse.loop,
+    ir.Extent: Reverse.nothing,
+    ir.Break: Reverse.nothing,
+    ir.Print: Reverse.nothing,
+    ir.Assert: Reverse.nothing,
+    ir.Return: Reverse.nothing,
+}

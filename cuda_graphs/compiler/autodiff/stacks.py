@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The adstack: where the values of a local go that is changed in loops.
+
+A stack is an array [room, workers], so neighbouring threads of a GPU write neighbouring elements. Only values are on
+it: their adjoints are in one register, since none but that of the last value is ever different from 0.
+"""
+
+from __future__ import annotations
+
+from .. import ir
+from ..artifact import OVERFLOW_PATH
+from ..builder import Builder
+from ..types import i32, i64
+from .sizes import room
+
+__all__ = ["OVERFLOW", "StackOf"]
+
+# Memory of the host: the number of a stack, from 1 on, that had no room in some iteration.
+OVERFLOW = ir.Array(OVERFLOW_PATH, i64, 1, ir.Space.FIELD, (1,))
+
+
+class StackOf:
+    """The stack of one local. `sites`: the loops around each place where something is put on it."""
+
+    def __init__(self, local: ir.Local, number: int, worker: ir.Value) -> None:
+        self.number = number
+        self.array = ir.Array(f"adstack.{number}", local.type, 2, ir.Space.TEMP)
+        self.top = ir.Local(f"{local.name}.top", i32)  # how many are there, or would be if there were room
+        self.worker = worker
+        self.sites: list[tuple[ir.For | ir.While, ...]] = []
+        self.loc: ir.Loc | None = None
+
+    def push(self, builder: Builder, value: ir.Value) -> None:
+        """Put a value on it, if there is room."""
+        self.loc = self.loc or builder.loc
+        count = builder.put(ir.Get(self.top))
+        room = builder.put(ir.Extent(self.array, 0))
+        store = ir.Store(self.array, (count, self.worker), value, builder.loc)
+        builder.put(ir.If(builder.op("less", count, room), ir.Block([store]), ir.Block()))
+        builder.put(ir.Set(self.top, builder.op("add", count, ir.Const(1, i32))))
+
+    def pop(self, builder: Builder) -> ir.Value:
+        """The last value that was put on it."""
+        count = builder.op("sub", builder.put(ir.Get(self.top)), ir.Const(1, i32))
+        builder.put(ir.Set(self.top, count))
+        if isinstance(
+            self.worker, ir.Const
+        ):  # of the kernel itself, which goes back even if there was no room
+            last = builder.op("sub", builder.put(ir.Extent(self.array, 0)), ir.Const(1, i32))
+            count = builder.op("min", count, last)
+        return builder.put(ir.Load(self.array, (count, self.worker), builder.loc))
+
+    def overflowed(self, builder: Builder) -> ir.Value:
+        """Whether there was no room for something. Asked between the sweeps, when nothing was taken off yet."""
+        room = builder.put(ir.Extent(self.array, 0))
+        return builder.op("greater", builder.put(ir.Get(self.top)), room)
+
+    def described(self, body: ir.Block) -> ir.Stack:
+        """What the kernel says of it; `body` is that of the kernel in normal form."""
+        return ir.Stack(self.array, room(self.sites, body), self.loc)

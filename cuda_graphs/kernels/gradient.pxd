@@ -1,0 +1,47 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from libc.stdint cimport uint64_t
+from libcpp.vector cimport vector
+
+from cuda_graphs._objects.stream cimport Stream
+from cuda_graphs.kernels.function cimport KernelFunction
+from cuda_graphs.kernels.reading cimport Leaf
+from cuda_graphs.kernels.specialisation cimport Specialisation
+
+
+# The numbers that the host knows of the arguments of one call.
+cdef class Known:
+    cdef const Leaf* leaves
+    cdef Specialisation code
+
+
+# An array that comes with a call, and the gradient that comes with it.
+cdef struct Operand:
+    size_t leaf
+    uint64_t size      # bytes of an element
+    int ndim
+    bint is_written    # by the kernel
+    uint64_t begin, end
+    uint64_t grad, grad_end
+
+
+# What is known of one specialisation.
+cdef class Sizes:
+    cdef vector[Operand] operands
+    cdef list paths          # of the operands
+    cdef list known          # of each stack: its size as an expression, or None
+    cdef list needed         # the numbers that these take
+    cdef tuple values        # what they were
+    cdef list rooms          # and what came of it; an element is None where it has to be counted
+
+
+cdef class GradientFunction(KernelFunction):
+    cdef KernelFunction counter
+    cdef dict sizes          # Sizes by Specialisation
+    cdef object heaps        # Buffers by Stream
+    cdef object room
+    cdef readonly object stats
+
+    cdef Sizes _sizes(self, Specialisation code)
+    cdef list _rooms(self, Specialisation code, Sizes sizes, const Leaf* leaves, tuple args, Stream stream)
+    cdef object _heap(self, uint64_t size, Stream stream)

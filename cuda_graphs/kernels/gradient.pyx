@@ -1,0 +1,257 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Gradients of kernels: their calls, and the memory of their stacks.
+
+How large stacks become, the host works out from extents and numbers of the call where it can; else a kernel counts it,
+and the host waits for that. Sizes are parameters of the launch, as addresses are, so nothing is uploaded for them. The
+memory is of one stream, whose order keeps calls apart, and only grows.
+"""
+
+import weakref
+
+from libc.stdint cimport uint64_t
+from libcpp.vector cimport vector
+
+from cuda_graphs._objects.buffer cimport Buffer
+from cuda_graphs._objects.numbers cimport as_int
+from cuda_graphs._objects.stream cimport Stream
+from cuda_graphs.kernels.function cimport KernelFunction, begin
+from cuda_graphs.kernels.reading cimport Leaf, Reading
+from cuda_graphs.kernels.specialisation cimport Source, Specialisation, kLeaf, number_of
+
+from cuda_graphs.compiler.autodiff.sizes import Wrapped, evaluate, leaves_of
+from cuda_graphs.compiler.types import SCALARS
+from cuda_graphs.kernels.grad_stats import GradStats
+from cuda_graphs.kernels.targets import current_device
+
+cdef enum:
+    ALIGNMENT = 256  # of the memory of a stack
+
+cdef object MOST_ROOM = 2**31 - 1
+
+
+cdef class Known:
+    """The numbers that the host knows of one call; it is asked while the call runs, and never after."""
+
+    def __call__(self, kind, path, what):
+        cdef const Leaf* leaf = &self.leaves[<size_t>self.code.leaf_numbers[path]]
+        cdef Source source
+        if kind == "extent":
+            return leaf.extents[<int>what]
+        type = SCALARS[what]
+        if type.name == "u64":
+            return leaf.bits
+        source.origin, source.number, source.axis = kLeaf, self.code.leaf_numbers[path], 0
+        source.width = -type.size if type.kind == "int" else type.size
+        return number_of(source, self.leaves)
+
+
+cdef class Sizes:
+    """What is known of the arrays and stacks of one specialisation."""
+
+
+cdef class GradientFunction(KernelFunction):
+    """The gradient of a kernel: ``kernel.grad``. It is called with the arguments of the kernel, after the kernel.
+
+    It adds to the gradient of each array that the kernel reads, and takes that of what the kernel writes: the gradient of
+    an element that was stored to is read and becomes 0, that of one that was added to is read. Whoever calls it fills the
+    gradients of the results before, and clears those of the inputs.
+
+    Attributes:
+        stats: GradStats of all calls.
+        stack_room: How many values each stack of a thread holds, an int; None: as many as the call needs.
+    """
+
+    @property
+    def stack_room(self):
+        return self.room
+
+    @stack_room.setter
+    def stack_room(self, value):
+        number = None if value is None else as_int(value)
+        if value is not None and (number is None or not 1 <= number <= MOST_ROOM):
+            raise ValueError(f"stack_room of {self.name} is a number from 1 to {MOST_ROOM}, or None, not {value!r}")
+        self.room = number
+
+    def _lowering(self, embedded):
+        return "host" if self.options.graph else None
+
+    cdef tuple _launches(self, tuple args):
+        raise RuntimeError(
+            f"the gradient of {self.name}() cannot be a part of a graph or a capture yet: call it on a stream that is not "
+            "captured"
+        )
+
+    def __cuda_graph_emit__(self, node, args):
+        self._launches(tuple(args))
+
+    def __cuda_graph_kernel__(self, config, args):
+        self._launches(tuple(args))
+
+    cdef object _launch(self, Specialisation code, Reading* r, tuple args, Stream stream):
+        cdef Sizes sizes = self._sizes(code)
+        cdef vector[uint64_t] words
+        cdef list rooms, workers, offsets = []
+        cdef Buffer heap = None, temps = None
+        cdef uint64_t size = 0, base = 0
+        check_operands(self.name, sizes, r.leaves)
+        self.stats.calls += 1
+        if sizes.known:
+            rooms = self._rooms(code, sizes, r.leaves, args, stream)
+            workers = workers_of(code, r.leaves)
+            for stack, room, count in zip(code.artifact.gradient.stacks, rooms, workers):
+                offsets.append(size)
+                size += (<uint64_t>room * <uint64_t>count * <uint64_t>stack.size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+            heap = self._heap(size, stream)
+            base = heap._address
+            for offset, room, count in zip(offsets, rooms, workers):
+                words.push_back(base + <uint64_t>offset)
+                words.push_back(<uint64_t>room)
+                words.push_back(<uint64_t>count)
+        if code.answers:
+            return code.launch_for_results(r.leaves, stream, &words)
+        if code.temp_bytes:
+            temps = current_device().memory_resource.allocate(code.temp_bytes, stream=stream)
+        code.run(r.leaves, stream, temps._address if temps is not None else 0, &words)
+        return None
+
+    cdef Sizes _sizes(self, Specialisation code):
+        cdef Sizes found = self.sizes.get(code)
+        if found is None:
+            with self.lock:
+                found = self.sizes[code] = sizes_of(code)
+        return found
+
+    cdef list _rooms(self, Specialisation code, Sizes sizes, const Leaf* leaves, tuple args, Stream stream):
+        """How many values each stack holds in this call."""
+        if self.room is not None:
+            return [self.room] * len(sizes.known)
+        cdef Known known = Known.__new__(Known)
+        known.leaves, known.code = leaves, code
+        cdef tuple values = tuple([known(*leaf) for leaf in sizes.needed])
+        cdef list rooms
+        if sizes.rooms is None or values != sizes.values:
+            self.stats.host_evals += 1
+            rooms = [worked_out(expression, known) for expression in sizes.known]
+            sizes.values, sizes.rooms = values, rooms
+        rooms = sizes.rooms
+        if None in rooms:
+            rooms = self._counted(rooms, args, stream)
+        for room in rooms:
+            if room > MOST_ROOM:
+                raise MemoryError(f"a stack of the gradient of {self.name}() would hold {room} values: split the loop")
+        return [max(1, room) for room in rooms]
+
+    def _counted(self, rooms, args, stream):
+        found = self.counter(*args, stream=stream)
+        counts = found if isinstance(found, tuple) else (found,)
+        self.stats.sizer_launches += 1
+        self.stats.d2h_reads += 1
+        self.stats.device_evals += rooms.count(None)
+        return [count if room is None else room for room, count in zip(rooms, counts)]
+
+    cdef object _heap(self, uint64_t size, Stream stream):
+        """Memory of as many bytes for work of a stream: what it had before is enough, or goes when its work is done."""
+        cdef Buffer found = self.heaps.get(stream)
+        self.stats.heap_bytes = size
+        if found is None or found._size < size:
+            self.stats.heap_grows += 1
+            if found is not None:
+                size = max(size, 2 * found._size)
+            found = current_device().memory_resource.allocate(size, stream=stream)
+            self.heaps[stream] = found
+        return found
+
+    def forget(self):
+        """Forget what was compiled, and give the memory of the stacks back when nobody uses it any more."""
+        super().forget()
+        self.sizes.clear()
+        self.heaps = weakref.WeakKeyDictionary()
+        self.counter.forget()
+
+    def __repr__(self):
+        return f"<gradient of {super().__repr__()[1:]}"
+
+
+def gradient_of(KernelFunction primal):
+    """The GradientFunction of a kernel."""
+    cdef GradientFunction self = begin(GradientFunction, primal.function, primal.options, primal.annotations, True)
+    self.counter = begin(KernelFunction, primal.function, primal.options, primal.annotations, False)
+    self.mode, self.counter.mode = "reverse", "count"
+    self.is_graph = self.counter.is_graph = False
+    self.sizes, self.heaps, self.stats = {}, weakref.WeakKeyDictionary(), GradStats()
+    return self
+
+
+cdef list workers_of(Specialisation code, const Leaf* leaves):
+    """Workers of each stack."""
+    cdef list found = []
+    cdef size_t number
+    cdef uint64_t most, blocks
+    for stack in code.artifact.gradient.stacks:
+        most = 1
+        for task in stack.tasks:
+            number = task
+            blocks = code.grid_of(code.tasks[number], leaves)
+            most = max(most, blocks if code.artifact.target == "x86" else blocks * code.tasks[number].block)
+        found.append(most)
+    return found
+
+
+cdef object worked_out(expression, Known known):
+    """How many values a stack holds; None: that has to be counted."""
+    if expression is None:
+        return None
+    try:
+        return evaluate(expression, known)
+    except Wrapped:
+        return None
+
+
+cdef Sizes sizes_of(Specialisation code):
+    cdef Sizes self = Sizes.__new__(Sizes)
+    cdef Operand operand
+    info = code.artifact.gradient
+    self.paths = []
+    for path, size, ndim in info.arrays:
+        if path.endswith(".grad") and path.removesuffix(".grad") in self.paths:
+            continue
+        operand.leaf, operand.size, operand.ndim = code.leaf_numbers[path], size, ndim
+        operand.is_written = path in info.written
+        self.operands.push_back(operand)
+        self.paths.append(path)
+    self.known = [stack.room for stack in info.stacks]
+    self.needed = sorted(set().union(*[leaves_of(each) for each in self.known if each is not None]))
+    return self
+
+
+cdef int check_operands(str name, Sizes sizes, const Leaf* leaves) except -1:
+    """Refuse arrays that share memory so that the gradient would be wrong."""
+    cdef Operand* a
+    cdef Operand* b
+    cdef uint64_t bytes_
+    cdef size_t i, j
+    cdef int axis
+    for i in range(sizes.operands.size()):
+        a = &sizes.operands[i]
+        bytes_ = a.size
+        for axis in range(a.ndim):
+            bytes_ *= <uint64_t>leaves[a.leaf].extents[axis]
+        a.begin, a.end = leaves[a.leaf].bits, leaves[a.leaf].bits + bytes_
+        a.grad = leaves[a.leaf + 1].bits
+        a.grad_end = a.grad + bytes_ if a.grad else 0
+    for i in range(sizes.operands.size()):
+        a = &sizes.operands[i]
+        for j in range(sizes.operands.size()):
+            b = &sizes.operands[j]
+            if a.grad < b.end and b.begin < a.grad_end:
+                raise ValueError(
+                    f"gradient of {name}(): the gradient of {sizes.paths[i]!r} is the memory of {sizes.paths[j]!r}, which it "
+                    "reads while it runs: pass a copy"
+                )
+            if i != j and a.is_written and a.begin < b.end and b.begin < a.end:
+                raise ValueError(
+                    f"gradient of {name}(): {sizes.paths[i]!r}, which the kernel writes, and {sizes.paths[j]!r} are the same "
+                    "memory, so what it has read may not be there any more: pass different arrays"
+                )
+    return 0

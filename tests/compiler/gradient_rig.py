@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Gradients of functions on all targets (rig.py), and central differences to compare them with."""
+
+from contextlib import suppress
+
+import numpy as np
+
+from cuda_graphs.compiler.autodiff import gradient
+from cuda_graphs.compiler.autodiff.sizes import Wrapped, evaluate
+from cuda_graphs.compiler.frontend import translate
+from cuda_graphs.compiler.interpret import interpret
+from cuda_graphs.compiler.passes.debug import without_asserts
+from cuda_graphs.compiler.passes.propagate import propagate
+from cuda_graphs.compiler.pipeline import lower
+from cuda_graphs.compiler.signature import specialise
+from tests.compiler.rig import Grad, compare, flattened
+
+OVERFLOW = "adstack.overflow"
+
+
+def floats(*values):
+    """An array with a gradient."""
+    return Grad(np.array(values, np.float64))
+
+
+def zeros(*shape):
+    return Grad(np.zeros(shape))
+
+
+def ints(*values):
+    return np.array(values, np.int32)
+
+
+def flat_of(arguments):
+    return {path: v for name, value in arguments.items() for path, v in flattened(name, value)}
+
+
+def grads_of(arguments):
+    """The paths of what has a gradient."""
+    return [name for name, value in arguments.items() if isinstance(value, Grad)]
+
+
+def rooms_of(function, arguments, memory):
+    """{stack: room}, as the counting kernel says it, which every expression covers."""
+    signature = specialise(function, arguments)
+    kernel, _ = translate(function, dict(signature))
+    stacks = gradient(propagate(without_asserts(kernel))).stacks
+    if not stacks:
+        return {}
+    counting, _ = lower(function, signature, check_ir=True, mode="count")
+    counts = compare(counting, memory)[1]
+
+    def leaf(kind, path, what):
+        return int(memory[path]) if kind == "scalar" else memory[path].shape[what]
+
+    for stack, count in zip(stacks, counts, strict=True):
+        if stack.room is not None:
+            with suppress(Wrapped):
+                assert evaluate(stack.room, leaf) >= count, (stack.array.path, stack.room)
+    return {stack.array.path: max(1, int(count)) for stack, count in zip(stacks, counts, strict=True)}
+
+
+def forward(function, arguments):
+    """The arrays after the function ran."""
+    program, _ = lower(function, specialise(function, arguments), check_ir=True)
+    return compare(program, {"random.seed": 0} | flat_of(arguments), exact=False, targets=("interpreter",))[0]
+
+
+def gradients(function, seeds, *, targets=None, rooms=None, debug=False, **arguments):
+    """{path: gradient} after the function and its gradient ran, with the adjoints of its results as `seeds` says.
+
+    All targets must agree, and nothing but gradients changes.
+    """
+    memory = {"random.seed": 0} | flat_of(arguments) | forward(function, arguments)
+    rooms = rooms_of(function, arguments, memory) if rooms is None else rooms
+    adjoints = {f"{path}.grad": np.zeros_like(memory[path]) for path in grads_of(arguments)}
+    for path, seed in seeds.items():
+        adjoints[f"{path}.grad"][...] = seed
+    program, _ = lower(function, specialise(function, arguments), check_ir=True, mode="reverse", debug=debug)
+    flat = memory | adjoints | rooms | {OVERFLOW: np.zeros(1, np.int64)}
+    found, _ = compare(program, flat, exact=False, targets=targets)
+    for path, value in memory.items():
+        np.testing.assert_array_equal(found.get(path, value), value, err_msg=f"{path} changed")
+    if OVERFLOW in found:
+        assert found[OVERFLOW][0] == 0 or rooms is not None
+    return {path: found[f"{path}.grad"] for path in grads_of(arguments)} | {OVERFLOW: int(found[OVERFLOW][0])}
+
+
+def differences(function, seeds, wrt, step=1e-6, **arguments):
+    """Central differences of the sum of seeds times results, with respect to an argument, on the interpreter."""
+    kernel, _ = translate(function, dict(specialise(function, arguments)))
+    flat = flat_of(arguments)
+
+    def loss(values):
+        arrays = {p: v.copy() for p, v in (flat | {wrt: values}).items() if isinstance(v, np.ndarray)}
+        interpret(kernel, arrays, flat)
+        return sum(float(np.sum(arrays[path] * seed)) for path, seed in seeds.items())
+
+    found = np.zeros_like(flat[wrt])
+    for at in np.ndindex(found.shape):
+        high, low = flat[wrt].copy(), flat[wrt].copy()
+        high[at] += step
+        low[at] -= step
+        found[at] = (loss(high) - loss(low)) / (2 * step)
+    return found
+
+
+def check(function, seeds, wrt, *, rtol=1e-6, atol=1e-7, targets=None, **arguments):
+    """The gradients are central differences."""
+    found = gradients(function, seeds, targets=targets, **arguments)
+    for path in (wrt,) if isinstance(wrt, str) else wrt:
+        wanted = differences(function, seeds, path, **arguments)
+        np.testing.assert_allclose(found[path], wanted, rtol=rtol, atol=atol, err_msg=f"gradient of {path}")
+    return found
