@@ -42,6 +42,19 @@ CUresult launch_carrier(const StreamHandle& stream, const Objects& kept) {
     return status;
 }
 
+// Where the end of what is in the stream now can be seen, however much comes behind it.
+LastUse mark_now(const LastUse& last) {
+    LastUse now = last;
+    if (!last.stream) return now;
+    EventHandle event = create_event(last.context, false, false);
+    if (event && driver().cuEventRecord(*event, *last.stream) == CUDA_SUCCESS) now.event = std::move(event);
+    return now;
+}
+
+bool is_legacy(CUstream raw) noexcept {
+    return raw == nullptr || raw == CU_STREAM_LEGACY;
+}
+
 CUresult query(const LastUse& use) {
     if (use.event) return driver().cuEventQuery(*use.event);  // first: it may be nearer than the stream's end
     // A query would spoil a capture.
@@ -59,14 +72,23 @@ CUresult outlive_use(const LastUse& use, const Objects& kept) {
     if (scope.status() != CUDA_SUCCESS) return scope.status();
     const CUresult status = query(use);
     if (status != CUDA_ERROR_NOT_READY) return status;
-    if (use.stream) return launch_carrier(use.stream, kept);
+    if (use.stream && !is_legacy(*use.stream)) return launch_carrier(use.stream, kept);
+    // Into the legacy default stream nothing is put: others would wait for it.
+    const LastUse end = use.event ? use : mark_now(use);
+    if (!end.event) return CUDA_ERROR_NOT_READY;
     const StreamHandle behind = create_stream(use.context, CU_STREAM_NON_BLOCKING, 0);
     if (!behind) return take_noted_error().status;
-    const CUresult waits = driver().cuStreamWaitEvent(*behind, *use.event, 0);
+    const CUresult waits = driver().cuStreamWaitEvent(*behind, *end.event, 0);
     return waits == CUDA_SUCCESS ? launch_carrier(behind, kept) : waits;
 }
 
 }  // namespace
+
+bool LastUse::is_of(CUstream raw) const noexcept {
+    if (!stream || *stream != raw) return false;
+    CUcontext now = nullptr;  // whose default stream it is
+    return !is_legacy(raw) || (driver().cuCtxGetCurrent(&now) == CUDA_SUCCESS && now == raw_of(context));
+}
 
 bool is_passing(CUresult status) noexcept {
     return is_refused_here(status) || status == CUDA_ERROR_OUT_OF_MEMORY ||
@@ -112,15 +134,6 @@ Owners ExecOwners::rollback(OwnerSlot slot) noexcept {
 }
 
 namespace {
-
-// Where the end of what is in the stream now can be seen, however much comes behind it.
-LastUse mark_now(const LastUse& last) {
-    LastUse now = last;
-    if (!last.stream) return now;
-    EventHandle event = create_event(last.context, false, false);
-    if (event && driver().cuEventRecord(*event, *last.stream) == CUDA_SUCCESS) now.event = std::move(event);
-    return now;
-}
 
 CUresult find_end(const LastUse& use) {
     if (use.lost) return CUDA_ERROR_UNKNOWN;
@@ -271,6 +284,10 @@ CUresult prepare_use(const LastUse& last, const StreamHandle& stream, LastUse* n
     }
     if (!next->context) next->context = current_context();
     if (!next->context) return why_no_context();
+    if (is_legacy(box.raw)) {
+        next->stream = stream;
+        return CUDA_SUCCESS;
+    }
     if (last.event && !last.is_shared && raw_of(last.context) == raw_of(next->context))
         next->event = last.event;
     else

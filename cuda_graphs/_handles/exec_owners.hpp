@@ -24,13 +24,13 @@ namespace cg {
 // Where the end of the last launch can be seen. "Each launch is ordered behind both any previous work in hStream and
 // any previous launches of graphExec" (cuda.h, cuGraphLaunch): so the last one stands for all.
 struct LastUse {
-    StreamHandle stream;  // a stream that lives as long as this, or
+    StreamHandle stream;  // a stream that lives as long as this (of the legacy default stream: that of the context), or
     EventHandle event;    // recorded behind the launch, where a stream may go or mean another one elsewhere
     ContextHandle context;
     bool lost = false;       // the event could not be recorded, nor the end waited for: nothing shows it any more
     bool is_shared = false;  // with parked owners: the event is not recorded again
 
-    bool is_of(CUstream raw) const noexcept { return stream && *stream == raw; }
+    bool is_of(CUstream raw) const noexcept;
 };
 
 // The two kinds of uses. Each is followed on its own.

@@ -309,21 +309,52 @@ cdef class Struct(Reader):
         return annotations.StructSpec(self.cls, tuple(specs))
 
 
+# What is the same object has the same value, now as before.
+cdef frozenset UNCHANGING = frozenset((bool, int, float, str, bytes, type(None), Field))
+
+
+cdef class Numbers:
+    """Numbers of the values of one template parameter, of which calls mostly give the one of the call before."""
+
+    cdef object interned, last
+    cdef int64_t number
+
+    def __cinit__(self):
+        self.interned = Interned()
+        self.last = self  # no value is this
+
+    cdef int64_t number_of(self, object value) except? -1:
+        cdef int64_t found
+        if value is self.last:
+            return self.number
+        found = self.interned.number(value)
+        if type(value) in UNCHANGING:
+            self.last = self  # what goes with the one before may call again: it finds no number of another value
+            self.number = found
+            self.last = value
+        return found
+
+    cdef int forget(self) except -1:
+        self.last = self
+        self.interned.forget()
+        return 0
+
+
 cdef class Template(Reader):
     """A value that code is made for: each has a number."""
 
-    cdef object known
+    cdef Numbers known
 
     def __cinit__(self):
         self.keys = 1
 
     cdef int read(self, Reading* r, object value) except -1:
-        if isinstance(value, NDArray) and not hasattr(value, "__cuda_graphs_field__"):
+        if isinstance(value, NDArray) and not isinstance(value, Field):
             raise TypeError(
                 f"parameter {self.path!r} is a template, and takes no NDArray, whose address is known in a call only: make "
                 "it a cg.field, or declare the parameter as cg.types.ndarray()"
             )
-        r.keys[self.key] = <uint64_t><int64_t>self.known.number(value)
+        r.keys[self.key] = <uint64_t>self.known.number_of(value)
         return 0
 
     cdef int forget(self) except -1:
@@ -339,7 +370,7 @@ cdef class Tensor(Reader):
     """A field, which code is made for, or an array."""
 
     cdef Array array
-    cdef object known
+    cdef Numbers known
 
     def __cinit__(self):
         self.leaves, self.keys = 1, 1
@@ -347,7 +378,7 @@ cdef class Tensor(Reader):
     cdef int read(self, Reading* r, object value) except -1:
         if not isinstance(value, Field):
             return self.array.read(r, value)
-        r.keys[self.key] = OF_FIELD | <uint64_t><int64_t>self.known.number(value)
+        r.keys[self.key] = OF_FIELD | <uint64_t>self.known.number_of(value)
         return 0
 
     cdef int own(self, dict owners, object value) except -1:
@@ -389,12 +420,12 @@ cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t k
         self = Tensor.__new__(Tensor)
         (<Tensor>self).array = reader_of(annotations.NDArray(), path, leaf, key, with_grads)
         self.leaves = (<Tensor>self).array.leaves
-        (<Tensor>self).known = Interned()
+        (<Tensor>self).known = Numbers()
     elif isinstance(annotation, annotations.Fixed):
         self = Fixed.__new__(Fixed)
     elif is_template(annotation):
         self = Template.__new__(Template)
-        (<Template>self).known = Interned()
+        (<Template>self).known = Numbers()
     else:
         self = struct_reader(annotation, path, leaf, key, with_grads)
     self.annotation, self.path, self.leaf, self.key = annotation, path, leaf, key

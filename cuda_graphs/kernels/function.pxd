@@ -39,6 +39,7 @@ cdef class KernelFunction:
     cdef tuple _launches(self, tuple args)
     cdef int _capture(self, tuple args, Stream stream) except -1
     cdef bint _capture_for_others(self, tuple args, Stream stream) except -1
+    cdef bint _is_replayed(self) noexcept
     cdef Replay _replay_or_none(self, Specialisation code, Reading* r)
     cdef Replay _replay(self, Specialisation code, Reading* r)
     cdef object _launch(self, Specialisation code, Reading* r, tuple args, Stream stream)

@@ -52,7 +52,7 @@ cdef enum:
     FEW = 32  # leaves and keys that need no memory from the heap
 
 MOST_GRAPHS = 64  # of one kernel; those that were not used for the longest time go
-GRAPHS_ARE_ON = os.environ.get("CUDA_GRAPHS_KERNEL_GRAPHS", "1") == "1"
+cdef bint graphs_are_on = os.environ.get("CUDA_GRAPHS_KERNEL_GRAPHS", "1") == "1"
 
 # Keywords of a call that are not parameters.
 RESERVED = ("stream",)
@@ -202,9 +202,9 @@ cdef class KernelFunction:
         """Whether tasks that follow each other are one launch."""
         return self.chain == "resident" and lowering is not None and lowering != "host"
 
-    def _is_replayed(self):
+    cdef bint _is_replayed(self) noexcept:
         """Whether calls launch one graph."""
-        return self.is_graph and GRAPHS_ARE_ON and not self.debug and not self.is_refused
+        return self.is_graph and graphs_are_on and not self.debug and not self.is_refused
 
     def _artifact(self, signature, target, graph, chain):
         if self.debug:  # the claims of code that reports are not kept on disk
@@ -324,7 +324,7 @@ cdef class KernelFunction:
         if may_be_captured(stream._h) and is_captured(stream):
             self._capture(args, stream)
             return None
-        cdef bint replays = self._is_replayed() and (code.is_straight or code.artifact.lowering != "host")
+        cdef bint replays = self._is_replayed() and code.is_replayable
         cdef Replay replay = None
         # A replay finds out by itself.
         if self.is_graph and (staff is not None or not replays) and self._capture_for_others(args, stream):
@@ -435,7 +435,7 @@ cdef class KernelFunction:
             return "it is no graph kernel, so a call launches the tasks one after the other"
         if self.debug:
             return "debug=True, so that an assert that fails is an exception of the call"
-        if not GRAPHS_ARE_ON:
+        if not graphs_are_on:
             return "CUDA_GRAPHS_KERNEL_GRAPHS is in the environment, and not 1"
         if self.loop != "auto":
             return f'loop="{self.loop}" was asked for'

@@ -97,6 +97,7 @@ cdef class Specialisation:
     cdef object report               # of a gradient with stacks: the Report that its tasks write to
     cdef bint draws                  # random numbers
     cdef bint leaves_memory          # arrays may go while it runs, and their memory with them
+    cdef readonly bint is_replayable  # one graph: the host does not decide between its tasks
     cdef readonly bint is_straight   # tasks, with no control flow between them
     cdef readonly bint prints        # a call waits for what it writes
     cdef readonly bint answers       # a call waits for what it returns, or for a report of asserts

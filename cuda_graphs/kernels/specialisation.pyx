@@ -391,6 +391,7 @@ def load(str name, artifact, shape, dict leaves, guards) -> Specialisation:
         add_apart(self, maker, first, second)
     add_steps(self, maker, artifact.plan if artifact.lowering == "host" else range(len(artifact.tasks)))
     self.is_straight = artifact.plan == tuple(range(len(artifact.tasks)))
+    self.is_replayable = self.is_straight or artifact.lowering != "host"
     self.fields = tuple(maker.fields)
     # Managed memory is given back after all work of the device, as the driver does that.
     self.leaves_memory = not current_device().properties.direct_managed_mem_access_from_host
