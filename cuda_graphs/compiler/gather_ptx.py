@@ -23,13 +23,12 @@ from .lanes_ptx import FULL, GpuLanes, when
 from .llvm import Emitter
 from .notation import llvm_type, number
 from .passes.demote_atomics import ROWS
-from .passes.gather_atomics import neutral
+from .passes.gather_atomics import JOINED, neutral
 from .strides_ptx import strided
 
 __all__ = ["add_sums", "with_block_bins"]
 
 SHARED = " addrspace(3)"
-MOST = 16  # sums that blocks join: each takes shared memory and some fifty instructions
 
 
 def memory(e: Emitter, name: str, kind: str) -> str:
@@ -45,7 +44,7 @@ def add_sums(e: Emitter, task: ir.Task, sums: list[ir.If], capability: int) -> N
     """Do the atomics of what threads have gathered, which is in the bodies of these statements."""
 
     may_end = any(isinstance(s, (ir.Exit, ir.Assert)) for s in ir.walk(task.body))
-    few, more = ([], sums) if may_end else (sums[:MOST], sums[MOST:])
+    few, more = ([], sums) if may_end else (sums[:JOINED], sums[JOINED:])
     e.block(ir.Block(list(more)))
     if few:
         join(e, task.name, few, capability)

@@ -23,7 +23,9 @@ from .alias_facts import may_alias
 from .copy import Copier
 from .demote_atomics import ROWS
 
-__all__ = ["Accesses", "gather_atomics", "neutral"]
+__all__ = ["JOINED", "Accesses", "gather_atomics", "neutral"]
+
+JOINED = 16  # sums of a loop that blocks of a GPU join: each takes shared memory and some fifty instructions
 
 Place = tuple[ir.Array, tuple[Hashable, ...]]
 

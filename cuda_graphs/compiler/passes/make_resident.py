@@ -18,13 +18,13 @@ from ..bins import BYTES
 from ..collectives import WARP
 from ..errors import CompileError, CompileResidentError, fail
 from ..types import u32
+from .gather_atomics import JOINED
 
 __all__ = ["make_resident", "obstacle"]
 
 BARRIER_WORDS = 96  # three counters, each in a line of the cache of its own (resident_ptx.py)
 EXCHANGE = 272  # bytes for reductions over a block
 SUM = WARP * (8 + 4)  # bytes for what a block gathers for one element (gather_ptx.py)
-MOST_SUMS = 16
 SHARED_LIMIT = 48 << 10  # bytes that every launch may have
 
 
@@ -101,4 +101,4 @@ def obstacle(tasks: list[ir.Task]) -> CompileError | None:
 def shared_by(task: ir.Task) -> int:
     """Bytes that blocks of a GPU share in the task, at most."""
     team = EXCHANGE if task.loop is not None and task.loop.blocks else 0
-    return shared_layout(task)[1] + team + BYTES * len(task.bins) + SUM * min(len(task.sums), MOST_SUMS)
+    return shared_layout(task)[1] + team + BYTES * len(task.bins) + SUM * min(len(task.sums), JOINED)
