@@ -9,6 +9,10 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
+
+if not hasattr(np, "row_stack"):  # Numba 0.68 asks for it when it is imported; NumPy 2.5 has it no more
+    np.row_stack = np.vstack
+
 from numba import cuda
 
 DRIVERS = ("cuda",)

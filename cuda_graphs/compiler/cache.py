@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import disk, trace
 from .annotations import Spec
@@ -31,8 +31,7 @@ __all__ = ["CompileCache", "cached_compile", "compile_cache"]
 KIND = "kernel"
 
 
-@dataclasses.dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """One file. `kind`: "kernel", or "image" of PTX that was translated for the CPU. `used`: seconds since 1970."""
 
     name: str
