@@ -73,7 +73,8 @@ typedef struct cgh_global {  // a .global or .const variable
 //
 // Numbers are little endian. The description is JSON: {"triple": "x86_64-...", "features": ["avx2", ...] that the code
 // needs of the CPU, "entries": [{"name", "params": [[offset, size], ...], "shared": bytes}, ...]}. An entry is a
-// cgh_entry of that name; "shared" is its static_shared_bytes.
+// cgh_entry of that name; "shared" is its static_shared_bytes. "made_here", if it is there, tells a CPU of the kind on
+// which the code was made (compiler/this_cpu.py): any other is asked for its features.
 // What the object imports: `cgh_` and a name of cgh_services, and functions of libc and libm.
 #define CGH_NATIVE_MAGIC "\177CGHOBJ\n"
 #define CGH_NATIVE_VERSION 1

@@ -129,7 +129,7 @@ def translate(text: str) -> tuple[dict, str]:
 
 def _load_ptx(image: bytes) -> tuple[dict, bytes]:
     image = image.rstrip(b"\0")
-    name = cache.key(image, native.host())
+    name = cache.key(image, native.depends_on())
     entry = cache.load(name)
     if entry is None:
         try:

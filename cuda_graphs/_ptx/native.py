@@ -12,7 +12,10 @@ from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from . import trace
+from cuda_graphs.compiler.fingerprint import llvm_version
+from cuda_graphs.compiler.this_cpu import identity
+
+from . import linker, trace
 from .errors import invalid_ptx
 
 if TYPE_CHECKING:
@@ -36,19 +39,19 @@ def _binding() -> Any:
 CODE_MODEL = {"reloc": "static", "codemodel": "large"}
 
 
+def depends_on() -> dict[str, str]:
+    """What the object code depends on besides the IR; LLVM need not be there to know it."""
+    return {"llvm": llvm_version(), "cpu": identity(), **CODE_MODEL}
+
+
 @cache
 def host() -> dict[str, str]:
-    """What the object code depends on besides the IR."""
-    import llvmlite
-
+    """This machine, in LLVM's words."""
     llvm = _binding()
     return {
-        "llvmlite": llvmlite.__version__,
-        "llvm": ".".join(map(str, llvm.llvm_version_info)),
         "triple": llvm.get_process_triple(),
         "cpu": llvm.get_host_cpu_name(),
         "features": llvm.get_host_cpu_features().flatten(),
-        **CODE_MODEL,
     }
 
 
@@ -112,13 +115,22 @@ class Code:
     """
 
     def __init__(self, object_code: bytes, symbols: list[str], imports: Mapping[str, int] | None = None):
-        builder = _binding().JITLibraryBuilder().add_object_img(object_code).add_current_process()
-        for name, address in (imports or {}).items():
-            builder.import_symbol(name, address)
-        for symbol in symbols:
-            builder.export_symbol(symbol)
-        with LOCK, trace.timed("link"):
-            self.tracker = builder.link(_jit(), f"image{next(_numbers)}")
+        imports = imports or {}
+        with trace.timed("link"):
+            if linker.is_linkable(object_code):
+                self.tracker: Any = linker.Linked(object_code, imports)
+            else:
+                self.tracker = _linked_by_llvm(object_code, symbols, imports)
+        missing = [symbol for symbol in symbols if symbol not in self]
+        if missing:
+            self.close()
+            raise RuntimeError(f"it has no {', '.join(missing)}")
+
+    def __contains__(self, symbol: str) -> bool:
+        try:
+            return bool(self.tracker[symbol])
+        except KeyError:
+            return False
 
     def __getitem__(self, symbol: str) -> int:
         return self.tracker[symbol]
@@ -131,3 +143,14 @@ class Code:
         # At exit the process takes the code with it, and LLVM may be gone already. No tracker: linking failed.
         if hasattr(self, "tracker") and not sys.is_finalizing():
             self.close()
+
+
+def _linked_by_llvm(object_code: bytes, symbols: list[str], imports: Mapping[str, int]) -> Any:
+    """Objects for other CPUs than those that linker.py knows."""
+    builder = _binding().JITLibraryBuilder().add_object_img(object_code).add_current_process()
+    for name, address in imports.items():
+        builder.import_symbol(name, address)
+    for symbol in symbols:
+        builder.export_symbol(symbol)
+    with LOCK:
+        return builder.link(_jit(), f"image{next(_numbers)}")

@@ -11,6 +11,7 @@ import json
 from typing import Any
 
 from cuda_graphs.compiler.image import HEAD, MAGIC, VERSION
+from cuda_graphs.compiler.this_cpu import made_here
 
 from . import native
 from .errors import INVALID_IMAGE, NO_BINARY_FOR_GPU, ImageError
@@ -33,7 +34,9 @@ def read(image: bytes) -> tuple[dict[str, Any], bytes]:
         raise _damaged("its content is not what was written")
     try:
         found = json.loads(image[head : head + text])
-        _check_cpu(found["triple"], found["features"])
+        triple, features = found["triple"], found["features"]
+        if found.get("made_here") != made_here(triple, features):
+            _check_cpu(triple, features)
         kernels = [_kernel(entry) for entry in found["entries"]]
     except (ValueError, KeyError, TypeError) as error:
         raise _damaged(f"its description cannot be read ({type(error).__name__}: {error})") from None

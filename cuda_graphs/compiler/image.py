@@ -23,7 +23,8 @@ HASHED = 28  # bytes of the head that its hash covers
 
 
 def native_image(code: bytes, tasks: Iterable[TaskInfo], cpu: Mapping[str, Any]) -> bytes:
-    """The image of an object file and its entries. `cpu` says what the code needs: {"triple", "features"}."""
+    """The image of an object file and its entries. `cpu` says what the code needs: {"triple", "features"}, and by
+    "made_here" where that is known to be so (this_cpu.py)."""
     entries = [
         {"name": t.entry, "params": [(s.offset, s.size) for s in t.slots], "shared": t.shared_bytes}
         for t in tasks

@@ -29,6 +29,7 @@ from .llvm import Emitter
 from .notation import llvm_type, suffix
 from .resident import Staying, slots_of
 from .spread import Spread, spread_of
+from .this_cpu import identity, made_here
 from .types import ScalarType
 
 PARALLEL = "!0"  # the access group of memory that iterations do not share
@@ -47,11 +48,12 @@ class X86:
 
     def depends_on(self) -> tuple[object, ...]:
         """What code for it depends on."""
-        return self.name, self.fast_math, machine.cpu()
+        return self.name, self.fast_math, identity()
 
     def image(self, code: bytes, tasks: tuple[TaskInfo, ...]) -> bytes:
         """What the host driver loads."""
-        return native_image(code, tasks, machine.cpu())
+        cpu = machine.cpu()
+        return native_image(code, tasks, cpu | {"made_here": made_here(**cpu)})
 
     def atomic_scope(self) -> str:
         return ""

@@ -247,7 +247,7 @@ print(kept.hits, kept.misses, "cuda_graphs.compiler.pipeline" in sys.modules, "l
 """
 
 
-def test_a_process_that_comes_later_compiles_nothing(run_child, tmp_path, driver):
+def test_a_process_that_comes_later_compiles_nothing_and_needs_no_llvm(run_child, tmp_path):
     script = tmp_path / "add.py"
     script.write_text(CHILD)
     code = f"import runpy; runpy.run_path({str(script)!r})"
@@ -257,5 +257,4 @@ def test_a_process_that_comes_later_compiles_nothing(run_child, tmp_path, driver
         assert done.returncode == 0, done.stderr
         told.append(done.stdout.split())
     assert told[0][:2] == ["0", "1"]
-    links = "True" if driver.kind == "host" else "False"  # on a CPU llvmlite links the object
-    assert told[1] == ["1", "0", "False", links]
+    assert told[1] == ["1", "0", "False", "False"]

@@ -1,0 +1,236 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Links an ELF object for x86-64 into this process (System V ABI, AMD64 supplement, 4.4), so that code from disk runs
+without LLVM, whose library takes longer to load than all else.
+
+Objects are compiled with the large code model and without position independence (native.CODE_MODEL): all that is left
+open are addresses of 64 bits, which may be anywhere. So linking is to copy sections and to add addresses. Tables for
+unwinding are left out: nothing unwinds through generated code, services leave it by longjmp (image_loader.h).
+
+Anything else in an object is refused; lengths and places in it are checked before they are used.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import struct
+from collections.abc import Mapping
+from typing import NamedTuple
+
+__all__ = ["Linked", "is_linkable"]
+
+# <elf.h>
+RELOCATABLE, X86_64 = 1, 62  # e_type, e_machine
+SYMTAB, STRTAB, RELA, NOBITS = 2, 3, 4, 8  # sh_type
+WRITE, ALLOC, EXECUTE = 1, 2, 4  # sh_flags
+UNDEFINED, ABSOLUTE = 0, 0xFFF1  # st_shndx
+LOCAL = 0  # the upper half of st_info
+R_X86_64_64 = 1
+UNWIND = ".eh_frame"
+
+HEADER = struct.Struct("<4sBB10xHHIQQQIHHHHHH")
+SECTION = struct.Struct("<IIQQQQIIQQ")
+SYMBOL = struct.Struct("<IBBHQQ")
+RELOCATION = struct.Struct("<QQq")
+WORD = struct.Struct("<Q")
+
+MOST = 1 << 30  # bytes of an object in memory
+
+libc, libm = ctypes.CDLL(None, use_errno=True), ctypes.CDLL("libm.so.6")
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+FAILED = ctypes.c_void_p(-1).value
+
+
+class Section(NamedTuple):
+    name: str
+    type: int
+    flags: int
+    begin: int
+    size: int
+    info: int
+    align: int
+
+
+class Symbol(NamedTuple):
+    name: str
+    is_local: bool
+    section: int
+    value: int
+
+
+def is_linkable(image: bytes) -> bool:
+    """Whether it is an object for x86-64."""
+    if len(image) < HEADER.size:
+        return False
+    magic, bits, order, kind, machine, *_ = HEADER.unpack_from(image)
+    return (magic, bits, order, kind, machine) == (b"\x7fELF", 2, 1, RELOCATABLE, X86_64)
+
+
+class Linked:
+    """Code in this process. `imports`: addresses by name; what they lack is looked for in the process.
+
+    Raises RuntimeError for what is no such object, and where it wants what is not there.
+    """
+
+    def __init__(self, image: bytes, imports: Mapping[str, int]) -> None:
+        self.address = self.size = 0
+        try:
+            sections, symbols = _read(image)
+            places, self.size, spans = _places(sections)
+            self.address = _memory(self.size)
+            self._copy(image, sections, places)
+            values = [self._value(symbol, places, imports) for symbol in symbols]
+            self._relocate(image, sections, places, values)
+        except (struct.error, IndexError, KeyError, ValueError) as error:
+            self.close()
+            raise RuntimeError(
+                f"it is no object that can be linked ({type(error).__name__}: {error})"
+            ) from None
+        except BaseException:
+            self.close()
+            raise
+        for begin, end, protection in spans:
+            if libc.mprotect(self.address + begin, end - begin, protection):
+                self.close()
+                raise _failed("protect")
+        self.exports = {
+            symbol.name: value
+            for symbol, value in zip(symbols, values, strict=True)
+            if not symbol.is_local and symbol.section != UNDEFINED and value is not None
+        }
+
+    def __getitem__(self, symbol: str) -> int:
+        """The address of what the object exports under this name."""
+        return self.exports[symbol]
+
+    def _copy(self, image: bytes, sections: list[Section], places: dict[int, int]) -> None:
+        for number, place in places.items():
+            section = sections[number]
+            if section.type != NOBITS:
+                ctypes.memmove(self.address + place, _content(image, section), section.size)
+
+    def _value(self, symbol: Symbol, places: dict[int, int], imports: Mapping[str, int]) -> int | None:
+        """The address of a symbol; None of one that nothing can refer to."""
+        if symbol.section in places:
+            return self.address + places[symbol.section] + symbol.value
+        if symbol.section == ABSOLUTE:
+            return symbol.value
+        if symbol.section != UNDEFINED or not symbol.name:
+            return None
+        return imports[symbol.name] if symbol.name in imports else _in_process(symbol.name)
+
+    def _relocate(
+        self, image: bytes, sections: list[Section], places: dict[int, int], values: list[int | None]
+    ) -> None:
+        for section in sections:
+            if section.type != RELA or section.info not in places:
+                continue
+            place, size = places[section.info], sections[section.info].size
+            for offset, info, addend in RELOCATION.iter_unpack(_content(image, section)):
+                value = values[info >> 32]
+                if info & 0xFFFFFFFF != R_X86_64_64 or value is None or offset + WORD.size > size:
+                    raise RuntimeError(f"its relocation of type {info & 0xFFFFFFFF} at {offset} is not known")
+                word = WORD.pack((value + addend) & 0xFFFFFFFFFFFFFFFF)
+                ctypes.memmove(self.address + place + offset, word, WORD.size)
+
+    def close(self) -> None:
+        """Give the memory back."""
+        address, self.address = self.address, 0
+        if address:
+            libc.munmap(address, self.size)
+
+
+def _read(image: bytes) -> tuple[list[Section], list[Symbol]]:
+    """The sections and symbols of an object."""
+    if not is_linkable(image):
+        raise RuntimeError("it is no object for x86-64")
+    *_, table, _, _, _, _, each, count, names = HEADER.unpack_from(image)
+    if each != SECTION.size:
+        raise RuntimeError("its sections have another form")
+    rows = [SECTION.unpack_from(image, table + i * each) for i in range(count)]
+    _, kind, _, _, begin, size, *_ = rows[names]
+    text = _content(image, Section("", kind, 0, begin, size, 0, 1))
+    sections = [
+        Section(_name(text, name), kind, flags, begin, size, info, align)
+        for name, kind, flags, _, begin, size, _, info, align, _ in rows
+    ]
+    symbols: list[Symbol] = []
+    for section, (*_, link, _, _, _) in zip(sections, rows, strict=True):
+        if section.type == SYMTAB:
+            text = _content(image, sections[link])
+            symbols += [
+                Symbol(_name(text, name), info >> 4 == LOCAL, where, value)
+                for name, info, _, where, value, _ in SYMBOL.iter_unpack(_content(image, section))
+            ]
+    return sections, symbols
+
+
+def _content(image: bytes, section: Section) -> bytes:
+    if section.begin + section.size > len(image):
+        raise RuntimeError("it ends in one of its sections")
+    return image[section.begin : section.begin + section.size]
+
+
+def _name(text: bytes, at: int) -> str:
+    return text[at : text.index(b"\0", at)].decode() if at < len(text) else ""
+
+
+Span = tuple[int, int, int]
+PROTECTIONS = (
+    (EXECUTE, mmap.PROT_READ | mmap.PROT_EXEC),
+    (0, mmap.PROT_READ),
+    (WRITE, mmap.PROT_READ | mmap.PROT_WRITE),
+)
+
+
+def _places(sections: list[Section]) -> tuple[dict[int, int], int, list[Span]]:
+    """(where each section goes, bytes of all, the parts that are protected alike): pages are of one kind."""
+    places: dict[int, int] = {}
+    spans: list[Span] = []
+    end = 0
+    for kind, protection in PROTECTIONS:
+        begin = end
+        for number, section in enumerate(sections):
+            if (
+                not section.flags & ALLOC
+                or section.name == UNWIND
+                or kind != section.flags & (WRITE | EXECUTE)
+            ):
+                continue
+            align = max(section.align, 1)
+            if align & (align - 1) or align > mmap.PAGESIZE or section.size > MOST:
+                raise RuntimeError(f"its section {section.name} cannot be placed")
+            end = -(-end // align) * align
+            places[number] = end
+            end += section.size
+        end = -(-end // mmap.PAGESIZE) * mmap.PAGESIZE
+        if end > begin:
+            spans.append((begin, end, protection))
+    if end > MOST:
+        raise RuntimeError("it is too large")
+    return places, end, spans
+
+
+def _memory(size: int) -> int:
+    protection, flags = mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    found = libc.mmap(None, max(size, 1), protection, flags, -1, 0)
+    if found in (None, FAILED):
+        raise _failed("map")
+    return int(found)
+
+
+def _failed(what: str) -> RuntimeError:
+    return RuntimeError(f"the system does not {what} memory for it (errno {ctypes.get_errno()})")
+
+
+def _in_process(name: str) -> int:
+    for library in (libc, libm):
+        try:
+            return int(ctypes.cast(library[name], ctypes.c_void_p).value or 0)
+        except AttributeError:
+            continue
+    raise RuntimeError(f"nothing here is called {name}, which it uses")

@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The CPU of this process, as the system describes it: LLVM need not be asked, whose library takes long to load."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from functools import cache
+
+__all__ = ["identity", "made_here"]
+
+FILE = "/proc/cpuinfo"
+# Lines that say what a CPU can do, of x86 and of ARM; the others tell its cores apart, or how fast they are just now.
+LINES = (
+    "vendor_id", "cpu family", "model", "stepping", "flags",
+    "CPU implementer", "CPU architecture", "CPU variant", "CPU part", "CPU revision", "Features",
+)  # fmt: skip
+
+
+@cache
+def identity() -> str:
+    """Two CPUs of which it is the same run the same code. On systems that do not say: what LLVM knows of it."""
+    try:
+        text = first_of_them(FILE)
+    except OSError:
+        text = ""
+    lines = dict(line.partition("\t")[::2] for line in text.splitlines())
+    found = [f"{name} {lines[name].strip(': ' + chr(9))}" for name in LINES if name in lines]
+    if found:
+        return f"{os.uname().machine}, {', '.join(found)}"
+    from . import machine
+
+    return str(machine.cpu())
+
+
+def made_here(triple: str, features: list[str]) -> str:
+    """What an image for a triple and features of this CPU carries, so that it is known here again."""
+    return hashlib.sha256("\n".join((identity(), triple, *features)).encode()).hexdigest()
+
+
+def first_of_them(file: str) -> str:
+    """The lines about the first core, without reading those about hundreds of others."""
+    text = b""
+    handle = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        while b"\n\n" not in text and (more := os.read(handle, 4096)):
+            text += more
+    finally:
+        os.close(handle)
+    return text.partition(b"\n\n")[0].decode(errors="replace")
