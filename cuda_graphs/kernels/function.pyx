@@ -33,6 +33,7 @@ from cuda_graphs.kernels.specialisation cimport Specialisation
 
 from cuda_graphs._objects.stream import default_stream
 from cuda_graphs.compiler import trace
+from cuda_graphs.compiler.cache import cached_compile
 from cuda_graphs.compiler.errors import CompileError
 from cuda_graphs.compiler.signature import declared, is_method
 from cuda_graphs.errors import CUDANotSupportedError
@@ -213,8 +214,6 @@ cdef class KernelFunction:
             return compile_kernel(
                 self.function, signature, target, debug=True, reports=True, graph=graph, chain=chain, mode=self.mode
             )
-        from cuda_graphs.compiler.cache import cached_compile
-
         return cached_compile(self.function, signature, target, graph=graph, chain=chain, mode=self.mode)
 
     @property
