@@ -25,7 +25,7 @@ from contestant import Absent
 from contestants import machine
 from graph_calls import raw_figures
 from graph_contestant import GraphContestant
-from graph_problems import CALL, ITERATION, LOOP, OURS, RESIDENT, ROWS, SYNC
+from graph_problems import CALL, CONDITIONAL, ITERATION, LOOP, OURS, RESIDENT, ROWS, SYNC
 from kernels import Reasons, interpreters, noted, those_who_come
 from timing import Figures, measure, show, warm_up, write
 
@@ -37,7 +37,7 @@ CHAINS = (CALL, SYNC)
 # Column -> (module in peers/, variant, ways of rows that it is of)
 CONTESTANTS = {
     OURS: ("graphs_with_cuda_graphs", "", CHAINS + LOOPS),
-    "cuda_graphs, conditional": ("graphs_with_cuda_graphs", "conditional", LOOPS),
+    CONDITIONAL: ("graphs_with_cuda_graphs", "conditional", LOOPS),
     RESIDENT: ("graphs_with_cuda_graphs", "resident", CHAINS + LOOPS),
     "cuda_graphs, host": ("graphs_with_cuda_graphs", "host", LOOPS),
     "Quadrants": ("graphs_with_quadrants", "", CHAINS + LOOPS),
@@ -114,7 +114,7 @@ def verdicts(document: dict[str, Any]) -> list[str]:
 
 COLOURS = {
     OURS: "tab:blue",
-    "cuda_graphs, conditional": "tab:cyan",
+    CONDITIONAL: "tab:cyan",
     RESIDENT: "navy",
     "cuda_graphs, host": "lightsteelblue",
     "Quadrants": "tab:orange",

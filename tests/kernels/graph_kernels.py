@@ -9,6 +9,7 @@ from cuda_graphs.kernels.options import LOOPS
 
 LOWERINGS = tuple(each for each in LOOPS if each != "auto")
 
+f32_0d = cg.types.ndarray(cg.f32, ndim=0)
 f32_1d = cg.types.ndarray(cg.f32, ndim=1)
 f32_2d = cg.types.ndarray(cg.f32, ndim=2)
 i32_1d = cg.types.ndarray(cg.i32, ndim=1)

@@ -16,6 +16,7 @@ from tests.kernels.graph_kernels import (
     body,
     counted,
     counters,
+    f32_0d,
     f32_1d,
     i32_1d,
     two,
@@ -73,6 +74,35 @@ def test_a_kernel_that_says_it_returns_none_may_be_a_graph():
     x = array([5])
     assert nothing(x) is None
     assert (x[0], counters(nothing)) == (1, (1, 1, False))
+
+
+def test_a_gradient_is_no_graph(driver):
+    """R30: only the kernel itself is; its gradient is right, and counts as none of its graphs"""
+
+    @cg.kernel(graph=True)
+    def energy(x: f32_1d, total: f32_0d):
+        for i in x:
+            total[()] += x[i] * x[i]
+
+    x = cg.ndarray(cg.f32, 4, needs_grad=True)
+    x.from_numpy(np.arange(4, dtype="f4"))
+    total = cg.ndarray(cg.f32, (), needs_grad=True)
+    total.fill(0)
+    for calls in (1, 2):
+        energy(x, total)
+        x.grad.fill(0)
+        total.grad.fill(1)
+        if driver.kind == "host":
+            with testing.calls() as made:
+                energy.grad(x, total)
+            assert not any("GraphLaunch" in name or "Instantiate" in name for name in made)
+        else:
+            energy.grad(x, total)
+        np.testing.assert_array_equal(x.grad.to_numpy(), 2 * np.arange(4, dtype="f4"))
+        assert total[()] == 14 * calls
+        assert counters(energy) == (1, 1, calls > 1)
+    with pytest.raises(AttributeError, match="not a graph kernel"):
+        energy.grad.graph_stats  # noqa: B018
 
 
 OFF = """
