@@ -27,9 +27,11 @@ __all__ = [
     "TaskInfo",
     "describe",
     "describe_resident",
+    "is_heavy",
     "is_zeroed",
     "layout",
     "plan_of",
+    "settings_of",
     "size_of",
 ]
 
@@ -146,7 +148,7 @@ class Artifact:
     image     what a driver loads: a native image (image.py) that holds the object file, or the PTX text
     tasks     its entries, in the order of the source
     plan      which runs when; (0, 1, 2, ...) without conditionals
-    lowering  of a graph kernel, one of pipeline.LOWERINGS: with "host" conditions are temporary arrays (u32)
+    lowering  of a graph kernel, one of lowerings.LOWERINGS: with "host" conditions are temporary arrays (u32)
     temps     (name, bytes) of each temporary array that the tasks share; its content may be anything before the first,
               but of those that `is_zeroed` names
     why       the tasks are not resident, where that was to be tried
@@ -289,11 +291,12 @@ def describe_resident(resident: ir.Resident, tasks: tuple[ir.Task, ...]) -> Task
     """The same of tasks that stay."""
     inside = tuple(describe(tasks[number]) for number in ir.tasks_of(resident.plan))
     mine = [tasks[number] for number in ir.tasks_of(resident.plan)]
-    sizes = [info.block_dim for info in inside if info.blocks and info.block_dim]
+    blocks = [info.block_dim for info in inside if info.blocks and info.block_dim]
+    sizes = blocks or [info.block_dim for info in inside if info.block_dim]
     return TaskInfo(
         resident.name, True, tuple(slot for slot, _ in layout(*mine, barrier=resident.barrier)),
         frozenset().union(*(info.reads for info in inside)), frozenset().union(*(info.writes for info in inside)),
-        None, min(info.line for info in inside), None, max(sizes, default=None), bool(sizes),
+        None, min(info.line for info in inside), None, max(sizes, default=None), bool(blocks),
         max(info.shared_bytes for info in inside), any(info.prints for info in inside), inside=inside,
     )  # fmt: skip
 

@@ -94,7 +94,7 @@ def cached_compile(
     *,
     debug: bool = False,
     graph: str | None = None,
-    chain: bool = False,
+    chain: str | None = None,
     mode: str | None = None,
 ) -> Artifact:
     """`compile_kernel`, but what was compiled before, by any process of this user, comes from disk.

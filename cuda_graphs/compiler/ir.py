@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
-from .plan import LOOPS, Branch, Fork, Plan, Resident, Step, steps_of, tasks_of
+from .plan import LOOPS, Branch, Fork, Plan, Resident, Step, all_steps, steps_of, tasks_of
 from .types import ScalarType, bool_, i32
 
 __all__ = [
@@ -27,7 +27,7 @@ __all__ = [
     "Condition", "Conditional", "Const", "Continue", "Exit", "Extent", "For", "Fork", "Get", "If", "Kernel", "Last",
     "Load", "Loc", "Local", "LoopIndex", "LoopSettings", "Meeting", "Op", "Param", "Plan", "Position", "Print",
     "Program", "Random", "Region", "Resident", "Return", "Sections", "Set", "Space", "Stack", "Statement", "Step",
-    "Store", "Task", "Value", "While", "Worker", "replace", "steps_of", "tasks_of", "walk",
+    "Store", "Task", "Value", "While", "Worker", "all_steps", "replace", "steps_of", "tasks_of", "walk",
 ]  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from .check import check
 from .errors import CompileResidentError
 from .frontend import translate
 from .frontend.captured import Captured
+from .lowerings import CHOICES, IN_MEMORY, LOWERINGS
 from .passes.alias_facts import alias_facts
 from .passes.check_sections import arrays_apart, check_sections
 from .passes.conditions_in_memory import conditions_in_memory
@@ -45,17 +46,6 @@ DEBUG: dict[bool, Pass] = {
     True: (check_bounds, "each index is compared with its extent"),
     False: (without_asserts, "asserts are for debugging"),
 }
-
-# What becomes of the conditionals of a graph kernel.
-LOWERINGS = {
-    "conditional": "conditional nodes of a graph of its own",
-    "embedded": "conditional nodes of any graph",
-    "host": "tasks that leave conditions in memory, for a caller that looks there",
-    "resident": "one launch, whose threads stay",
-}
-# What else it is where tasks cannot be resident.
-CHOICES = {"resident or conditional": "conditional", "resident or host": "host"}
-IN_MEMORY = ("host", "resident")  # where conditions are
 
 # What is made of a kernel instead of itself (autodiff/).
 MODES: dict[str, Pass] = {
@@ -100,14 +90,14 @@ def lower(
     debug: bool = False,
     check_ir: bool = False,
     graph: str | None = None,
-    chain: bool = False,
+    chain: str | None = None,
     mode: str | None = None,
 ) -> tuple[ir.Program, Captured]:
     """The function as tasks, and the names from outside that it depends on: {function: {name: value}}.
 
     `debug` keeps asserts and checks indices. `graph`, one of LOWERINGS, is of graph kernels. With `chain`, tasks that
-    follow each other are one launch. `mode`, one of MODES, is of gradients. `check_ir` checks the IR's laws after each
-    pass (check.py), which CUDA_GRAPHS_DEBUG=2 does too.
+    follow each other are one launch: "all", or those that are "light". `mode`, one of MODES, is of gradients.
+    `check_ir` checks the IR's laws after each pass (check.py), which CUDA_GRAPHS_DEBUG=2 does too.
     """
     with trace.timed("frontend"):
         kernel, captured = translate(function, dict(signature), graph)
@@ -152,7 +142,7 @@ def compile_kernel(
     check_ir: bool = False,
     reports: bool = False,
     graph: str | None = None,
-    chain: bool = False,
+    chain: str | None = None,
     mode: str | None = None,
 ) -> Artifact:
     """Code of one specialisation of a kernel for one target.
@@ -161,11 +151,12 @@ def compile_kernel(
     `debug` keeps asserts and compares each index with its extent; with `reports` one that fails is written down for the
     caller (passes/report.py), else it ends the launch as the driver does that. Raises a CompileError, with the place in
     the source and a remedy, for what kernels cannot contain. `graph` is of graph kernels: one of LOWERINGS or CHOICES.
-    With `chain` tasks that follow each other are one launch too. `mode`, one of MODES, is of gradients.
+    With `chain` tasks that follow each other are one launch too: "all", or those that are "light". `mode`, one of
+    MODES, is of gradients.
     """
     machine.map_llvm()
-    options: dict[str, Any] = {"debug": debug, "check_ir": check_ir, "chain": chain, "mode": mode}
-    graph, why, (program, captured) = chosen(function, signature, graph, options)
+    options = {"debug": debug, "check_ir": check_ir, "mode": mode}
+    graph, why, (program, captured) = chosen(function, signature, graph, chain, options)
     claims: tuple[Claim, ...] = ()
     if reports:
         program, claims = report_asserts(program)
@@ -215,16 +206,32 @@ def became(plan: ir.Plan, graph: str | None) -> str | None:
 
 
 def chosen(
-    function: Callable[..., Any], signature: Mapping[str, Spec], graph: str | None, options: Mapping[str, Any]
+    function: Callable[..., Any],
+    signature: Mapping[str, Spec],
+    graph: str | None,
+    chain: str | None,
+    options: Mapping[str, Any],
 ) -> tuple[str | None, str, tuple[ir.Program, Captured]]:
     """The lowering, why it is not the first choice, and what `lower` gives."""
     if graph not in CHOICES:
-        return graph, "", lower(function, signature, graph=graph, **options)
+        return graph, "", lower(function, signature, graph=graph, chain=chain, **options)
     try:
-        return "resident", "", lower(function, signature, graph="resident", **options)
+        found = lower(function, signature, graph="resident", chain=chain, **options)
     except CompileResidentError as error:
-        other = CHOICES[graph]
-        return other, error.cause, lower(function, signature, graph=other, **options)
+        if chain is not None:
+            return chosen(function, signature, graph, None, options)
+        why = error.cause
+    else:
+        if not has_sections(found[0].plan):
+            return "resident", "", found
+        why = "sections in loops are branches of a graph"
+    return CHOICES[graph], why, lower(function, signature, graph=CHOICES[graph], **options)
+
+
+def has_sections(plan: ir.Plan) -> bool:
+    """Whether a launch runs sections, which then do not run at the same time."""
+    stay = [step.plan for step in plan if isinstance(step, ir.Resident)]
+    return any(isinstance(step, ir.Fork) for inner in stay for step in ir.all_steps(inner))
 
 
 def generate(program: ir.Program, target: X86 | Ptx, captured: Captured) -> Artifact:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .ir import Array, Condition
 
-__all__ = ["LOOPS", "Branch", "Fork", "Plan", "Resident", "Step", "steps_of", "tasks_of"]
+__all__ = ["LOOPS", "Branch", "Fork", "Plan", "Resident", "Step", "all_steps", "steps_of", "tasks_of"]
 
 LOOPS = ("while", "do")  # kinds of Conditionals
 
@@ -49,14 +49,18 @@ Step = int | Branch | Fork | Resident
 Plan = tuple[Step, ...]  # numbers of tasks, in the order in which they run
 
 
+def all_steps(plan: Plan) -> Iterator[Step]:
+    """The steps of a plan, each before those inside it."""
+    for step in plan:
+        yield step
+        if not isinstance(step, int):
+            for inner in (step.plan,) if isinstance(step, Resident) else step.plans:
+                yield from all_steps(inner)
+
+
 def tasks_of(plan: Plan) -> Iterator[int]:
     """The tasks of a plan, in the order of the source."""
-    for step in plan:
-        if isinstance(step, int):
-            yield step
-            continue
-        for inner in (step.plan,) if isinstance(step, Resident) else step.plans:
-            yield from tasks_of(inner)
+    return (step for step in all_steps(plan) if isinstance(step, int))
 
 
 def steps_of(plan: Plan) -> Iterator[int | Resident]:

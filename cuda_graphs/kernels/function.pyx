@@ -47,7 +47,7 @@ from cuda_graphs.kernels.options import Options
 from cuda_graphs.kernels.arguments import leaf_paths
 from cuda_graphs.kernels.guards import guards_of
 from cuda_graphs.kernels.specialisation import load
-from cuda_graphs.kernels.targets import current_device, loops_of, target_of, why_lowered
+from cuda_graphs.kernels.targets import chains_of, current_device, loops_of, target_of, why_lowered
 
 cdef enum:
     FEW = 32  # leaves and keys that need no memory from the heap
@@ -183,7 +183,7 @@ cdef class KernelFunction:
         target, shape = target_of(self.fast_math)
         try:
             lowering = self._lowering(embedded)
-            artifact = self._artifact(signature, target, lowering, self._is_chained(lowering))
+            artifact = self._artifact(signature, target, lowering, self._chained(lowering))
         except CompileError as error:
             raise self._shown(error)
         guards = guards_of(artifact.captured)
@@ -199,9 +199,9 @@ cdef class KernelFunction:
             return "resident" if self.loop == "resident" else "embedded"
         return loops_of(self.loop) if self._is_replayed() else "host"
 
-    def _is_chained(self, lowering):
-        """Whether tasks that follow each other are one launch."""
-        return self.chain == "resident" and lowering is not None and lowering != "host"
+    def _chained(self, lowering):
+        """Which tasks that follow each other are one launch, as the compiler takes it."""
+        return chains_of(self.chain, lowering)
 
     cdef bint _is_replayed(self) noexcept:
         """Whether calls launch one graph."""
@@ -517,7 +517,8 @@ def kernel(function=None, *, debug=False, fast_math=False, graph=False, loop="au
             wait for each other between tasks; "host" for a loop on the host that reads each condition back; "auto" for
             resident on a GPU where that can be, else nodes where the device has them (compute capability 9.0, CUDA
             12.8), else host.
-        chain: "resident" for one such launch of tasks that follow each other; "nodes", and "auto", for a launch each.
+        chain: "resident" for one such launch of tasks that follow each other; "nodes" for a launch each; "auto" for
+            resident on a GPU where `loop` is "auto" too, of tasks whose iterations are light.
 
     Raises:
         TypeError: `function` is not a function, or a graph kernel returns something.

@@ -29,7 +29,7 @@ class Inspection:
     ) -> None:
         self._function, self._options = function, options
         self._graph = options._lowering(False)
-        self._chain = options._is_chained(self._graph)
+        self._chain = options._chained(self._graph)
         self._target = target_named(target, options.fast_math)
         self.signature, self.target = dict(signature), self._target.name
 

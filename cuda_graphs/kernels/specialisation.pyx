@@ -471,8 +471,7 @@ cdef int add_task(Specialisation self, maker, info, Kernel kernel, shape) except
 
 cdef int add_resident(Specialisation self, Task& task, maker, info, Kernel kernel, shape) except -1:
     """All blocks of a launch are to be on the device at the same time."""
-    heavy = any([each.heavy for each in info.inside])
-    resident = shape.resident(kernel, info.block_dim, heavy)
+    resident = shape.resident(kernel, info)
     task.block, task.most = resident.block, resident.most
     for each in info.inside:
         if each.parallel:

@@ -11,11 +11,21 @@ from typing import Any, NamedTuple
 from cuda_graphs._driver.choice import driver_info
 from cuda_graphs._objects.device import Device
 from cuda_graphs._objects.kernel import Kernel
-from cuda_graphs.compiler.artifact import Artifact
+from cuda_graphs.compiler.artifact import Artifact, TaskInfo
+from cuda_graphs.compiler.lowerings import CHOICES
 from cuda_graphs.compiler.target_ptx import Ptx
 from cuda_graphs.compiler.target_x86 import X86
 
-__all__ = ["CODE_TYPES", "Shape", "current_device", "loops_of", "target_named", "target_of", "why_lowered"]
+__all__ = [
+    "CODE_TYPES",
+    "Shape",
+    "chains_of",
+    "current_device",
+    "loops_of",
+    "target_named",
+    "target_of",
+    "why_lowered",
+]
 
 # What ObjectCode calls the images of each target.
 CODE_TYPES = {"ptx": "ptx", "x86": "native"}
@@ -41,17 +51,18 @@ class Shape:
         """The one of a task."""
         return self.gathering if gathers and self.gathering is not None else self
 
-    def resident(self, kernel: Kernel, block_dim: int | None, heavy: bool) -> Residents:
-        """How tasks that stay are launched, with blocks of `block_dim` threads if that is said.
+    def resident(self, kernel: Kernel, info: TaskInfo) -> Residents:
+        """How tasks that stay are launched.
 
         A block of many threads needs no barrier between blocks for what it can do alone, and a grid of few blocks has
         a fast one. Heavy iterations have more of the device in small blocks.
         """
         if self.block == 1:  # a CPU: one thread runs all
             return Residents(1, 1)
-        largest = block_dim or (self.block if heavy else LARGEST)
+        heavy = any(each.heavy for each in info.inside)
+        largest = info.block_dim or (self.block if heavy else LARGEST)
         multiprocessors = current_device().properties.multiprocessor_count
-        for block in (largest,) if block_dim else range(largest, 0, -self.block):
+        for block in (largest,) if info.blocks else (largest, *range((largest - 1) // WARP * WARP, 0, -WARP)):
             each = kernel.occupancy.max_active_blocks_per_multiprocessor(block, 0)
             if each:
                 return Residents(block, each * multiprocessors)
@@ -65,6 +76,7 @@ class Residents(NamedTuple):
     most: int
 
 
+WARP = 32
 LARGEST = 1024  # threads of a block on every GPU
 NO_COOPERATION = "the device has no cooperative launches"
 
@@ -113,6 +125,16 @@ def loops_of(loop: str) -> str:
         return "conditional"
     other = "conditional" if info.version >= (12, 8) and int(Device().arch) >= 90 else "host"
     return f"resident or {other}" if Device().properties.cooperative_launch else other
+
+
+def chains_of(chain: str, loops: str | None) -> str | None:
+    """Which tasks that follow each other it is to make one launch, with `chain` as `kernel` takes it and what it is to
+    make of loops."""
+    if loops is None or loops == "host" or chain == "nodes":
+        return None
+    if chain == "resident":
+        return "all"
+    return "light" if loops in CHOICES else None
 
 
 def why_lowered(artifact: Artifact) -> str:

@@ -118,7 +118,7 @@ def targets_here():
 
 
 def run_all(
-    function, fields=(), *, exact=True, targets=None, debug=False, graph=None, chain=False, **arguments
+    function, fields=(), *, exact=True, targets=None, debug=False, graph=None, chain=None, **arguments
 ):
     """Run on all targets, which must agree. What the interpreter gave: what is returned, or the arrays by path."""
     flat = {"random.seed": SEED} | {

@@ -37,7 +37,7 @@ def run(function, **arguments):
     embedded = run_all(function, graph="embedded", targets=("interpreter", "gpu"), **arguments)
     resident = [
         run_all(function, graph="resident", chain=chain, targets=(*TARGETS, "gpu"), **arguments)
-        for chain in (False, True)
+        for chain in (None, "all")
     ]
     for name, value in found.items():
         for other in (embedded, *resident):

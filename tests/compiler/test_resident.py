@@ -25,7 +25,12 @@ def counter(n):
 def run(function, **arguments):
     """As nodes, as a loop that stays, and with all tasks in one launch."""
     found = run_all(function, graph="conditional", targets=TARGETS, **arguments)
-    for graph, chain in (("conditional", True), ("resident", False), ("resident", True)):
+    for graph, chain in (
+        ("conditional", "all"),
+        ("resident", None),
+        ("resident", "all"),
+        ("resident", "light"),
+    ):
         other = run_all(function, graph=graph, chain=chain, targets=(*TARGETS, "gpu"), **arguments)
         for name, value in found.items():
             np.testing.assert_array_equal(other[name], value)
@@ -69,7 +74,7 @@ def test_straight_tasks_are_one_launch_with_chain():
     found = run(straight, **arguments)
     assert found["total"].tolist() == [1, 21, 42]
     assert found["x"].tolist() == [42, 42, 3, 4, 5, 6]
-    program, _ = lower(straight, specialise(straight, arguments), graph="conditional", chain=True)
+    program, _ = lower(straight, specialise(straight, arguments), graph="conditional", chain="all")
     (only,) = program.plan
     assert isinstance(only, ir.Resident)
     assert list(ir.tasks_of(only.plan)) == [0, 1, 2, 3, 4]
@@ -138,9 +143,10 @@ def between(x: i32_1d, c: i32_0d):
 @pytest.mark.parametrize(
     ("graph", "chain", "wanted"),
     [
-        ("conditional", True, [[0, 1], [2, 3, 4]]),
-        ("resident", False, [[2, 3, 4]]),
-        ("resident", True, [[0, 1, 2, 3, 4, 5]]),
+        ("conditional", "all", [[0, 1], [2, 3, 4]]),
+        ("resident", None, [[2, 3, 4]]),
+        ("resident", "all", [[0, 1, 2, 3, 4, 5]]),
+        ("resident", "light", [[0, 1, 2, 3, 4, 5]]),
     ],
 )
 def test_what_is_together_is_what_was_asked_for(graph, chain, wanted):
@@ -177,7 +183,7 @@ def much_shared(x: f32_1d, c: i32_0d):
 )
 def test_what_cannot_be_one_launch_is_refused_or_becomes_nodes(function, words):
     signature = specialise(function, {"x": np.zeros(128, "f4"), "c": counter(1)})
-    for options in ({"graph": "resident"}, {"graph": "conditional", "chain": True}):
+    for options in ({"graph": "resident"}, {"graph": "conditional", "chain": "all"}):
         with pytest.raises(CompileResidentError, match=words) as caught:
             compile_kernel(function, signature, ptx_target(), **options)
         assert caught.value.loc.file == __file__

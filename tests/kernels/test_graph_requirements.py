@@ -66,7 +66,7 @@ def test_a_kernel_is_a_graph_by_its_own_flag_only(driver):
 
 def test_what_is_copied_for_a_call_is_no_part_of_its_graph():
     """R2"""
-    kernel = cg.kernel(steps, graph=True)
+    kernel = cg.kernel(steps, graph=True, chain="nodes")
     for _ in range(3):
         x, y = np.zeros((3, 2), "f4"), np.ones(3, "f4")
         kernel(2.0, x[:, 0], y)  # with gaps: packed, and brought back
@@ -78,7 +78,7 @@ def test_what_is_copied_for_a_call_is_no_part_of_its_graph():
 
 def test_each_loop_is_a_node_behind_the_one_before_it():
     """R3, R38"""
-    kernel = cg.kernel(steps, graph=True)
+    kernel = cg.kernel(steps, graph=True, chain="nodes")
     definition = kernel.graph(1.0, array([1]), array([1]))
     (first,) = (node for node in definition.nodes() if not node.pred)
     chain = [first]
@@ -95,7 +95,7 @@ def test_each_loop_is_a_node_behind_the_one_before_it():
 def test_one_loop_or_many_are_one_graph_made_of_nodes(tasks, driver):
     """R4"""
 
-    @cg.kernel(graph=True)
+    @cg.kernel(graph=True, chain="nodes")
     def add(n: cg.template, x: f32_1d):
         for k in cg.static(range(n)):
             for i in x:

@@ -27,7 +27,7 @@ MAX_DEPTH = 64  # of calls inside calls
 class Conditionals:
     """Of a graph kernel: how many there are, and how many are around what is translated now.
 
-    lowering  what becomes of them, one of pipeline.LOWERINGS
+    lowering  what becomes of them, one of lowerings.LOWERINGS
     """
 
     lowering: str

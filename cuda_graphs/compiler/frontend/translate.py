@@ -30,7 +30,7 @@ def translate(
     was inlined, and of all functions of Python that may have run.
 
     `signature` says for each parameter what it is in this specialisation. `graph`: what becomes of a graph kernel
-    (pipeline.LOWERINGS).
+    (lowerings.LOWERINGS).
     """
     builder = Builder()
     params: list[ir.Param] = []

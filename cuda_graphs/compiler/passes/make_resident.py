@@ -13,7 +13,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from .. import ir
-from ..artifact import BARRIER, layout, shared_layout
+from ..artifact import BARRIER, is_heavy, layout, settings_of, shared_layout
 from ..bins import BYTES
 from ..collectives import WARP
 from ..errors import CompileError, CompileResidentError, fail
@@ -28,23 +28,29 @@ SUM = WARP * (8 + 4)  # bytes for what a block gathers for one element (gather_p
 SHARED_LIMIT = 48 << 10  # bytes that every launch may have
 
 
-def make_resident(program: ir.Program, loops: bool, chains: bool) -> ir.Program:
-    """The program with ir.Resident steps. CompileError where that cannot be."""
+def make_resident(program: ir.Program, loops: bool, chains: str | None) -> ir.Program:
+    """The program with ir.Resident steps: of `loops`, and of tasks that follow each other where `chains` is "all", or
+    is "light" and they are. CompileResidentError where that cannot be."""
     maker = _Maker(program, loops, chains)
     plan = maker.plan(program.plan)
     return ir.replace(program, plan=plan, temps=(*program.temps, *maker.barriers))
 
 
 class _Maker:
-    def __init__(self, program: ir.Program, loops: bool, chains: bool) -> None:
+    def __init__(self, program: ir.Program, loops: bool, chains: str | None) -> None:
         self.program, self.loops, self.chains = program, loops, chains
         self.barriers: list[ir.Array] = []
 
     def stays(self, step: ir.Step) -> bool:
         """Whether it is with others that stay."""
-        if isinstance(step, int) and not self.chains:
-            return self.loops and self.program.tasks[step].loop is None
-        return self.loops if isinstance(step, ir.Branch) else self.chains
+        if isinstance(step, ir.Branch):
+            return self.loops
+        if isinstance(step, ir.Fork):
+            return self.chains == "all"
+        if isinstance(step, int) and self.loops and self.program.tasks[step].loop is None:
+            return True
+        tasks = [self.program.tasks[number] for number in ir.tasks_of((step,))]
+        return self.chains == "all" or (self.chains == "light" and all(map(is_light, tasks)))
 
     def plan(self, plan: ir.Plan) -> ir.Plan:
         found: list[ir.Step] = []
@@ -71,6 +77,11 @@ class _Maker:
         layout(*tasks, barrier=barrier)  # its parameters may be too many
         number = next(ir.tasks_of(steps))
         return ir.Resident(f"{self.program.kernel.name}_{number}_resident", steps, barrier)
+
+
+def is_light(task: ir.Task) -> bool:
+    """Whether it gains more by the next task's being near than by a launch of its own shape."""
+    return settings_of(task).block_dim is None and not is_heavy(task)
 
 
 def obstacle(tasks: list[ir.Task]) -> CompileError | None:
