@@ -3,7 +3,10 @@
 """Requirements of graph kernels where something is refused, missing, off, restored or begun anew: R25 and R29 to R38 of
 the specification, a law each, with its number."""
 
+import ast
 import logging
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -256,6 +259,36 @@ def test_loops_of_a_kernel_from_disk_are_what_they_were(run_child, tmp_path, low
     assert (first[2], second[2]) == ("driver", "driver")
 
 
+TWO_DEVICES = """
+import numpy as np, cuda_graphs as cg
+from tests.kernels.graph_kernels import body
+kernel = cg.kernel(body, graph=True)
+devices = [cg.Device(n) for n in range(2)]
+arrays = []
+for device in devices:
+    device.set_current()
+    arrays.append((cg.ndarray(cg.i32, 5), cg.ndarray(cg.i32, ())))
+for calls in range(4):
+    for device, (x, c) in zip(devices, arrays):
+        device.set_current()
+        c.fill(calls + 1)
+        kernel(x, c)
+        assert kernel.graph_stats.replayed == (calls > 0)
+for device, (x, c) in zip(devices, arrays):
+    device.set_current()
+    assert x.to_numpy().tolist() == [10] * 5, x.to_numpy()
+assert (kernel.graph_stats.graphs, kernel.graph_stats.builds) == (2, 2), kernel.graph_stats
+"""
+
+
+def test_each_device_has_a_graph_of_its_own(run_child, driver):
+    """R33: of the context that is current"""
+    if driver.kind != "host" and len(cg.Device.get_all_devices()) < 2:
+        pytest.skip("needs two devices")
+    found = run_child(TWO_DEVICES, CUDA_GRAPHS_HOST_DEVICES="2")
+    assert (found.returncode, found.stderr) == (0, "")
+
+
 def test_memory_of_blocks_beyond_what_needs_no_attribute_is_refused():
     """R36: so that no node needs an attribute for it"""
 
@@ -282,3 +315,26 @@ def test_counters_have_these_names():
     assert (found["graphs"], found["builds"], found["tasks"]) == (1, 1, 2)
     if found["lowering"] == "conditional":
         assert found["nodes"] == 3  # two tasks and the loop: the test of the flag is in one of them
+
+
+# What there is.
+
+NUMBERS = re.compile(r"\b([RB])(\d+)(?: to [RB](\d+))?\b")
+
+
+def test_the_guide_says_what_a_loop_on_the_host_costs_and_what_to_do():
+    """R39"""
+    page = (Path(__file__).parents[2] / "docs/guide/graph-kernels.md").read_text()
+    caveat = page.partition("Each round on the host waits for the device.")[2].partition("\n\n")[0]
+    assert "fixed number of rounds" in " ".join(caveat.split())
+
+
+def test_each_requirement_and_each_defect_is_the_law_of_a_test():
+    """The numbers of the specification, in docstrings of tests that pytest finds in this folder."""
+    found = set()
+    for path in Path(__file__).parent.glob("test_graph_*.py"):
+        for function in ast.walk(ast.parse(path.read_text())):
+            if isinstance(function, ast.FunctionDef) and function.name.startswith("test_"):
+                for kind, first, last in NUMBERS.findall(ast.get_docstring(function) or ""):
+                    found |= {f"{kind}{n}" for n in range(int(first), int(last or first) + 1)}
+    assert found == {f"R{n}" for n in range(1, 41)} | {f"B{n}" for n in range(1, 15)}

@@ -211,6 +211,45 @@ def test_other_arrays_are_used_and_those_of_before_are_left_alone():
         np.testing.assert_array_equal(y.to_numpy(), wanted[1])
 
 
+def test_arrays_of_one_type_are_one_graph_whoever_made_them():
+    """R9: of this package, of NumPy, contiguous or not, and of who only shows its memory"""
+
+    class Shows:
+        def __init__(self, values):
+            self.values, self.__array_interface__ = values, values.__array_interface__
+
+    kernel = cg.kernel(steps, graph=True)
+    for number in range(8):
+        given = small(20, number), small(20, number + 50)
+        wanted = steps_in_numpy(3, *given)
+        make = (array, np.array, lambda values: np.repeat(values, 2)[::2], Shows)[number % 4]
+        x, y = make(given[0].copy()), make(given[1].copy())
+        kernel(3, x, y)
+        for found, value in zip((x, y), wanted):
+            found = found.to_numpy() if isinstance(found, cg.NDArray) else getattr(found, "values", found)
+            np.testing.assert_array_equal(found, value)
+        assert counters(kernel) == (1, 1, number > 0)
+
+
+def test_arrays_of_other_types_and_dimensions_have_graphs_of_their_own():
+    """R12: where the declaration leaves them open; to come back to one is no build"""
+
+    @cg.kernel(graph=True)
+    def double(x: cg.types.NDArray):
+        for index in cg.grouped(x):
+            x[index] = x[index] * 2
+
+    kinds = [(cg.f32, 3), (cg.i32, 3), (cg.f32, (2, 2)), (cg.f64, 3)]
+    for calls in (1, 2):
+        for number, (dtype, shape) in enumerate(kinds):
+            x = cg.ndarray(dtype, shape)
+            x.fill(number + 1)
+            double(x)
+            assert (x.to_numpy() == 2 * (number + 1)).all()
+            assert double.graph_stats.replayed == (calls > 1)
+    assert (double.graph_stats.graphs, double.graph_stats.builds) == (4, 4)
+
+
 def test_no_size_of_an_earlier_call_stays():
     """R10: also with two dimensions, and where only one of them grows"""
 
