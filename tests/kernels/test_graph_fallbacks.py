@@ -21,6 +21,7 @@ from tests.kernels.graph_kernels import (
     counters,
     f32_0d,
     f32_1d,
+    i32_0d,
     i32_1d,
     two,
 )
@@ -327,14 +328,26 @@ def test_the_guide_says_what_a_loop_on_the_host_costs_and_what_to_do():
     page = (Path(__file__).parents[2] / "docs/guide/graph-kernels.md").read_text()
     caveat = page.partition("Each round on the host waits for the device.")[2].partition("\n\n")[0]
     assert "fixed number of rounds" in " ".join(caveat.split())
+    assert "range(x.shape[0] if flag[()] else 0)" in caveat
+
+    @cg.kernel(graph=True)
+    def fixed_rounds(x: f32_1d, flag: i32_0d):
+        for _ in cg.static(range(10)):
+            for i in range(x.shape[0] if flag[()] else 0):
+                x[i] = x[i] / 2
+            flag[()] = 1 if x[0] > 1 else 0
+
+    x, flag = array(np.full(5, 8)), array(1, cg.i32)
+    fixed_rounds(x, flag)
+    assert (x.to_numpy().tolist(), flag[()]) == ([1] * 5, 0)
 
 
 def test_each_requirement_and_each_defect_is_the_law_of_a_test():
     """The numbers of the specification, in docstrings of tests that pytest finds in this folder."""
     found = set()
     for path in Path(__file__).parent.glob("test_graph_*.py"):
-        for function in ast.walk(ast.parse(path.read_text())):
-            if isinstance(function, ast.FunctionDef) and function.name.startswith("test_"):
-                for kind, first, last in NUMBERS.findall(ast.get_docstring(function) or ""):
+        for each in ast.walk(ast.parse(path.read_text())):
+            if isinstance(each, ast.FunctionDef) and each.name.startswith("test_"):
+                for kind, first, last in NUMBERS.findall(ast.get_docstring(each) or ""):
                     found |= {f"{kind}{n}" for n in range(int(first), int(last or first) + 1)}
     assert found == {f"R{n}" for n in range(1, 41)} | {f"B{n}" for n in range(1, 15)}
