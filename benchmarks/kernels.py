@@ -115,9 +115,9 @@ def noted(contestant: Contestant, samples: list[float], what: str, reasons: Reas
     return turn
 
 
-def first_calls(there: dict[str, Contestant], reasons: Reasons) -> tuple[Figures, Figures]:
+def first_calls(chosen: list[str], there: dict[str, Contestant], reasons: Reasons) -> tuple[Figures, Figures]:
     """(medians, least) of first calls in fresh processes: with nothing on disk, then with what that left there."""
-    rows = {row: (f"first call of {row}, cold", f"first call of {row}, from disk") for row in FIRST}
+    rows = {row: (f"first call of {row}, cold", f"first call of {row}, from disk") for row in chosen}
     medians: Figures = {title: {} for titles in rows.values() for title in titles}
     least: Figures = {title: {} for title in medians}
     for row, titles in rows.items():
@@ -188,9 +188,9 @@ def main() -> None:
     there = those_who_come(columns, reasons)
     warm_up()
     medians, least = runs(chosen, there, options.rounds, reasons)
-    if not options.only:
-        firsts = first_calls(there, reasons)
-        medians, least = medians | firsts[0], least | firsts[1]
+    first = [row for row in FIRST if any(part in f"first call of {row}" for part in options.only.split(","))]
+    firsts = first_calls(first, there, reasons)
+    medians, least = medians | firsts[0], least | firsts[1]
     for contestant in columns.values():
         contestant.end()
     show(machine(), medians)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes performance.md from figures/graph_calls.json and kernels_host.json, growth.svg from growth.json.
+"""Writes performance.md from figures/graph_calls.json and kernels_*.json, growth.svg from growth.json.
 
-The files are what the benchmarks wrote on the machine that the page names. `.ci/gpu bench growth` takes new ones;
-put them into figures/ and run `python docs/performance_page.py`.
+The files are what the benchmarks wrote on the machine that the page names. `.ci/gpu bench kernels growth` takes new
+ones; put them into figures/ and run `python docs/performance_page.py`.
 """
 
 import json
@@ -39,6 +39,23 @@ are not in its caches any more, for anybody.
 
 Measured and drawn by `python benchmarks/growth.py --driver cuda --draw growth.svg`.
 
+## Kernels on a GPU
+
+What the compiler makes, beside other compilers and libraries, in microseconds, medians; {gpu_machine}. Each contestant
+is a process of its own and has checked its result. The last column is the time of the best of the others divided by
+that of cuda_graphs: from 1 on nobody is faster. "-" is what somebody has not.
+
+{gpu_kernels}
+
+Sums go from threads to warps by shuffles, to blocks by way of shared memory, and from there to memory, once a
+block; bins of a histogram are in shared memory. Loops over elements read and write 16 bytes at a time. "n-body" is
+the sum over all bodies in their order, which a thread does alone; in any order it is a warp's. Triton and PyTorch do
+not keep the order, numba-cuda contracts a * b + c. The first call has the driver translate PTX, which it remembers: its
+memory was left as it was, for all.
+
+Measured by `python benchmarks/kernels.py --driver cuda`; all turns are in
+[figures/kernels_h200.json](figures/kernels_h200.json).
+
 ## Kernels on the CPU
 
 What the compiler makes, beside other compilers and NumPy, in microseconds; {kernels_machine}, two cores. The machine
@@ -55,8 +72,8 @@ The medians are in [figures/kernels_host.json](figures/kernels_host.json). In ro
 stencil, SpMV) they are up to 2.6 times the best turn, since others used the machine. Warp and NumPy use one thread.
 
 Behind the best of the others are two things. An array of NumPy is asked what it is in each call, which costs more than
-a `cg.ndarray` and more than it costs numba and NumPy. The first call of a process loads llvmlite, which optimises and
-links the code, and from disk still links it; Quadrants and Warp link without one.
+a `cg.ndarray` and more than it costs numba and NumPy. The first call of a process that compiles loads llvmlite, which
+takes longer than all else; from disk nothing of it is loaded, and the object is linked by some lines of Python.
 
 Measured by `python benchmarks/kernels.py`;
 [what is inside the clock](../benchmarks/README.md#kernelspy-kernels-beside-other-compilers-and-libraries).
@@ -87,14 +104,19 @@ def performance_page() -> str:
         cells = [cell(values[name]) for name in ("cuda_graphs", "cuda.core", "C, same process", "raw C")]
         cells.append(ratio(values["cuda_graphs"], values["cuda.core"]))
         lines.append(f"| {row} | {' | '.join(cells)} |")
-    kernels = json.loads((FIGURES / "kernels_host.json").read_text())
-    tail = TAIL.format(kernels_machine=kernels["machine"], kernels=kernels_table(kernels["least"]))
+    gpu, kernels = (json.loads((FIGURES / f"kernels_{name}.json").read_text()) for name in ("h200", "host"))
+    tail = TAIL.format(
+        gpu_machine=gpu["machine"],
+        gpu_kernels=kernels_table(gpu["figures"]),
+        kernels_machine=kernels["machine"],
+        kernels=kernels_table(kernels["least"]),
+    )
     return HEAD.format(machine=document["machine"]) + "\n".join(lines) + "\n" + tail
 
 
 def kernels_table(figures: dict[str, dict[str, float | None]]) -> str:
     """A line a row: ours, those of the peers, and the best peer divided by ours."""
-    columns = list(next(iter(figures.values())))
+    columns = [each for each in next(iter(figures.values())) if any(row[each] for row in figures.values())]
     lines = ["| " + " | ".join(["row", *columns, "best other / ours"]) + " |"]
     lines.append("|---" + "|--:" * (len(columns) + 1) + "|")
     for row, values in figures.items():

@@ -1,0 +1,128 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: what code depends on besides its source is known without LLVM: the CPU by what the system says of it, the
+compiler by the sizes and times of its files. LLVM is mapped early, which loads nothing of llvmlite."""
+
+import os
+import threading
+
+import pytest
+
+from cuda_graphs.compiler import fingerprint, machine, this_cpu
+
+LINE = (
+    "processor\t: {n}\nvendor_id\t: Acme\nmodel\t\t: 17\ncpu MHz\t\t: {mhz}\nflags\t\t: fpu {flag}\n"
+    "core id\t\t: {n}\n\n"
+)
+
+
+@pytest.fixture
+def cpu(tmp_path, monkeypatch):
+    """Have the system describe another CPU. Gives what is then said of it."""
+
+    def describe(text):
+        file = tmp_path / "cpuinfo"
+        file.write_text(text)
+        monkeypatch.setattr(this_cpu, "FILE", str(file))
+        this_cpu.identity.cache_clear()
+        return this_cpu.identity()
+
+    yield describe
+    this_cpu.identity.cache_clear()
+
+
+def test_cores_and_clocks_do_not_matter_but_what_the_cpu_can_do(cpu):
+    here = cpu(LINE.format(n=0, mhz=2000, flag="avx2") + LINE.format(n=1, mhz=3000, flag="avx2"))
+    assert "Acme" in here
+    assert cpu(LINE.format(n=5, mhz=1234.5, flag="avx2")) == here
+    assert cpu(LINE.format(n=0, mhz=2000, flag="avx512f")) != here
+
+
+def test_only_the_first_core_is_read(cpu, monkeypatch):
+    assert cpu(LINE.format(n=0, mhz=1, flag="a") * 10_000) == cpu(LINE.format(n=0, mhz=1, flag="a"))
+    reads = []
+    real = os.read
+    monkeypatch.setattr(os, "read", lambda *args: reads.append(args) or real(*args))
+    cpu(LINE.format(n=0, mhz=1, flag="a") * 10_000)
+    assert len(reads) == 1
+
+
+@pytest.mark.parametrize("text", ["", "nothing that is known\t: 1\n\n"])
+def test_where_the_system_says_nothing_llvm_is_asked(cpu, text):
+    assert cpu(text) == str(machine.cpu())
+
+
+def test_where_there_is_no_such_file_llvm_is_asked(monkeypatch):
+    monkeypatch.setattr(this_cpu, "FILE", "/nowhere")
+    this_cpu.identity.cache_clear()
+    try:
+        assert this_cpu.identity() == str(machine.cpu())
+    finally:
+        this_cpu.identity.cache_clear()
+
+
+def test_an_image_is_known_again_by_all_that_it_says_of_its_cpu():
+    made = {
+        this_cpu.made_here("x86_64", ["avx2"]),
+        this_cpu.made_here("x86_64", ["avx2", "fma"]),
+        this_cpu.made_here("riscv64", ["avx2"]),
+    }
+    assert len(made) == 3
+    assert this_cpu.made_here("x86_64", ["avx2"]) in made
+
+
+def test_another_compiler_is_known_by_its_files(tmp_path, monkeypatch):
+    folder = tmp_path / "passes"
+    folder.mkdir()
+    (tmp_path / "a.py").write_text("1")
+    file = folder / "b.py"
+    file.write_text("2")
+    monkeypatch.setattr(fingerprint, "__file__", str(tmp_path / "fingerprint.py"))
+
+    def now():
+        fingerprint.compiler_hash.cache_clear()
+        return fingerprint.compiler_hash()
+
+    try:
+        first = now()
+        assert now() == first
+        (folder / "__pycache__").mkdir()
+        (folder / "__pycache__" / "b.py").write_text("no source")
+        assert now() == first
+        os.utime(file, ns=(1, 1))  # another text of the same length
+        second = now()
+        file.write_text("22")
+        os.utime(file, ns=(1, 1))
+        third = now()
+        (folder / "c.py").write_text("")
+        assert len({first, second, third, now()}) == 4
+    finally:
+        fingerprint.compiler_hash.cache_clear()
+
+
+MAPS = """
+import sys, threading
+from cuda_graphs.compiler import machine
+before = set(threading.enumerate())
+machine.map_llvm()
+for thread in set(threading.enumerate()) - before:
+    thread.join()
+mapped = "libllvmlite" in open("/proc/self/maps").read()
+print(mapped, "llvmlite" in sys.modules)
+from llvmlite import binding
+print(binding.llvm_version_info[0] > 0)
+"""
+
+
+def test_llvm_is_mapped_without_llvmlite_which_finds_it_later(run_child):
+    done = run_child(MAPS)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["True", "False", "True"]
+
+
+def test_what_is_loaded_is_not_mapped_again():
+    machine._binding()
+    machine.map_llvm.cache_clear()
+    before = threading.active_count()
+    machine.map_llvm()
+    assert threading.active_count() == before
