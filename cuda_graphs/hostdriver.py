@@ -25,6 +25,7 @@ from types import ModuleType, TracebackType
 from typing import NoReturn
 
 from cuda_graphs._driver import choice
+from cuda_graphs._standin import runtime
 
 __all__ = ["main", "stand_in", "stands_in"]
 
@@ -61,8 +62,11 @@ def stand_in() -> None:
     choice.settle_on_host("the host driver stands in for libcuda (cuda_graphs.hostdriver)")
     for name, file in NAMES.items():
         ctypes.CDLL(str(FOLDER / file), mode=os.RTLD_GLOBAL | os.RTLD_NOW)
-        if _loaded(name) is None:
+        library = _loaded(name)
+        if library is None:
             raise RuntimeError(f"the C library does not find {file} by its SONAME {name}; that takes glibc")
+        library.cghTellRefusals(1)  # few programs ask for the log of a module that does not load
+    runtime.install()
 
 
 def _loaded(name: str) -> ctypes.CDLL | None:

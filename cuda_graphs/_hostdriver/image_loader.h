@@ -104,6 +104,9 @@ CUresult cghSetImageLoader(const cgh_loader* loader);
 // The reason why the calling thread's last load failed, or "". Valid until its next load.
 const char* cghLastLoadLog(void);
 
+// Whether each refusal of an image is told on standard error too, for programs that ask for no log. Off at first.
+void cghTellRefusals(int on);
+
 // What generated code may call. Addresses are stable for the life of the process. The two that do not return unwind
 // to the driver by longjmp: generated code must not own anything at that point.
 typedef struct cgh_services {

@@ -1,9 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: `_driver/functions.def` names every driver function once, and the host driver exports exactly those."""
+"""Law: `_driver/functions.def` names every driver function that we call once; the host driver exports those and those
+of its own two lists, and every function that CUDA 13.0 has is in one of the three.
+"""
 
 import ctypes
 import re
+from pathlib import Path
 
 import pytest
 
@@ -32,20 +35,67 @@ def test_versions_are_versions_of_cuda(rows):
     assert [row for row in rows if not 2000 <= int(row[3]) <= 13000 or int(row[3]) % 10] == []
 
 
+OF_THE_HOST = re.compile(r"^CGH_(MORE|REFUSED)\((\w+), (\w+), (\d+)\)$", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def host_rows(tree):
+    """The rows that the host driver has besides."""
+    found = []
+    for name in ("more", "refused"):
+        text = (tree.root / f"cuda_graphs/_hostdriver/{name}.def").read_text()
+        rows = OF_THE_HOST.findall(text)
+        assert len(rows) == len(re.findall(r"^CGH_", text, re.MULTILINE)), "a line is not in the stated form"
+        assert {row[0] for row in rows} == {name.upper()}
+        found += rows
+    return found
+
+
+def test_no_symbol_is_in_two_lists(rows, host_rows):
+    symbols = [row[2] for row in [*rows, *host_rows]]
+    assert sorted(set(symbols)) == sorted(symbols)
+
+
+TYPE = re.compile(r"\(CUDAAPI \*PFN_(cu\w+?)_v(\d+)\)")
+ELSEWHERE = {
+    "cuGetProcAddress": "itself",
+    "cuWGLGetDevice": "of Windows",
+}
+# The header says 12.9, and cuda.bindings asks for 12.8, which libcuda takes.
+LOGS = ("Current", "DumpToFile", "DumpToMemory", "RegisterCallback", "UnregisterCallback")
+EARLIER = {f"cuLogs{name}": 12080 for name in LOGS}
+
+
+def test_every_function_of_cuda_13_0_is_offered_or_refused(rows, host_rows):
+    from cuda import pathfinder
+
+    newest = {}
+    folder = Path(pathfinder.find_nvidia_header_directory("cudart"))
+    for header in sorted(folder.glob("cuda*Typedefs.h")):
+        for name, version in TYPE.findall(header.read_text()):
+            if int(version) <= 13000:
+                newest[name] = max(int(version), newest.get(name, 0))
+    assert len(newest) > 450
+    have = {(name, int(version)) for _, name, _, version in [*rows, *host_rows]}
+    asked = {(name, EARLIER.get(name, version)) for name, version in newest.items() if name not in ELSEWHERE}
+    assert sorted(asked - have) == []
+
+
 @pytest.fixture
 def host_driver(tree):
     return tree.root / "cuda_graphs/_hostdriver/libcuda_graphs_hostdriver.so"
 
 
-def test_the_host_driver_exports_every_function_of_the_list(rows, host_driver):
+def test_the_host_driver_exports_every_function_of_the_lists(rows, host_rows, host_driver):
     library = ctypes.CDLL(str(host_driver))
-    symbols = [symbol for _, _, symbol, _ in rows] + ["cuGetProcAddress_v2"]
+    symbols = [symbol for _, _, symbol, _ in [*rows, *host_rows]] + ["cuGetProcAddress_v2"]
     assert [symbol for symbol in symbols if not hasattr(library, symbol)] == []
 
 
-def test_the_host_driver_exports_nothing_else(rows, host_driver):
+def test_the_host_driver_exports_nothing_else(rows, host_rows, host_driver):
     # Anything more would be called by somebody and be in nobody's table. The plug and the services are ours.
     data = host_driver.read_bytes()
+    rows = [*rows, *host_rows]
     known = {symbol for _, _, symbol, _ in rows} | {name for _, name, _, _ in rows}
     exported = {s for s in dynamic_symbols(data) if not s.startswith(("_", "cgh"))}
     assert sorted(exported - known - {"cuGetProcAddress", "cuGetProcAddress_v2"}) == []

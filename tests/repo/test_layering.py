@@ -31,7 +31,7 @@ MAY_USE = {
     "_objects": {"errors", "_driver", "_handles"},
     "graph": {"errors", "_driver", "_handles", "_objects"},
     "testing": {"_driver"},
-    "hostdriver": {"_driver"},
+    "hostdriver": {"_driver", "_standin"},
     "_standin": set(),  # the host driver under another name; only hostdriver.py loads it
     "kernels": ALL_BELOW_THE_BRIDGE,
     "interop": {"errors", "_driver", "_handles", "_objects", "graph"},

@@ -26,7 +26,7 @@ LIMITS = {
     "cuda_graphs/interop": 700,
     "cuda_graphs/_hostdriver": 17000,
     "cuda_graphs/_ptx": 7000,
-    "cuda_graphs/_standin": 50,
+    "cuda_graphs/_standin": 200,
 }
 
 

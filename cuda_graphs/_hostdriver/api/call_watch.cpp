@@ -25,8 +25,12 @@ namespace {
 // Both macros spelled out: passed on, `base` would be replaced by what cuda.h defines it to be.
 #define CG_REQUIRED(base, symbol, version) #base,
 #define CG_OPTIONAL(base, symbol, version) #base,
+#define CGH_MORE(base, symbol, version) #base,
+#define CGH_REFUSED(base, symbol, version) #base,
 constexpr const char* kNames[] = {
 #include "../../_driver/functions.def"
+#include "../more.def"
+#include "../refused.def"
 };
 constexpr std::size_t kCount = std::size(kNames);
 

@@ -84,6 +84,14 @@ CGH_API CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStat
     });
 }
 
+// As it was before edges had data: a capture whose edges have some is a lossy query.
+CGH_API CUresult cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus* captureStatus_out,
+                                           cuuint64_t* id_out, CUgraph* graph_out, const CUgraphNode** dependencies_out,
+                                           size_t* numDependencies_out) {
+    return cuStreamGetCaptureInfo_v3(hStream, captureStatus_out, id_out, graph_out, dependencies_out, nullptr,
+                                     numDependencies_out);
+}
+
 CGH_API CUresult cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode* dependencies,
                                                       const CUgraphEdgeData* dependencyData, size_t numDependencies,
                                                       unsigned int flags) {

@@ -10,21 +10,27 @@
 #include "../objects/arena.hpp"
 #include "../objects/capture.hpp"
 #include "../objects/device.hpp"
+#include "context_stack.hpp"
 #include "entry.hpp"
 
 using namespace cgh;
 
-namespace {
+namespace cgh {
 
 // The stack is empty exactly when nothing is current.
-void pop() {
+void pop_context() {
     if (thread_state.current == nullptr) return;
     auto& below = thread_store().below;
     thread_state.current = below.empty() ? nullptr : below.back();
     if (!below.empty()) below.pop_back();
 }
 
-}  // namespace
+void push_context(Context& context) {
+    if (thread_state.current != nullptr) thread_store().below.push_back(thread_state.current);
+    thread_state.current = &context;
+}
+
+}  // namespace cgh
 
 CGH_API CUresult cuCtxGetCurrent(CUcontext* pctx) {
     return entry("cuCtxGetCurrent", [&]() -> CUresult {
@@ -41,7 +47,7 @@ CGH_API CUresult cuCtxSetCurrent(CUcontext ctx) {
         if (ctx == nullptr) {
             // cuda.h: "If ctx is NULL then this will be equivalent to popping the top of the calling CPU thread's CUDA
             // context stack (or a no-op if the calling CPU thread's CUDA context stack is empty)."
-            pop();
+            pop_context();
             return CUDA_SUCCESS;
         }
         Context* context = cast<Context>(ctx);
@@ -58,8 +64,7 @@ CGH_API CUresult cuCtxPushCurrent_v2(CUcontext ctx) {
         REQUIRE(ctx != nullptr, CUDA_ERROR_INVALID_VALUE);
         Context* context = cast<Context>(ctx);
         REQUIRE(context != nullptr, CUDA_ERROR_INVALID_CONTEXT);
-        if (thread_state.current != nullptr) thread_store().below.push_back(thread_state.current);
-        thread_state.current = context;
+        push_context(*context);
         return CUDA_SUCCESS;
     });
 }
@@ -69,7 +74,7 @@ CGH_API CUresult cuCtxPopCurrent_v2(CUcontext* pctx) {
         Context* context = nullptr;
         TRY(any_current_context(&context));
         if (pctx != nullptr) *pctx = context->handle();
-        pop();
+        pop_context();
         return CUDA_SUCCESS;
     });
 }
@@ -88,6 +93,35 @@ CGH_API CUresult cuCtxSynchronize(void) {
     return entry("cuCtxSynchronize", [&]() -> CUresult {
         Context* context = nullptr;
         TRY(current_context(&context));
+        TRY(Capture::refuse_synchronize(*context));
+        return context->synchronize();
+    });
+}
+
+namespace {
+// The context of a call that may name one; NULL is the current one.
+CUresult named_context(CUcontext handle, Context** out) {
+    if (handle == nullptr) return any_current_context(out);
+    *out = cast<Context>(handle);
+    return *out != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+}  // namespace
+
+CGH_API CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext ctx) {
+    return entry("cuCtxGetDevice", [&]() -> CUresult {
+        REQUIRE(device != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Context* context = nullptr;
+        TRY(named_context(ctx, &context));
+        *device = context->device();
+        return CUDA_SUCCESS;
+    });
+}
+
+CGH_API CUresult cuCtxSynchronize_v2(CUcontext ctx) {
+    return entry("cuCtxSynchronize", [&]() -> CUresult {
+        Context* context = nullptr;
+        TRY(named_context(ctx, &context));
+        TRY(context->status());
         TRY(Capture::refuse_synchronize(*context));
         return context->synchronize();
     });
@@ -120,7 +154,7 @@ CGH_API CUresult cuCtxGetFlags(unsigned int* flags) {
         Context* context = nullptr;
         TRY(any_current_context(&context));
         // Host memory can always be mapped, with or without the flag; libcuda says so too.
-        *flags = device_of(*context).primary_flags() | CU_CTX_MAP_HOST;
+        *flags = (context->is_own() ? context->flags() : device_of(*context).primary_flags()) | CU_CTX_MAP_HOST;
         return CUDA_SUCCESS;
     });
 }

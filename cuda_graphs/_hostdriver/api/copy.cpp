@@ -38,6 +38,22 @@ CUresult check_peers(CUcontext one, CUcontext other) {
     return CUDA_SUCCESS;
 }
 
+// The same copy without its contexts: every address is of one space.
+CUresult solid_of(const CUDA_MEMCPY3D_PEER& peer, CUDA_MEMCPY3D* out) {
+    const bool of_contexts = (peer.srcMemoryType == CU_MEMORYTYPE_HOST || cast<Context>(peer.srcContext) != nullptr) &&
+                             (peer.dstMemoryType == CU_MEMORYTYPE_HOST || cast<Context>(peer.dstContext) != nullptr);
+    REQUIRE(of_contexts, CUDA_ERROR_INVALID_CONTEXT);
+    *out = {};
+    out->srcXInBytes = peer.srcXInBytes, out->srcY = peer.srcY, out->srcZ = peer.srcZ, out->srcLOD = peer.srcLOD;
+    out->srcMemoryType = peer.srcMemoryType, out->srcHost = peer.srcHost, out->srcDevice = peer.srcDevice;
+    out->srcArray = peer.srcArray, out->srcPitch = peer.srcPitch, out->srcHeight = peer.srcHeight;
+    out->dstXInBytes = peer.dstXInBytes, out->dstY = peer.dstY, out->dstZ = peer.dstZ, out->dstLOD = peer.dstLOD;
+    out->dstMemoryType = peer.dstMemoryType, out->dstHost = peer.dstHost, out->dstDevice = peer.dstDevice;
+    out->dstArray = peer.dstArray, out->dstPitch = peer.dstPitch, out->dstHeight = peer.dstHeight;
+    out->WidthInBytes = peer.WidthInBytes, out->Height = peer.Height, out->Depth = peer.Depth;
+    return CUDA_SUCCESS;
+}
+
 }  // namespace
 
 CGH_API CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount) {
@@ -131,5 +147,55 @@ CGH_API CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* pCopy) {
 CGH_API CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* pCopy, CUstream hStream) {
     return entry("cuMemcpy3DAsync", [&]() -> CUresult {
         return pCopy != nullptr ? copy_later(hStream, *pCopy) : refuse_work(hStream, CUDA_ERROR_INVALID_VALUE);
+    });
+}
+
+CGH_API CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* pCopy) {
+    return entry("cuMemcpy3DPeer", [&]() -> CUresult {
+        REQUIRE(pCopy != nullptr, CUDA_ERROR_INVALID_VALUE);
+        CUDA_MEMCPY3D solid;
+        TRY(solid_of(*pCopy, &solid));
+        return copy_now(solid);
+    });
+}
+
+CGH_API CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* pCopy, CUstream hStream) {
+    return entry("cuMemcpy3DPeerAsync", [&]() -> CUresult {
+        if (pCopy == nullptr) return refuse_work(hStream, CUDA_ERROR_INVALID_VALUE);
+        CUDA_MEMCPY3D solid;
+        TRY(solid_of(*pCopy, &solid));
+        return copy_later(hStream, solid);
+    });
+}
+
+// cuda.h: "Performs a batch of memory copies asynchronously. ... hStream - The stream to enqueue the operations in.
+// Must not be legacy NULL stream." "the copies within a batch are not guaranteed to be ordered"; here they are. The
+// hints of locations say nothing here, and the order in which sources are read is that of the stream or earlier.
+CGH_API CUresult cuMemcpyBatchAsync_v2(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t count,
+                                       CUmemcpyAttributes* attrs, size_t* attrsIdxs, size_t numAttrs,
+                                       CUstream hStream) {
+    return entry("cuMemcpyBatchAsync", [&]() -> CUresult {
+        Stream* stream = nullptr;
+        TRY(find_stream(hStream, &stream));
+        REQUIRE(!stream->is_legacy(), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(dsts != nullptr && srcs != nullptr && sizes != nullptr && count != 0, CUDA_ERROR_INVALID_VALUE);
+        // "attrsIdxs ... the first entry must be 0", and each entry is larger than the one before it.
+        REQUIRE(attrs != nullptr && attrsIdxs != nullptr && numAttrs != 0 && numAttrs <= count && attrsIdxs[0] == 0,
+                CUDA_ERROR_INVALID_VALUE);
+        for (std::size_t i = 0; i < numAttrs; ++i) {
+            REQUIRE(attrsIdxs[i] < count && (i == 0 || attrsIdxs[i] > attrsIdxs[i - 1]), CUDA_ERROR_INVALID_VALUE);
+            REQUIRE(attrs[i].srcAccessOrder >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM &&
+                        attrs[i].srcAccessOrder <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY,
+                    CUDA_ERROR_INVALID_VALUE);
+        }
+        TRY(stream->intake().inspect(*stream, Inspection::kForbidden));
+        for (std::size_t i = 0; i < count; ++i) {
+            Copy checked;
+            REQUIRE(sizes[i] != 0, CUDA_ERROR_INVALID_VALUE);
+            TRY(CopyRequest(kAny, pointer(dsts[i]), kAny, pointer(srcs[i]), sizes[i]).make(&checked));
+        }
+        for (std::size_t i = 0; i < count; ++i)
+            TRY(copy_later(hStream, kAny, pointer(dsts[i]), kAny, pointer(srcs[i]), sizes[i]));
+        return CUDA_SUCCESS;
     });
 }

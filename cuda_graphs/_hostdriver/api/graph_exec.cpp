@@ -62,6 +62,18 @@ CGH_API CUresult cuGraphInstantiateWithFlags(CUgraphExec* phGraphExec, CUgraph h
     });
 }
 
+// As it was up to CUDA 11: it names the node that stands in the way, if one does.
+CGH_API CUresult cuGraphInstantiate_v2(CUgraphExec* phGraphExec, CUgraph hGraph, CUgraphNode* phErrorNode,
+                                       char* logBuffer, size_t bufferSize) {
+    return entry("cuGraphInstantiate", [&]() -> CUresult {
+        Refusal why;
+        const CUresult result = instantiate(phGraphExec, hGraph, 0, &why);
+        if (phErrorNode != nullptr) *phErrorNode = why.node;
+        if (logBuffer != nullptr && bufferSize != 0) *logBuffer = '\0';
+        return result;
+    });
+}
+
 CGH_API CUresult cuGraphInstantiateWithParams(CUgraphExec* phGraphExec, CUgraph hGraph,
                                               CUDA_GRAPH_INSTANTIATE_PARAMS* instantiateParams) {
     return entry("cuGraphInstantiateWithParams", [&]() -> CUresult {

@@ -21,11 +21,21 @@ struct EntryPoint {
     void* address;
 };
 
+// These need not be in cuda.h: it is their symbols that count.
+#define CGH_MORE(base, symbol, version) extern "C" CUresult cgh_address_of_##symbol() __asm__(#symbol);
+#include "../more.def"
+#define CGH_REFUSED(base, symbol, version) extern "C" CUresult cgh_address_of_##symbol() __asm__(#symbol);
+#include "../refused.def"
+
+#define CGH_MORE(base, symbol, version) {#base, version, reinterpret_cast<void*>(&cgh_address_of_##symbol)},
+#define CGH_REFUSED(base, symbol, version) {#base, version, reinterpret_cast<void*>(&cgh_address_of_##symbol)},
 // Both spelled out: passed on from one macro to the other, `base` would be replaced by what cuda.h defines it to be.
 #define CG_REQUIRED(base, symbol, version) {#base, version, reinterpret_cast<void*>(&symbol)},
 #define CG_OPTIONAL(base, symbol, version) {#base, version, reinterpret_cast<void*>(&symbol)},
 const EntryPoint kEntryPoints[] = {
 #include "../../_driver/functions.def"
+#include "../more.def"
+#include "../refused.def"
     {"cuGetProcAddress", 12000, reinterpret_cast<void*>(&cuGetProcAddress_v2)},
 };
 
@@ -87,5 +97,15 @@ CGH_API CUresult cuGetProcAddress_v2(const char* symbol, void** pfn, int cudaVer
         if (symbolStatus != nullptr) *symbolStatus = status;
         *pfn = best != nullptr ? best->address : nullptr;
         return best != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+    });
+}
+
+// What is behind export tables is nobody's to know but NVIDIA's own libraries, and each of them gets on without: NVRTC
+// asks for one before every compilation. May be called before cuInit.
+CGH_API CUresult cuGetExportTable(const void** ppExportTable, const CUuuid* pExportTableId) {
+    return entry_anytime("cuGetExportTable", [&]() -> CUresult {
+        REQUIRE(ppExportTable != nullptr && pExportTableId != nullptr, CUDA_ERROR_INVALID_VALUE);
+        *ppExportTable = nullptr;
+        return CUDA_ERROR_NOT_FOUND;
     });
 }

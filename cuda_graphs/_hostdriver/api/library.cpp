@@ -183,3 +183,32 @@ CGH_API CUresult cuKernelGetName(const char** name, CUkernel hfunc) {
         return CUDA_SUCCESS;
     });
 }
+
+// cuda.h: "This is only a preference."
+CGH_API CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev) {
+    return entry("cuKernelSetCacheConfig", [&]() -> CUresult {
+        REQUIRE(config <= CU_FUNC_CACHE_PREFER_EQUAL, CUDA_ERROR_INVALID_VALUE);
+        Kernel* found = nullptr;
+        return find_kernel_on(kernel, dev, &found);
+    });
+}
+
+// PTX with managed variables, or with functions that the host can call, is refused when it is loaded; so there are
+// none.
+CGH_API CUresult cuLibraryGetManaged(CUdeviceptr*, size_t*, CUlibrary library, const char* name) {
+    return entry("cuLibraryGetManaged", [&]() -> CUresult {
+        REQUIRE(name != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Image* image = nullptr;
+        TRY(find_library(library, &image));
+        return CUDA_ERROR_NOT_FOUND;
+    });
+}
+
+CGH_API CUresult cuLibraryGetUnifiedFunction(void** fptr, CUlibrary library, const char* symbol) {
+    return entry("cuLibraryGetUnifiedFunction", [&]() -> CUresult {
+        REQUIRE(fptr != nullptr && symbol != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Image* image = nullptr;
+        TRY(find_library(library, &image));
+        return CUDA_ERROR_NOT_FOUND;
+    });
+}

@@ -90,7 +90,8 @@ CGH_API CUresult cuMemFree_v2(CUdeviceptr dptr) {
         TRY(Capture::check_unsafe_call());
         if (dptr == 0) return CUDA_SUCCESS;
         const auto found = AddressMap::get().find(dptr);
-        REQUIRE(found && found->base == dptr && !found->on_host() && found->kind != MemoryKind::kGlobal,
+        REQUIRE(found && found->base == dptr && (!found->on_host() || found->kind == MemoryKind::kPool) &&
+                    found->kind != MemoryKind::kGlobal,
                 CUDA_ERROR_INVALID_VALUE);
         return release(*found);
     });
@@ -191,6 +192,23 @@ CGH_API CUresult cuMemGetAddressRange_v2(CUdeviceptr* pbase, size_t* psize, CUde
         REQUIRE(found, CUDA_ERROR_NOT_FOUND);
         if (pbase != nullptr) *pbase = found->base;
         if (psize != nullptr) *psize = found->size;
+        return CUDA_SUCCESS;
+    });
+}
+
+// cuda.h: "ElementSizeBytes must be 4, 8, or 16 bytes". The pitch is a multiple of what allocations are aligned to.
+CGH_API CUresult cuMemAllocPitch_v2(CUdeviceptr* dptr, size_t* pPitch, size_t WidthInBytes, size_t Height,
+                                    unsigned int ElementSizeBytes) {
+    return entry("cuMemAllocPitch", [&]() -> CUresult {
+        TRY(Capture::check_unsafe_call());
+        REQUIRE(pPitch != nullptr, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(ElementSizeBytes == 4 || ElementSizeBytes == 8 || ElementSizeBytes == 16, CUDA_ERROR_INVALID_VALUE);
+        std::size_t pitch = 0, bytes = 0;
+        REQUIRE(!__builtin_add_overflow(WidthInBytes, std::size_t{511}, &pitch), CUDA_ERROR_INVALID_VALUE);
+        pitch = pitch / 512 * 512;
+        REQUIRE(!__builtin_mul_overflow(pitch, Height, &bytes), CUDA_ERROR_INVALID_VALUE);
+        TRY(allocate(MemoryKind::kDevice, bytes, 0, dptr));
+        *pPitch = pitch;
         return CUDA_SUCCESS;
     });
 }

@@ -23,6 +23,15 @@ CUresult load_module(CUmodule* out, const void* image, unsigned count, CUjit_opt
     return result != CUDA_SUCCESS ? result : create_module(std::move(loaded), out);
 }
 
+CUresult load_module_file(CUmodule* out, const char* name) {
+    REQUIRE(out != nullptr && name != nullptr, CUDA_ERROR_INVALID_VALUE);
+    Context* context = nullptr;
+    TRY(current_context(&context));
+    Ref<Image> loaded;
+    TRY(Image::load_file(name, &loaded));
+    return create_module(std::move(loaded), out);
+}
+
 CUresult find_module(CUmodule handle, Image** out) {
     auto* module = cast<Module>(handle);
     REQUIRE(module != nullptr, CUDA_ERROR_INVALID_HANDLE);
@@ -118,5 +127,79 @@ CGH_API CUresult cuFuncGetModule(CUmodule* hmod, CUfunction hfunc) {
         Kernel* kernel = nullptr;
         TRY(kernel_of(hfunc, &kernel));
         return module_of(kernel->image(), hmod);
+    });
+}
+
+CGH_API CUresult cuModuleLoad(CUmodule* module, const char* fname) {
+    return entry("cuModuleLoad", [&]() -> CUresult { return load_module_file(module, fname); });
+}
+
+CGH_API CUresult cuModuleLoadFatBinary(CUmodule* module, const void* fatCubin) {
+    return entry("cuModuleLoadFatBinary",
+                 [&]() -> CUresult { return load_module(module, fatCubin, 0, nullptr, nullptr); });
+}
+
+CGH_API CUresult cuModuleGetFunctionCount(unsigned int* count, CUmodule mod) {
+    return entry("cuModuleGetFunctionCount", [&]() -> CUresult {
+        REQUIRE(count != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Image* image = nullptr;
+        TRY(find_module(mod, &image));
+        *count = static_cast<unsigned>(image->kernels().size());
+        return CUDA_SUCCESS;
+    });
+}
+
+CGH_API CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int numFunctions, CUmodule mod) {
+    return entry("cuModuleEnumerateFunctions", [&]() -> CUresult {
+        REQUIRE(functions != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Image* image = nullptr;
+        TRY(find_module(mod, &image));
+        for (unsigned i = 0; i < numFunctions && i < image->kernels().size(); ++i)
+            functions[i] = image->kernels()[i]->function();
+        return CUDA_SUCCESS;
+    });
+}
+
+// Whole images are translated when they are loaded, which is what CU_MODULE_EAGER_LOADING means; so every function is
+// loaded as well.
+CGH_API CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
+    return entry("cuModuleGetLoadingMode", [&]() -> CUresult {
+        REQUIRE(mode != nullptr, CUDA_ERROR_INVALID_VALUE);
+        *mode = CU_MODULE_EAGER_LOADING;
+        return CUDA_SUCCESS;
+    });
+}
+
+CGH_API CUresult cuFuncLoad(CUfunction function) {
+    return entry("cuFuncLoad", [&]() -> CUresult {
+        Kernel* kernel = nullptr;
+        return kernel_of(function, &kernel);
+    });
+}
+
+CGH_API CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
+    return entry("cuFuncIsLoaded", [&]() -> CUresult {
+        REQUIRE(state != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Kernel* kernel = nullptr;
+        TRY(kernel_of(function, &kernel));
+        *state = CU_FUNCTION_LOADING_STATE_LOADED;
+        return CUDA_SUCCESS;
+    });
+}
+
+// cuda.h: "This is only a preference."
+CGH_API CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config) {
+    return entry("cuFuncSetCacheConfig", [&]() -> CUresult {
+        REQUIRE(config <= CU_FUNC_CACHE_PREFER_EQUAL, CUDA_ERROR_INVALID_VALUE);
+        Kernel* kernel = nullptr;
+        return kernel_of(hfunc, &kernel);
+    });
+}
+
+CGH_API CUresult cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config) {
+    return entry("cuFuncSetSharedMemConfig", [&]() -> CUresult {
+        REQUIRE(config <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE, CUDA_ERROR_INVALID_VALUE);
+        Kernel* kernel = nullptr;
+        return kernel_of(hfunc, &kernel);
     });
 }

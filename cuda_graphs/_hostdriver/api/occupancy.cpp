@@ -123,3 +123,14 @@ CGH_API CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func,
         return CUDA_SUCCESS;
     });
 }
+
+CGH_API CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockSize, CUfunction func,
+                                                           CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+                                                           size_t dynamicSMemSize, int blockSizeLimit,
+                                                           unsigned int flags) {
+    if (flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
+        return entry("cuOccupancyMaxPotentialBlockSizeWithFlags",
+                     []() -> CUresult { return CUDA_ERROR_INVALID_VALUE; });
+    return cuOccupancyMaxPotentialBlockSize(minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize,
+                                            blockSizeLimit);
+}

@@ -18,7 +18,7 @@ CUresult put(void* data, V value) {
 }
 
 CUresult known_attribute(CUpointer_attribute which, CUdeviceptr address, const Allocation& a, void* data) {
-    const bool has_host_pointer = a.on_host() || a.kind == MemoryKind::kManaged;
+    const bool has_host_pointer = a.on_host() || a.is_managed();
     switch (which) {
         case CU_POINTER_ATTRIBUTE_CONTEXT:
             // Memory of a pool belongs to a device, not to a context.
@@ -37,7 +37,7 @@ CUresult known_attribute(CUpointer_attribute which, CUdeviceptr address, const A
         case CU_POINTER_ATTRIBUTE_BUFFER_ID:
             return put<unsigned long long>(data, a.id);
         case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-            return put<unsigned int>(data, a.kind == MemoryKind::kManaged);
+            return put<unsigned int>(data, a.is_managed());
         case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
             return put<int>(data, a.context != nullptr ? a.context->device() : 0);
         case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
@@ -129,5 +129,16 @@ CGH_API CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_at
             if (found) known_attribute(attributes[i], ptr, *found, data[i]);  // where it has none, the default stays
         }
         return CUDA_SUCCESS;
+    });
+}
+
+// cuda.h: CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is the only one that can be set. Setting it is not offered: synchronous
+// copies between devices, and fills, may return before they are done.
+CGH_API CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute, CUdeviceptr ptr) {
+    return entry("cuPointerSetAttribute", [&]() -> CUresult {
+        REQUIRE(value != nullptr && attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, CUDA_ERROR_INVALID_VALUE);
+        const auto found = AddressMap::get().find(ptr);
+        REQUIRE(found && !found->on_host() && !found->is_managed(), CUDA_ERROR_INVALID_VALUE);
+        return *static_cast<const int*>(value) != 0 ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
     });
 }

@@ -16,15 +16,55 @@ using namespace cgh;
 
 namespace {
 
-// cuda.h, cuMemPoolCreate: pinned memory of a device; pools of host memory and shared ones are not offered
-// (CU_DEVICE_ATTRIBUTE_HOST_MEMORY_POOLS_SUPPORTED and _MEMPOOL_SUPPORTED_HANDLE_TYPES are 0).
-CUresult check_props(const CUmemPoolProps& props, Device** device) {
-    REQUIRE(props.allocType == CU_MEM_ALLOCATION_TYPE_PINNED, CUDA_ERROR_INVALID_VALUE);
+// Pools that processes share are not offered (CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES is 0). One node of
+// memory is all that the host has.
+struct Place {
+    Residence residence;
+    Device* device;  // of device memory; of other memory device 0, whose context is that of the pool
+};
+
+CUresult find_place(const CUmemLocation& location, CUmemAllocationType type, Place* out) {
+    const bool managed = type == CU_MEM_ALLOCATION_TYPE_MANAGED;
+    REQUIRE(managed || type == CU_MEM_ALLOCATION_TYPE_PINNED, CUDA_ERROR_INVALID_VALUE);
+    TRY(find_device(0, &out->device));
+    switch (location.type) {
+        case CU_MEM_LOCATION_TYPE_DEVICE:
+            REQUIRE(find_device(location.id, &out->device) == CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE);
+            out->residence = managed ? Residence::kManaged : Residence::kDevice;
+            return CUDA_SUCCESS;
+        case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+            REQUIRE(location.id == 0, CUDA_ERROR_INVALID_VALUE);
+            [[fallthrough]];
+        case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+        case CU_MEM_LOCATION_TYPE_HOST:
+            out->residence = managed ? Residence::kManaged : Residence::kHost;
+            return CUDA_SUCCESS;
+        default:
+            REQUIRE(managed && location.type == CU_MEM_LOCATION_TYPE_NONE, CUDA_ERROR_INVALID_VALUE);
+            out->residence = Residence::kManaged;
+            return CUDA_SUCCESS;
+    }
+}
+
+CUresult check_props(const CUmemPoolProps& props, Place* place) {
+    TRY(find_place(props.location, props.allocType, place));
     REQUIRE(props.handleTypes == CU_MEM_HANDLE_TYPE_NONE, CUDA_ERROR_NOT_SUPPORTED);
-    REQUIRE(props.location.type != CU_MEM_LOCATION_TYPE_INVALID, CUDA_ERROR_INVALID_VALUE);
-    REQUIRE(props.location.type == CU_MEM_LOCATION_TYPE_DEVICE, CUDA_ERROR_NOT_SUPPORTED);
-    REQUIRE(find_device(props.location.id, device) == CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE);
     return CUDA_SUCCESS;
+}
+
+CUresult find_place_of(CUmemLocation* location, CUmemAllocationType type, Place* out) {
+    REQUIRE(location != nullptr, CUDA_ERROR_INVALID_VALUE);
+    return find_place(*location, type, out);
+}
+
+// Who may be given access to memory of a pool: devices, and the host to what is not a device's own.
+CUresult check_accessor(const MemoryPool& pool, const CUmemLocation& location) {
+    if (location.type == CU_MEM_LOCATION_TYPE_DEVICE) {
+        Device* device = nullptr;
+        return find_device(location.id, &device);
+    }
+    const bool host = location.type == CU_MEM_LOCATION_TYPE_HOST || location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
+    return host && pool.residence() != Residence::kDevice ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult allocate_async(CUdeviceptr* dptr, std::size_t bytes, MemoryPool& pool, Stream& stream) {
@@ -61,7 +101,8 @@ CGH_API CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) {
         TRY(find_device(dev, &device));
         MemoryPool* found = find_pool(pool);
         // cuda.h: "The memory pool must be local to the specified device."
-        REQUIRE(found != nullptr && found->context().device() == dev, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(found != nullptr && found->residence() == Residence::kDevice && found->context().device() == dev,
+                CUDA_ERROR_INVALID_VALUE);
         device->set_pool(*found);
         return CUDA_SUCCESS;
     });
@@ -71,9 +112,10 @@ CGH_API CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* poolP
     return entry("cuMemPoolCreate", [&]() -> CUresult {
         TRY(Capture::check_unsafe_call());
         REQUIRE(pool != nullptr && poolProps != nullptr, CUDA_ERROR_INVALID_VALUE);
-        Device* device = nullptr;
-        TRY(check_props(*poolProps, &device));
-        MemoryPool* made = arena<MemoryPool>.create(device->context(), false, poolProps->maxSize);
+        Place place{};
+        TRY(check_props(*poolProps, &place));
+        MemoryPool* made =
+            arena<MemoryPool>.create(place.device->context(), false, poolProps->maxSize, place.residence);
         REQUIRE(made != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
         *pool = made->handle();
         return CUDA_SUCCESS;
@@ -90,7 +132,7 @@ CGH_API CUresult cuMemPoolDestroy(CUmemoryPool pool) {
         MemoryPool* found = find_pool(pool);
         REQUIRE(found != nullptr && !found->is_default(), CUDA_ERROR_INVALID_VALUE);
         REQUIRE(arena<MemoryPool>.kill(found), CUDA_ERROR_INVALID_VALUE);
-        device_of(found->context()).forget_pool(*found);
+        forget_current_pool(*found);
         Ref<MemoryPool>::adopt(found);
         return CUDA_SUCCESS;
     });
@@ -130,10 +172,9 @@ CGH_API CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* ma
         MemoryPool* found = find_pool(pool);
         REQUIRE(found != nullptr && (map != nullptr || count == 0), CUDA_ERROR_INVALID_VALUE);
         for (std::size_t i = 0; i < count; ++i) {
-            Device* device = nullptr;
-            REQUIRE(map[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE, CUDA_ERROR_INVALID_VALUE);
-            TRY(find_device(map[i].location.id, &device));
-            TRY(found->set_access(map[i].location.id, map[i].flags));
+            TRY(check_accessor(*found, map[i].location));
+            if (map[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE)
+                TRY(found->set_access(map[i].location.id, map[i].flags));
         }
         return CUDA_SUCCESS;
     });
@@ -144,10 +185,9 @@ CGH_API CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool memPo
         TRY(Capture::check_unsafe_call());
         MemoryPool* found = find_pool(memPool);
         REQUIRE(flags != nullptr && found != nullptr && location != nullptr, CUDA_ERROR_INVALID_VALUE);
-        REQUIRE(location->type == CU_MEM_LOCATION_TYPE_DEVICE, CUDA_ERROR_INVALID_VALUE);
-        Device* device = nullptr;
-        TRY(find_device(location->id, &device));
-        *flags = found->access(location->id);
+        TRY(check_accessor(*found, *location));
+        *flags = location->type == CU_MEM_LOCATION_TYPE_DEVICE ? found->access(location->id)
+                                                               : CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
         return CUDA_SUCCESS;
     });
 }
@@ -176,5 +216,48 @@ CGH_API CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
         Stream* stream = nullptr;
         TRY(find_stream(hStream, &stream));
         return stream->intake().free(*stream, dptr);
+    });
+}
+
+// By location and type: what cuDeviceGetDefaultMemPool and its like are for the memory of devices.
+CGH_API CUresult cuMemGetDefaultMemPool(CUmemoryPool* pool_out, CUmemLocation* location, CUmemAllocationType type) {
+    return entry("cuMemGetDefaultMemPool", [&]() -> CUresult {
+        REQUIRE(pool_out != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Place place{};
+        TRY(find_place_of(location, type, &place));
+        MemoryPool* found =
+            place.residence == Residence::kDevice ? &place.device->default_pool() : default_pool_of(place.residence);
+        REQUIRE(found != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
+        *pool_out = found->handle();
+        return CUDA_SUCCESS;
+    });
+}
+
+CGH_API CUresult cuMemGetMemPool(CUmemoryPool* pool, CUmemLocation* location, CUmemAllocationType type) {
+    return entry("cuMemGetMemPool", [&]() -> CUresult {
+        REQUIRE(pool != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Place place{};
+        TRY(find_place_of(location, type, &place));
+        MemoryPool* found =
+            place.residence == Residence::kDevice ? &place.device->pool() : current_pool_of(place.residence);
+        REQUIRE(found != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
+        *pool = found->handle();
+        return CUDA_SUCCESS;
+    });
+}
+
+// cuda.h: "The location and allocation type specified must match those of the pool otherwise CUDA_ERROR_INVALID_VALUE
+// is returned."
+CGH_API CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool pool) {
+    return entry("cuMemSetMemPool", [&]() -> CUresult {
+        TRY(Capture::check_unsafe_call());
+        Place place{};
+        TRY(find_place_of(location, type, &place));
+        MemoryPool* found = find_pool(pool);
+        REQUIRE(found != nullptr && found->residence() == place.residence, CUDA_ERROR_INVALID_VALUE);
+        if (place.residence != Residence::kDevice) return set_current_pool_of(place.residence, *found), CUDA_SUCCESS;
+        REQUIRE(found->context().device() == place.device->ordinal(), CUDA_ERROR_INVALID_VALUE);
+        place.device->set_pool(*found);
+        return CUDA_SUCCESS;
     });
 }

@@ -34,6 +34,23 @@ CUresult create_stream(CUstream* out, unsigned flags, int priority) {
     return CUDA_SUCCESS;
 }
 
+// cuda.h, cuStreamAddCallback: "The callback will be called with CUDA_SUCCESS or an error code" also after a failure.
+class CallbackOperation final : public Operation {
+  public:
+    CallbackOperation(CUstream handle, CUstreamCallback callback, void* data)
+        : handle_(handle), callback_(callback), data_(data) {}
+    void run(Stream& stream) override {
+        CallbackScope scope;
+        callback_(handle_, stream.context().status(), data_);
+    }
+    bool runs_after_failure() const override { return true; }
+
+  private:
+    CUstream handle_;
+    CUstreamCallback callback_;
+    void* data_;
+};
+
 }  // namespace
 
 CGH_API CUresult cuStreamCreate(CUstream* phStream, unsigned int Flags) {
@@ -107,6 +124,13 @@ CGH_API CUresult cuStreamGetCtx(CUstream hStream, CUcontext* pctx) {
     });
 }
 
+// cuda.h: pGreenCtx is NULL for a stream that is not of a green context, and there are none.
+CGH_API CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreenCtx) {
+    if (pGreenCtx == nullptr) return entry("cuStreamGetCtx", []() -> CUresult { return CUDA_ERROR_INVALID_VALUE; });
+    *pGreenCtx = nullptr;
+    return cuStreamGetCtx(hStream, pCtx);
+}
+
 CGH_API CUresult cuStreamGetId(CUstream hStream, unsigned long long* streamId) {
     return entry("cuStreamGetId", [&]() -> CUresult {
         REQUIRE(streamId != nullptr, CUDA_ERROR_INVALID_VALUE);
@@ -135,5 +159,29 @@ CGH_API CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData)
         Stream* stream = nullptr;
         TRY(find_stream(hStream, &stream));
         return stream->intake().host_function(*stream, fn, userData);
+    });
+}
+
+// cuda.h: "This function is slated for eventual deprecation and removal ... Consider using cuLaunchHostFunc()"; it has
+// no form in a graph.
+CGH_API CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void* userData, unsigned int flags) {
+    return entry("cuStreamAddCallback", [&]() -> CUresult {
+        REQUIRE(callback != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE);
+        Stream* stream = nullptr;
+        TRY(find_stream(hStream, &stream));
+        TRY(stream->intake().inspect(*stream, Inspection::kForbidden));
+        stream->push(new CallbackOperation(hStream, callback, userData));
+        return CUDA_SUCCESS;
+    });
+}
+
+CGH_API CUresult cuStreamGetDevice(CUstream hStream, CUdevice* device) {
+    return entry("cuStreamGetDevice", [&]() -> CUresult {
+        REQUIRE(device != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Stream* stream = nullptr;
+        TRY(find_stream(hStream, &stream));
+        TRY(stream->intake().inspect(*stream, Inspection::kAllowed));
+        *device = stream->context().device();
+        return CUDA_SUCCESS;
     });
 }

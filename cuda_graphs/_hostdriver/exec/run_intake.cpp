@@ -73,7 +73,7 @@ class RunIntake final : public Intake {
         const std::uint64_t position = stream.push(new ValueOperation<Fill>(fill));
         if (wait == Wait::kNo) return CUDA_SUCCESS;
         const auto target = AddressMap::get().find(request.dst);
-        if (target && (target->on_host() || target->kind == MemoryKind::kManaged)) stream.wait_for(position);
+        if (target && (target->on_host() || target->is_managed())) stream.wait_for(position);
         return stream.context().status();
     }
 

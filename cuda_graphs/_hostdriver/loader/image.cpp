@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -15,6 +16,7 @@
 #include <string>
 
 #include "../api/entry.hpp"
+#include "../api/errors.hpp"
 #include "../objects/arena.hpp"
 #include "../objects/context.hpp"
 #include "../objects/memory.hpp"
@@ -28,6 +30,14 @@ cgh_loader registered{};
 bool has_loader = false;
 
 thread_local std::string last_log;
+
+std::atomic<bool> tells_refusals{false};
+
+// How a program comes to code that can be run here.
+constexpr const char* kHowToGetPtx =
+    "; the host driver runs PTX. How to get it: nvcc -ptx, or nvcc -gencode arch=compute_90,code=compute_90 to have it "
+    "in "
+    "the fatbin; NVRTC with --gpu-architecture=compute_90 and nvrtcGetPTX; cuda.core: Program.compile(\"ptx\")";
 
 bool current_loader(cgh_loader* out) {
     std::lock_guard<std::mutex> lock(loader_mutex);
@@ -52,19 +62,24 @@ constexpr std::uint32_t kFatbin = 0xba55ed50;
 CUresult find_ptx(const std::byte* fatbin, const char** text, std::size_t* size) {
     const std::byte* at = fatbin + read_at<std::uint16_t>(fatbin + 6);
     const std::byte* end = at + read_at<std::uint64_t>(fatbin + 8);
+    bool compressed = false;
     while (at + 48 <= end) {
         const auto header = read_at<std::uint32_t>(at + 4);
         const auto payload = read_at<std::uint64_t>(at + 8);
         const auto flags = read_at<std::uint64_t>(at + 40);
         if (header < 48 || payload > static_cast<std::uint64_t>(end - at)) return CUDA_ERROR_INVALID_IMAGE;
-        if (read_at<std::uint16_t>(at) == 1 && (flags & 0xa000) == 0) {
+        const bool is_ptx = read_at<std::uint16_t>(at) == 1;
+        compressed |= is_ptx && (flags & 0xa000) != 0;
+        if (is_ptx && (flags & 0xa000) == 0) {
             *text = reinterpret_cast<const char*>(at + header);
             *size = strnlen(*text, payload);
             return CUDA_SUCCESS;
         }
         at += header + payload;
     }
-    last_log = "the fatbin holds no uncompressed PTX; the host driver cannot run machine code of a GPU";
+    last_log = compressed ? "the PTX in the fatbin is compressed (nvcc --no-compress leaves it as it is)"
+                          : "the fatbin holds machine code of a GPU (SASS) and no PTX";
+    last_log += kHowToGetPtx;
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
@@ -82,7 +97,7 @@ CUresult recognise(const void* data, std::size_t size, const char** text, std::s
         std::uint32_t magic = 0;
         std::memcpy(&magic, bytes, std::min<std::size_t>(4, size != 0 ? size : 4));
         if (magic == kElf) {
-            last_log = "the image is machine code of a GPU (a cubin); the host driver runs PTX and native images";
+            last_log = std::string("the image is machine code of a GPU (a cubin, SASS)") + kHowToGetPtx;
             return CUDA_ERROR_NO_BINARY_FOR_GPU;
         }
         if (magic == kFatbinWrapper) return find_ptx(read_at<const std::byte*>(bytes + 8), text, length);
@@ -96,6 +111,14 @@ CUresult recognise(const void* data, std::size_t size, const char** text, std::s
 }  // namespace
 
 CUresult Image::load(const void* data, std::size_t size, Ref<Image>* out) {
+    const CUresult result = load_quietly(data, size, out);
+    if (result != CUDA_SUCCESS && tells_refusals.load(std::memory_order_relaxed))
+        std::fprintf(stderr, "cuda_graphs host driver: an image is refused with %s: %s\n", error_name(result),
+                     last_log.c_str());
+    return result;
+}
+
+CUresult Image::load_quietly(const void* data, std::size_t size, Ref<Image>* out) {
     last_log.clear();
     const char* text = nullptr;
     std::size_t length = 0;
@@ -117,11 +140,16 @@ CUresult Image::load(const void* data, std::size_t size, Ref<Image>* out) {
     return CUDA_SUCCESS;
 }
 
-CUresult Image::load_file(const char* path, Ref<Image>* out) {
+CUresult read_file(const char* path, std::string* out) {
     std::ifstream file(path, std::ios::binary);
     if (!file) return CUDA_ERROR_FILE_NOT_FOUND;
-    const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    if (file.bad()) return CUDA_ERROR_OPERATING_SYSTEM;
+    out->assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    return file.bad() ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_SUCCESS;
+}
+
+CUresult Image::load_file(const char* path, Ref<Image>* out) {
+    std::string bytes;
+    TRY(read_file(path, &bytes));
     return bytes.empty() ? CUDA_ERROR_INVALID_IMAGE : load(bytes.data(), bytes.size(), out);
 }
 
@@ -185,4 +213,8 @@ CGH_API CUresult cghSetImageLoader(const cgh_loader* loader) {
 
 CGH_API const char* cghLastLoadLog(void) {
     return cgh::last_log.c_str();
+}
+
+CGH_API void cghTellRefusals(int on) {
+    cgh::tells_refusals.store(on != 0, std::memory_order_relaxed);
 }

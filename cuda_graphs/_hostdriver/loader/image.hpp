@@ -9,6 +9,7 @@
 #include <cuda.h>
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "../image_loader.h"
@@ -41,12 +42,16 @@ class Image : public Counted {
   private:
     Image(const cgh_image& image, const cgh_loader& loader) : image_(image), loader_(loader) {}
     ~Image();
+    static CUresult load_quietly(const void* data, std::size_t size, Ref<Image>* out);
     CUresult adopt();  // makes the kernels and registers the variables
 
     cgh_image image_;
     cgh_loader loader_;
     std::vector<Kernel*> kernels_;
 };
+
+// All bytes of a file. CUDA_ERROR_FILE_NOT_FOUND.
+CUresult read_file(const char* path, std::string* out);
 
 }  // namespace cgh
 

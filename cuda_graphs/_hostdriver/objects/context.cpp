@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Contexts: one a device, kept for the life of the process; retaining and releasing the primary context makes it
-// active and inactive.
+// Contexts: the primary ones, kept for the life of the process, which retaining and releasing makes active and
+// inactive, and those that programs make.
 #include "context.hpp"
 
 #include <algorithm>
@@ -23,6 +23,15 @@ Stream* create_stream(Context& context, Stream::Kind kind, unsigned flags) {
     if (stream == nullptr) throw std::bad_alloc();
     return stream;
 }
+// What a context has to begin with, in bytes and launches.
+const std::map<CUlimit, std::size_t> kLimits = {
+    {CU_LIMIT_STACK_SIZE, 1024},
+    {CU_LIMIT_PRINTF_FIFO_SIZE, 7 << 20},
+    {CU_LIMIT_MALLOC_HEAP_SIZE, 8 << 20},
+    {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048},
+    {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 64},
+    {CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0},
+};
 }  // namespace
 
 Context::Context(CUdevice device)
@@ -45,6 +54,34 @@ void Context::fail(CUresult error) {
 
 void Context::invalidate() {
     status_.store(CUDA_ERROR_INVALID_CONTEXT, std::memory_order_release);
+}
+
+void Context::make_own(unsigned flags) {
+    own_ = true;
+    set_flags(flags);
+}
+
+void Context::destroy() {
+    status_.store(CUDA_ERROR_CONTEXT_IS_DESTROYED, std::memory_order_release);
+}
+
+CUresult Context::limit(CUlimit which, std::size_t* out) {
+    if (which >= CU_LIMIT_MAX) return CUDA_ERROR_INVALID_VALUE;
+    const auto known = kLimits.find(which);
+    if (known == kLimits.end()) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto set = limits_.find(which);
+    *out = set != limits_.end() ? set->second : known->second;
+    return CUDA_SUCCESS;
+}
+
+CUresult Context::set_limit(CUlimit which, std::size_t value) {
+    if (which >= CU_LIMIT_MAX) return CUDA_ERROR_INVALID_VALUE;
+    if (kLimits.count(which) == 0 || (which == CU_LIMIT_PERSISTING_L2_CACHE_SIZE && value != 0))
+        return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    std::lock_guard<std::mutex> lock(mutex_);
+    limits_[which] = value;
+    return CUDA_SUCCESS;
 }
 
 CUresult Context::enable_peer(Context& peer) {

@@ -1,16 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A context: the primary context of one virtual device. It knows its streams, and the error that ended it: after a
-// kernel fault every later call returns that error, as cuda.h says of CUDA_ERROR_LAUNCH_FAILED ("This leaves the
-// process in an inconsistent state and any further CUDA work will return the same error").
+// A context: the primary one of a virtual device, or one that a program made for itself. It knows its streams, and the
+// error that ended it: after a kernel fault every later call returns that error, as cuda.h says of
+// CUDA_ERROR_LAUNCH_FAILED ("This leaves the process in an inconsistent state and any further CUDA work will return the
+// same error").
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_CONTEXT_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_CONTEXT_HPP
 
 #include <cuda.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <vector>
 
@@ -35,6 +38,18 @@ class Context {
     void fail(CUresult error);  // the first error stays
     void invalidate();          // no call with it works any more
 
+    // Of cuCtxCreate. Such a context stays in memory when it is destroyed, as threads, streams and events may name it:
+    // their calls then answer CUDA_ERROR_CONTEXT_IS_DESTROYED.
+    void make_own(unsigned flags);
+    bool is_own() const { return own_; }
+    unsigned flags() const { return flags_.load(std::memory_order_relaxed); }
+    void set_flags(unsigned flags) { flags_.store(flags, std::memory_order_relaxed); }
+    void destroy();
+
+    // Sizes that programs may ask for, and that nothing here needs: kept as they were set.
+    CUresult limit(CUlimit which, std::size_t* out);
+    CUresult set_limit(CUlimit which, std::size_t value);
+
     // Waits for all work of all streams; the calling thread runs it where nobody else does.
     CUresult synchronize();
 
@@ -56,12 +71,15 @@ class Context {
     const CUdevice device_;
     const std::uint64_t id_;
     Stream* legacy_stream_;
+    bool own_ = false;
+    std::atomic<unsigned> flags_{0};
     std::atomic<CUresult> status_{CUDA_SUCCESS};
     std::atomic<std::uint32_t> blocking_streams_{0};
     std::uint32_t blocking_captures_ = 0;  // guarded by Capture::mutex()
-    std::mutex mutex_;                     // guards the two below
+    std::mutex mutex_;                     // guards what is below
     std::vector<Stream*> streams_;         // not owned: a stream takes itself out
     std::vector<Context*> peers_;          // enabled ones
+    std::map<CUlimit, std::size_t> limits_;
 };
 
 // The calling thread's current context. CUDA_ERROR_INVALID_CONTEXT when there is none; the context's own error when

@@ -171,7 +171,7 @@ constexpr Row kAttributes[] = {
     {CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR, 0, nullptr},
     {CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED, 0, nullptr},
     {CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED, 0, nullptr},
-    {CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT, 4, nullptr},
+    {CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT, kMemorySyncDomains, nullptr},
     {CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED, 0, nullptr},
     {CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, 0, nullptr},
     {CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS, 1, nullptr},
@@ -186,9 +186,9 @@ constexpr Row kAttributes[] = {
     {CU_DEVICE_ATTRIBUTE_VULKAN_CIG_SUPPORTED, 0, nullptr},
     {CU_DEVICE_ATTRIBUTE_GPU_PCI_SUBSYSTEM_ID, 0, nullptr},
     {CU_DEVICE_ATTRIBUTE_HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 0, nullptr},
-    {CU_DEVICE_ATTRIBUTE_HOST_NUMA_MEMORY_POOLS_SUPPORTED, 0, nullptr},
+    {CU_DEVICE_ATTRIBUTE_HOST_NUMA_MEMORY_POOLS_SUPPORTED, 1, nullptr},
     {CU_DEVICE_ATTRIBUTE_HOST_NUMA_MULTINODE_IPC_SUPPORTED, 0, nullptr},
-    {CU_DEVICE_ATTRIBUTE_HOST_MEMORY_POOLS_SUPPORTED, 0, nullptr},
+    {CU_DEVICE_ATTRIBUTE_HOST_MEMORY_POOLS_SUPPORTED, 1, nullptr},
     {CU_DEVICE_ATTRIBUTE_HOST_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 0, nullptr},
     {CU_DEVICE_ATTRIBUTE_HOST_ALLOC_DMA_BUF_SUPPORTED, 0, nullptr},
     {CU_DEVICE_ATTRIBUTE_ONLY_PARTIAL_HOST_NATIVE_ATOMIC_SUPPORTED, 0, nullptr},
@@ -284,9 +284,13 @@ CUresult Device::reset_primary() {
     return CUDA_SUCCESS;
 }
 
-CUresult Device::set_primary_flags(unsigned flags) {
+bool Device::are_context_flags(unsigned flags) {
     constexpr unsigned known = CU_CTX_FLAGS_MASK;
-    if ((flags & ~known) != 0 || (flags & CU_CTX_SCHED_MASK) == 3) return CUDA_ERROR_INVALID_VALUE;
+    return (flags & ~known) == 0 && (flags & CU_CTX_SCHED_MASK) != 3;
+}
+
+CUresult Device::set_primary_flags(unsigned flags) {
+    if (!are_context_flags(flags)) return CUDA_ERROR_INVALID_VALUE;
     std::lock_guard<std::mutex> lock(mutex_);
     flags_ = flags;
     return CUDA_SUCCESS;

@@ -26,6 +26,7 @@ constexpr int kSharedPerBlockOptin = 227 << 10;
 constexpr int kSharedPerMultiprocessor = 228 << 10;
 constexpr int kReservedSharedPerBlock = 1 << 10;
 constexpr int kMaxClusterBlocks = 8;  // portable; 16 with CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+constexpr int kMemorySyncDomains = 4;
 constexpr int kLeastPriority = 0;
 constexpr int kGreatestPriority = -5;
 
@@ -46,6 +47,7 @@ class Device {
     CUresult release_primary();
     CUresult reset_primary();
     CUresult set_primary_flags(unsigned flags);
+    static bool are_context_flags(unsigned flags);
     void primary_state(unsigned* flags, int* active);
     unsigned primary_flags();
     Context& context() { return *context_; }

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "advice.hpp"
+
 namespace cgh {
 namespace {
 
@@ -46,7 +48,24 @@ std::optional<Allocation> AddressMap::remove(CUdeviceptr base) {
     if (found == by_base_.end()) return std::nullopt;
     const Allocation allocation = found->second;
     by_base_.erase(found);
+    if (allocation.is_managed()) AdviceMap::get().forget(allocation);
     return allocation;
+}
+
+void AddressMap::release_all_of(const Context& context) {
+    std::unique_lock<std::shared_mutex> lock(mutex_);
+    for (auto at = by_base_.begin(); at != by_base_.end();) {
+        const Allocation& found = at->second;
+        const bool ours = found.kind == MemoryKind::kDevice || found.kind == MemoryKind::kManaged ||
+                          found.kind == MemoryKind::kPinned;
+        if (found.context != &context || (!ours && found.kind != MemoryKind::kRegistered)) {
+            ++at;
+            continue;
+        }
+        if (found.is_managed()) AdviceMap::get().forget(found);
+        if (ours) return_memory(reinterpret_cast<void*>(found.base), found.size);
+        at = by_base_.erase(at);
+    }
 }
 
 std::optional<Allocation> AddressMap::find(CUdeviceptr address, Reserved reserved) const {

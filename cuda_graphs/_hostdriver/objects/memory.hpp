@@ -29,14 +29,18 @@ enum class MemoryKind : std::uint8_t {
     kRegistered,  // cuMemHostRegister
 };
 
+// Where memory of a pool is at home.
+enum class Residence : std::uint8_t { kDevice, kHost, kManaged };
+
 struct Allocation {
     CUdeviceptr base = 0;
     std::size_t size = 0;
     MemoryKind kind = MemoryKind::kDevice;
     Context* context = nullptr;
-    MemoryPool* pool = nullptr;  // of kPool, and of kGraph where there is one
-    unsigned flags = 0;          // of kPinned, kRegistered and kManaged
-    std::uint64_t id = 0;        // CU_POINTER_ATTRIBUTE_BUFFER_ID; given by the map
+    MemoryPool* pool = nullptr;                // of kPool, and of kGraph where there is one
+    Residence residence = Residence::kDevice;  // of kPool
+    unsigned flags = 0;                        // of kPinned, kRegistered and kManaged
+    std::uint64_t id = 0;                      // CU_POINTER_ATTRIBUTE_BUFFER_ID; given by the map
     // kGraph: what cuMemFree and cuMemFreeAsync do instead of giving the memory back themselves. Called when the
     // free takes effect in stream order, with no lock held. `check` is called first, at the time of the call, and
     // may refuse.
@@ -51,7 +55,10 @@ struct Allocation {
     };
     Owner* owner = nullptr;
 
-    bool on_host() const { return kind == MemoryKind::kPinned || kind == MemoryKind::kRegistered; }
+    bool on_host() const {
+        return kind == MemoryKind::kPinned || kind == MemoryKind::kRegistered || residence == Residence::kHost;
+    }
+    bool is_managed() const { return kind == MemoryKind::kManaged || residence == Residence::kManaged; }
     CUmemorytype type() const { return on_host() ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE; }
     bool holds(CUdeviceptr address, std::size_t bytes) const {
         return address - base <= size && bytes <= size - (address - base);
@@ -71,6 +78,8 @@ class AddressMap {
     bool add_apart(Allocation allocation);
     // Takes out the allocation that begins at `base`; empty when there is none.
     std::optional<Allocation> remove(CUdeviceptr base);
+    // Gives back the memory of a context that is destroyed: all but that of pools and graphs, which belong to a device.
+    void release_all_of(const Context& context);
     std::optional<Allocation> find(CUdeviceptr address, Reserved reserved = Reserved::kNot) const;
     // Whether it is of memory that the graph that allocates it frees as well.
     bool is_freed_inside(CUdeviceptr address) const {

@@ -8,6 +8,7 @@
 
 #include "arena.hpp"
 #include "context.hpp"
+#include "device.hpp"
 #include "memory.hpp"
 #include "stream.hpp"
 
@@ -40,8 +41,8 @@ class Free final : public Operation {
 
 }  // namespace
 
-MemoryPool::MemoryPool(Context& context, bool is_default, std::size_t max_size)
-    : context_(context), is_default_(is_default), max_size_(max_size) {}
+MemoryPool::MemoryPool(Context& context, bool is_default, std::size_t max_size, Residence residence)
+    : context_(context), is_default_(is_default), max_size_(max_size), residence_(residence) {}
 
 MemoryPool::~MemoryPool() {
     trim_locked(0);
@@ -82,6 +83,7 @@ CUresult MemoryPool::allocate(std::size_t bytes, CUdeviceptr* out) {
     allocation.kind = MemoryKind::kPool;
     allocation.context = &context_;
     allocation.pool = this;
+    allocation.residence = residence_;
     AddressMap::get().add(allocation);
     return CUDA_SUCCESS;
 }
@@ -172,7 +174,7 @@ CUresult MemoryPool::set_access(CUdevice device, CUmemAccess_flags flags) {
         flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
         return CUDA_ERROR_INVALID_VALUE;
     // The device that the memory is on always has it.
-    if (device == context_.device())
+    if (residence_ == Residence::kDevice && device == context_.device())
         return flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
     std::lock_guard<std::mutex> lock(mutex_);
     access_[device] = flags;
@@ -180,10 +182,54 @@ CUresult MemoryPool::set_access(CUdevice device, CUmemAccess_flags flags) {
 }
 
 CUmemAccess_flags MemoryPool::access(CUdevice device) const {
-    if (device == context_.device()) return CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    if (residence_ == Residence::kManaged || (residence_ == Residence::kDevice && device == context_.device()))
+        return CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     std::lock_guard<std::mutex> lock(mutex_);
     const auto found = access_.find(device);
     return found != access_.end() ? found->second : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+}
+
+namespace {
+
+struct PoolsOfAPlace {
+    MemoryPool* by_default = nullptr;
+    MemoryPool* current = nullptr;
+};
+std::mutex places_mutex;  // guards the one below
+PoolsOfAPlace places[3];  // by residence; that of devices is not used
+
+// With places_mutex held.
+PoolsOfAPlace& place_of(Residence residence) {
+    PoolsOfAPlace& place = places[static_cast<std::size_t>(residence)];
+    Device* device = nullptr;
+    if (place.by_default == nullptr && find_device(0, &device) == CUDA_SUCCESS)
+        place.by_default = arena<MemoryPool>.create(device->context(), /*is_default=*/true, std::size_t{0}, residence);
+    if (place.current == nullptr) place.current = place.by_default;
+    return place;
+}
+
+}  // namespace
+
+MemoryPool* default_pool_of(Residence residence) {
+    const std::lock_guard<std::mutex> lock(places_mutex);
+    return place_of(residence).by_default;
+}
+
+MemoryPool* current_pool_of(Residence residence) {
+    const std::lock_guard<std::mutex> lock(places_mutex);
+    return place_of(residence).current;
+}
+
+void set_current_pool_of(Residence residence, MemoryPool& pool) {
+    const std::lock_guard<std::mutex> lock(places_mutex);
+    place_of(residence).current = &pool;
+}
+
+void forget_current_pool(const MemoryPool& pool) {
+    if (pool.residence() == Residence::kDevice) return device_of(pool.context()).forget_pool(pool);
+    const std::lock_guard<std::mutex> lock(places_mutex);
+    PoolsOfAPlace& place = place_of(pool.residence());
+    if (place.current == &pool) place.current = place.by_default;
 }
 
 MemoryPool* find_pool(CUmemoryPool handle) {

@@ -14,23 +14,24 @@
 #include <mutex>
 #include <vector>
 
+#include "memory.hpp"
 #include "ref.hpp"
 
 namespace cgh {
 
 class Context;
 class Stream;
-struct Allocation;
 
 class MemoryPool : public Counted {
   public:
-    MemoryPool(Context& context, bool is_default, std::size_t max_size = 0);
+    MemoryPool(Context& context, bool is_default, std::size_t max_size = 0, Residence residence = Residence::kDevice);
     ~MemoryPool();
     static void dispose(MemoryPool* pool);
 
     CUmemoryPool handle() { return reinterpret_cast<CUmemoryPool>(this); }
     Context& context() const { return context_; }
     bool is_default() const { return is_default_; }
+    Residence residence() const { return residence_; }
 
     // Memory (address 0 for 0 bytes), registered in the address map as the pool's. Every allocation keeps the pool
     // alive.
@@ -43,7 +44,8 @@ class MemoryPool : public Counted {
     CUresult attribute(CUmemPool_attribute which, void* out) const;
     CUresult set_attribute(CUmemPool_attribute which, const void* value);
 
-    // Access of devices other than the pool's own is kept for queries; every device can read this memory.
+    // Access of devices other than the pool's own is kept for queries; every device can read this memory. Managed
+    // memory is everybody's.
     CUresult set_access(CUdevice device, CUmemAccess_flags flags);
     CUmemAccess_flags access(CUdevice device) const;
 
@@ -52,7 +54,8 @@ class MemoryPool : public Counted {
 
     Context& context_;
     const bool is_default_;
-    const std::size_t max_size_;                      // 0: the machine's memory
+    const std::size_t max_size_;  // 0: the machine's memory
+    const Residence residence_;
     mutable std::mutex mutex_;                        // guards everything below
     std::map<std::size_t, std::vector<void*>> kept_;  // by size in bytes
     std::uint64_t release_threshold_ = 0;
@@ -63,6 +66,14 @@ class MemoryPool : public Counted {
 
 // A pool argument; nullptr when dead or foreign.
 MemoryPool* find_pool(CUmemoryPool handle);
+
+// The default pool of host memory, or of managed memory without a preferred location; made when it is first asked for.
+// Contexts of memory that is on no device are that of device 0. nullptr: no memory for it.
+MemoryPool* default_pool_of(Residence residence);
+MemoryPool* current_pool_of(Residence residence);
+void set_current_pool_of(Residence residence, MemoryPool& pool);
+// The pool is going: back to the default where it is the current one.
+void forget_current_pool(const MemoryPool& pool);
 
 // cuMemFreeAsync: takes the allocation out of the address map now and gives its memory back in stream order.
 CUresult free_in_stream_order(CUdeviceptr address, Stream& stream);

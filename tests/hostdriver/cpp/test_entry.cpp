@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "runtime_rig.hpp"
 
@@ -189,29 +190,49 @@ LAW_ALONE(EveryEntry, RefusesDeadHandles) {
     all_refuse(dead, "a dead handle");
 }
 
-LAW(EveryEntry, IsFoundByNameAndVersion) {
-    struct {
-        const char* base;
-        int version;
-        void* address;
-    } entries[] = {
+// Functions of the host driver's own lists need not be in cuda.h.
+#define CGH_MORE(base, symbol, version) extern "C" CUresult test_address_of_##symbol() __asm__(#symbol);
+#include "_hostdriver/more.def"
+#define CGH_REFUSED(base, symbol, version) extern "C" CUresult test_address_of_##symbol() __asm__(#symbol);
+#include "_hostdriver/refused.def"
+
+struct NamedEntry {
+    std::string base;
+    int version;
+    void* address;
+};
+
+const std::vector<NamedEntry> kEntries = {
 #define CG_REQUIRED(base, symbol, version) {#base, version, reinterpret_cast<void*>(&symbol)},
 #define CG_OPTIONAL(base, symbol, version) {#base, version, reinterpret_cast<void*>(&symbol)},
 #include "_driver/functions.def"
-    };
-    for (const auto& entry : entries) {
+#define CGH_MORE(base, symbol, version) {#base, version, reinterpret_cast<void*>(&test_address_of_##symbol)},
+#include "_hostdriver/more.def"
+#define CGH_REFUSED(base, symbol, version) {#base, version, reinterpret_cast<void*>(&test_address_of_##symbol)},
+#include "_hostdriver/refused.def"
+};
+
+// The newest form that is not newer than `version`.
+void* entry_of(const std::string& base, int version) {
+    const NamedEntry* best = nullptr;
+    for (const NamedEntry& entry : kEntries)
+        if (entry.base == base && entry.version <= version && (best == nullptr || entry.version > best->version))
+            best = &entry;
+    return best != nullptr ? best->address : nullptr;
+}
+
+LAW(EveryEntry, IsFoundByNameAndVersion) {
+    for (const NamedEntry& entry : kEntries) {
         CUdriverProcAddressQueryResult status{};
-        for (const int version : {entry.version, 13000, 99000}) {
-            if (version < entry.version) continue;
-            void* found = nullptr;
-            OK(cuGetProcAddress(entry.base, &found, version, CU_GET_PROC_ADDRESS_DEFAULT, &status));
-            EQUAL(found, entry.address);
-            EQUAL(status, CU_GET_PROC_ADDRESS_SUCCESS);
+        for (const int version : {entry.version - 1, entry.version, 13000, 99000}) {
+            void* found = scratch;
+            void* const expected = entry_of(entry.base, version);
+            const CUresult answer = cuGetProcAddress(entry.base.c_str(), &found, version, 0, &status);
+            EQUAL(found, expected);
+            EQUAL(answer, expected != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND);
+            EQUAL(status,
+                  expected != nullptr ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
         }
-        void* found = scratch;
-        ANSWERS(CUDA_ERROR_NOT_FOUND, cuGetProcAddress(entry.base, &found, entry.version - 1, 0, &status));
-        EQUAL(found, nullptr);
-        EQUAL(status, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
     }
     void* found = scratch;
     CUdriverProcAddressQueryResult status{};
@@ -327,4 +348,13 @@ LAW_ALONE(Context, StackIsTheThreads) {
     CUcontext again = nullptr;
     OK(cuDevicePrimaryCtxRetain(&again, 0));
     EQUAL(again, context);
+}
+
+LAW(EveryRefusedEntry, AnswersNotSupported) {
+    OK(cuInit(0));
+    const auto ask = [](CUresult (*entry)(), const char* name) {
+        if (entry() != CUDA_ERROR_NOT_SUPPORTED) check::fail(__FILE__, __LINE__, name);
+    };
+#define CGH_REFUSED(base, symbol, version) ask(&test_address_of_##symbol, #symbol);
+#include "_hostdriver/refused.def"
 }

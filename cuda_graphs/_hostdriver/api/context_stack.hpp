@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The context stack of the calling thread.
+#ifndef CUDA_GRAPHS_HOSTDRIVER_API_CONTEXT_STACK_HPP
+#define CUDA_GRAPHS_HOSTDRIVER_API_CONTEXT_STACK_HPP
+
+#include "../objects/context.hpp"
+
+namespace cgh {
+
+void push_context(Context& context);
+// Nothing when the stack is empty.
+void pop_context();
+
+}  // namespace cgh
+
+#endif

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Attributes of streams: kept as they were set. Nothing here depends on them: there is no persisting cache, a thread
+// that synchronises runs the work itself, and all memory is in one domain.
+#include <map>
+#include <mutex>
+
+#include "../objects/context.hpp"
+#include "../objects/device.hpp"
+#include "../objects/intake.hpp"
+#include "../objects/stream.hpp"
+#include "entry.hpp"
+
+using namespace cgh;
+
+namespace {
+
+struct Attributes {
+    CUsynchronizationPolicy policy = CU_SYNC_POLICY_AUTO;
+    CUlaunchMemSyncDomain domain = CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT;
+    CUlaunchMemSyncDomainMap domain_map{0, 1};
+    CUaccessPolicyWindow window{};
+};
+
+std::mutex attributes_mutex;                         // guards the one below
+std::map<std::uint64_t, Attributes> attributes_set;  // by the stream's id, which is never used again
+
+Attributes attributes_of(const Stream& stream) {
+    const std::lock_guard<std::mutex> lock(attributes_mutex);
+    const auto found = attributes_set.find(stream.id());
+    return found != attributes_set.end() ? found->second : Attributes{};
+}
+
+CUresult read(const Stream& stream, CUstreamAttrID which, CUstreamAttrValue* out) {
+    const Attributes attributes = attributes_of(stream);
+    switch (which) {
+        case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+            out->accessPolicyWindow = attributes.window;
+            return CUDA_SUCCESS;
+        case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+            out->syncPolicy = attributes.policy;
+            return CUDA_SUCCESS;
+        case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+            out->priority = stream.priority();
+            return CUDA_SUCCESS;
+        case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+            out->memSyncDomain = attributes.domain;
+            return CUDA_SUCCESS;
+        case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+            out->memSyncDomainMap = attributes.domain_map;
+            return CUDA_SUCCESS;
+        default:
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+// Refuses what this device has not: domains past CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT, windows larger than
+// CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE, and another priority than the stream was made with.
+CUresult write(const Stream& stream, CUstreamAttrID which, const CUstreamAttrValue& value) {
+    Attributes next = attributes_of(stream);
+    switch (which) {
+        case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+            REQUIRE(value.accessPolicyWindow.num_bytes == 0, CUDA_ERROR_INVALID_VALUE);
+            next.window = value.accessPolicyWindow;
+            break;
+        case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+            REQUIRE(value.syncPolicy >= CU_SYNC_POLICY_AUTO && value.syncPolicy <= CU_SYNC_POLICY_BLOCKING_SYNC,
+                    CUDA_ERROR_INVALID_VALUE);
+            next.policy = value.syncPolicy;
+            break;
+        case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+            return value.priority == stream.priority() ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+        case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+            REQUIRE(value.memSyncDomain <= CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE, CUDA_ERROR_INVALID_VALUE);
+            next.domain = value.memSyncDomain;
+            break;
+        case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+            REQUIRE(value.memSyncDomainMap.default_ < kMemorySyncDomains, CUDA_ERROR_INVALID_VALUE);
+            REQUIRE(value.memSyncDomainMap.remote < kMemorySyncDomains, CUDA_ERROR_INVALID_VALUE);
+            next.domain_map = value.memSyncDomainMap;
+            break;
+        default:
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+    const std::lock_guard<std::mutex> lock(attributes_mutex);
+    attributes_set[stream.id()] = next;
+    return CUDA_SUCCESS;
+}
+
+CUresult find_inspectable(CUstream handle, Stream** out) {
+    TRY(find_stream(handle, out));
+    return (*out)->intake().inspect(**out, Inspection::kAllowed);
+}
+
+}  // namespace
+
+CGH_API CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue* value_out) {
+    return entry("cuStreamGetAttribute", [&]() -> CUresult {
+        REQUIRE(value_out != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Stream* stream = nullptr;
+        TRY(find_inspectable(hStream, &stream));
+        return read(*stream, attr, value_out);
+    });
+}
+
+CGH_API CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue* value) {
+    return entry("cuStreamSetAttribute", [&]() -> CUresult {
+        REQUIRE(value != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Stream* stream = nullptr;
+        TRY(find_inspectable(hStream, &stream));
+        return write(*stream, attr, *value);
+    });
+}
+
+// cuda.h: "Both streams must have the same context."
+CGH_API CUresult cuStreamCopyAttributes(CUstream dst, CUstream src) {
+    return entry("cuStreamCopyAttributes", [&]() -> CUresult {
+        Stream *to = nullptr, *from = nullptr;
+        TRY(find_inspectable(dst, &to));
+        TRY(find_inspectable(src, &from));
+        REQUIRE(&to->context() == &from->context(), CUDA_ERROR_INVALID_VALUE);
+        const Attributes copied = attributes_of(*from);
+        const std::lock_guard<std::mutex> lock(attributes_mutex);
+        attributes_set[to->id()] = copied;
+        return CUDA_SUCCESS;
+    });
+}

@@ -1,0 +1,302 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: functions of the driver that cuda_graphs itself never calls answer programs of cuda.bindings as cuda.h says."""
+
+import ctypes
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+d = pytest.importorskip("cuda.bindings.driver")
+
+OK = d.CUresult.CUDA_SUCCESS
+INVALID_VALUE = d.CUresult.CUDA_ERROR_INVALID_VALUE
+INVALID_CONTEXT = d.CUresult.CUDA_ERROR_INVALID_CONTEXT
+INVALID_DEVICE = d.CUresult.CUDA_ERROR_INVALID_DEVICE
+NOT_FOUND = d.CUresult.CUDA_ERROR_NOT_FOUND
+PTX = b"""
+.version 8.0
+.target sm_50
+.address_size 64
+.visible .entry first(.param .u64 at) {
+    .reg .b64 %rd<2>;
+    .reg .b32 %r<2>;
+    ld.param.u64 %rd1, [at];
+    mov.u32 %r1, 42;
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+.visible .entry second() { ret; }
+\0"""
+
+
+def ok(answer):
+    assert answer[0] == OK, answer
+    return answer[1] if len(answer) == 2 else answer[1:]
+
+
+@pytest.fixture
+def device():
+    ok(d.cuInit(0))
+    return ok(d.cuDeviceGet(0))
+
+
+@pytest.fixture
+def primary(device):
+    context = ok(d.cuDevicePrimaryCtxRetain(device))
+    ok(d.cuCtxSetCurrent(context))
+    yield context
+    ok(d.cuCtxSetCurrent(d.CUcontext(0)))
+    ok(d.cuDevicePrimaryCtxRelease(device))
+
+
+@pytest.fixture
+def stream(primary):
+    stream = ok(d.cuStreamCreate(0))
+    yield stream
+    ok(d.cuStreamDestroy(stream))
+
+
+@pytest.fixture
+def managed(primary):
+    address = ok(d.cuMemAllocManaged(1 << 16, 1))
+    yield address
+    ok(d.cuMemFree(address))
+
+
+class TestContexts:
+    def test_one_that_is_made_is_current_until_it_is_destroyed(self, primary, device):
+        made = ok(d.cuCtxCreate(None, 0, device))
+        assert int(ok(d.cuCtxGetCurrent())) == int(made) != int(primary)
+        assert int(ok(d.cuCtxGetDevice())) == int(device)
+        memory = ok(d.cuMemAlloc(64))
+        ok(d.cuMemsetD8(memory, 1, 64))
+        attribute = d.CUpointer_attribute.CU_POINTER_ATTRIBUTE_CONTEXT
+        assert int(ok(d.cuPointerGetAttribute(attribute, memory))) == int(made)
+        ok(d.cuCtxDestroy(made))
+        assert int(ok(d.cuCtxGetCurrent())) == int(primary)
+        assert d.cuPointerGetAttribute(attribute, memory)[0] == INVALID_VALUE
+        assert d.cuCtxSetCurrent(made)[0] == INVALID_CONTEXT
+
+    def test_work_runs_in_it(self, primary, device):
+        made = ok(d.cuCtxCreate(None, 0, device))
+        library = ok(d.cuLibraryLoadData(PTX, None, None, 0, None, None, 0))
+        function = ok(d.cuKernelGetFunction(ok(d.cuLibraryGetKernel(library, b"first"))))
+        memory = ok(d.cuMemAllocManaged(4, 1))
+        ok(d.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, ((int(memory),), (ctypes.c_void_p,)), 0))
+        ok(d.cuCtxSynchronize())
+        assert ctypes.c_int.from_address(int(memory)).value == 42
+        ok(d.cuLibraryUnload(library))
+        ok(d.cuCtxDestroy(made))
+
+    def test_a_primary_context_is_not_destroyed(self, primary):
+        assert d.cuCtxDestroy(primary)[0] == INVALID_CONTEXT
+
+    def test_flags_and_limits(self, primary, device):
+        flags = d.CUctx_flags.CU_CTX_SCHED_BLOCKING_SYNC
+        made = ok(d.cuCtxCreate(None, flags, device))
+        assert ok(d.cuCtxGetFlags()) & int(flags)
+        assert d.cuCtxCreate(None, 3, device)[0] == INVALID_VALUE
+        stack = d.CUlimit.CU_LIMIT_STACK_SIZE
+        assert ok(d.cuCtxGetLimit(stack)) == 1024
+        ok(d.cuCtxSetLimit(stack, 2048))
+        assert ok(d.cuCtxGetLimit(stack)) == 2048
+        ok(d.cuCtxDestroy(made))
+        assert ok(d.cuCtxGetLimit(stack)) == 1024
+
+    def test_what_is_a_preference_can_be_stated(self, primary):
+        assert ok(d.cuCtxGetCacheConfig()) == d.CUfunc_cache.CU_FUNC_CACHE_PREFER_NONE
+        ok(d.cuCtxSetCacheConfig(d.CUfunc_cache.CU_FUNC_CACHE_PREFER_L1))
+        ok(d.cuCtxResetPersistingL2Cache())
+
+
+class TestDevices:
+    def test_one_is_found_by_its_address(self, device):
+        name = ok(d.cuDeviceGetPCIBusId(64, device)).split(b"\0")[0]
+        assert int(ok(d.cuDeviceGetByPCIBusId(name))) == int(device)
+        assert d.cuDeviceGetByPCIBusId(b"no address")[0] == INVALID_VALUE
+        assert d.cuDeviceGetByPCIBusId(b"0000:fe:1f.0")[0] == INVALID_DEVICE
+
+    def test_a_device_is_no_peer_of_itself(self, device):
+        which = d.CUdevice_P2PAttribute.CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED
+        assert d.cuDeviceGetP2PAttribute(which, device, device)[0] == INVALID_DEVICE
+
+    def test_every_attribute_has_a_value(self, device):
+        for which in d.CUdevice_attribute:
+            if which.value <= 145 and not which.name.endswith("_MAX"):
+                assert d.cuDeviceGetAttribute(which, device)[0] in (OK, INVALID_VALUE), which
+        known = [w for w in d.CUdevice_attribute if d.cuDeviceGetAttribute(w, device)[0] == OK]
+        assert len(known) > 120
+
+    def test_the_profiler_can_be_told(self, primary):
+        ok(d.cuProfilerStart())
+        ok(d.cuProfilerStop())
+
+
+class TestManagedMemory:
+    PAGE = 4096
+
+    def attribute(self, name, start, size):
+        which = getattr(d.CUmem_range_attribute, f"CU_MEM_RANGE_ATTRIBUTE_{name}")
+        return ok(d.cuMemRangeGetAttribute(4, which, start, size))
+
+    def location(self, kind, number=0):
+        place = d.CUmemLocation()
+        place.type = getattr(d.CUmemLocationType, f"CU_MEM_LOCATION_TYPE_{kind}")
+        place.id = number
+        return place
+
+    def test_advice_is_of_pages(self, managed):
+        advise = d.CUmem_advise
+        ok(d.cuMemAdvise(managed, 10, advise.CU_MEM_ADVISE_SET_READ_MOSTLY, self.location("DEVICE")))
+        assert self.attribute("READ_MOSTLY", managed, self.PAGE) == 1
+        assert self.attribute("READ_MOSTLY", managed, self.PAGE + 1) == 0
+        ok(d.cuMemAdvise(managed, 1 << 16, advise.CU_MEM_ADVISE_SET_READ_MOSTLY, self.location("DEVICE")))
+        assert self.attribute("READ_MOSTLY", managed, 1 << 16) == 1
+        middle = int(managed) + 4 * self.PAGE
+        ok(d.cuMemAdvise(middle, self.PAGE, advise.CU_MEM_ADVISE_UNSET_READ_MOSTLY, self.location("DEVICE")))
+        assert self.attribute("READ_MOSTLY", managed, 1 << 16) == 0
+        assert self.attribute("READ_MOSTLY", managed, 4 * self.PAGE) == 1
+
+    def test_places(self, managed):
+        advise = d.CUmem_advise
+        preferred = lambda: self.attribute("PREFERRED_LOCATION", managed, 1 << 16)  # noqa: E731
+        assert preferred() == -2
+        ok(
+            d.cuMemAdvise(
+                managed, 1 << 16, advise.CU_MEM_ADVISE_SET_PREFERRED_LOCATION, self.location("DEVICE")
+            )
+        )
+        assert preferred() == 0
+        ok(
+            d.cuMemAdvise(
+                managed, 1 << 16, advise.CU_MEM_ADVISE_SET_PREFERRED_LOCATION, self.location("HOST")
+            )
+        )
+        assert preferred() == -1
+        ok(
+            d.cuMemAdvise(
+                managed, 1 << 16, advise.CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, self.location("HOST")
+            )
+        )
+        assert preferred() == -2
+
+    def test_prefetches(self, managed, stream):
+        ok(d.cuMemPrefetchAsync(managed, 1 << 16, self.location("DEVICE"), 0, stream))
+        ok(d.cuStreamSynchronize(stream))
+        assert self.attribute("LAST_PREFETCH_LOCATION", managed, 1 << 16) == 0
+        ok(d.cuMemPrefetchAsync(managed, self.PAGE, self.location("HOST"), 0, stream))
+        assert self.attribute("LAST_PREFETCH_LOCATION", managed, self.PAGE) == -1
+        assert self.attribute("LAST_PREFETCH_LOCATION", managed, 1 << 16) == -2
+
+    def test_other_memory_takes_no_advice(self, primary, stream):
+        memory = ok(d.cuMemAlloc(64))
+        which = d.CUmem_advise.CU_MEM_ADVISE_SET_READ_MOSTLY
+        assert d.cuMemAdvise(memory, 64, which, self.location("DEVICE"))[0] == INVALID_VALUE
+        assert d.cuMemPrefetchAsync(memory, 64, self.location("DEVICE"), 0, stream)[0] == INVALID_VALUE
+        ok(d.cuMemFree(memory))
+
+    def test_places_that_are_not_there(self, managed, stream):
+        assert d.cuMemPrefetchAsync(managed, 64, self.location("DEVICE", 99), 0, stream)[0] == INVALID_DEVICE
+        assert d.cuMemPrefetchAsync(managed, 64, self.location("INVALID"), 0, stream)[0] == INVALID_VALUE
+
+
+class TestStreams:
+    def test_attributes_are_kept_and_copied(self, stream):
+        which = d.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY
+        value = ok(d.cuStreamGetAttribute(stream, which))
+        assert value.syncPolicy == d.CUsynchronizationPolicy.CU_SYNC_POLICY_AUTO
+        value.syncPolicy = d.CUsynchronizationPolicy.CU_SYNC_POLICY_BLOCKING_SYNC
+        ok(d.cuStreamSetAttribute(stream, which, value))
+        other = ok(d.cuStreamCreate(0))
+        ok(d.cuStreamCopyAttributes(other, stream))
+        read = ok(d.cuStreamGetAttribute(other, which))
+        assert read.syncPolicy == d.CUsynchronizationPolicy.CU_SYNC_POLICY_BLOCKING_SYNC
+        ok(d.cuStreamDestroy(other))
+
+    def test_the_device_of_one(self, stream, device):
+        assert int(ok(d.cuStreamGetDevice(stream))) == int(device)
+
+    def test_callbacks_run_in_order(self, stream):
+        seen = []
+        CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
+        callback = CALLBACK(lambda stream, status, data: seen.append((status, data)))
+        for number in (1, 2, 3):
+            ok(d.cuStreamAddCallback(stream, ctypes.cast(callback, ctypes.c_void_p).value, number, 0))
+        ok(d.cuStreamSynchronize(stream))
+        assert seen == [(0, 1), (0, 2), (0, 3)]
+        assert (
+            d.cuStreamAddCallback(stream, ctypes.cast(callback, ctypes.c_void_p).value, 0, 1)[0]
+            == INVALID_VALUE
+        )
+
+
+class TestCode:
+    @pytest.fixture
+    def module(self, primary):
+        module = ok(d.cuModuleLoadData(PTX))
+        yield module
+        ok(d.cuModuleUnload(module))
+
+    def test_functions_are_listed(self, module):
+        assert ok(d.cuModuleGetFunctionCount(module)) == 2
+        functions = ok(d.cuModuleEnumerateFunctions(2, module))
+        assert {ok(d.cuFuncGetName(function)) for function in functions} == {b"first", b"second"}
+        for function in functions:
+            ok(d.cuFuncLoad(function))
+            ok(d.cuFuncSetCacheConfig(function, d.CUfunc_cache.CU_FUNC_CACHE_PREFER_SHARED))
+            assert ok(d.cuFuncIsLoaded(function)) == d.CUfunctionLoadingState.CU_FUNCTION_LOADING_STATE_LOADED
+
+    def test_a_module_from_a_file(self, primary, tmp_path):
+        path = tmp_path / "code.ptx"
+        path.write_bytes(PTX.rstrip(b"\0"))
+        module = ok(d.cuModuleLoad(str(path).encode()))
+        ok(d.cuModuleGetFunction(module, b"second"))
+        ok(d.cuModuleUnload(module))
+        assert d.cuModuleLoad(b"/no/file")[0] == d.CUresult.CUDA_ERROR_FILE_NOT_FOUND
+
+    def test_ptx_goes_through_the_linker(self, primary):
+        state = ok(d.cuLinkCreate(0, [], []))
+        kind = d.CUjitInputType.CU_JIT_INPUT_PTX
+        ok(d.cuLinkAddData(state, kind, PTX, len(PTX), b"code", 0, [], []))
+        image, size = ok(d.cuLinkComplete(state))
+        assert size > 0
+        module = ok(d.cuModuleLoadData(image))
+        ok(d.cuLinkDestroy(state))
+        ok(d.cuModuleGetFunction(module, b"first"))
+        ok(d.cuModuleUnload(module))
+
+
+class TestCopies:
+    def test_a_batch(self, stream):
+        source, target = (ok(d.cuMemHostAlloc(64, 0)) for _ in range(2))
+        a, b = (np.ctypeslib.as_array((ctypes.c_int * 16).from_address(int(p))) for p in (source, target))
+        a[:], b[:] = np.arange(16), 0
+        attributes = d.CUmemcpyAttributes()
+        attributes.srcAccessOrder = d.CUmemcpySrcAccessOrder.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM
+        at = SimpleNamespace(source=int(source), target=int(target))
+        ok(
+            d.cuMemcpyBatchAsync(
+                [d.CUdeviceptr(at.target), d.CUdeviceptr(at.target + 32)],
+                [d.CUdeviceptr(at.source + 16), d.CUdeviceptr(at.source)],
+                [16, 8],
+                2,
+                [attributes],
+                [0],
+                1,
+                stream,
+            )
+        )
+        ok(d.cuStreamSynchronize(stream))
+        assert b.tolist() == [4, 5, 6, 7, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
+        for pointer in (source, target):
+            ok(d.cuMemFreeHost(pointer))
+
+    def test_memory_with_a_pitch(self, primary):
+        memory, pitch = ok(d.cuMemAllocPitch(100, 7, 4))
+        assert pitch >= 100
+        assert pitch % 256 == 0
+        ok(d.cuMemsetD2D8(memory, pitch, 3, 100, 7))
+        ok(d.cuMemFree(memory))
+        assert d.cuMemAllocPitch(100, 7, 5)[0] == INVALID_VALUE

@@ -1,0 +1,171 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: memory of every memory resource is what the resource says, and kernels and copies see the same bytes."""
+
+import numpy as np
+import pytest
+from cuda import core
+
+INTS = 256
+
+
+def launch(stream, kernel, address, n=INTS):
+    config = core.LaunchConfig(grid=-(-n // 64), block=64)
+    core.launch(stream, config, kernel("affine"), address, np.int32(3), np.int32(1), np.int32(n))
+
+
+def written(stream, buffer, pinned):
+    """What is in the buffer, by a copy."""
+    host = core.LegacyPinnedMemoryResource().allocate(buffer.size, stream=stream)
+    buffer.copy_to(host, stream=stream)
+    stream.sync()
+    seen = np.from_dlpack(host).view("i4").copy()
+    host.close(stream)
+    return seen
+
+
+RESOURCES = {
+    "the device's own": lambda device: device.memory_resource,
+    "a pool": lambda device: core.DeviceMemoryResource(
+        device, core.DeviceMemoryResourceOptions(max_size=1 << 24)
+    ),
+    "pinned, a pool": lambda device: core.PinnedMemoryResource(),
+    "pinned, of a node": lambda device: core.PinnedMemoryResource(
+        core.PinnedMemoryResourceOptions(numa_id=0)
+    ),
+    "pinned": lambda device: core.LegacyPinnedMemoryResource(),
+    "managed": lambda device: core.ManagedMemoryResource(),
+    "managed, of a device": lambda device: core.ManagedMemoryResource(
+        core.ManagedMemoryResourceOptions(
+            preferred_location=device.device_id, preferred_location_type="device"
+        )
+    ),
+}
+
+
+@pytest.fixture(params=RESOURCES)
+def resource(request, device):
+    return RESOURCES[request.param](device)
+
+
+def test_memory_holds_what_kernels_and_copies_put_there(resource, stream, kernel, pinned):
+    buffer = resource.allocate(4 * INTS, stream=stream)
+    assert buffer.size == 4 * INTS
+    assert buffer.is_device_accessible
+    assert (buffer.is_device_accessible, buffer.is_host_accessible, buffer.is_managed) == (
+        resource.is_device_accessible,
+        resource.is_host_accessible,
+        resource.is_managed,
+    )
+    buffer.fill(np.int32(5), stream=stream)
+    launch(stream, kernel, buffer)
+    assert (written(stream, buffer, pinned) == 16).all()
+    if buffer.is_host_accessible:
+        seen = np.from_dlpack(buffer).view("i4")
+        assert (seen == 16).all()
+        seen[:] = 2
+        launch(stream, kernel, buffer)
+        stream.sync()
+        assert (seen == 7).all()
+        del seen
+    buffer.close(stream)
+    assert buffer.is_closed
+
+
+def test_memory_is_used_again_in_the_order_of_the_stream(resource, stream, kernel, pinned):
+    for step in range(20):
+        buffer = resource.allocate(4 * INTS, stream=stream)
+        buffer.fill(np.int32(step), stream=stream)
+        launch(stream, kernel, buffer)
+        assert (written(stream, buffer, pinned) == 3 * step + 1).all()
+        buffer.close(stream)
+
+
+def test_a_pool_counts_its_memory(device, stream):
+    resource = core.DeviceMemoryResource(device, core.DeviceMemoryResourceOptions(max_size=1 << 20))
+    attributes = resource.attributes
+    assert attributes.used_mem_current == 0
+    buffer = resource.allocate(1000, stream=stream)
+    assert attributes.used_mem_current >= 1000
+    buffer.close(stream)
+    stream.sync()
+    assert attributes.used_mem_current == 0
+    assert attributes.used_mem_high >= 1000
+    names = [name for name in dir(attributes) if not name.startswith("_")]
+    assert len(names) >= 8
+    assert all(isinstance(getattr(attributes, name), (bool, int)) for name in names)
+    with pytest.raises(Exception, match="CUDA_ERROR_OUT_OF_MEMORY"):
+        resource.allocate(1 << 22, stream=stream)
+
+
+def test_pointers_know_their_pool(device, stream):
+    buffer = device.memory_resource.allocate(64, stream=stream)
+    again = core.Buffer.from_handle(int(buffer.handle), buffer.size)
+    assert again.device_id == device.device_id
+    assert again.is_device_accessible
+    assert not again.is_host_accessible
+
+
+def test_advice_on_managed_memory_is_kept(device, stream):
+    buffer = core.ManagedMemoryResource().allocate(1 << 16, stream=stream)
+    assert isinstance(buffer, core.ManagedBuffer)
+    assert not buffer.read_mostly
+    buffer.read_mostly = True
+    assert buffer.read_mostly
+    buffer.read_mostly = False
+    assert not buffer.read_mostly
+    buffer.preferred_location = device
+    assert buffer.preferred_location == device
+    buffer.preferred_location = core.Host()
+    assert buffer.preferred_location == core.Host()
+    buffer.preferred_location = None
+    assert buffer.preferred_location is None
+    buffer.accessed_by.add(device)
+    assert device in buffer.accessed_by
+    buffer.accessed_by.discard(device)
+    assert device not in buffer.accessed_by
+
+
+def test_managed_memory_is_prefetched_and_discarded(device, stream, kernel):
+    buffer = core.ManagedMemoryResource().allocate(4 * INTS, stream=stream)
+    seen = np.from_dlpack(buffer).view("i4")
+    seen[:] = 4
+    buffer.prefetch(device, stream=stream)
+    launch(stream, kernel, buffer)
+    buffer.prefetch(core.Host(), stream=stream)
+    stream.sync()
+    assert (seen == 13).all()
+    buffer.discard(stream=stream)
+    buffer.discard_prefetch(device, stream=stream)
+    stream.sync()
+    seen[:] = 1
+    assert (seen == 1).all()
+
+
+def test_memory_of_graphs(device, stream, kernel, pinned):
+    resource, x = core.GraphMemoryResource(device), pinned(np.arange(INTS))
+    builder = device.create_graph_builder().begin_building()
+    scratch = resource.allocate(4 * INTS, stream=builder)
+    there = core.Buffer.from_handle(x.ctypes.data, x.nbytes)
+    scratch.copy_from(there, stream=builder)
+    launch(builder, kernel, scratch)
+    scratch.copy_to(there, stream=builder)
+    scratch.close(builder)
+    graph = builder.end_building().complete()
+    for _ in range(3):
+        graph.launch(stream)
+    stream.sync()
+    expected = np.arange(INTS)
+    for _ in range(3):
+        expected = 3 * expected + 1
+    assert (x == expected).all()
+    attributes = resource.attributes
+    assert 4 * INTS <= attributes.used_mem_current <= attributes.reserved_mem_high
+    graph.close()
+    resource.trim()
+    assert attributes.used_mem_current == 0
+
+
+def test_memory_that_processes_share_is_refused_by_name(device):
+    with pytest.raises(Exception, match=r"IPC|NOT_SUPPORTED|not support"):
+        core.DeviceMemoryResource(device, core.DeviceMemoryResourceOptions(ipc_enabled=True))
