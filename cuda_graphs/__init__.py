@@ -126,6 +126,7 @@ if TYPE_CHECKING:
         UnsupportedSyntaxError,
     )
     from cuda_graphs.compiler.graph_flow import (
+        checkpoint,
         graph_do_while,
         graph_if,
         graph_parallel,
@@ -227,6 +228,7 @@ if TYPE_CHECKING:
         u32,
         u64,
     )
+    from cuda_graphs.kernels.checkpoints import CheckpointStatus
     from cuda_graphs.kernels.faults import (
         AdstackOverflowError,
         KernelAssertionError,
@@ -252,6 +254,7 @@ __all__ = [
     "CUDAWarning",
     "CaptureError",
     "CheckReport",
+    "CheckpointStatus",
     "ChildGraphNode",
     "ClosedBufferError",
     "ClosedBuilderError",
@@ -371,6 +374,7 @@ __all__ = [
     "bool_",
     "cast",
     "ceil",
+    "checkpoint",
     "clamp",
     "clz",
     "compile_all",
@@ -483,7 +487,8 @@ _MODULES = {
     "CompileIndexError CompileLiteralError CompileLoopError CompileNameError CompileNegativeIndexError "
     "CompileRecursionError CompileReturnError CompileStaticError CompileSyntaxError "
     "CompileTypeError CompileValueError CompileWarning UnsupportedSyntaxError "
-    "CompileBarrierError CompileBlockError CompileResidentError CompileSectionError CompileSharedMemoryError",
+    "CompileBarrierError CompileBlockError CompileCheckpointError CompileResidentError CompileSectionError "
+    "CompileSharedMemoryError",
     "cuda_graphs.compiler.intrinsics": "acos asin atan atan2 atomic_add atomic_and atomic_cas atomic_exchange "
     "atomic_max atomic_min atomic_mul atomic_or atomic_sub atomic_xor bit_cast bit_shr blocks cast ceil clz cos "
     "cosh cross determinant "
@@ -493,9 +498,11 @@ _MODULES = {
     "vector",
     "cuda_graphs.compiler.library": "clamp degrees e fract inf mix mod nan pi radians smoothstep step",
     "cuda_graphs.kernels.forgetting": "reset",
-    "cuda_graphs.compiler.graph_flow": "graph_do_while graph_if graph_parallel graph_section graph_switch graph_while",
+    "cuda_graphs.compiler.graph_flow": "checkpoint graph_do_while graph_if graph_parallel graph_section graph_switch "
+    "graph_while",
     "cuda_graphs.kernels.faults": "AdstackOverflowError KernelAssertionError KernelError KernelIndexError",
     "cuda_graphs.kernels.function": "KernelFunction kernel",
+    "cuda_graphs.kernels.checkpoints": "CheckpointStatus",
     "cuda_graphs.kernels.graph_stats": "GraphStats",
     "cuda_graphs.kernels.many": "compile_all",
     "cuda_graphs.kernels.ndarray": "Field NDArray field from_dlpack ndarray",

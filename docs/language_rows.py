@@ -33,7 +33,7 @@ STATEMENTS = {
     ast.Pass: ("pass", ""),
     ast.With: (
         "with cg.graph_parallel():\n    with cg.graph_section():\n        x[0] = a",
-        "only of [sections](#control-flow-between-tasks)",
+        "only of [sections and checkpoints](#control-flow-between-tasks)",
     ),
     ast.Match: (
         "match cg.graph_switch(n):\n    case 0:\n        t = a",
@@ -137,6 +137,7 @@ GRAPH_FLOW = {
         "with cg.graph_parallel():\n    with cg.graph_section():\n        x[0] = a\n    with cg.graph_section():\n"
         "        plane[0, 0] = b"
     ),
+    cg.checkpoint: "with cg.checkpoint(1, yield_on=flag):\n    for i in x:\n        x[i] = a",
     cg.graph_section: "with cg.graph_parallel():\n    with cg.graph_section():\n        x[0] = a",
 }
 

@@ -18,6 +18,9 @@ __all__ = [
     "BARRIER",
     "OVERFLOW_PATH",
     "REPORT",
+    "START",
+    "STATE",
+    "YIELDED",
     "Artifact",
     "GradientInfo",
     "Plan",
@@ -39,6 +42,9 @@ OVERFLOW_PATH = (
     "adstack.overflow"  # of the word of the host that says which stack had no room, from 1 on; 0: none
 )
 REPORT = "debug.report"  # the path of the array that asserts write to: passes/report.py
+STATE = "checkpoint.state"  # of checkpoints: the point where they go on, and at YIELDED the one that has yielded, or -1
+START = "checkpoint.start"  # the parameter that the point is at first
+YIELDED = 1
 BARRIER = "graph.barrier"  # how the paths of arrays begin by which blocks wait for each other
 MOST_LIGHT = 64  # statements of an iteration that is not heavy
 SHARED_ALIGNMENT = 16  # of arrays that a block shares, for vector accesses
@@ -153,6 +159,7 @@ class Artifact:
               but of those that `is_zeroed` names
     why       the tasks are not resident, where that was to be tried
     results   what the kernel returns, in order
+    checkpoints  (label, its name in the source) of each, in order; None: it has none
     captured  {function: {name: value}} of globals and closure variables that were compiled in as constants
     llvm      what the code was made from, before optimisation
     apart     arrays that a call must give memory of their own, since sections run at the same time
@@ -174,6 +181,7 @@ class Artifact:
     apart: tuple[Apart, ...] = ()
     why: str = ""
     gradient: GradientInfo | None = None
+    checkpoints: tuple[ir.Checkpoint, ...] = ()
 
 
 def size_of(array: ir.Array) -> int:

@@ -96,13 +96,15 @@ def cached_compile(
     graph: str | None = None,
     chain: str | None = None,
     mode: str | None = None,
+    checkpoints: bool = False,
 ) -> Artifact:
     """`compile_kernel`, but what was compiled before, by any process of this user, comes from disk.
 
     A kernel that depends on something without lasting identity is compiled each time. With CUDA_GRAPHS_DEBUG from 2 on
     everything is, as the steps are to be seen.
     """
-    key = fingerprint(function, signature, target, debug, graph, chain, mode) if disk.is_enabled() else None
+    options = debug, graph, chain, mode, checkpoints
+    key = fingerprint(function, signature, target, *options) if disk.is_enabled() else None
     found = None
     if key is not None and trace.level() < trace.PASSES:
         with trace.timed("cache"):
@@ -113,7 +115,9 @@ def cached_compile(
     from .pipeline import compile_kernel  # with the frontend and all passes, which a hit needs not
 
     compile_cache.misses += 1
-    artifact = compile_kernel(function, signature, target, debug=debug, graph=graph, chain=chain, mode=mode)
+    artifact = compile_kernel(
+        function, signature, target, debug=debug, graph=graph, chain=chain, mode=mode, checkpoints=checkpoints
+    )
     data = None if key is None else encoded(artifact, key[1])
     if key is not None and data is not None and disk.write(KIND, key[0], data):
         compile_cache.stored += 1
@@ -163,6 +167,7 @@ def encoded(artifact: Artifact, functions: Functions) -> bytes | None:
         "lowering": artifact.lowering,
         "apart": artifact.apart,
         "why": artifact.why,
+        "checkpoints": artifact.checkpoints,
         "temps": artifact.temps,
         "results": [(each.temp, each.type.name) for each in artifact.results],
         "captured": captured,
@@ -207,6 +212,7 @@ def decoded(data: bytes, functions: Functions) -> Artifact | None:
         apart=_tuples(head["apart"]),
         why=head["why"],
         gradient=_gradient(head.get("gradient")),
+        checkpoints=_tuples(head["checkpoints"]),
     )
 
 

@@ -13,6 +13,7 @@ __all__ = [
     "CompileArgumentError",
     "CompileBarrierError",
     "CompileBlockError",
+    "CompileCheckpointError",
     "CompileError",
     "CompileGradientError",
     "CompileImmutableError",
@@ -63,6 +64,10 @@ class CompileImmutableError(CompileSyntaxError):
 
 class CompileLoopError(CompileSyntaxError):
     """A loop, its variables, break, continue or cg.loop_config in a form or a place that has no meaning."""
+
+
+class CompileCheckpointError(CompileSyntaxError):
+    """cg.checkpoint in a form or a place that has no meaning, or a label that is no label or is there twice."""
 
 
 class CompileSectionError(CompileSyntaxError):

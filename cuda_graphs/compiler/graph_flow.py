@@ -9,7 +9,15 @@ from typing import Any
 
 from .intrinsics import _in_kernels_only
 
-__all__ = ["graph_do_while", "graph_if", "graph_parallel", "graph_section", "graph_switch", "graph_while"]
+__all__ = [
+    "checkpoint",
+    "graph_do_while",
+    "graph_if",
+    "graph_parallel",
+    "graph_section",
+    "graph_switch",
+    "graph_while",
+]
 
 
 @_in_kernels_only
@@ -40,3 +48,9 @@ def graph_parallel() -> Any:
 @_in_kernels_only
 def graph_section() -> Any:
     """`with cg.graph_section():` in `with cg.graph_parallel():`: tasks in order, which no other section needs."""
+
+
+@_in_kernels_only
+def checkpoint(label: Any, yield_on: Any = None) -> Any:
+    """`with cg.checkpoint(label, yield_on=flag):` in a kernel with checkpoints: loops after which a call ends early if
+    the i32 in `flag` is not 0, and where `kernel.resume(..., from_checkpoint=label)` goes on."""

@@ -451,6 +451,9 @@ class Return(Statement):
     loc: Loc | None = None
 
 
+Checkpoint = tuple[int | None, str | None]  # label, and how the source names it; None: it has none
+
+
 @dataclass(eq=False, slots=True)
 class Stack:
     """Memory for values that a sweep back needs: element [n, w] is the n-th of worker w.
@@ -466,10 +469,12 @@ class Stack:
 
 @dataclass(eq=False, slots=True)
 class Kernel:
-    """What the frontend makes of a function. `arrays` and `params` are in the order of the flattened signature.
+    """What the frontend makes of a function. `arrays` and `params` are in the order of the flattened signature, and
+    behind them what the frontend has added.
 
-    stacks      of a gradient
-    overwrites  of a gradient: paths of the arrays that the kernel itself writes
+    stacks       of a gradient
+    overwrites   of a gradient: paths of the arrays that the kernel itself writes
+    checkpoints  in the order of the source
     """
 
     name: str
@@ -480,6 +485,7 @@ class Kernel:
     loc: Loc | None = None
     stacks: tuple[Stack, ...] = ()
     overwrites: tuple[str, ...] = ()
+    checkpoints: tuple[Checkpoint, ...] = ()
 
 
 @dataclass(eq=False, slots=True)

@@ -92,15 +92,17 @@ def lower(
     graph: str | None = None,
     chain: str | None = None,
     mode: str | None = None,
+    checkpoints: bool = False,
 ) -> tuple[ir.Program, Captured]:
     """The function as tasks, and the names from outside that it depends on: {function: {name: value}}.
 
     `debug` keeps asserts and checks indices. `graph`, one of LOWERINGS, is of graph kernels. With `chain`, tasks that
-    follow each other are one launch: "all", or those that are "light". `mode`, one of MODES, is of gradients.
+    follow each other are one launch: "all", or those that are "light". `mode`, one of MODES, is of gradients,
+    `checkpoints` of kernels that have them.
     `check_ir` checks the IR's laws after each pass (check.py), which CUDA_GRAPHS_DEBUG=2 does too.
     """
     with trace.timed("frontend"):
-        kernel, captured = translate(function, dict(signature), graph)
+        kernel, captured = translate(function, dict(signature), graph, checkpoints)
     show("frontend", "types are inferred, functions inlined, static loops unrolled", kernel, check_ir)
     found: Any = kernel
     if mode is not None:
@@ -144,6 +146,7 @@ def compile_kernel(
     graph: str | None = None,
     chain: str | None = None,
     mode: str | None = None,
+    checkpoints: bool = False,
 ) -> Artifact:
     """Code of one specialisation of a kernel for one target.
 
@@ -152,10 +155,10 @@ def compile_kernel(
     caller (passes/report.py), else it ends the launch as the driver does that. Raises a CompileError, with the place in
     the source and a remedy, for what kernels cannot contain. `graph` is of graph kernels: one of LOWERINGS or CHOICES.
     With `chain` tasks that follow each other are one launch too: "all", or those that are "light". `mode`, one of
-    MODES, is of gradients.
+    MODES, is of gradients, `checkpoints` of graph kernels that have them.
     """
     machine.map_llvm()
-    options = {"debug": debug, "check_ir": check_ir, "mode": mode}
+    options = {"debug": debug, "check_ir": check_ir, "mode": mode, "checkpoints": checkpoints}
     graph, why, (program, captured) = chosen(function, signature, graph, chain, options)
     claims: tuple[Claim, ...] = ()
     if reports:
@@ -256,4 +259,5 @@ def generate(program: ir.Program, target: X86 | Ptx, captured: Captured) -> Arti
         captured,
         text,
         apart=arrays_apart(program.kernel),
+        checkpoints=program.kernel.checkpoints,
     )

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from cuda_graphs.compiler.annotations import ArraySpec, FieldSpec, Record, StaticSpec, StructSpec
-from cuda_graphs.compiler.artifact import Artifact
+from cuda_graphs.compiler.artifact import START, Artifact
 from cuda_graphs.compiler.errors import CompileError
 from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.outside import dotted
@@ -128,7 +128,7 @@ def spelled(slot: Any) -> str:
 
 def is_argument(slot: Any, artifact: Artifact) -> bool:
     """Whether it comes with a call, and is not the kernel's own."""
-    own = {name for name, _ in artifact.temps} | {"random.seed"}
+    own = {name for name, _ in artifact.temps} | {"random.seed", START}
     return slot.kind != "condition" and slot.path not in own
 
 

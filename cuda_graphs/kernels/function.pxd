@@ -14,7 +14,7 @@ cdef class KernelFunction:
     cdef readonly object mode  # one of the compiler's MODES; None: the kernel itself
     cdef object gradient       # a GradientFunction, if anybody has asked for it
     cdef str name
-    cdef readonly bint debug, fast_math, is_graph
+    cdef readonly bint debug, fast_math, is_graph, has_checkpoints
     cdef object loop, chain    # how control flow and chains are lowered: of options.LOOPS and CHAINS
     cdef object replays        # Replay by (specialisation, context), the one that was used last at the end
     cdef Replay replay         # that of the last call
@@ -25,6 +25,7 @@ cdef class KernelFunction:
     cdef tuple names
     cdef object index_of       # the place of a parameter, by name
     cdef Py_ssize_t leaves, keys
+    cdef Py_ssize_t start      # of a kernel with checkpoints: the leaf behind those of the arguments, where it begins
     cdef dict known            # lists of specialisations, by key
     cdef Specialisation last
     cdef bytes last_key
@@ -37,13 +38,13 @@ cdef class KernelFunction:
     cdef Specialisation _specialisation(self, tuple args)
     cdef Specialisation _find(self, Reading* r, tuple args)
     cdef tuple _launches(self, tuple args)
-    cdef int _capture(self, tuple args, Stream stream) except -1
-    cdef bint _capture_for_others(self, tuple args, Stream stream) except -1
+    cdef int _capture(self, tuple args, Stream stream, object label) except -1
+    cdef bint _capture_for_others(self, tuple args, Stream stream, object label) except -1
     cdef bint _is_replayed(self) noexcept
     cdef Replay _replay_or_none(self, Specialisation code, Reading* r)
     cdef Replay _replay(self, Specialisation code, Reading* r)
     cdef object _launch(self, Specialisation code, Reading* r, tuple args, Stream stream)
-    cdef object _run(self, Reading* r, tuple args, Stream stream)
+    cdef object _run(self, Reading* r, tuple args, Stream stream, object label=*)
 
 
 # A kernel of a class, whose arrays come with their gradients or without.

@@ -6,6 +6,7 @@ from typing import Any, overload
 from cuda_graphs._objects.kernel import Kernel
 from cuda_graphs._objects.launch_config import LaunchConfig
 from cuda_graphs.graph.definition import GraphDef
+from cuda_graphs.kernels.checkpoints import CheckpointStatus
 from cuda_graphs.kernels.explanation import Explanation
 from cuda_graphs.kernels.grad_stats import GradStats
 from cuda_graphs.kernels.gradient import GradientFunction
@@ -17,6 +18,7 @@ class KernelFunction:
     debug: bool
     fast_math: bool
     is_graph: bool
+    has_checkpoints: bool
     __name__: str
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def __call__(self, *args: Any, stream: Any = None, **keywords: Any) -> Any: ...
@@ -26,6 +28,9 @@ class KernelFunction:
     ) -> tuple[LaunchConfig, Kernel, Sequence[Any]]: ...
     def compile(self, *args: Any, **keywords: Any) -> None: ...
     def inspect(self, *args: Any, target: str | None = None, **keywords: Any) -> Inspection: ...
+    def resume(
+        self, *args: Any, from_checkpoint: int, stream: Any = None, **keywords: Any
+    ) -> CheckpointStatus | None: ...
     def graph(self, *args: Any, **keywords: Any) -> GraphDef: ...
     def explain(self, *args: Any, **keywords: Any) -> Explanation: ...
     @property
@@ -51,6 +56,7 @@ def kernel(
     graph: bool = False,
     loop: str = "auto",
     chain: str = "auto",
+    checkpoints: bool = False,
 ) -> KernelFunction: ...
 @overload
 def kernel(
@@ -61,4 +67,5 @@ def kernel(
     graph: bool = False,
     loop: str = "auto",
     chain: str = "auto",
+    checkpoints: bool = False,
 ) -> Callable[[Callable[..., Any]], KernelFunction]: ...

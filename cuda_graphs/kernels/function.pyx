@@ -8,13 +8,12 @@ What the function says is looked at when a specialisation is made, and never els
 
 import functools
 import logging
-import os
 import threading
 from collections import OrderedDict
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.ref cimport Py_XDECREF
-from libc.stdint cimport uint64_t, uintptr_t
+from libc.stdint cimport int32_t, uint64_t, uintptr_t
 from libc.string cimport memcmp
 from libcpp.vector cimport vector
 
@@ -33,6 +32,7 @@ from cuda_graphs.kernels.specialisation cimport Specialisation
 
 from cuda_graphs._objects.stream import default_stream
 from cuda_graphs.compiler import trace
+from cuda_graphs.compiler.artifact import START
 from cuda_graphs.compiler.cache import cached_compile
 from cuda_graphs.compiler.errors import CompileError
 from cuda_graphs.compiler.signature import declared, is_method
@@ -41,19 +41,21 @@ from cuda_graphs.kernels import retained
 from cuda_graphs.graph.captured_place import BorrowedCapture, CapturedPlace
 from cuda_graphs.kernels.forgetting import know
 from cuda_graphs.graph.definition import GraphDef
+from cuda_graphs.kernels.checkpoints import labels_of, number_of, status_of
 from cuda_graphs.kernels.emission import Emission
 from cuda_graphs.kernels.graph_stats import GraphStats
-from cuda_graphs.kernels.options import Options
+from cuda_graphs.kernels.keywords import ordered
+from cuda_graphs.kernels.options import GRAPHS_ARE_ON, Options
 from cuda_graphs.kernels.arguments import leaf_paths
 from cuda_graphs.kernels.guards import guards_of
 from cuda_graphs.kernels.specialisation import load
-from cuda_graphs.kernels.targets import chains_of, current_device, loops_of, target_of, why_lowered
+from cuda_graphs.kernels.targets import chains_of, current_device, loops_of, target_of
 
 cdef enum:
     FEW = 32  # leaves and keys that need no memory from the heap
 
 MOST_GRAPHS = 64  # of one kernel; those that were not used for the longest time go
-cdef bint graphs_are_on = os.environ.get("CUDA_GRAPHS_KERNEL_GRAPHS", "1") == "1"
+cdef bint graphs_are_on = GRAPHS_ARE_ON
 
 # Keywords of a call that are not parameters.
 RESERVED = ("stream",)
@@ -80,6 +82,7 @@ cdef class KernelFunction:
         debug: Whether indices and asserts are checked.
         fast_math: Whether floats may be contracted and reassociated.
         is_graph: Whether a call launches one graph.
+        has_checkpoints: Whether a call may end early, and returns a CheckpointStatus.
     """
 
     def __init__(self, *args, **kwargs):
@@ -115,19 +118,7 @@ cdef class KernelFunction:
 
     cdef tuple _order(self, tuple args, dict keywords):
         """Arguments as the function lists them."""
-        ordered = list(args) + [None] * (len(self.names) - len(args))
-        missing = set(self.names[len(args) :])
-        for name, value in keywords.items():
-            if name not in self.index_of:
-                raise TypeError(f"{self.name}() got an unexpected keyword argument {name!r}")
-            if name not in missing:
-                raise TypeError(f"{self.name}() got multiple values for argument {name!r}")
-            missing.discard(name)
-            ordered[self.index_of[name]] = value
-        if missing:
-            lacking = ", ".join(repr(name) for name in self.names if name in missing)
-            raise TypeError(f"{self.name}() misses arguments: {lacking}")
-        return tuple(ordered)
+        return ordered(self.name, self.names, self.index_of, args, keywords)
 
     cdef int _read(self, Reading* r, tuple args) except -1:
         cdef Py_ssize_t i
@@ -139,6 +130,8 @@ cdef class KernelFunction:
             )
         for i in range(len(self.readers)):
             (<Reader>self.readers[i]).read(r, args[i])
+        if self.has_checkpoints:
+            r.leaves[self.start].bits = 0
         return 0
 
     cdef Specialisation _find(self, Reading* r, tuple args):
@@ -179,6 +172,8 @@ cdef class KernelFunction:
     def _compile(self, args, embedded):
         signature = self._signature(args)
         leaves = {path: number for reader in self.readers for path, number in leaf_paths(reader)}
+        if self.has_checkpoints:
+            leaves[START] = self.start
         current_device()
         target, shape = target_of(self.fast_math)
         try:
@@ -189,7 +184,7 @@ cdef class KernelFunction:
         guards = guards_of(artifact.captured)
         if artifact.lowering == "host" and self.loop == "auto" and self._is_replayed():
             log.info("%s(): loops between tasks run on the host, the device has no conditional nodes", self.name)
-        return load(self.name, artifact, shape, leaves, guards)
+        return load(self.name, artifact, shape, leaves, guards, labels_of(self.function, artifact))
 
     def _lowering(self, embedded):
         """One of the compiler's LOWERINGS or CHOICES, or None."""
@@ -208,13 +203,12 @@ cdef class KernelFunction:
         return self.is_graph and graphs_are_on and not self.debug and not self.is_refused
 
     def _artifact(self, signature, target, graph, chain):
+        options = {"graph": graph, "chain": chain, "mode": self.mode, "checkpoints": bool(self.has_checkpoints)}
         if self.debug:  # the claims of code that reports are not kept on disk
             from cuda_graphs.compiler.pipeline import compile_kernel
 
-            return compile_kernel(
-                self.function, signature, target, debug=True, reports=True, graph=graph, chain=chain, mode=self.mode
-            )
-        return cached_compile(self.function, signature, target, graph=graph, chain=chain, mode=self.mode)
+            return compile_kernel(self.function, signature, target, debug=True, reports=True, **options)
+        return cached_compile(self.function, signature, target, **options)
 
     @property
     def grad(self):
@@ -313,31 +307,37 @@ cdef class KernelFunction:
             keep(values)
         return own if config is None else config, code, values
 
-    cdef object _run(self, Reading* r, tuple args, Stream stream):
+    cdef object _run(self, Reading* r, tuple args, Stream stream, object label=None):
         cdef Specialisation code = self._find(r, args)
         stream._check_open()  # an argument that was read may have closed it
         if code.apart.size():
             code.check_apart(r.leaves)
         cdef Foreign staff = <Foreign>r.staff if r.staff != NULL else None
+        cdef int32_t yielded = -1
         result = None
         if may_be_captured(stream._h) and is_captured(stream):
-            self._capture(args, stream)
+            self._capture(args, stream, label)
             return None
         cdef bint replays = self._is_replayed() and code.is_replayable
         cdef Replay replay = None
         # A replay finds out by itself.
-        if self.is_graph and (staff is not None or not replays) and self._capture_for_others(args, stream):
+        if self.is_graph and (staff is not None or not replays) and self._capture_for_others(args, stream, label):
             return None
         self.replayed = False
         if replays:
             replay = self._replay_or_none(code, r)
             if replay is None:
                 code = self._find(r, args)
+        if label is not None:
+            r.leaves[self.start].bits = <uint64_t>number_of(self.name, code.labels, label)
         if staff is not None:
             staff.bring(stream, code.writes, r)
         if replay is not None:
-            if not replay.run(r.leaves, stream) and not self._capture_for_others(args, stream):
-                check_attempt(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, f"launch of kernel {self.name} on {stream!r}")
+            if not replay.run(r.leaves, stream, &yielded):
+                if not self._capture_for_others(args, stream, label):
+                    check_attempt(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, f"launch of kernel {self.name} on {stream!r}")
+            elif code.state >= 0:
+                result = status_of(code.labels, yielded)
         else:
             result = self._launch(code, r, args, stream)
         if staff is not None:
@@ -355,16 +355,18 @@ cdef class KernelFunction:
         code.launch(r.leaves, stream)
         return None
 
-    cdef int _capture(self, tuple args, Stream stream) except -1:
+    cdef int _capture(self, tuple args, Stream stream, object label) except -1:
         """Add the nodes to what the stream captures."""
+        if label is not None:
+            raise RuntimeError(f"{self.name}.resume() on {stream!r}, which is being captured: nobody sees there whether it yielded")
         Emission(CapturedPlace(stream), *self._launches(args))
         return 0
 
-    cdef bint _capture_for_others(self, tuple args, Stream stream) except -1:
+    cdef bint _capture_for_others(self, tuple args, Stream stream, object label) except -1:
         """The same where code outside of this package captures the stream; whether it does."""
         with BorrowedCapture(stream) as capture:
             if capture.is_there:
-                self._capture(args, stream)
+                self._capture(args, stream, label)
                 self.replayed = False
             return capture.is_there
 
@@ -408,6 +410,41 @@ cdef class KernelFunction:
             self.replay = found
         return found
 
+    def resume(self, *args, from_checkpoint, stream=None, **keywords):
+        """Call a kernel with checkpoints so that it goes on at one of them: what is before it is skipped.
+
+        Args:
+            args, keywords: As in a call.
+            from_checkpoint: The label: an int, or a member of an IntEnum.
+            stream: As in a call.
+
+        Returns:
+            A CheckpointStatus, as a call does.
+
+        Raises:
+            AttributeError: The kernel has no checkpoints.
+            TypeError, ValueError: It has none with this label.
+            RuntimeError: The stream is being captured.
+        """
+        cdef vector[Leaf] leaves
+        cdef vector[uint64_t] keys
+        cdef Reading r
+        if not self.has_checkpoints:
+            raise AttributeError(f"{self.name} has no checkpoints: write @cg.kernel(graph=True, checkpoints=True)")
+        if from_checkpoint is None:
+            raise TypeError(f"{self.name}.resume(): from_checkpoint must be a label, not None")
+        args = self._order(args, keywords)
+        leaves.resize(self.leaves)
+        keys.resize(self.keys)
+        r.leaves, r.keys = leaves.data(), keys.data()
+        r.staff = NULL
+        r.in_graph = False
+        try:
+            self._read(&r, args)
+            return self._run(&r, args, usual_stream if stream is None else Stream_accept(stream), from_checkpoint)
+        finally:
+            Py_XDECREF(r.staff)
+
     def graph(self, *args, **keywords):
         """A GraphDef with the nodes of a call with these arguments, to look at, to draw, or to go on with."""
         definition = GraphDef()
@@ -426,21 +463,8 @@ cdef class KernelFunction:
         args = self._order(args, keywords)
         code = self._specialisation(args)
         annotations = {name: (<Reader>reader).annotation for name, reader in zip(self.names, self.readers)}
-        return explain(self.function, annotations, self._signature(args), code.artifact, self._why(code))
-
-    def _why(self, Specialisation code):
-        """Why it is lowered as it is."""
-        if not self.is_graph:
-            return "it is no graph kernel, so a call launches the tasks one after the other"
-        if self.debug:
-            return "debug=True, so that an assert that fails is an exception of the call"
-        if not graphs_are_on:
-            return "CUDA_GRAPHS_KERNEL_GRAPHS is in the environment, and not 1"
-        if self.loop != "auto":
-            return f'loop="{self.loop}" was asked for'
-        if self.is_refused:
-            return "the driver does not build the graph"
-        return why_lowered(code.artifact)
+        why = self.options.why(code.artifact, self.is_refused)
+        return explain(self.function, annotations, self._signature(args), code.artifact, why)
 
     @property
     def graph_stats(self):
@@ -488,13 +512,13 @@ cdef class KernelFunction:
             self.replays.clear()
 
     def __repr__(self):
-        given = {"debug": self.debug, "fast_math": self.fast_math, "graph": self.is_graph}
+        given = {"debug": self.debug, "fast_math": self.fast_math, "graph": self.is_graph, "checkpoints": self.has_checkpoints}
         options = "".join(f" {name}=True" for name, is_on in given.items() if is_on)
         made = sum(len(found) for found in self.known.values())
         return f"<kernel {self.__qualname__}({', '.join(self.names)}){options}, {made} specialisations>"
 
 
-def kernel(function=None, *, debug=False, fast_math=False, graph=False, loop="auto", chain="auto"):
+def kernel(function=None, *, debug=False, fast_math=False, graph=False, loop="auto", chain="auto", checkpoints=False):
     """A function that runs on the device, compiled for the types of its arguments in the first call with them.
 
         @cg.kernel
@@ -519,18 +543,22 @@ def kernel(function=None, *, debug=False, fast_math=False, graph=False, loop="au
             12.8), else host.
         chain: "resident" for one such launch of tasks that follow each other; "nodes" for a launch each; "auto" for
             resident on a GPU where `loop` is "auto" too, of tasks whose iterations are light.
+        checkpoints: Have a call return a CheckpointStatus when it is done, and end early where the flag of a `cg.checkpoint`
+            says so; `resume` goes on. Each loop is a checkpoint, those outside of `cg.checkpoint` without a label.
 
     Raises:
         TypeError: `function` is not a function, or a graph kernel returns something.
-        ValueError: There is no such `loop` or `chain`, or they do not go together.
+        ValueError: There is no such `loop` or `chain`, or they do not go together; checkpoints without `graph`.
         CompileError: A parameter is not declared, or as what kernels do not take. What is wrong in the body is raised
             by the first call.
     """
     if function is None:
-        return lambda given: kernel(given, debug=debug, fast_math=fast_math, graph=graph, loop=loop, chain=chain)
+        return functools.partial(
+            kernel, debug=debug, fast_math=fast_math, graph=graph, loop=loop, chain=chain, checkpoints=checkpoints
+        )
     if not hasattr(function, "__code__"):
         raise TypeError(f"@kernel takes a function, got {type(function).__name__}")
-    options = Options(debug, fast_math, graph, loop, chain)
+    options = Options(debug, fast_math, graph, loop, chain, checkpoints)
     options.check(function)
     if is_method(function):
         from cuda_graphs.kernels.methods import KernelMethod
@@ -550,7 +578,7 @@ cdef KernelFunction begin(cls, function, options, known, bint with_grads):
     functools.update_wrapper(self, function)
     self.options, self.annotations = options, known
     self.function, self.name = function, function.__name__
-    self.debug, self.fast_math, self.is_graph, self.loop, self.chain = options
+    self.debug, self.fast_math, self.is_graph, self.loop, self.chain, self.has_checkpoints = options
     self.replays = OrderedDict()
     self.readers, self.known, self.lock = [], {}, threading.RLock()
     parameters = declared(function, known)
@@ -561,6 +589,9 @@ cdef KernelFunction begin(cls, function, options, known, bint with_grads):
         self.leaves += reader.leaves
         self.keys += reader.keys
         self.readers.append(reader)
+    if self.has_checkpoints:
+        self.start = self.leaves
+        self.leaves += 1
     self.names = tuple(parameters)
     self.index_of = {name: i for i, name in enumerate(self.names)}
     know(self)

@@ -44,6 +44,7 @@ class Inspection:
             graph=self._graph,
             chain=self._chain,
             mode=self._options.mode,
+            checkpoints=self._options.has_checkpoints,
         )
 
     @cached_property
@@ -57,6 +58,7 @@ class Inspection:
             graph=graph,
             chain=self._chain,
             mode=self._options.mode,
+            checkpoints=self._options.has_checkpoints,
         )
         return printer.text(program)
 

@@ -90,6 +90,11 @@ class BoundKernel:
     def __call__(self, *args: Any, stream: Any = None, **keywords: Any) -> Any:
         return self.method.of(self.owner)(self.owner, *args, stream=stream, **keywords)
 
+    def resume(self, *args: Any, from_checkpoint: int, **keywords: Any) -> Any:
+        """Call it so that it goes on at a checkpoint."""
+        kernel = self.method.of(self.owner)
+        return kernel.resume(self.owner, *args, from_checkpoint=from_checkpoint, **keywords)
+
     def compile(self, *args: Any, **keywords: Any) -> None:
         """Compile for the types of these arguments, as a call does; nothing runs."""
         self.method.of(self.owner).compile(self.owner, *args, **keywords)

@@ -4,10 +4,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-__all__ = ["CHAINS", "LOOPS", "Options"]
+from cuda_graphs.compiler.artifact import Artifact
+from cuda_graphs.kernels.targets import why_lowered
+
+__all__ = ["CHAINS", "GRAPHS_ARE_ON", "LOOPS", "Options"]
+
+GRAPHS_ARE_ON = os.environ.get("CUDA_GRAPHS_KERNEL_GRAPHS", "1") == "1"
 
 LOOPS = ("auto", "conditional", "resident", "host")
 CHAINS = ("auto", "nodes", "resident")
@@ -21,6 +27,7 @@ class Options(NamedTuple):
     graph: bool
     loop: str
     chain: str
+    checkpoints: bool = False
 
     def check(self, function: Callable[..., Any]) -> None:
         """Refuse what does not go together: ValueError, TypeError."""
@@ -31,7 +38,21 @@ class Options(NamedTuple):
             raise ValueError(f"{name}: chain must be one of {', '.join(CHAINS)}, got {self.chain!r}")
         if self.chain == "resident" and self.loop == "host":
             raise ValueError(f'{name}: with loop="host" each task is a launch: leave chain at "auto"')
+        if self.checkpoints and not self.graph:
+            raise ValueError(f"{name}: checkpoints=True is for graph kernels: write graph=True too")
         if self.graph and function.__annotations__.get("return") not in (None, "None"):
             raise TypeError(
                 f"{name}: a graph kernel returns nothing, since nobody waits for it: have it write to an array"
             )
+
+    def why(self, artifact: Artifact, is_refused: bool) -> str:
+        """Why a kernel is lowered as it is. `is_refused`: the driver does not build its graph."""
+        if not self.graph:
+            return "it is no graph kernel, so a call launches the tasks one after the other"
+        if self.debug:
+            return "debug=True, so that an assert that fails is an exception of the call"
+        if not GRAPHS_ARE_ON:
+            return "CUDA_GRAPHS_KERNEL_GRAPHS is in the environment, and not 1"
+        if self.loop != "auto":
+            return f'loop="{self.loop}" was asked for'
+        return "the driver does not build the graph" if is_refused else why_lowered(artifact)

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from libc.stddef cimport size_t
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int32_t, uint64_t
 from libcpp.vector cimport vector
 
 from cuda_graphs._driver.cuda cimport CUDA_ERROR_UNKNOWN, CUcontext, CUgraphNode, CUresult
@@ -42,7 +42,9 @@ cdef class Replay:
     cdef Mutex mutex                 # of nodes, and of setting and launching
 
     # Sets what has changed, and launches. False: the stream is captured, where no executable graph is launched.
-    cdef bint run(self, const Leaf* leaves, Stream stream) except -1
+    # Of a kernel with checkpoints it waits; `yielded`: the one that did, or -1.
+    cdef bint run(self, const Leaf* leaves, Stream stream, int32_t* yielded) except -1
+    cdef CUresult look(self, const StreamHandle& stream, int32_t* yielded) noexcept nogil
     cdef CUresult submit(
         self, const Leaf* leaves, const StreamHandle& stream, uint64_t seed
     ) except? CUDA_ERROR_UNKNOWN nogil

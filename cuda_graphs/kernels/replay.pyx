@@ -9,11 +9,12 @@ mutex, taken without the GIL, keeps the setting and the launch of one call toget
 """
 
 from libc.stddef cimport size_t
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
 from cuda_graphs._driver.cuda cimport (
-    CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, CUDA_ERROR_UNKNOWN, CUDA_SUCCESS, CUcontext, CUresult,
+    CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, CUDA_ERROR_UNKNOWN, CUDA_SUCCESS, CUcontext, CUresult, CUstream,
+    driver,
 )
 from cuda_graphs._driver.cuda_graph cimport graph_driver
 from cuda_graphs._driver.seam cimport check_attempt
@@ -73,7 +74,7 @@ cdef class Replay:
             node.params.kernel.kernelParams = node.pointers.data()
         return 0
 
-    cdef bint run(self, const Leaf* leaves, Stream stream) except -1:
+    cdef bint run(self, const Leaf* leaves, Stream stream, int32_t* yielded) except -1:
         cdef StreamHandle on = stream._h  # a copy: another thread may close the stream meanwhile
         cdef uint64_t seed = <uint64_t>seeds.draw() if self.code.draws else 0
         cdef CUresult status
@@ -81,6 +82,8 @@ cdef class Replay:
             self.mutex.lock()
             try:
                 status = self.submit(leaves, on, seed)
+                if status == CUDA_SUCCESS and self.code.state >= 0:
+                    status = self.look(on, yielded)
             finally:
                 self.mutex.unlock()
         if status == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
@@ -101,6 +104,14 @@ cdef class Replay:
             if status != CUDA_SUCCESS:
                 return status
         return launch(self.executable, stream, none, &problem)
+
+    cdef CUresult look(self, const StreamHandle& stream, int32_t* yielded) noexcept nogil:
+        """Wait for the launch: which checkpoint has yielded. Before the next launch, which begins with none."""
+        cdef CUstream raw = raw_of(stream)
+        cdef CUresult status = driver().cuMemcpyDtoHAsync(
+            yielded, self.temps[<size_t>self.code.state] + self.code.yielded, sizeof(int32_t), raw
+        )
+        return driver().cuStreamSynchronize(raw) if status == CUDA_SUCCESS else status
 
     cdef CUresult set_task(self, size_t number, const Leaf* leaves, const uint64_t* seed) noexcept nogil:
         cdef TaskNode* node = &self.nodes[number]

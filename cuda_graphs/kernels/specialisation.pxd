@@ -95,6 +95,9 @@ cdef class Specialisation:
     cdef size_t temp_bytes
     cdef dict leaf_numbers           # by path
     cdef object report               # of a gradient with stacks: the Report that its tasks write to
+    cdef readonly tuple labels       # of checkpoints
+    cdef readonly int state          # the temporary array that says whether one has yielded; -1: there are none
+    cdef size_t yielded              # where in it
     cdef bint draws                  # random numbers
     cdef bint leaves_memory          # arrays may go while it runs, and their memory with them
     cdef readonly bint is_replayable  # one graph: the host does not decide between its tasks

@@ -25,9 +25,10 @@ from cuda_graphs._objects.launch_config import LaunchConfig
 from cuda_graphs._objects.memory_resource import SynchronousMemoryResource
 from cuda_graphs._objects.object_code import make_object_code
 from cuda_graphs._objects.stream import default_stream
-from cuda_graphs.compiler.artifact import OVERFLOW_PATH, REPORT, is_zeroed
+from cuda_graphs.compiler.artifact import OVERFLOW_PATH, REPORT, STATE, YIELDED, is_zeroed
 from cuda_graphs.compiler.types import SCALARS
 from cuda_graphs.kernels import seeds
+from cuda_graphs.kernels.checkpoints import status_of
 from cuda_graphs.kernels.emission import ConditionSlot
 from cuda_graphs.kernels.ndarray import find_field
 from cuda_graphs.kernels.reports import overflow_report
@@ -304,6 +305,8 @@ cdef class Specialisation:
         stream.sync()
         if self.artifact.claims:
             self._check(host)
+        if self.state >= 0:
+            return status_of(self.labels, int(self._temp(host, STATE).view("i4")[YIELDED]))
         values = [self._result(host, result) for result in self.artifact.results]
         if not values:
             return None
@@ -367,13 +370,14 @@ cdef int64_t number_of(const Source& source, const Leaf* leaves) noexcept nogil:
     return <uint8_t>bits if source.width == 1 else <int64_t>bits
 
 
-def load(str name, artifact, shape, dict leaves, guards) -> Specialisation:
+def load(str name, artifact, shape, dict leaves, guards, labels=()) -> Specialisation:
     """Load what the compiler made.
 
     Args:
         shape: The Shape of parallel tasks.
         leaves: Numbers of the leaves of the arguments, by path.
         guards: The Guards of what was captured.
+        labels: Of the checkpoints.
     """
     cdef Specialisation self = Specialisation.__new__(Specialisation)
     self.name, self.artifact, self.guards, self.leaf_numbers = name, artifact, guards, leaves
@@ -395,7 +399,10 @@ def load(str name, artifact, shape, dict leaves, guards) -> Specialisation:
     self.fields = tuple(maker.fields)
     # Managed memory is given back after all work of the device, as the driver does that.
     self.leaves_memory = not current_device().properties.direct_managed_mem_access_from_host
-    self.answers = bool(artifact.results or artifact.claims)
+    names = [temp for temp, _ in artifact.temps]
+    self.labels, self.state = labels, names.index(STATE) if STATE in names else -1
+    self.yielded = YIELDED * sizeof(int32_t)
+    self.answers = bool(artifact.results or artifact.claims or self.state >= 0)
     self.prints = any([task.prints for task in artifact.tasks])
     return self
 

@@ -225,3 +225,10 @@ def test_the_image_filter_refuses_what_has_no_colours_and_no_passes(tmp_path):
     Image.fromarray(np.zeros((5, 5), np.uint8)).save(tmp_path / "grey.png")
     assert "has colours" in run("image_filter.py", "--input", "grey.png", cwd=tmp_path, code=1)
     assert "1 or more" in run("image_filter.py", "--passes", 0, cwd=tmp_path, code=1)
+
+
+@pytest.mark.parametrize(("room", "grows"), [(4, True), (100_000, False)])
+def test_the_list_of_close_pairs_grows_when_it_must_and_agrees_with_numpy(room, grows, tmp_path):
+    told = run("close_pairs.py", "--room", room, cwd=tmp_path)
+    assert ("a larger list, and on at FIND" in told) == grows
+    assert "1 graph; NumPy agrees" in told

@@ -37,7 +37,11 @@ def test_the_page_is_what_the_tables_say(tree):
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_every_example_of_the_page_is_compiled(example):
     lower(
-        page.function(example, page.PARAMETERS, {}), dict(page.PARAMETERS), check_ir=True, graph="conditional"
+        page.function(example, page.PARAMETERS, {}),
+        dict(page.PARAMETERS),
+        check_ir=True,
+        graph="conditional",
+        checkpoints="cg.checkpoint" in example,
     )
 
 

@@ -23,7 +23,7 @@ from ..ops import OPS
 from ..scalars import scalar as constant
 from ..signature import PYTHON, is_template, resolve
 from ..types import ScalarType, f32, f64, i32
-from . import graph_flow, sections
+from . import graph_flow, with_blocks
 from .atomics import atomic
 from .blocks import FUNCTIONS as BLOCKS
 from .blocks import blocks_call
@@ -368,7 +368,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     cg.static_print: static_print,
     builtins.print: print_call,
     **dict.fromkeys(graph_flow.STATEMENTS, graph_flow.expression),
-    **dict.fromkeys(sections.WORDS, sections.expression),
+    **dict.fromkeys(with_blocks.WORDS, with_blocks.expression),
 }
 
 BUILTINS: dict[Any, Callable[..., Any]] = {

@@ -35,6 +35,7 @@ class Conditionals:
     depth: int = 0
     region: Any = None  # what is directly around: cg.graph_parallel (sections.py)
     in_section: bool = False
+    checkpoints: Any = None  # of a kernel that has them: Checkpoints (gates.py)
 
 
 class Frame:
@@ -90,12 +91,16 @@ class Frame:
         return self.builder.loc
 
     def visit_statement(self, node: ast.stmt, last: bool) -> None:
+        from .checkpoints import check_bare
         from .statements import STATEMENTS
 
         visit = STATEMENTS.get(type(node))
         if visit is None:
             raise self.refuse(node)
+        before = len(self.builder.block.body)
         visit(self, node, last)
+        if len(self.builder.block.body) > before:
+            check_bare(self, node)
 
     def visit(self, node: ast.expr) -> Any:
         """What an expression stands for."""

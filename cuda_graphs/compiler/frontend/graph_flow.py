@@ -26,6 +26,7 @@ from ..errors import (
 from ..outside import dotted
 from ..types import i32, u32, u64
 from .functions import Conditionals, Frame, kind_of
+from .gates import Guard, guard_of
 from .loops import unused_settings
 from .scope import Scope
 
@@ -88,6 +89,24 @@ def expression(frame: Frame, node: ast.Call) -> Any:
 
 
 def do_while(frame: Frame, node: ast.While, argument: ast.expr) -> None:
+    flag = flag_of(frame, argument, "the flag of cg.graph_do_while")
+    condition, guard, kind = new_condition(frame), guard_of(frame), "while"
+    conditionals = conditionals_of(frame)
+    if guard is None and conditionals.lowering == "resident":
+        kind = "do"
+    elif guard is None and conditionals.depth == 0 and conditionals.lowering != "embedded":
+        condition.initial = 1
+    else:  # graphs around it may run it again, or it is such a graph; or it may be skipped
+        arm(frame, condition, ir.Const(1, u32), guard)
+
+    def again() -> ir.Value:
+        return frame.builder.put(ir.Load(flag, (), frame.builder.loc))
+
+    loop(frame, node, condition, again, guard, kind)
+
+
+def flag_of(frame: Frame, argument: ast.expr, what: str) -> ir.Array:
+    """The array of a flag."""
     flag = frame.visit(argument)
     if not isinstance(flag, ir.Array) or flag.element != i32 or flag.ndim:
         found = (
@@ -96,36 +115,29 @@ def do_while(frame: Frame, node: ast.While, argument: ast.expr) -> None:
             else kind_of(flag)
         )
         raise fail(
-            CompileTypeError, frame.builder.loc, f"the flag of cg.graph_do_while is {found}",
+            CompileTypeError, frame.builder.loc, f"{what} is {found}",
             "it must be an array of i32 without dimensions: a parameter cg.types.ndarray(cg.i32, ndim=0), a member of "
             "a struct, or a field",
         )  # fmt: skip
-    condition, kind = new_condition(frame), "while"
-    conditionals = conditionals_of(frame)
-    if conditionals.lowering == "resident":
-        kind = "do"
-    elif conditionals.depth == 0 and conditionals.lowering != "embedded":
-        condition.initial = 1
-    else:  # graphs around it may run it again, or it is such a graph
-        arm(frame, condition, ir.Const(1, u32))
-
-    def again() -> ir.Value:
-        return frame.builder.put(ir.Load(flag, (), frame.builder.loc))
-
-    loop(frame, node, condition, again, kind)
+    return flag
 
 
 def while_loop(frame: Frame, node: ast.While, argument: ast.expr) -> None:
     def holds() -> ir.Value:
         return frame.builder.truth(frame.value(argument, "the condition"), "the condition of a while")
 
-    condition = new_condition(frame)
-    arm(frame, condition, holds())
-    loop(frame, node, condition, holds)
+    condition, guard = new_condition(frame), guard_of(frame)
+    arm(frame, condition, holds(), guard)
+    loop(frame, node, condition, holds, guard)
 
 
 def loop(
-    frame: Frame, node: ast.While, condition: ir.Condition, again: Callable[[], ir.Value], kind: str = "while"
+    frame: Frame,
+    node: ast.While,
+    condition: ir.Condition,
+    again: Callable[[], ir.Value],
+    guard: Guard | None,
+    kind: str = "while",
 ) -> None:
     if node.orelse:
         raise fail(
@@ -138,23 +150,25 @@ def loop(
         frame.run(node.body)
         frame.scope = outer
         frame.builder.loc = loc
-        arm(frame, condition, again())
+        arm_again(frame, condition, again(), guard)
+    if guard is not None:
+        guard.close()
     frame.builder.put(ir.Conditional(kind, condition, (body,), loc))
 
 
 def branch(frame: Frame, node: ast.If, argument: ast.expr) -> None:
-    loc, condition = frame.builder.loc, new_condition(frame)
-    arm(
-        frame,
-        condition,
-        frame.builder.truth(frame.value(argument, "the condition"), "the condition of an if"),
-    )
+    loc, condition, guard = frame.builder.loc, new_condition(frame), guard_of(frame)
+    value = frame.builder.truth(frame.value(argument, "the condition"), "the condition of an if")
     bodies = [node.body, node.orelse] if node.orelse else [node.body]
-    frame.builder.put(ir.Conditional("if", condition, blocks_of(frame, bodies), loc))
+    kind = "if"
+    if guard is not None and node.orelse:  # which may run neither
+        kind, value = "switch", frame.builder.op("not", value)
+    arm(frame, condition, value, guard, len(bodies) if kind == "switch" else 0)
+    frame.builder.put(ir.Conditional(kind, condition, blocks_of(frame, bodies, guard), loc))
 
 
 def switch(frame: Frame, node: ast.Match, argument: ast.expr) -> None:
-    loc, condition = frame.builder.loc, new_condition(frame)
+    loc, condition, guard = frame.builder.loc, new_condition(frame), guard_of(frame)
     value = frame.value(argument, "the value")
     if value.type.kind not in ("int", "uint"):
         raise fail(
@@ -166,9 +180,9 @@ def switch(frame: Frame, node: ast.Match, argument: ast.expr) -> None:
         if number in cases:
             raise fail(CompileValueError, frame.builder.loc, f"case {number} is there twice", "remove one")
         cases[number] = case.body
-    arm(frame, condition, value)
     bodies = [cases.get(number, []) for number in range(max(cases) + 1)]
-    frame.builder.put(ir.Conditional("switch", condition, blocks_of(frame, bodies), loc))
+    arm(frame, condition, value, guard, len(bodies))
+    frame.builder.put(ir.Conditional("switch", condition, blocks_of(frame, bodies, guard), loc))
 
 
 def case_number(frame: Frame, case: ast.match_case) -> int:
@@ -193,11 +207,13 @@ def case_number(frame: Frame, case: ast.match_case) -> int:
     return value
 
 
-def blocks_of(frame: Frame, bodies: list[list[ast.stmt]]) -> tuple[ir.Block, ...]:
+def blocks_of(frame: Frame, bodies: list[list[ast.stmt]], guard: Guard | None = None) -> tuple[ir.Block, ...]:
     blocks = tuple(ir.Block() for _ in bodies)
     for block, body in zip(blocks, bodies, strict=True):
         with inside(frame, block):
             frame.run(body)
+    if guard is not None:
+        guard.close()
     return blocks
 
 
@@ -227,11 +243,28 @@ def new_condition(frame: Frame) -> ir.Condition:
     return ir.Condition(f"graph.condition.{conditionals.count - 1}")  # as no variable can be called
 
 
-def arm(frame: Frame, condition: ir.Condition, value: ir.Value) -> None:
-    loc = frame.builder.loc
+def arm(
+    frame: Frame, condition: ir.Condition, value: ir.Value, guard: Guard | None = None, skipped: int = 0
+) -> None:
+    """Set the condition, where a guard is to `skipped` if all is to be skipped."""
+    value = as_state(frame, value)
+    if guard is not None:
+        value = frame.builder.op("select", guard.opens(), value, ir.Const(skipped, u32))
+    frame.builder.put(ir.Arm(condition, value, frame.builder.loc))
+
+
+def arm_again(frame: Frame, condition: ir.Condition, value: ir.Value, guard: Guard | None) -> None:
+    """Set the condition of a loop after a round."""
+    value = as_state(frame, value)
+    if guard is not None:
+        value = frame.builder.op("select", guard.goes_on(), value, ir.Const(0, u32))
+    frame.builder.put(ir.Arm(condition, value, frame.builder.loc))
+
+
+def as_state(frame: Frame, value: ir.Value) -> ir.Value:
     if value.type.bits == 64:  # not what is left of it in 32 bits
         value = frame.builder.op("min", frame.builder.cast(value, u64), ir.Const(u32.maximum, u64))
-    frame.builder.put(ir.Arm(condition, frame.builder.cast(value, u32), loc))
+    return frame.builder.cast(value, u32)
 
 
 # What each is the test of.

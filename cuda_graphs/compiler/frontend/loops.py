@@ -110,6 +110,8 @@ def bind_static(frame: Frame, target: ast.expr, item: Any) -> None:
 
 
 def loop(frame: Frame, node: ast.For, what: IndexRange) -> None:
+    from .checkpoints import put_loop
+
     loc = frame.builder.loc
     settings = settings_of(frame)
     names = targets(frame, node.target, what)
@@ -135,7 +137,7 @@ def loop(frame: Frame, node: ast.For, what: IndexRange) -> None:
     blocks = team.threads() if parallel else 0
     if what.block_dim is not None:
         settings = ir.replace(settings, block_dim=what.block_dim)
-    frame.builder.put(ir.For(axes, body, parallel, settings, loc, blocks))
+    put_loop(frame, ir.For(axes, body, parallel, settings, loc, blocks))
 
 
 def targets(frame: Frame, target: ast.expr, what: IndexRange) -> list[str]:

@@ -8,77 +8,36 @@ Whether they are independent of each other is looked at later (passes/check_sect
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
-from .. import graph_flow as words
 from .. import ir
-from ..errors import CompileError, CompileSectionError, CompileSyntaxError, fail
-from ..outside import dotted
+from ..errors import CompileError, CompileSectionError, fail
 from .functions import Conditionals, Frame
 from .graph_flow import inside
-from .loops import unused_settings
+
+__all__ = ["parallel", "section"]
 
 # What a region collects: the block and the place of each section.
 Region = list[tuple[ir.Block, ir.Loc]]
 
 
-def with_statement(frame: Frame, node: ast.With, last: bool) -> None:
-    """Translate a `with`: only these words have one."""
-    found = [word_of(frame, item) for item in node.items]
-    word = found[0]
-    if word is None:
-        raise frame.refuse(node)
-    frame.at(node.items[0].context_expr)
-    loc = frame.builder.loc
-    if len(found) > 1 or node.items[0].optional_vars is not None:
-        raise misplaced(frame, word.__name__)
+def no_arguments(frame: Frame, node: ast.With, name: str) -> None:
     call = node.items[0].context_expr
-    assert isinstance(call, ast.Call)
-    if call.args or call.keywords:
+    if isinstance(call, ast.Call) and (call.args or call.keywords):
         raise fail(
-            CompileSectionError, loc, f"cg.{word.__name__} takes no arguments", f"write `with cg.{word.__name__}():`"
+            CompileSectionError, frame.builder.loc, f"cg.{name} takes no arguments", f"write `with cg.{name}():`"
         )  # fmt: skip
-    conditionals = frame.root.conditionals
-    if conditionals is None:
-        raise fail(
-            CompileSyntaxError, loc, f"cg.{word.__name__} is for graph kernels", "write @cg.kernel(graph=True)"
-        )  # fmt: skip
-    if frame.caller is not None:
-        raise fail(
-            CompileSectionError, loc, f"cg.{word.__name__} is in a function that is called",
-            "put it into the kernel itself; sections may call functions",
-        )  # fmt: skip
-    unused_settings(frame)
-    WORDS[word](frame, node, conditionals)
-
-
-def word_of(frame: Frame, item: ast.withitem) -> Callable[..., Any] | None:
-    """The word that an item of a `with` calls, if it does."""
-    call = item.context_expr
-    path = dotted(call.func) if isinstance(call, ast.Call) else None
-    if path is None or frame.scope.find(path.partition(".")[0]) is not None:
-        return None
-    assert isinstance(call, ast.Call)
-    found = frame.visit(call.func)
-    return next((word for word in WORDS if word is found), None)
-
-
-def misplaced(frame: Frame, name: str) -> CompileError:
-    return fail(
-        CompileSectionError, frame.builder.loc, f"cg.{name} is a statement of its own",
-        f"write `with cg.{name}():`, with nothing else in it",
-    )  # fmt: skip
-
-
-def expression(frame: Frame, node: ast.Call) -> Any:
-    """A word anywhere else."""
-    raise misplaced(frame, frame.visit(node.func).__name__)
 
 
 def parallel(frame: Frame, node: ast.With, conditionals: Conditionals) -> None:
     """A region: its sections, and nothing else."""
+    no_arguments(frame, node, "graph_parallel")
     loc = frame.builder.loc
+    if conditionals.checkpoints is not None:
+        raise fail(
+            CompileSectionError, loc, "cg.graph_parallel is in a kernel with checkpoints, which have one order",
+            "leave out checkpoints=True, or the sections",
+        )  # fmt: skip
     if conditionals.in_section or conditionals.region is not None:
         raise fail(
             CompileSectionError, loc, "cg.graph_parallel is in another one",
@@ -128,6 +87,7 @@ def only_sections(frame: Frame, node: ast.AST) -> CompileError:
 
 def section(frame: Frame, node: ast.With, conditionals: Conditionals) -> None:
     """One section."""
+    no_arguments(frame, node, "graph_section")
     loc, region = frame.builder.loc, conditionals.region
     if conditionals.in_section:
         raise fail(
@@ -152,9 +112,3 @@ def section(frame: Frame, node: ast.With, conditionals: Conditionals) -> None:
     finally:
         conditionals.region, conditionals.in_section = region, False
     region.append((block, loc))
-
-
-WORDS: dict[Callable[..., Any], Callable[[Frame, ast.With, Conditionals], None]] = {
-    words.graph_parallel: parallel,
-    words.graph_section: section,
-}

@@ -26,8 +26,8 @@ from .loops import iterate, unused_settings
 from .messages import message_parts
 from .places import assign_place, make_vector, place, read
 from .scope import Scope
-from .sections import with_statement
 from .values import Element, Static, TypeOf, Vector
+from .with_blocks import with_statement
 
 # Of `x op= y` in a parallel task: those that are atomic.
 ATOMIC = {"Add": "add", "Sub": "add", "Mult": "mul", "BitAnd": "and", "BitOr": "or", "BitXor": "xor"}

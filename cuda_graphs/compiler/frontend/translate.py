@@ -19,18 +19,22 @@ from ..signature import resolve
 from ..types import ScalarType
 from .captured import Captured, with_functions_that_ran
 from .functions import Conditionals, Frame
+from .gates import begin
 from .source import Source
 from .values import Struct, Vector
 
 
 def translate(
-    function: Callable[..., Any], signature: dict[str, Spec], graph: str | None = None
+    function: Callable[..., Any],
+    signature: dict[str, Spec],
+    graph: str | None = None,
+    checkpoints: bool = False,
 ) -> tuple[ir.Kernel, Captured]:
     """The kernel, and the names from outside that it depends on: {function: {name: value}}, of the kernel, of all that
     was inlined, and of all functions of Python that may have run.
 
     `signature` says for each parameter what it is in this specialisation. `graph`: what becomes of a graph kernel
-    (lowerings.LOWERINGS).
+    (lowerings.LOWERINGS). `checkpoints`: it has them.
     """
     builder = Builder()
     params: list[ir.Param] = []
@@ -42,6 +46,9 @@ def translate(
         frame.parameters.add(name)
     frame.conditionals = None if graph is None else Conditionals(graph)
     frame.return_types = returned_types(function)
+    if frame.conditionals is not None and checkpoints:
+        frame.at(source.tree)
+        frame.conditionals.checkpoints = begin(frame, params)
     with enough_stack(builder):
         frame.run(body_of(source.tree))
     check_returns(frame)
@@ -55,6 +62,7 @@ def translate(
         builder.block,
         frame.returned,
         source.loc(source.tree, None),
+        checkpoints=tuple(frame.conditionals.checkpoints.found) if frame.conditionals and checkpoints else (),
     )
     return kernel, captured
 

@@ -51,7 +51,8 @@ def offload(kernel: ir.Kernel) -> ir.Program:
     )
     tasks = tuple(crossing.task(kernel, number, segment, results) for number, segment in enumerate(segments))
     plan = planned(items, {segment: number for number, segment in enumerate(segments)})
-    return ir.Program(kernel, tasks, plan, (*crossing.temps.values(), *results), results)
+    own = [array for array in kernel.arrays if array.space is ir.Space.TEMP]
+    return ir.Program(kernel, tasks, plan, (*own, *crossing.temps.values(), *results), results)
 
 
 def cut(body: ir.Block) -> list[Segment | Level]:

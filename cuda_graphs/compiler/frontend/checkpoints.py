@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""`with cg.checkpoint(label, yield_on=flag):`, and the loops that are checkpoints without a label.
+
+Each becomes a Conditional that runs or is skipped, behind what decides that (gates.py).
+"""
+
+from __future__ import annotations
+
+import ast
+from enum import IntEnum
+from typing import Any
+
+from .. import ir
+from ..errors import CompileCheckpointError, fail
+from ..outside import dotted
+from .functions import Conditionals, Frame, kind_of
+from .gates import Checkpoints, checkpoints_of, enter, new_number, yields
+from .graph_flow import arm, flag_of, inside, new_condition
+from .places import python_value
+
+__all__ = ["check_bare", "checkpoint", "put_loop"]
+
+SPELLING = "with cg.checkpoint(label, yield_on=flag)"
+BARE = (ir.Store, ir.Set, ir.Atomic, ir.If, ir.While, ir.Print, ir.Assert)
+
+
+def checkpoint(frame: Frame, node: ast.With, conditionals: Conditionals) -> None:
+    """One with a label."""
+    loc, checkpoints = frame.builder.loc, conditionals.checkpoints
+    if checkpoints is None:
+        raise fail(
+            CompileCheckpointError, loc, "cg.checkpoint is for kernels with checkpoints",
+            "write @cg.kernel(graph=True, checkpoints=True)",
+        )  # fmt: skip
+    if checkpoints.inside is not None:
+        raise fail(CompileCheckpointError, loc, "cg.checkpoint is in another one", "put one after the other")
+    if not frame.parallel_level or frame.parallel:
+        raise fail(
+            CompileCheckpointError, loc, "cg.checkpoint is not at the kernel top level",
+            "put it there, or directly into cg.graph_do_while and its kin: not into a for, a while or an if",
+        )  # fmt: skip
+    call = node.items[0].context_expr
+    assert isinstance(call, ast.Call)
+    label, flag = arguments(frame, call)
+    number = new_number(checkpoints, *label_of(frame, label, checkpoints))
+    found = None if flag is None else flag_of(frame, flag, "yield_on of cg.checkpoint")
+    frame.builder.loc = loc
+    condition, block = new_condition(frame), ir.Block()
+    arm(frame, condition, enter(frame, checkpoints, number))
+    checkpoints.inside = block
+    try:
+        with inside(frame, block):
+            frame.run(node.body)
+            frame.builder.loc = loc
+            if found is not None:
+                yields(frame, checkpoints, number, found)
+    finally:
+        checkpoints.inside = None
+    frame.builder.loc = loc
+    frame.builder.put(ir.Conditional("if", condition, (block,), loc))
+
+
+def arguments(frame: Frame, call: ast.Call) -> tuple[ast.expr, ast.expr | None]:
+    """The label and the flag, as they are written."""
+    given = dict(zip(("label", "yield_on"), call.args))
+    named = {each.arg: each.value for each in call.keywords if each.arg is not None}
+    all_named = len(named) == len(call.keywords)
+    fits = (
+        all_named
+        and len(call.args) <= 2
+        and not set(given) & set(named)
+        and {*given, *named} <= {"label", "yield_on"}
+    )
+    values = {**given, **named}
+    if not fits or "label" not in values or any(isinstance(each, ast.Starred) for each in call.args):
+        raise fail(
+            CompileCheckpointError, frame.builder.loc, "cg.checkpoint takes a label, and a flag if it may yield",
+            f"{SPELLING}:",
+        )  # fmt: skip
+    flag = values.get("yield_on")
+    return values["label"], None if isinstance(flag, ast.Constant) and flag.value is None else flag
+
+
+def label_of(frame: Frame, node: ast.expr, checkpoints: Checkpoints) -> tuple[int, str | None]:
+    """A number of the source, or a member of an IntEnum, and how that is named."""
+    found = node.value if isinstance(node, ast.Constant) else python_value(frame, frame.visit(node))
+    frame.at(node)
+    if type(found) is not int and not isinstance(found, IntEnum):
+        what = repr(found) if isinstance(node, ast.Constant) else kind_of(found)
+        raise fail(
+            CompileCheckpointError, frame.builder.loc, f"the label of cg.checkpoint is {what}",
+            "it must be an integer, or a member of an enum.IntEnum",
+        )  # fmt: skip
+    if any(label == found for label, _ in checkpoints.found):
+        raise fail(
+            CompileCheckpointError, frame.builder.loc, f"the label {found!r} is there twice",
+            "give each checkpoint a label of its own",
+        )  # fmt: skip
+    return int(found), dotted(node) if isinstance(found, IntEnum) else None
+
+
+def check_bare(frame: Frame, node: ast.stmt) -> None:
+    """A statement was translated: directly in a checkpoint it made a loop, or control flow between tasks."""
+    conditionals = frame.root.conditionals
+    checkpoints = None if conditionals is None else conditionals.checkpoints
+    block = frame.builder.block
+    if checkpoints is None or checkpoints.inside is not block or not isinstance(block.body[-1], BARE):
+        return
+    frame.at(node)
+    raise fail(
+        CompileCheckpointError, frame.builder.loc, "a checkpoint holds loops, and control flow between tasks, only",
+        "put the statement into a loop, `for _ in range(1):`, or before or after cg.checkpoint",
+    )  # fmt: skip
+
+
+def put_loop(frame: Frame, loop: ir.For) -> None:
+    """A `for`: at the top level of a kernel with checkpoints it is one, without a label."""
+    checkpoints: Any = checkpoints_of(frame) if frame.parallel_level and not frame.parallel else None
+    if checkpoints is None:
+        frame.builder.put(loop)
+        return
+    condition = new_condition(frame)
+    outer, frame.builder.loc = frame.builder.loc, loop.loc
+    arm(frame, condition, enter(frame, checkpoints, new_number(checkpoints, None, None)))
+    frame.builder.put(ir.Conditional("if", condition, (ir.Block([loop]),), loop.loc))
+    frame.builder.loc = outer
