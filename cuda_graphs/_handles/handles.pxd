@@ -89,6 +89,10 @@ cdef extern from "_handles/event.hpp" namespace "cg" nogil:
     EventHandle create_event(const ContextHandle& context, cpp_bool timing, cpp_bool blocking) except +
     EventHandle create_event_ref(CUevent raw) except +
 
+cdef extern from "_handles/aside.hpp" namespace "cg" nogil:
+    cpp_bool is_over(CUevent event) noexcept
+    CUresult write_zeros(CUdeviceptr memory, size_t size) noexcept
+
 cdef extern from "_handles/memory.hpp" namespace "cg" nogil:
     cppclass PoolBox:
         CUmemoryPool raw

@@ -18,3 +18,6 @@ cdef class Event:
     cdef int _check_open(self) except -1
 
     cdef const EventBox* _box(self) except NULL
+
+    # Whether what came before it is over (_handles/aside.hpp); captures of this thread do not matter. Of one that is open.
+    cdef bint _is_over(self) noexcept

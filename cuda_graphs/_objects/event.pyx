@@ -22,6 +22,7 @@ from cuda_graphs._handles.handles cimport (
     create_event,
     create_event_ref,
     drain_deferred,
+    is_over,
     raw_of,
 )
 from cuda_graphs._objects.context cimport Context
@@ -120,6 +121,13 @@ cdef class Event:
         if status != CUDA_SUCCESS:
             check_attempt(status, f"ask whether {self!r} is done")
         return True
+
+    cdef bint _is_over(self) noexcept:
+        cdef CUevent raw = raw_of(self._h)
+        cdef bint over
+        with nogil:
+            over = is_over(raw)
+        return over
 
     @property
     def is_timing_enabled(self):

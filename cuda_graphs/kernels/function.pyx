@@ -17,10 +17,13 @@ from libc.stdint cimport int32_t, uint64_t, uintptr_t
 from libc.string cimport memcmp
 from libcpp.vector cimport vector
 
-from cuda_graphs._driver.cuda cimport CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, CUcontext, CUresult
+from cuda_graphs._driver.cuda cimport (
+    CU_STREAM_CAPTURE_STATUS_NONE, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, CUcontext, CUresult, CUstreamCaptureStatus, driver,
+)
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.capture_handles cimport CapturedCall, may_be_captured
 from cuda_graphs._handles.graph_handles cimport current_context
+from cuda_graphs._handles.handles cimport StreamHandle, raw_of
 from cuda_graphs._objects.captured cimport find
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 from cuda_graphs.kernels.arguments cimport Reader, reader_of
@@ -69,6 +72,16 @@ cdef bint is_captured(Stream stream) except -1:
     """Whether calls on the stream become nodes."""
     cdef CapturedCall call
     return find(call, stream._h)
+
+
+cdef bint captures_for_others(StreamHandle h) except -1:
+    """Whether code outside of this package captures the stream: nobody can wait for what it does, or mark it."""
+    cdef CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE
+    cdef CUresult status
+    with nogil:
+        status = driver().cuStreamIsCapturing(raw_of(h), &now)
+    check_attempt(status, "find out whether a stream is being captured")
+    return now != CU_STREAM_CAPTURE_STATUS_NONE
 
 
 cdef class KernelFunction:
@@ -334,17 +347,21 @@ cdef class KernelFunction:
             staff.bring(stream, code.writes, r)
         if replay is not None:
             if not replay.run(r.leaves, stream, &yielded):
-                if not self._capture_for_others(args, stream, label):
-                    check_attempt(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, f"launch of kernel {self.name} on {stream!r}")
+                if self._capture_for_others(args, stream, label):
+                    return None
+                check_attempt(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, f"launch of kernel {self.name} on {stream!r}")
             elif code.state >= 0:
                 result = status_of(code.labels, yielded)
         else:
             result = self._launch(code, r, args, stream)
         if staff is not None:
             staff.finish(stream)
+        cdef bint keeps = stream is not usual_stream and code.leaves_memory
+        if (keeps or code.prints) and captures_for_others(stream._h):
+            return result
         if code.prints:
             stream.sync()
-        if stream is not usual_stream and code.leaves_memory:
+        if keeps:
             retained.keep(stream, args)
         return result
 

@@ -22,10 +22,8 @@ from cuda_graphs._objects.stream cimport Stream
 from cuda_graphs.kernels.reading cimport Leaf
 
 from cuda_graphs._objects.launch_config import LaunchConfig
-from cuda_graphs._objects.memory_resource import SynchronousMemoryResource
 from cuda_graphs._objects.object_code import make_object_code
-from cuda_graphs._objects.stream import default_stream
-from cuda_graphs.compiler.artifact import OVERFLOW_PATH, REPORT, STATE, YIELDED, is_zeroed
+from cuda_graphs.compiler.artifact import OVERFLOW_PATH, REPORT, STATE, YIELDED
 from cuda_graphs.compiler.types import SCALARS
 from cuda_graphs.kernels import seeds
 from cuda_graphs.kernels.checkpoints import status_of
@@ -33,6 +31,7 @@ from cuda_graphs.kernels.emission import ConditionSlot
 from cuda_graphs.kernels.ndarray import find_field
 from cuda_graphs.kernels.reports import overflow_report
 from cuda_graphs.kernels.targets import CODE_TYPES, current_device
+from cuda_graphs.kernels.temporaries import new_memory
 
 ctypedef const void* Pointer
 
@@ -220,8 +219,7 @@ cdef class Specialisation:
 
     cdef list new_temps(self):
         """Memory of the temporary arrays of a graph."""
-        resource = SynchronousMemoryResource(current_device())
-        return [self._temporary(name, size, resource) for name, size in self.artifact.temps]
+        return new_memory(self.name, self.artifact)
 
     cdef list launches(self, const Leaf* leaves, dict owners, list temps):
         cdef size_t i
@@ -243,19 +241,6 @@ cdef class Specialisation:
             reads, writes = ([arrays[path] for path in sorted(paths & arrays.keys())] for paths in (info.reads, info.writes))
             found.append((config, self.kernels[i], values, reads, writes))
         return found
-
-    def _temporary(self, name, size, resource):
-        """Memory of a node that is not an argument of the call."""
-        if name != REPORT:
-            memory = resource.allocate(size)
-            if is_zeroed(name):
-                stream = default_stream()
-                memory.fill(0, stream=stream)
-                stream.sync()
-            return memory
-        from cuda_graphs.kernels.reports import Report
-
-        return Report(self.name, self.artifact.claims, size)
 
     cdef bint waits(self, size_t task, dict owners) except -1:
         """Whether the number of iterations comes with a launch of the graph."""

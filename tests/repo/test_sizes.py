@@ -18,7 +18,7 @@ LONGER: dict[str, str] = {}
 LIMITS = {
     "cuda_graphs": 1700,
     "cuda_graphs/_driver": 2000,
-    "cuda_graphs/_handles": 7700,
+    "cuda_graphs/_handles": 7750,
     "cuda_graphs/_objects": 6000,
     "cuda_graphs/graph": 8500,
     "cuda_graphs/compiler": 18000,

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "aside.hpp"
+
+#include "context.hpp"
+#include "lost.hpp"
+
+namespace cg {
+
+bool is_over(CUevent event) noexcept {
+    const RelaxedCapture relaxed;
+    return relaxed.status() == CUDA_SUCCESS && driver().cuEventQuery(event) != CUDA_ERROR_NOT_READY;
+}
+
+CUresult write_zeros(CUdeviceptr memory, std::size_t size) noexcept {
+    const RelaxedCapture relaxed;
+    if (relaxed.status() != CUDA_SUCCESS) return relaxed.status();
+    CUstream stream = nullptr;
+    CUresult status = driver().cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, 0);
+    if (status != CUDA_SUCCESS) return status;
+    status = driver().cuMemsetD8Async(memory, 0, size, stream);
+    if (status == CUDA_SUCCESS) status = driver().cuStreamSynchronize(stream);
+    tell_if_lost(driver().cuStreamDestroy(stream), "cuStreamDestroy");
+    return status;
+}
+
+}  // namespace cg

@@ -1,0 +1,7 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from typing import Any
+
+from cuda_graphs.compiler.artifact import Artifact
+
+def new_memory(name: str, artifact: Artifact) -> list[Any]: ...

@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Memory of a graph's nodes that is no argument of a call: a graph has its own, which lives as long as it does.
+
+It is made when a call builds the graph, maybe on a thread that captures: nothing here touches that.
+"""
+
+from libc.stddef cimport size_t
+from libc.stdint cimport uintptr_t
+
+from cuda_graphs._driver.cuda cimport CUdeviceptr, CUresult
+from cuda_graphs._driver.seam cimport check_attempt
+from cuda_graphs._handles.handles cimport write_zeros
+
+from cuda_graphs._objects.memory_resource import SynchronousMemoryResource
+from cuda_graphs.compiler.artifact import REPORT, is_zeroed
+from cuda_graphs.kernels.targets import current_device
+
+
+def new_memory(name, artifact):
+    """Memory of each temporary array of an artifact, in order, for one graph of the kernel `name`."""
+    resource = SynchronousMemoryResource(current_device())
+    return [
+        report(name, artifact, size) if path == REPORT else allocate(resource, path, size) for path, size in artifact.temps
+    ]
+
+
+cdef object report(name, artifact, size):
+    from cuda_graphs.kernels.reports import Report
+
+    return Report(name, artifact.claims, size)
+
+
+cdef object allocate(resource, path, size_t size):
+    cdef CUresult status
+    cdef CUdeviceptr address
+    memory = resource.allocate(size)
+    if is_zeroed(path):
+        address = <CUdeviceptr><uintptr_t>int(memory.handle)
+        with nogil:
+            status = write_zeros(address, size)
+        check_attempt(status, f"fill {memory!r} of a graph kernel with zeros")
+    return memory
