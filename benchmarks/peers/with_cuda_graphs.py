@@ -119,8 +119,7 @@ def n_body_in_any_order(p: ndarray(cg.f32, 2), force: ndarray(cg.f32, 2)):
         lane, own = thread % 32, block * 8 + thread // 32
         i = min(own, p.shape[0] - 1)
         fx, fy, fz = 0.0, 0.0, 0.0
-        for step in range((p.shape[0] - lane + 31) // 32):
-            j = lane + 32 * step
+        for j in range(lane, p.shape[0], 32):
             dx = p[j, 0] - p[i, 0]
             dy = p[j, 1] - p[i, 1]
             dz = p[j, 2] - p[i, 2]

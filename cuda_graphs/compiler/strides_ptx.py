@@ -11,25 +11,29 @@ from .llvm import Emitter
 __all__ = ["strided", "strided_box"]
 
 
-def strided(e: Emitter, begin: str, step: str, end: str, body: Callable[[str, str], None]) -> str:
-    """A loop from `begin` by `step`; `body` gets the number and the label of what follows. The label after it."""
+def strided(e: Emitter, begin: str, step: str, end: str, body: Callable[[str, str], None]) -> tuple[str, str]:
+    """A loop from `begin` by `step`; `body` gets the number and the label of what follows.
+
+    (label after it, the number that was not less than `end` any more)
+    """
     return _loop(e, end, [_Count(begin, step)], lambda at, following: body(at[0], following))
 
 
 def strided_box(
     e: Emitter, sizes: list[str], begin: str, step: str, end: str, body: Callable[[list[str], str], None]
-) -> str:
+) -> None:
     """The same over the points of a box, in row-major order; `body` gets the place along each axis.
 
     Begin and step are taken apart once, before the loop. In it, places are added as numbers with several digits are:
     a division for each point costs more than what is done with the point.
     """
     if len(sizes) == 1:
-        return strided(e, begin, step, end, lambda at, following: body([at], following))
+        strided(e, begin, step, end, lambda at, following: body([at], following))
+        return
     sizes = [sizes[0], *(e.call("llvm.umax.i64", "i64", [("i64", s), ("i64", "1")]) for s in sizes[1:])]
     digits = zip(_digits(e, begin, sizes), _digits(e, step, sizes), sizes, strict=True)
     counts = [_Count(begin, step), *(_Count(*each) for each in digits)]
-    return _loop(e, end, counts, lambda at, following: body(at[1:], following))
+    _loop(e, end, counts, lambda at, following: body(at[1:], following))
 
 
 def _digits(e: Emitter, number: str, sizes: list[str]) -> list[str]:
@@ -48,8 +52,10 @@ class _Count:
         self.begin, self.step, self.size = begin, step, size
 
 
-def _loop(e: Emitter, end: str, counts: list[_Count], body: Callable[[list[str], str], None]) -> str:
-    """While the first of these numbers is less than `end`. The label after the loop."""
+def _loop(
+    e: Emitter, end: str, counts: list[_Count], body: Callable[[list[str], str], None]
+) -> tuple[str, str]:
+    """While the first of these numbers is less than `end`. The label after the loop, and that number there."""
     entry, head, inside, following, after = (
         e.label(stem) for stem in ("start", "grid", "point", "next", "done")
     )
@@ -72,7 +78,7 @@ def _loop(e: Emitter, end: str, counts: list[_Count], body: Callable[[list[str],
         carry = _advance(e, counts[i], at[i], advanced[i], carry, first=i == 1)
     e.line(f"br label %{head}")
     e.start(after)
-    return after
+    return after, at[0]
 
 
 def _advance(e: Emitter, count: _Count, at: str, advanced: str, carry: str, first: bool) -> str:

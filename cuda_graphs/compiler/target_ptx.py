@@ -10,6 +10,7 @@ blocks (blocks_ptx.py), and the threads of a block are as many as the loop says.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -173,7 +174,8 @@ class Ptx:
         """Where all arrays begin at a multiple of 16 bytes: groups of iterations, side by side, whose accesses become
         16 bytes wide. The iteration at which this thread begins with what is left, which is all of it elsewhere.
 
-        Iterations of a group are told not to touch each other's memory, so that all their loads may come first.
+        Iterations of what a thread takes at a time are told not to touch each other's memory, so that all their loads
+        may come first.
         """
         arrays = dict.fromkeys(s.array for s in ir.walk(loop.body) if isinstance(s, (ir.Load, ir.Store)))
         addresses = [
@@ -193,15 +195,26 @@ class Ptx:
         for kind, address in addresses:
             e.line(f'call void @llvm.assume(i1 true) ["align"({kind} {address}, i64 16)]')
 
-        def group(at: str, following: str) -> None:
-            base = e.let(f"mul nuw nsw i64 {at}, {width}")
-            for lane in range(width):
-                e.wide[loop.axes[0].index] = e.let(f"or disjoint i64 {base}, {lane}")
-                e.metadata = f", !alias.scope !{LISTS + lane}, !noalias !{OTHERS + lane}"
-                e.block(loop.body)
-            e.metadata = ""
+        def round_of(chunks: int) -> Callable[[str, str], None]:
+            def groups(at: str, following: str) -> None:
+                for chunk in range(chunks):
+                    base = e.let(f"mul nuw nsw i64 {at}, {width}")
+                    for lane in range(width):
+                        e.wide[loop.axes[0].index] = e.let(f"or disjoint i64 {base}, {lane}")
+                        own = chunk * width + lane
+                        e.metadata = f", !alias.scope !{LISTS + own}, !noalias !{OTHERS + own}"
+                        e.block(loop.body)
+                    at = e.let(f"add nuw nsw i64 {at}, {threads}")
+                e.metadata = ""
 
-        last = strided(e, thread, threads, whole, group)
+            return groups
+
+        at, chunks = thread, chunks_of(loop, width)
+        if chunks > 1:
+            step = e.let(f"mul nuw nsw i64 {threads}, {chunks}")
+            end = e.let(f"sub nsw i64 {whole}, {e.let(f'sub nuw nsw i64 {step}, {threads}')}")
+            _, at = strided(e, at, step, end, round_of(chunks))
+        last, _ = strided(e, at, threads, whole, round_of(1))
         done = e.let(f"mul nuw nsw i64 {whole}, {width}")
         begin = e.let(f"add nsw i64 {done}, {thread}")
         e.line(f"br label %{rest}")
@@ -244,6 +257,7 @@ def needs(blocks: int) -> str:
 
 WIDE_BYTES = 16  # of the widest access of a thread
 MOST = 64  # statements of a body that is written out several times
+MOST_CHUNKS = 4  # groups that a thread takes at a time
 
 # For each lane of a group: its alias scope, the list of that scope, and that of all others.
 LANES, SCOPE, LISTS, OTHERS = 16, 10, 30, 50
@@ -256,6 +270,13 @@ SCOPES = (
         for lane in range(LANES)
     ),
 )
+
+
+def chunks_of(loop: ir.For, width: int) -> int:
+    """How many groups a thread takes at a time: of loops that only read as many as keep enough reads on their way."""
+    if any(isinstance(s, ir.Store) for s in ir.walk(loop.body)):
+        return 1
+    return max(1, min(MOST_CHUNKS, LANES // width))
 
 
 def group_width(loop: ir.For) -> int:
