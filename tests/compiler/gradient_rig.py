@@ -41,7 +41,7 @@ def grads_of(arguments):
     return [name for name, value in arguments.items() if isinstance(value, Grad)]
 
 
-def rooms_of(function, arguments, memory):
+def rooms_of(function, arguments, memory, targets):
     """{stack: room}, as the counting kernel says it, which every expression covers."""
     signature = specialise(function, arguments)
     kernel, _ = translate(function, dict(signature))
@@ -49,7 +49,7 @@ def rooms_of(function, arguments, memory):
     if not stacks:
         return {}
     counting, _ = lower(function, signature, check_ir=True, mode="count")
-    counts = compare(counting, memory)[1]
+    counts = compare(counting, memory, targets=targets)[1]
 
     def leaf(kind, path, what):
         return int(memory[path]) if kind == "scalar" else memory[path].shape[what]
@@ -73,7 +73,7 @@ def gradients(function, seeds, *, targets=None, rooms=None, debug=False, **argum
     All targets must agree, and nothing but gradients changes.
     """
     memory = {"random.seed": 0} | flat_of(arguments) | forward(function, arguments)
-    rooms = rooms_of(function, arguments, memory) if rooms is None else rooms
+    rooms = rooms_of(function, arguments, memory, targets) if rooms is None else rooms
     adjoints = {f"{path}.grad": np.zeros_like(memory[path]) for path in grads_of(arguments)}
     for path, seed in seeds.items():
         adjoints[f"{path}.grad"][...] = seed

@@ -38,7 +38,7 @@ class _Work:
         check_hazards(self.normal.kernel, self.places, {loads[s] for s in statements if s in loads})
         live = {s.array for s in statements if isinstance(s, ir.Load)} & stacks
         self.writer.guard(live)
-        self.body = pruned(body, live)
+        self.body = pruned(body, stacks)
         self.stacks = {
             local: stack.described(self.normal.kernel.body)
             for local, stack in self.writer.stacks.items()

@@ -28,7 +28,10 @@ __all__ = ["Recorder", "Reverse"]
 
 
 class Reverse:
-    """Writes the gradient of a kernel in normal form."""
+    """Writes the gradient of a kernel in normal form. `asks_all`: also for conditions of branches without an image, as
+    one may get it from what is to be undone in it."""
+
+    asks_all = False
 
     def __init__(self, normal: Normal, places: Places, active: Activity, plan: Plan) -> None:
         self.normal, self.places, self.active, self.plan = normal, places, active, plan
@@ -151,7 +154,7 @@ class Reverse:
         self.gather(statement)
         condition = self.later(statement.condition, Point(statement, True))
         then, orelse = (self.inside(statement, block) for block in (statement.then, statement.orelse))
-        if then.body or orelse.body:
+        if then.body or orelse.body or self.asks_all:
             self.builder.put(ir.If(condition(), then, orelse, statement.loc))
         self.forget(self.places.written(statement))
         self.collect(statement)
@@ -388,6 +391,8 @@ class Reverse:
 
 class Recorder(Reverse):
     """Notes which values the sweep back asks for, and where. What it writes has no meaning."""
+
+    asks_all = True
 
     def __init__(self, normal: Normal, places: Places, active: Activity) -> None:
         super().__init__(normal, places, active, Plan())
