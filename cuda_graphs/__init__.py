@@ -353,6 +353,7 @@ __all__ = [
     "UnsupportedSyntaxError",
     "WhileNode",
     "acos",
+    "ad",
     "asin",
     "atan",
     "atan2",
@@ -514,6 +515,7 @@ _LATER: dict[str, tuple[str, str | None]] = {
 _LATER["bool"] = ("cuda_graphs.compiler.types", "bool_")
 # The modules themselves.
 _LATER["types"] = ("cuda_graphs.compiler.annotations", None)
+_LATER["ad"] = ("cuda_graphs.kernels.ad", None)
 _LATER["block"] = ("cuda_graphs.compiler.block", None)
 _LATER["warp"] = ("cuda_graphs.compiler.warp", None)
 _LATER["interop"] = ("cuda_graphs.interop", None)

@@ -53,12 +53,17 @@ mat2, mat3, mat4 = mat(2, 2), mat(3, 3), mat(4, 4)
 
 @dataclass(frozen=True)
 class NDArray:
-    """The annotation of an array parameter; None: any. `inner`: the shape of one element, if that is a vector."""
+    """The annotation of an array parameter; None: any.
+
+    inner       the shape of one element, if that is a vector
+    needs_grad  False: no gradient flows to it, whatever array is given; True: an array without one is refused
+    """
 
     dtype: ScalarType | None = None
     ndim: int | None = None
     inner: tuple[int, ...] = ()
     optional: bool = False  # None may be given instead of an array, and is a compile-time value then
+    needs_grad: bool | None = None
 
     def __class_getitem__(cls, item: Any) -> NDArray:
         """`NDArray[f32, 2]` is `ndarray(f32, 2)`."""
@@ -73,11 +78,16 @@ class Tensor:
     """The annotation of a parameter that takes a field, as cg.template does, or an array, as ndarray()."""
 
 
-def ndarray(dtype: ScalarType | VectorType | None = None, ndim: int | None = None) -> NDArray:
-    """An array parameter: elements of `dtype` and `ndim` indices; what is None is taken from the argument."""
+def ndarray(
+    dtype: ScalarType | VectorType | None = None, ndim: int | None = None, *, needs_grad: bool | None = None
+) -> NDArray:
+    """An array parameter: elements of `dtype` and `ndim` indices; what is None is taken from the argument.
+
+    `needs_grad`: False has gradients of the kernel pass the array by; True takes arrays that have a gradient only.
+    """
     if isinstance(dtype, VectorType):
-        return NDArray(dtype.dtype, ndim, dtype.shape)
-    return NDArray(dtype, ndim)
+        return NDArray(dtype.dtype, ndim, dtype.shape, needs_grad=needs_grad)
+    return NDArray(dtype, ndim, needs_grad=needs_grad)
 
 
 @dataclass(frozen=True)

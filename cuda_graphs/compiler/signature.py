@@ -179,4 +179,7 @@ def array_spec(annotation: NDArray, value: Any, path: str) -> ArraySpec:
     ndim = len(shape) - len(inner)
     if annotation.ndim is not None and annotation.ndim != ndim:
         raise ValueError(f"{path} takes {annotation.ndim} dimensions, not {ndim}")
-    return ArraySpec(dtype, ndim, inner, bool(getattr(value, "needs_grad", False)))
+    has_grad = bool(getattr(value, "needs_grad", False))
+    if annotation.needs_grad and not has_grad:
+        raise TypeError(f"{path} takes an array that has a gradient: make it with needs_grad=True")
+    return ArraySpec(dtype, ndim, inner, has_grad and annotation.needs_grad is not False)

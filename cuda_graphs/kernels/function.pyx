@@ -30,6 +30,7 @@ from cuda_graphs.kernels.arguments cimport Reader, reader_of
 from cuda_graphs.kernels.foreign cimport Foreign
 from cuda_graphs.kernels.guards cimport Guards
 from cuda_graphs.kernels.reading cimport Leaf, Reading
+from cuda_graphs.kernels.recording cimport note_call
 from cuda_graphs.kernels.replay cimport Replay, build
 from cuda_graphs.kernels.specialisation cimport Specialisation
 
@@ -125,9 +126,12 @@ cdef class KernelFunction:
             r.keys = keys.data()
         try:
             self._read(&r, args)
-            return self._run(&r, args, stream)
+            result = self._run(&r, args, stream)
         finally:
             Py_XDECREF(r.staff)
+        if self.mode is None:
+            note_call(self, args, stream)
+        return result
 
     cdef tuple _order(self, tuple args, dict keywords):
         """Arguments as the function lists them."""
@@ -225,12 +229,7 @@ cdef class KernelFunction:
 
     @property
     def grad(self):
-        """The gradient: called as the kernel, it adds to the gradients of what the kernel reads, and takes those of what
-        it writes. See `GradientFunction`.
-
-        Raises:
-            AttributeError: It is a gradient itself.
-        """
+        """The GradientFunction, which is called as the kernel. AttributeError of one that is a gradient."""
         if self.mode is not None:
             raise AttributeError(f"{self.name} is a gradient, which has none: there are no second derivatives")
         with self.lock:

@@ -15,6 +15,7 @@ from libcpp.vector cimport vector
 from cuda_graphs._objects.buffer cimport Buffer
 from cuda_graphs._objects.numbers cimport as_int
 from cuda_graphs._objects.stream cimport Stream
+from cuda_graphs.kernels.arguments cimport Reader
 from cuda_graphs.kernels.function cimport KernelFunction, begin
 from cuda_graphs.kernels.reading cimport Leaf, Reading
 from cuda_graphs.kernels.specialisation cimport Source, Specialisation, kLeaf, number_of
@@ -161,6 +162,23 @@ cdef class GradientFunction(KernelFunction):
             found = current_device().memory_resource.allocate(size, stream=stream)
             self.heaps[stream] = found
         return found
+
+    def clear(self, *args):
+        """Fill the gradients of the arrays among these arguments, and of the fields that the kernel uses, with zeros."""
+        cdef Reader reader
+        cdef dict owners = {}
+        cdef Specialisation code = self._specialisation(args)
+        for each, value in zip(self.readers, args):
+            reader = each
+            reader.own(owners, value)
+        stream = current_device().default_stream
+        for path, number in code.leaf_numbers.items():
+            if path.endswith(".grad") and number in owners:
+                owners[number].fill(0, stream=stream)
+        for field in code.fields:
+            if field.needs_grad:
+                field.grad.fill(0)
+        stream.sync()
 
     def forget(self):
         """Forget what was compiled, and give the memory of the stacks back when nobody uses it any more."""

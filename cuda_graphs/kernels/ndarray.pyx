@@ -385,6 +385,15 @@ def find_field(str name):
     return fields[of].grad if of != name else fields[of]
 
 
+def clear_fields():
+    """Fill the gradients of all fields that kernels have used with zeros."""
+    cdef Field field
+    for each in list(fields.values()):
+        field = each
+        if field._needs_grad and field._buffer is not None:
+            field._grad.fill(0)
+
+
 cdef dict codes = {}  # of element types, from 1 on
 
 
