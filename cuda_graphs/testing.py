@@ -50,11 +50,14 @@ def _watch(what: str) -> ctypes.CDLL:
 
 
 def _rows(table: Callable[..., int]) -> dict[str, int]:
-    """What one of the library's tables of names and numbers says now."""
+    """What one of the library's tables of names and numbers says now; versions of a function have one name."""
     name, count = ctypes.c_char_p(), ctypes.c_uint64()
     found: dict[str, int] = {}
-    while table(len(found), ctypes.byref(name), ctypes.byref(count)) == 0:
-        found[(name.value or b"").decode()] = count.value
+    row = 0
+    while table(row, ctypes.byref(name), ctypes.byref(count)) == 0:
+        text = (name.value or b"").decode()
+        found[text] = found.get(text, 0) + count.value
+        row += 1
     return found
 
 
