@@ -447,7 +447,7 @@ cdef int add_task(Specialisation self, maker, info, Kernel kernel, shape) except
     if info.inside:
         add_resident(self, task, maker, info, kernel, shape)
     elif info.parallel:
-        shape = shape.of(info.gathers)
+        shape = shape.of(info)
         task.block = info.block_dim or shape.block
         task.most = most_blocks(kernel, task.block, shape.waves)
         if info.threads is not None and self.artifact.target == "x86":  # where a block is run by one thread

@@ -40,16 +40,19 @@ class Shape:
                threads it has, and the driver gives several to one call
     waves      so many times the blocks that run at a time, at most: a second half evens out what the first has left
     gathering  of tasks in which each block has something to do once (TaskInfo.gathers); None: as of others
+    uneven     of tasks whose iterations may take very different times (TaskInfo.heavy); None: as of others
     """
 
     block: int
     share: int
     waves: int = 2
     gathering: Shape | None = None
+    uneven: Shape | None = None
 
-    def of(self, gathers: bool) -> Shape:
+    def of(self, info: TaskInfo) -> Shape:
         """The one of a task."""
-        return self.gathering if gathers and self.gathering is not None else self
+        found = self.gathering if info.gathers else self.uneven if info.heavy else self
+        return self if found is None else found
 
     def resident(self, kernel: Kernel, info: TaskInfo) -> Residents:
         """How tasks that stay are launched.
@@ -111,7 +114,10 @@ def isa_of(version: tuple[int, int]) -> int:
 
 # By the driver's kind.
 TARGETS: dict[str, tuple[Callable[[bool], Any], Shape]] = {
-    "cuda": (ptx_of_device, Shape(block=128, share=128, gathering=Shape(block=512, share=2048, waves=1))),
+    "cuda": (
+        ptx_of_device,
+        Shape(128, 128, gathering=Shape(512, 2048, waves=1), uneven=Shape(128, 128, waves=8)),
+    ),
     "host": (X86, Shape(block=1, share=128)),
 }
 

@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: how a task is launched on a GPU follows from what it does: few large blocks where each block has something to do
+once, many small ones where iterations take very different times."""
+
+import numpy as np
+import pytest
+
+from cuda_graphs.compiler import compile_kernel, specialise
+from cuda_graphs.compiler.target_ptx import Ptx
+from cuda_graphs.kernels.targets import TARGETS
+from tests.compiler.rig import function_of
+
+GPU, HOST = TARGETS["cuda"][1], TARGETS["host"][1]
+BODIES = {
+    "plain": ("x[i] += 1.0", GPU),
+    "a sum": ("y[0] += x[i]", GPU.gathering),
+    "bins": ("y[i & 7] += x[i]", GPU.gathering),
+    "a while": ("while x[i] > 1.0:\n            x[i] = x[i] * 0.5", GPU.uneven),
+    "a sum of loops": ("for k in range(i):\n            y[0] += x[k]", GPU.gathering),
+}
+
+
+@pytest.mark.parametrize("what", BODIES)
+def test_the_shape_of_a_task_is_that_of_its_kind(what):
+    body, wanted = BODIES[what]
+    k = function_of(f"def k(x: ndarray(f32, 1), y: ndarray(f64, 1)):\n    for i in x:\n        {body}\n")
+    x = np.zeros(8, "f4")
+    (task,) = compile_kernel(k, specialise(k, {"x": x, "y": np.zeros(8)}), Ptx()).tasks
+    assert GPU.of(task) is wanted
+    assert HOST.of(task) is HOST
+
+
+def test_shapes_are_what_the_gpu_can_launch():
+    for shape in (GPU, GPU.gathering, GPU.uneven):
+        assert shape.block % 32 == 0
+        assert 32 <= shape.block <= 1024
+        assert shape.waves >= 1
+    assert GPU.gathering.block > GPU.block
+    assert GPU.uneven.waves > GPU.waves
