@@ -464,13 +464,10 @@ cdef int add_task(Specialisation self, maker, info, Kernel kernel, shape) except
 cdef int add_resident(Specialisation self, Task& task, maker, info, Kernel kernel, shape) except -1:
     """All blocks of a launch are to be on the device at the same time."""
     resident = shape.resident(kernel, info)
-    task.block, task.most = resident.block, resident.most
+    task.block, task.most, task.cooperative = resident.block, resident.most, True
     for each in info.inside:
         if each.parallel:
             add_trips(self, task, maker, each, 1 if each.blocks and task.block == 1 else task.block)
-    task.cooperative = task.most > 1 and not all([0 <= loop.iterations <= loop.share for loop in task.loops])
-    if not task.cooperative:
-        task.most = 1
     return 0
 
 

@@ -1,0 +1,213 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: tasks that stay are one node, which does what a node for each of them does: in calls with any arrays, in graphs
+of the user's and in captures, beside others; and explain says so."""
+
+import numpy as np
+import pytest
+
+import cuda_graphs as cg
+from tests.kernels.graph_kernels import array, body, f32_1d, i32_0d, i32_1d, seed
+from tests.nested_flow import nested_flow, nested_flow_in_python
+
+CHAINS = ("auto", "nodes", "resident")
+
+
+def straight(a, x, y, total):
+    total[0] = 0.0
+    for i in x:
+        y[i] += a * x[i]
+    for i in x:
+        x[i] = y[x.shape[0] - 1 - i] + 1
+    for i in y:
+        total[0] += y[i]
+
+
+straight.__annotations__ = {"a": cg.f32, "x": f32_1d, "y": f32_1d, "total": f32_1d}
+
+
+def straight_in_numpy(a, x, y):
+    y = y + np.float32(a) * x
+    return y[::-1] + 1, y, y.sum()
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+def test_straight_tasks_may_be_one_node_for_arrays_of_any_size(chain, stream):
+    kernel = cg.kernel(straight, graph=True, chain=chain)
+    for number, size in enumerate([3, 1024, 1025, 5000, 1, 300_000, 7]):
+        x, y = np.arange(size, dtype="f4") % 7, np.full(size, 2, "f4")
+        mine = array(x), array(y), array([9])
+        kernel(number % 3, *mine, stream=stream)
+        stream.sync()
+        for found, wanted in zip(mine, straight_in_numpy(number % 3, x, y), strict=True):
+            np.testing.assert_array_equal(found.to_numpy().ravel(), wanted)
+    found = kernel.graph_stats
+    assert (found.graphs, found.builds, found.tasks) == (1, 1, 4)
+    if chain != "auto":
+        lowering = {"nodes": ("conditional", 4), "resident": ("resident", 1)}[chain]
+        assert (found.lowering, found.nodes) == lowering
+
+
+def test_chains_in_bodies_of_loops_that_are_nodes():
+    def twice(x, c):
+        while cg.graph_do_while(c):
+            for i in x:
+                x[i] += 1
+            for i in x:
+                x[i] *= 2
+            c[()] -= 1
+
+    twice.__annotations__ = {"x": i32_1d, "c": i32_0d}
+    for chain, nodes in (("nodes", 4), ("auto", 4), ("resident", 2)):
+        kernel, x = cg.kernel(twice, graph=True, loop="conditional", chain=chain), array([0] * 2000, cg.i32)
+        kernel(x, array(3, cg.i32))
+        assert x.to_numpy().tolist() == [14] * 2000
+        assert (kernel.graph_stats.nodes, kernel.graph_stats.lowering) == (nodes, "conditional")
+
+
+def test_a_resident_loop_stands_in_graphs_of_the_users_and_may_be_run_again(stream):
+    kernel = cg.kernel(body, graph=True, loop="resident")
+    x, c = array(np.zeros(3000), cg.i32), array(0, cg.i32)
+    g = cg.GraphDef()
+    node = g.call(seed, c, 4).call(kernel, x, c)
+    assert isinstance(node, cg.KernelNode)
+    assert node.config.is_cooperative
+    node.call(seed, c, 2).call(kernel, x, c)
+    graph = g.instantiate()
+    for launches in (1, 2, 3):
+        graph.launch(stream)
+        stream.sync()
+        assert x.to_numpy().tolist() == [6 * launches] * 3000
+
+
+def test_a_resident_loop_stands_in_the_body_of_a_loop(stream):
+    kernel = cg.kernel(body, graph=True, loop="resident")
+    x, c = array(np.zeros(2000), cg.i32), array(0, cg.i32)
+
+    @cg.kernel(graph=True, loop="conditional")
+    def outer(left: i32_0d):
+        while cg.graph_do_while(left):
+            left[()] -= 1
+
+    g = cg.GraphDef()
+    g.call(outer, array(3, cg.i32))
+    (loop,) = (node for node in g.nodes() if isinstance(node, cg.WhileNode))
+    loop.body.call(seed, c, 5).call(kernel, x, c)
+    g.instantiate().launch(stream)
+    stream.sync()
+    assert x.to_numpy().tolist() == [15] * 2000
+
+
+def test_a_resident_loop_is_captured(stream):
+    kernel = cg.kernel(nested_flow, graph=True, loop="resident", chain="resident")
+    x, c, d = array([0, 0, 0], cg.i32), array(4, cg.i32), array(0, cg.i32)
+    with cg.Device(0).create_graph_builder() as builder:
+        kernel(x, c, d, stream=builder)
+    assert [type(node) for node in builder.graph_definition.nodes()] == [cg.KernelNode]
+    builder.complete().launch(stream)
+    stream.sync()
+    assert x.to_numpy().tolist() == nested_flow_in_python(4)
+
+
+def test_the_grid_of_a_resident_launch_is_its_own(stream):
+    """It is as many blocks as may wait for each other."""
+    kernel = cg.kernel(body, graph=True, loop="resident", chain="resident")
+    x, c = array([0], cg.i32), array(2, cg.i32)
+    g = cg.GraphDef()
+    with pytest.raises(ValueError, match=r"whose blocks wait for each other, with a grid of its own"):
+        g.launch(cg.LaunchConfig(grid=1000, block=32), kernel, x, c)
+    g.launch(None, kernel, x, c)
+    g.instantiate().launch(stream)
+    stream.sync()
+    assert x.to_numpy().tolist() == [2]
+
+
+def test_asserts_of_a_resident_loop_in_a_graph_are_told(stream):
+    @cg.kernel(graph=True, debug=True, loop="resident")
+    def outside(x: i32_1d, at: cg.i32, c: i32_0d):
+        while cg.graph_do_while(c):
+            for i in x:
+                x[i + at] += 1
+            c[()] -= 1
+
+    x, c = array(np.zeros(100), cg.i32), array(3, cg.i32)
+    g = cg.GraphDef()
+    g.call(outside, x, 1, c)
+    g.instantiate().launch(stream)
+    with pytest.raises(cg.KernelIndexError, match="index 100 is outside of axis 0 of 'x'"):
+        stream.sync()
+    assert c.to_numpy() == 0  # the others went on
+    assert x.to_numpy().tolist() == [0] + [3] * 99
+    c.fill(1)
+    with pytest.raises(cg.KernelIndexError):
+        outside(x, 1, c)
+    assert "debug=True" in outside.explain(x, 1, c).why
+
+
+def two_sizes(x, c):
+    while cg.graph_do_while(c):
+        for b, t in cg.blocks(2, 32):
+            x[32 * b + t] += 1
+        for b, t in cg.blocks(1, 64):
+            x[64 * b + t] += 1
+        c[()] -= 1
+
+
+two_sizes.__annotations__ = {"x": i32_1d, "c": i32_0d}
+
+
+def test_what_cannot_be_resident_is_refused_where_it_must_and_is_not_where_it_may():
+    forced, free = cg.kernel(two_sizes, graph=True, loop="resident"), cg.kernel(two_sizes, graph=True)
+    x, c = array(np.zeros(64), cg.i32), array(3, cg.i32)
+    with pytest.raises(cg.CompileResidentError, match=r"blocks of 64 threads, and in line \d+ of 32"):
+        forced(x, c)
+    assert (forced.graph_stats.graphs, c.to_numpy()) == (0, 3)
+    free(x, c)
+    assert x.to_numpy().tolist() == [6] * 64
+    found = free.explain(x, c)
+    assert found.lowering == free.graph_stats.lowering != "resident"
+    assert found.why
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"chain": "fast"}, "chain must be one of auto, nodes, resident, got 'fast'"),
+        ({"chain": "resident", "loop": "host"}, 'with loop="host" each task is a launch'),
+    ],
+)
+def test_options_that_mean_nothing_are_refused_when_it_is_decorated(options, words):
+    with pytest.raises(ValueError, match=words):
+        cg.kernel(body, graph=True, **options)
+
+
+def test_random_numbers_do_not_depend_on_the_lowering():
+    def draw(x, c):
+        while cg.graph_do_while(c):
+            c[()] -= 1
+            for i in range(x.shape[1]):
+                x[c[()], i] = cg.random(cg.u32)
+
+    draw.__annotations__ = {"x": cg.types.ndarray(cg.u32, ndim=2), "c": i32_0d}
+    found = []
+    for loop in ("conditional", "resident"):
+        cg.random_seed(7)
+        x = cg.ndarray(cg.u32, (4, 2000))
+        cg.kernel(draw, graph=True, loop=loop)(x, array(4, cg.i32))
+        found.append(x.to_numpy())
+    np.testing.assert_array_equal(*found)
+    assert len(np.unique(found[0])) > 7900
+
+
+def test_launches_of_one_kernel_on_several_streams_do_not_meet():
+    """Each graph has a barrier of its own, and runs after itself."""
+    kernel = cg.kernel(nested_flow, graph=True, loop="resident")
+    device, mine = cg.Device(0), []
+    for rounds in (1, 2, 3, 4, 5, 6):
+        x, stream = array([0] * 2000, cg.i32), device.create_stream()
+        c, d = array(rounds, cg.i32), array(0, cg.i32)
+        kernel(x, c, d, stream=stream)
+        mine.append((x, rounds, stream, c, d))
+    for x, rounds, stream, *_ in mine:
+        stream.sync()
+        assert x.to_numpy()[:3].tolist() == nested_flow_in_python(rounds)
