@@ -164,6 +164,7 @@ class Artifact:
     llvm      what the code was made from, before optimisation
     apart     arrays that a call must give memory of their own, since sections run at the same time
     gradient  of the gradient of a kernel
+    early     an entry may begin before the one before it has ended: it waits for that itself
     claims    asserts that tell by the array "debug.report" when they fail (passes/report.py): it must be zero at first
     """
 
@@ -179,6 +180,7 @@ class Artifact:
     claims: tuple[Any, ...] = ()
     lowering: str | None = None
     apart: tuple[Apart, ...] = ()
+    early: bool = False
     why: str = ""
     gradient: GradientInfo | None = None
     checkpoints: tuple[ir.Checkpoint, ...] = ()

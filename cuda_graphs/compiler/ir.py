@@ -518,6 +518,7 @@ class Program:
     plan     which runs when
     temps    arrays of Space.TEMP: what goes from task to task
     results  of these, those that hold what the kernel returns
+    early    a task may begin before the one before it has ended, and waits for that itself
     """
 
     kernel: Kernel
@@ -525,6 +526,7 @@ class Program:
     plan: Plan
     temps: tuple[Array, ...] = ()
     results: tuple[Array, ...] = ()
+    early: bool = False
 
 
 def blocks_of(statement: Statement) -> tuple[Block, ...]:

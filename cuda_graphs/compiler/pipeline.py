@@ -117,6 +117,7 @@ def lower(
     if graph in IN_MEMORY:
         found = conditions_in_memory(found)
         show("conditions_in_memory", "conditions are read where they are needed", found, check_ir)
+    found = ir.replace(found, early=graph not in (None, "host"))
     if graph in ("conditional", "embedded") and not chain:
         found = fuse_tests(found)
         show("fuse_tests", "the test of a loop is in the last task of its body", found, check_ir)
@@ -260,4 +261,5 @@ def generate(program: ir.Program, target: X86 | Ptx, captured: Captured) -> Arti
         text,
         apart=arrays_apart(program.kernel),
         checkpoints=program.kernel.checkpoints,
+        early=target.is_early(program),
     )

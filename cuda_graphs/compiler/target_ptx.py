@@ -103,15 +103,28 @@ class Ptx:
             else:
                 task = program.tasks[step]
                 blocks = 0 if task.loop is None else task.loop.blocks
-                functions.append(self.task(task, declarations, slots_of(step, program), ENTRY, needs(blocks)))
+                slots, early = slots_of(step, program), self.is_early(program)
+                functions.append(self.task(task, declarations, slots, ENTRY, needs(blocks), early))
         return "\n".join([HEADER, *functions, *declarations.values(), "!0 = !{}\n", *SCOPES])
 
+    def is_early(self, program: ir.Program) -> bool:
+        """Whether entries wait for what is before them (PTX ISA, griddepcontrol: from 7.8 on, for sm_90 and up)."""
+        return program.early and self.capability >= 90 and self.version >= 78
+
     def task(
-        self, task: ir.Task, declarations: dict[str, str], slots: Layout, kind: str, attributes: str
+        self,
+        task: ir.Task,
+        declarations: dict[str, str],
+        slots: Layout,
+        kind: str,
+        attributes: str,
+        early: bool = False,
     ) -> str:
         e = Emitter(self, declarations)
         e.families = task.families
         given = self.receive(e, slots)
+        if early:
+            wait_for_the_last(e)
         sums = dict.fromkeys(task.sums)
         last = [statement for statement in task.body.body if isinstance(statement, ir.Last)]
         for statement in task.body.body:
@@ -140,6 +153,8 @@ class Ptx:
         functions = [self.task(each, declarations, slots, "internal", INLINED) for each in tasks]
         e = Emitter(self, declarations)
         given = self.receive(e, slots)
+        if self.is_early(program):
+            wait_for_the_last(e)
         GpuStaying(e, resident, program, slots, given).run()
         e.line("ret void")
         blocks = max(each.loop.blocks if each.loop is not None else 0 for each in tasks)
@@ -248,6 +263,13 @@ class Ptx:
             e.loops.pop()
 
         strided_box(e, counts, thread, threads, total, point)
+
+
+def wait_for_the_last(e: Emitter) -> None:
+    """Wait until the launch before this one has ended, and let the next one begin, which will wait for this."""
+    for instruction in ("griddepcontrol.wait", "griddepcontrol.launch_dependents"):
+        # As text: LLVM's intrinsics are said to touch no memory, so that loads may move before them.
+        e.line(f'call void asm sideeffect "{instruction};", "~{{memory}}"()')
 
 
 def needs(blocks: int) -> str:

@@ -107,6 +107,10 @@ class X86:
         )
         return e.call(symbol, t, [(t, arg) for arg in args], e.fast if name in INTRINSICS else "")
 
+    def is_early(self, program: ir.Program) -> bool:
+        """Entries begin when what is before them has ended."""
+        return False
+
     def module(self, program: ir.Program) -> str:
         """The program as text of LLVM."""
         declarations: dict[str, str] = {}

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from cuda_graphs.graph.edge_data import EdgeData
+
 __all__ = ["ConditionSlot", "Emission"]
 
 
@@ -21,6 +23,7 @@ class Emission:
     Args:
         launches: (LaunchConfig, Kernel, arguments, reads, writes) of each task.
         plan: That of the Artifact.
+        early: As the Artifact has it: edges from task to task are programmatic.
 
     Attributes:
         last: The last of the nodes; `start` where there are none.
@@ -28,8 +31,8 @@ class Emission:
         conditions: Condition by name.
     """
 
-    def __init__(self, start: Any, launches: Sequence[Any], plan: Sequence[Any]) -> None:
-        self.launches = launches
+    def __init__(self, start: Any, launches: Sequence[Any], plan: Sequence[Any], early: bool = False) -> None:
+        self.launches, self.early = launches, early
         self.conditions: dict[str, Any] = {}
         self.nodes: dict[int, Any] = {}
         self.last = self.chain(start, plan)
@@ -40,13 +43,15 @@ class Emission:
             if not isinstance(step, int) and step[0] != "parallel":
                 _, name, initial, _ = step
                 self.conditions[name] = graph.create_condition(default_value=initial)
+        before = None
         for step in plan:
             if isinstance(step, int):
-                node = self.task(node, step)
+                node = self.task(node, step, before)
             elif step[0] == "parallel":
                 node = self.sections(node, step[3])
             else:
                 node = self.conditional(node, *step)
+            before = step
         return node
 
     def sections(self, node: Any, plans: Sequence[Any]) -> Any:
@@ -56,11 +61,18 @@ class Emission:
             return ends[0].join(*ends[1:])
         return ends[0] if ends else node
 
-    def task(self, node: Any, number: int) -> Any:
+    def task(self, node: Any, number: int, before: Any) -> Any:
+        """`before`: the step of the plan that `node` is, if any."""
         config, kernel, values, reads, writes = self.launches[number]
         values = [self.conditions[v] if isinstance(v, ConditionSlot) else v for v in values]
-        self.nodes[number] = node.launch(config, kernel, *values, reads=reads, writes=writes)
+        edge = self.edge(before, number) if self.early and isinstance(before, int) else {}
+        self.nodes[number] = node.launch(config, kernel, *values, reads=reads, writes=writes, **edge)
         return self.nodes[number]
+
+    def edge(self, before: int, number: int) -> dict[str, EdgeData]:
+        """The `edge` of a node. Cooperative launches begin when all is over: they may need the whole device."""
+        alone = any(self.launches[each][0].is_cooperative for each in (before, number))
+        return {} if alone else {"edge": EdgeData.programmatic()}
 
     def conditional(self, node: Any, kind: str, name: str, initial: int | None, plans: Sequence[Any]) -> Any:
         condition = self.conditions[name]

@@ -155,7 +155,7 @@ cdef Replay build(Specialisation code, const Leaf* leaves, CUcontext context):
         self.temps.push_back(buffer.handle)
     self.definition = GraphDef()
     launches = [(*launched[:3], (), ()) for launched in code.launches(leaves, {}, self.memory)]  # what is touched will change
-    emission = Emission(self.definition, launches, code.artifact.plan)
+    emission = Emission(self.definition, launches, code.artifact.plan, code.artifact.early)
     for i in range(code.tasks.size()):
         self.note_node(i, emission)
     self.bind()

@@ -358,7 +358,7 @@ def on_gpu(program, arrays, flat, shape=(2, 32)):
             values.append(bits)
         launches.append((config, code.get_kernel(info.entry), values, (), ()))
     definition = cuda_graphs.GraphDef()
-    Emission(definition, launches, artifact.plan)
+    Emission(definition, launches, artifact.plan, artifact.early)
     definition.instantiate().launch(stream)
     stream.sync()
     for path, array in (arrays | temps).items():

@@ -211,3 +211,15 @@ def test_launches_of_one_kernel_on_several_streams_do_not_meet():
     for x, rounds, stream, *_ in mine:
         stream.sync()
         assert x.to_numpy()[:3].tolist() == nested_flow_in_python(rounds)
+
+
+def test_tasks_of_a_graph_for_gpus_begin_early_and_wait_for_the_one_before():
+    """Programmatic edges: the one thing that a task does first is to wait."""
+    x, y, total = array([1, 2]), array([3, 4]), array([0])
+    for kernel, waits in ((cg.kernel(straight, graph=True, chain="nodes"), 4), (cg.kernel(straight), 0)):
+        code = kernel.inspect(1.0, x, y, total, target="ptx").code
+        assert code.count("griddepcontrol.wait") == code.count("griddepcontrol.launch_dependents") == waits
+        for entry in code.split(".entry")[1 : waits + 1]:
+            before, _, after = entry.partition("griddepcontrol.wait")
+            assert ".global" not in before.partition("{")[2]
+            assert ".global." in after
