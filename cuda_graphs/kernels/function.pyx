@@ -17,16 +17,13 @@ from libc.stdint cimport int32_t, uint64_t, uintptr_t
 from libc.string cimport memcmp
 from libcpp.vector cimport vector
 
-from cuda_graphs._driver.cuda cimport (
-    CU_STREAM_CAPTURE_STATUS_NONE, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, CUcontext, CUresult, CUstreamCaptureStatus, driver,
-)
+from cuda_graphs._driver.cuda cimport CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, CUcontext, CUresult
 from cuda_graphs._driver.seam cimport check_attempt
-from cuda_graphs._handles.capture_handles cimport CapturedCall, may_be_captured
+from cuda_graphs._handles.capture_handles cimport may_be_captured
 from cuda_graphs._handles.graph_handles cimport current_context
-from cuda_graphs._handles.handles cimport StreamHandle, raw_of
-from cuda_graphs._objects.captured cimport find
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 from cuda_graphs.kernels.arguments cimport Reader, reader_of
+from cuda_graphs.kernels.captures cimport captures_for_others, is_captured
 from cuda_graphs.kernels.foreign cimport Foreign
 from cuda_graphs.kernels.guards cimport Guards
 from cuda_graphs.kernels.reading cimport Leaf, Reading
@@ -67,22 +64,6 @@ RESERVED = ("stream",)
 log = logging.getLogger("cuda_graphs")
 
 cdef Stream usual_stream = default_stream()
-
-
-cdef bint is_captured(Stream stream) except -1:
-    """Whether calls on the stream become nodes."""
-    cdef CapturedCall call
-    return find(call, stream._h)
-
-
-cdef bint captures_for_others(StreamHandle h) except -1:
-    """Whether code outside of this package captures the stream: nobody can wait for what it does, or mark it."""
-    cdef CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE
-    cdef CUresult status
-    with nogil:
-        status = driver().cuStreamIsCapturing(raw_of(h), &now)
-    check_attempt(status, "find out whether a stream is being captured")
-    return now != CU_STREAM_CAPTURE_STATUS_NONE
 
 
 cdef class KernelFunction:
@@ -327,7 +308,7 @@ cdef class KernelFunction:
         cdef Foreign staff = <Foreign>r.staff if r.staff != NULL else None
         cdef int32_t yielded = -1
         result = None
-        if may_be_captured(stream._h) and is_captured(stream):
+        if may_be_captured(stream._h) and is_captured(stream._h):
             self._capture(args, stream, label)
             return None
         cdef bint replays = self._is_replayed() and code.is_replayable

@@ -1,0 +1,23 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a call of a kernel is captured."""
+
+from cuda_graphs._driver.cuda cimport CU_STREAM_CAPTURE_STATUS_NONE, CUresult, CUstreamCaptureStatus, driver
+from cuda_graphs._driver.seam cimport check_attempt
+from cuda_graphs._handles.capture_handles cimport CapturedCall
+from cuda_graphs._handles.handles cimport StreamHandle, raw_of
+from cuda_graphs._objects.captured cimport find
+
+
+cdef bint is_captured(const StreamHandle& h) except -1:
+    cdef CapturedCall call
+    return find(call, h)
+
+
+cdef bint captures_for_others(const StreamHandle& h) except -1:
+    cdef CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE
+    cdef CUresult status
+    with nogil:
+        status = driver().cuStreamIsCapturing(raw_of(h), &now)
+    check_attempt(status, "find out whether a stream is being captured")
+    return now != CU_STREAM_CAPTURE_STATUS_NONE
