@@ -16,7 +16,6 @@ from typing import Any
 from . import ir, machine, printer, trace
 from .annotations import Spec
 from .artifact import Artifact, GradientInfo, Result, StackInfo, describe, describe_resident, plan_of, size_of
-from .autodiff import counting, gradient
 from .check import check
 from .errors import CompileResidentError
 from .frontend import translate
@@ -47,10 +46,10 @@ DEBUG: dict[bool, Pass] = {
     False: (without_asserts, "asserts are for debugging"),
 }
 
-# What is made of a kernel instead of itself (autodiff/).
-MODES: dict[str, Pass] = {
-    "reverse": (gradient, "its gradient"),
-    "count": (counting, "what tells how large the stacks of its gradient become"),
+# What is made of a kernel instead of itself: functions of autodiff/, which is imported for those that have one.
+MODES = {
+    "reverse": ("gradient", "its gradient"),
+    "count": ("counting", "what tells how large the stacks of its gradient become"),
 }
 
 Pass = tuple[Callable[..., Any], str]
@@ -106,9 +105,11 @@ def lower(
     show("frontend", "types are inferred, functions inlined, static loops unrolled", kernel, check_ir)
     found: Any = kernel
     if mode is not None:
+        from . import autodiff
+
         make, why = MODES[mode]
         with trace.timed("gradient"):
-            found = make(propagate(without_asserts(kernel)))
+            found = getattr(autodiff, make)(propagate(without_asserts(kernel)))
         show(mode, why, found, check_ir)
     for step, why in (DEBUG[debug], *PASSES):
         with trace.timed(step.__name__):
