@@ -15,6 +15,8 @@ from cuda_graphs.compiler.signature import specialise
 from cuda_graphs.compiler.target_x86 import X86
 from tests.compiler.rig import cg, function_of
 from tests.compiler.test_blocks import REFUSED
+from tests.compiler.test_checkpoints import MISTAKES as OF_CHECKPOINTS
+from tests.compiler.test_sections import MISTAKES as OF_SECTIONS
 
 Syntax, Type, Name = errors.CompileSyntaxError, errors.CompileTypeError, errors.CompileNameError
 Index, Value, Unsupported = errors.CompileIndexError, errors.CompileValueError, errors.UnsupportedSyntaxError
@@ -354,6 +356,7 @@ def test_classes_are_those_of_python_too():
 
 def test_each_class_has_a_mistake_of_its_own():
     shown = {kind for kind, _, _ in MISTAKES} | {kind for _, kind in REFUSED.values()} | {Recursion}
+    shown |= {kind for kind, _, _ in (*OF_CHECKPOINTS, *OF_SECTIONS)}
     shown.add(errors.CompileResidentError)  # test_resident.py
     classes = {
         each

@@ -3,6 +3,7 @@
 """Law: a call of a kernel with checkpoints says whether one of them has ended it early, and which; resume goes on
 there; in a graph, with the host in the loop, and with debug alike."""
 
+import dataclasses
 import enum
 import subprocess
 import sys
@@ -225,6 +226,44 @@ def test_in_definitions_and_captures_nobody_asks_for_the_status(stream):
     builder.complete().launch(stream)
     stream.sync()
     assert state(given) == state_of(model)
+
+
+@dataclasses.dataclass
+class Settings:
+    stop: i32_0d
+    amount: cg.i32
+
+
+def test_a_flag_may_be_a_member_of_a_struct_or_a_field():
+    flag = cg.field(cg.i32, ())
+
+    @cg.kernel(graph=True, checkpoints=True)
+    def grow(x: i32_1d, settings: Settings):
+        with cg.checkpoint(1, yield_on=settings.stop):
+            for i in x:
+                x[i] += settings.amount
+        with cg.checkpoint(2, yield_on=flag):
+            for i in x:
+                x[i] *= 10
+
+    x, stop = array([0], cg.i32), array(1, cg.i32)
+    assert grow(x, Settings(stop, 3)) == (True, 1)
+    flag.fill(1)
+    assert grow.resume(x, Settings(stop, 3), from_checkpoint=2) == (True, 2)
+    stop.fill(0)
+    flag.fill(0)
+    assert grow(x, Settings(stop, 4)) == (False, None)
+    assert x.to_numpy()[0] == 340
+    assert (stop.to_numpy(), flag.to_numpy()) == (0, 0)
+    grow.forget()
+
+
+def test_arrays_of_numpy_are_in_step_when_a_call_ends_early():
+    x, stop, total = np.zeros(3, "i4"), np.array(0, "i4"), np.array(0, "i4")
+    left = np.array(9, "i4")
+    model = Model(3, 9)
+    assert kernel(x, left, stop, total) == model.run()
+    assert (x.tolist(), int(left), int(stop)) == (model.x.tolist(), model.left, 1)
 
 
 class Solver:

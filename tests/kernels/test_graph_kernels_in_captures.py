@@ -228,6 +228,28 @@ def test_straight_graph_kernels_go_into_captures_of_others_too(others, stream):
     assert y.to_numpy().tolist() == [2, 4]
 
 
+def test_a_capture_without_anything_yet_and_forks_of_others_take_loops(others, stream):
+    """The nodes are after what the stream waits for, which may be several nodes."""
+    x, y, z = (array([0], cg.i32) for _ in range(3))
+    c, d, e = (array(0, cg.i32) for _ in range(3))
+    other = cg.Device(0).create_stream()
+    foreign = ForeignCapture(others, stream)
+    with foreign.recording("relaxed"):
+        seed(c, 1, stream=stream)
+        other.wait(stream)
+        seed(d, 2, stream=stream)
+        count_down(x, d, stream=stream)
+        seed(e, 3, stream=other)
+        count_down(y, e, stream=other)
+        stream.wait(other)
+        count_down(z, c, stream=stream)
+    for launches in (1, 2):
+        foreign.launch()
+        found = [int(each.to_numpy()[0]) for each in (x, y, z)]
+        assert found == [2 * launches, 3 * launches, launches]
+    foreign.destroy()
+
+
 def test_a_refused_call_captures_nothing(stream):
     x, y, c = array([1, 2]), array([0, 0]), array(1, cg.i32)
     with cg.Device(0).create_graph_builder() as builder:

@@ -3,6 +3,7 @@
 """Law: sections are branches of the graph of a call, whatever that is made for; arrays that a call gives them are
 apart, or it is refused."""
 
+import dataclasses
 import gc
 
 import numpy as np
@@ -283,6 +284,86 @@ def test_a_field_and_an_array_are_compared_too():
         fill(seen)
     del seen
     fill.forget()
+
+
+@dataclasses.dataclass
+class Halves:
+    left: i32_1d
+    right: i32_1d
+
+
+def test_members_of_structs_and_of_objects_are_compared_by_their_names():
+    @cg.kernel(graph=True)
+    def fill(halves: Halves, other: i32_1d):
+        with cg.graph_parallel():
+            with cg.graph_section():
+                for i in halves.left:
+                    halves.left[i] = 1
+            with cg.graph_section():
+                for i in halves.right:
+                    halves.right[i] = other[i]
+
+    left, right, other = numbers([0, 0], [0, 0], [5, 6])
+    fill(Halves(left, right), other)
+    assert (left.to_numpy().tolist(), right.to_numpy().tolist()) == ([1, 1], [5, 6])
+    with pytest.raises(ValueError, match=r"'halves\.left' and 'halves\.right' share memory"):
+        fill(Halves(left, left), other)
+    with pytest.raises(ValueError, match=r"'halves\.left' and 'other' share memory"):
+        fill(Halves(left, right), left)
+    fill.forget()
+
+
+@cg.data_oriented
+class Pair:
+    def __init__(self, left, right):
+        self.left, self.right = left, right
+
+    @cg.kernel(graph=True)
+    def step(self, amount: cg.i32):
+        with cg.graph_parallel():
+            with cg.graph_section():
+                for i in self.left:
+                    self.left[i] += amount
+            with cg.graph_section():
+                for i in self.right:
+                    self.right[i] -= amount
+
+
+def test_kernels_of_classes_have_sections():
+    left, right = numbers([0, 0], [0])
+    Pair(left, right).step(3)
+    assert (left.to_numpy().tolist(), right.to_numpy().tolist()) == ([3, 3], [-3])
+    with pytest.raises(ValueError, match=r"'self\.left' and 'self\.right' share memory"):
+        Pair(left, left).step(3)
+    Pair.step.forget()
+
+
+def test_many_sections_of_many_tasks_are_run_as_the_graph_says():
+    """Each section is a chain that does not commute; a wrong order within it is a wrong number."""
+
+    @cg.kernel(graph=True)
+    def chains(a: i32_1d, b: i32_1d, c: i32_1d, d: i32_1d, rounds: i32_0d):
+        while cg.graph_do_while(rounds):
+            with cg.graph_parallel():
+                for number in cg.static(range(4)):
+                    with cg.graph_section():
+                        for step in cg.static(range(4)):
+                            for i in (a, b, c, d)[number]:
+                                (a, b, c, d)[number][i] = (a, b, c, d)[number][i] * 3 + step + number
+            rounds[()] -= 1
+
+    given = numbers(*([number] * size for number, size in enumerate((1, 700, 33, 5))))
+    chains(*given, array(3, cg.i32))
+    for number, found in enumerate(given):
+        wanted = np.int32(number)
+        for step in [0, 1, 2, 3] * 3:
+            wanted = np.int32(int(wanted) * 3 + step + number)
+        np.testing.assert_array_equal(found.to_numpy(), np.full(found.shape, wanted))
+    g = chains.graph(*given, array(3, cg.i32))
+    (loop,) = [node for node in g.nodes() if isinstance(node, cg.WhileNode)]
+    (join,) = [node for node in loop.body.nodes() if isinstance(node, cg.EmptyNode)]
+    assert len(join.pred) == 4
+    chains.forget()
 
 
 def test_what_is_wrong_with_sections_is_an_error_of_the_first_call_and_the_kernel_works_on():
