@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import disk, trace
+from . import disk, machine, trace
 from .annotations import Spec
 from .artifact import Artifact, GradientInfo, Result, Slot, StackInfo, TaskInfo
 from .fingerprint import Fingerprint, NoFingerprint, compiler_hash
@@ -112,6 +112,7 @@ def cached_compile(
     if found is not None and (mode != "reverse" or found.gradient is not None):
         compile_cache.hits += 1
         return found
+    machine.map_llvm()
     from .pipeline import compile_kernel  # with the frontend and all passes, which a hit needs not
 
     compile_cache.misses += 1
