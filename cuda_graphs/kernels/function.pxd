@@ -15,7 +15,7 @@ cdef class KernelFunction:
     cdef object gradient       # a GradientFunction, if anybody has asked for it
     cdef str name
     cdef readonly bint debug, fast_math, is_graph, has_checkpoints
-    cdef object loop, chain    # how control flow and chains are lowered: of options.LOOPS and CHAINS
+    cdef object loop           # how control flow is lowered: of options.LOOPS
     cdef object replays        # Replay by (specialisation, context), the one that was used last at the end
     cdef Replay replay         # that of the last call
     cdef size_t builds

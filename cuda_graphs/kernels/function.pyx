@@ -50,7 +50,7 @@ from cuda_graphs.kernels.options import GRAPHS_ARE_ON, Options
 from cuda_graphs.kernels.arguments import leaf_paths
 from cuda_graphs.kernels.guards import guards_of
 from cuda_graphs.kernels.specialisation import load
-from cuda_graphs.kernels.targets import chains_of, current_device, loops_of, target_of
+from cuda_graphs.kernels.targets import current_device, target_of
 
 cdef enum:
     FEW = 32  # leaves and keys that need no memory from the heap
@@ -175,8 +175,7 @@ cdef class KernelFunction:
         current_device()
         target, shape = target_of(self.fast_math)
         try:
-            lowering = self._lowering(embedded)
-            artifact = self._artifact(signature, target, lowering, self._chained(lowering))
+            artifact = self._artifact(signature, target, *self._lowering(embedded))
         except CompileError as error:
             raise self._shown(error)
         guards = guards_of(artifact.captured)
@@ -185,16 +184,8 @@ cdef class KernelFunction:
         return load(self.name, artifact, shape, leaves, guards, labels_of(self.function, artifact))
 
     def _lowering(self, embedded):
-        """One of the compiler's LOWERINGS or CHOICES, or None."""
-        if not self.is_graph:
-            return None
-        if embedded:
-            return "resident" if self.loop == "resident" else "embedded"
-        return loops_of(self.loop) if self._is_replayed() else "host"
-
-    def _chained(self, lowering):
-        """Which tasks that follow each other are one launch, as the compiler takes it."""
-        return chains_of(self.chain, lowering)
+        """A Lowering."""
+        return self.options.lowering(embedded, self._is_replayed())
 
     cdef bint _is_replayed(self) noexcept:
         """Whether calls launch one graph."""
@@ -524,9 +515,7 @@ def kernel(function=None, *, debug=False, fast_math=False, graph=False, loop="au
                 y[i] += a * x[i]
 
     Each loop at the top level is a parallel task, what is between loops runs on one thread; tasks run one after the
-    other.
-
-    The first parameter of a method is `self`, and has no annotation: see `data_oriented`.
+    other. The first parameter of a method is `self`, and has no annotation: see `data_oriented`.
 
     Args:
         debug: Compare each index with its extent, and check asserts.
@@ -536,8 +525,7 @@ def kernel(function=None, *, debug=False, fast_math=False, graph=False, loop="au
             CUDA_GRAPHS_KERNEL_GRAPHS=0 in the environment, the tasks are launched one by one.
         loop: What that control flow becomes: "conditional" nodes; "resident" for one cooperative launch, whose threads
             wait for each other between tasks; "host" for a loop on the host that reads each condition back; "auto" for
-            resident on a GPU where that can be, else nodes where the device has them (compute capability 9.0, CUDA
-            12.8), else host.
+            resident on a GPU where that can be, else nodes where it has them (compute capability 9.0, CUDA 12.8), else host.
         chain: "resident" for one such launch of tasks that follow each other; "nodes" for a launch each; "auto" for
             resident on a GPU where `loop` is "auto" too, of tasks whose iterations are light.
         checkpoints: Have a call return a CheckpointStatus when it is done, and end early where the flag of a `cg.checkpoint`
@@ -549,13 +537,11 @@ def kernel(function=None, *, debug=False, fast_math=False, graph=False, loop="au
         CompileError: A parameter is not declared, or as what kernels do not take. What is wrong in the body is raised
             by the first call.
     """
+    options = Options(debug, fast_math, graph, loop, chain, checkpoints)
     if function is None:
-        return functools.partial(
-            kernel, debug=debug, fast_math=fast_math, graph=graph, loop=loop, chain=chain, checkpoints=checkpoints
-        )
+        return functools.partial(kernel, **options._asdict())
     if not hasattr(function, "__code__"):
         raise TypeError(f"@kernel takes a function, got {type(function).__name__}")
-    options = Options(debug, fast_math, graph, loop, chain, checkpoints)
     options.check(function)
     if is_method(function):
         from cuda_graphs.kernels.methods import KernelMethod
@@ -575,7 +561,7 @@ cdef KernelFunction begin(cls, function, options, known, bint with_grads):
     functools.update_wrapper(self, function)
     self.options, self.annotations = options, known
     self.function, self.name = function, function.__name__
-    self.debug, self.fast_math, self.is_graph, self.loop, self.chain, self.has_checkpoints = options
+    self.debug, self.fast_math, self.is_graph, self.loop, _, self.has_checkpoints = options
     self.replays = OrderedDict()
     self.readers, self.known, self.lock = [], {}, threading.RLock()
     parameters = declared(function, known)

@@ -23,6 +23,7 @@ from cuda_graphs.kernels.specialisation cimport Source, Specialisation, kLeaf, n
 from cuda_graphs.compiler.autodiff.sizes import Wrapped, evaluate, leaves_of
 from cuda_graphs.compiler.types import SCALARS
 from cuda_graphs.kernels.grad_stats import GradStats
+from cuda_graphs.kernels.lowering import NO_LOWERING, Lowering
 from cuda_graphs.kernels.targets import current_device
 
 cdef enum:
@@ -75,7 +76,7 @@ cdef class GradientFunction(KernelFunction):
         self.room = number
 
     def _lowering(self, embedded):
-        return "host" if self.options.graph else None
+        return Lowering("host", None) if self.options.graph else NO_LOWERING
 
     cdef tuple _launches(self, tuple args):
         raise RuntimeError(

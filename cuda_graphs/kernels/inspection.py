@@ -28,8 +28,7 @@ class Inspection:
         self, function: Callable[..., Any], signature: Mapping[str, Any], target: str | None, options: Any
     ) -> None:
         self._function, self._options = function, options
-        self._graph = options._lowering(False)
-        self._chain = options._chained(self._graph)
+        self._graph, self._chain = options._lowering(False)
         self._target = target_named(target, options.fast_math)
         self.signature, self.target = dict(signature), self._target.name
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from cuda_graphs.compiler.artifact import Artifact
-from cuda_graphs.kernels.targets import why_lowered
+from cuda_graphs.kernels.lowering import NO_LOWERING, Lowering, chains_of, loops_of, why_lowered
 
 __all__ = ["CHAINS", "GRAPHS_ARE_ON", "LOOPS", "Options"]
 
@@ -44,6 +44,17 @@ class Options(NamedTuple):
             raise TypeError(
                 f"{name}: a graph kernel returns nothing, since nobody waits for it: have it write to an array"
             )
+
+    def lowering(self, embedded: bool, is_replayed: bool) -> Lowering:
+        """What the compiler is to make of a kernel: as nodes of any graph, if it is `embedded`, as a graph of its own,
+        if that `is_replayed`, or to be launched task by task."""
+        if not self.graph:
+            return NO_LOWERING
+        if embedded:
+            loops = "resident" if self.loop == "resident" else "embedded"
+        else:
+            loops = loops_of(self.loop) if is_replayed else "host"
+        return Lowering(loops, chains_of(self.chain, loops))
 
     def why(self, artifact: Artifact, is_refused: bool) -> str:
         """Why a kernel is lowered as it is. `is_refused`: the driver does not build its graph."""

@@ -11,20 +11,16 @@ from typing import Any, NamedTuple
 from cuda_graphs._driver.choice import driver_info
 from cuda_graphs._objects.device import Device
 from cuda_graphs._objects.kernel import Kernel
-from cuda_graphs.compiler.artifact import Artifact, TaskInfo
-from cuda_graphs.compiler.lowerings import CHOICES
+from cuda_graphs.compiler.artifact import TaskInfo
 from cuda_graphs.compiler.target_ptx import Ptx
 from cuda_graphs.compiler.target_x86 import X86
 
 __all__ = [
     "CODE_TYPES",
     "Shape",
-    "chains_of",
     "current_device",
-    "loops_of",
     "target_named",
     "target_of",
-    "why_lowered",
 ]
 
 # What ObjectCode calls the images of each target.
@@ -81,7 +77,6 @@ class Residents(NamedTuple):
 
 WARP = 32
 LARGEST = 1024  # threads of a block on every GPU
-NO_COOPERATION = "the device has no cooperative launches"
 
 
 def current_device() -> Device:
@@ -120,41 +115,6 @@ TARGETS: dict[str, tuple[Callable[[bool], Any], Shape]] = {
     ),
     "host": (X86, Shape(block=1, share=128)),
 }
-
-
-def loops_of(loop: str) -> str:
-    """What the compiler is to make of control flow between tasks, with `loop` as `kernel` takes it."""
-    if loop != "auto":
-        return loop
-    info = driver_info()
-    if info.kind == "host":
-        return "conditional"
-    other = "conditional" if info.version >= (12, 8) and int(Device().arch) >= 90 else "host"
-    return f"resident or {other}" if Device().properties.cooperative_launch else other
-
-
-def chains_of(chain: str, loops: str | None) -> str | None:
-    """Which tasks that follow each other it is to make one launch, with `chain` as `kernel` takes it and what it is to
-    make of loops."""
-    if loops is None or loops == "host" or chain == "nodes":
-        return None
-    if chain == "resident":
-        return "all"
-    return "light" if loops in CHOICES else None
-
-
-def why_lowered(artifact: Artifact) -> str:
-    """Why "auto" has come to the lowering that it has."""
-    if artifact.lowering == "conditional" and all(isinstance(step, int) for step in artifact.plan):
-        return "there is no control flow between the tasks"
-    if artifact.lowering == "resident":
-        return "the tasks fit into one launch, whose threads stay"
-    if artifact.lowering == "host":
-        needed = "compute capability 9.0 and CUDA 12.8"
-        return f"{artifact.why or NO_COOPERATION}; the device has no conditional nodes, which need {needed}"
-    if driver_info().kind == "host":
-        return "the device has conditional nodes, and a resident loop would have one of its threads"
-    return f"the device has conditional nodes; {artifact.why or NO_COOPERATION}"
 
 
 def target_of(fast_math: bool) -> tuple[Any, Shape]:

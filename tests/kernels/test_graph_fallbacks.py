@@ -13,7 +13,7 @@ import pytest
 
 import cuda_graphs as cg
 from cuda_graphs import testing
-from cuda_graphs.kernels import function
+from cuda_graphs.kernels import options
 from tests.kernels.graph_kernels import (
     array,
     body,
@@ -181,7 +181,7 @@ def test_reset_forgets_each_kernel_there_is_and_no_array(stream):
 
 def test_a_loop_runs_on_the_host_where_the_device_has_no_conditional_nodes(monkeypatch, caplog):
     """R25: it is said, and never an error"""
-    monkeypatch.setattr(function, "loops_of", lambda loop: "host" if loop == "auto" else loop)
+    monkeypatch.setattr(options, "loops_of", lambda loop: "host" if loop == "auto" else loop)
     kernel, x, c = cg.kernel(body, graph=True), array([0], cg.i32), array(3, cg.i32)
     with caplog.at_level(logging.INFO, "cuda_graphs"):
         kernel(x, c)
