@@ -138,11 +138,13 @@ class GradientInfo:
     stacks   in the order in which the counting kernel returns their rooms
     arrays   (path, bytes of an element, dimensions) of the arrays that come with a call
     written  paths of those that the kernel itself writes
+    repeats  (path, line) of those of the kernel that the gradient reads, fields too, and where that is done first
     """
 
     stacks: tuple[StackInfo, ...]
     arrays: tuple[tuple[str, int, int], ...]
     written: tuple[str, ...]
+    repeats: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)

@@ -474,6 +474,7 @@ class Kernel:
 
     stacks       of a gradient
     overwrites   of a gradient: paths of the arrays that the kernel itself writes
+    repeats      of a gradient: (path, line) of each array of the kernel that it reads, where that is done first
     checkpoints  in the order of the source
     """
 
@@ -485,6 +486,7 @@ class Kernel:
     loc: Loc | None = None
     stacks: tuple[Stack, ...] = ()
     overwrites: tuple[str, ...] = ()
+    repeats: tuple[tuple[str, int], ...] = ()
     checkpoints: tuple[Checkpoint, ...] = ()
 
 

@@ -199,7 +199,7 @@ def gradient_info(program: ir.Program) -> GradientInfo:
         for each in program.kernel.arrays
         if each.space is ir.Space.PARAM
     )
-    return GradientInfo(stacks, arrays, program.kernel.overwrites)
+    return GradientInfo(stacks, arrays, program.kernel.overwrites, program.kernel.repeats)
 
 
 def became(plan: ir.Plan, graph: str | None) -> str | None:

@@ -17,8 +17,9 @@ from typing import Any
 from cuda_graphs._objects.stream import Stream
 from cuda_graphs.kernels.ndarray import NDArray, clear_fields
 from cuda_graphs.kernels.recording import record_by
+from cuda_graphs.kernels.validation import Kept, OverwrittenError, check_kept, kept_of
 
-__all__ = ["Tape", "clear_all_gradients", "grad_for", "grad_replaced", "no_grad"]
+__all__ = ["OverwrittenError", "Tape", "clear_all_gradients", "grad_for", "grad_replaced", "no_grad"]
 
 Call = tuple[Any, tuple[Any, ...], Stream | None]
 
@@ -38,13 +39,18 @@ class Tape:
     Args:
         loss: An array of one element with a gradient; None: the block only notes, and `grad` goes back.
         clear_gradients: Whether gradients become 0 before.
+        validation: Whether to look, before each gradient, if what it reads is still what the call has read: where it is
+            not, and the gradient is another one for that, an OverwrittenError names array and line. For finding
+            mistakes: it copies arrays with each call.
 
     Raises:
         TypeError: `loss` is no array.
         ValueError: It has more than one element, or no gradient.
     """
 
-    def __init__(self, loss: NDArray | None = None, clear_gradients: bool = True) -> None:
+    def __init__(
+        self, loss: NDArray | None = None, clear_gradients: bool = True, validation: bool = False
+    ) -> None:
         if loss is not None:
             if not isinstance(loss, NDArray):
                 raise TypeError(f"loss is a cg.ndarray or cg.field, not a {type(loss).__name__}")
@@ -56,6 +62,8 @@ class Tape:
                 raise ValueError(f"loss has no gradient: make it with needs_grad=True, got {loss!r}")
         self.loss, self.clear_gradients = loss, clear_gradients
         self.calls: list[Call] = []
+        self.validation = validation
+        self._kept: dict[int, list[Kept]] = {}  # by the number of the call
         self._state = "new"
 
     def __enter__(self) -> Tape:
@@ -94,7 +102,9 @@ class Tape:
         if seed and self.loss is not None and self.loss.grad is not None:
             self.loss.grad.fill(1)
         before: Stream | None = None
-        for function, args, stream in reversed(self.calls):
+        for number, (function, args, stream) in reversed(list(enumerate(self.calls))):
+            if number in self._kept:
+                check_kept(function, args, self._kept[number])
             if stream is not None and before is not None and stream != before:
                 stream.wait(before)
             if stream is None:
@@ -105,6 +115,8 @@ class Tape:
 
     def note(self, function: Any, args: tuple[Any, ...], stream: Stream | None) -> None:
         """Have `function.grad(*args)` called on the way back."""
+        if self.validation and not isinstance(function, GradReplaced):
+            self._kept[len(self.calls)] = kept_of(function, args)
         self.calls.append((function, args, stream))
 
 

@@ -206,6 +206,8 @@ cdef class Array(Reader):
                 r.leaves[self.leaf + 1].extents = own._extents.data()
                 r.leaves[self.leaf + 1].bits = own._grad._address if own._grad is not None else 0
         else:
+            if self.with_grad:
+                r.leaves[self.leaf + 1].bits = 0
             other = self._foreign(r, value)
             found = other.key
             r.leaves[self.leaf].bits = other.address

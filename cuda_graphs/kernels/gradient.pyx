@@ -164,6 +164,11 @@ cdef class GradientFunction(KernelFunction):
             self.heaps[stream] = found
         return found
 
+    def info(self, *args):
+        """What the compiler says of the gradient for these arguments, a GradientInfo; and the fields that it uses."""
+        cdef Specialisation code = self._specialisation(args)
+        return code.artifact.gradient, code.fields
+
     def clear(self, *args):
         """Fill the gradients of the arrays among these arguments, and of the fields that the kernel uses, with zeros."""
         cdef Reader reader

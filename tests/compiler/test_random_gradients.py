@@ -101,11 +101,15 @@ def statements(draw, depth, loops, fresh):
     return lines or ["pass"]
 
 
+SERIAL = HEAD.replace("    for i in range({n}):\n", "    if n > 0:\n        i = 1\n")  # of the kernel itself
+
+
 @st.composite
 def programs(draw):
-    lines = draw(statements(3, "parallel", iter(range(100))))
+    is_parallel = draw(st.integers(0, 3)) > 0
+    lines = draw(statements(3, "parallel" if is_parallel else None, iter(range(100))))
     body = "".join(f"        {line}\n" for line in lines)
-    return HEAD.format(n=N) + body + "        y[i] += a * b + cg.sin(c)\n"
+    return (HEAD if is_parallel else SERIAL).format(n=N) + body + "        y[i] += a * b + cg.sin(c)\n"
 
 
 def function_of(source):

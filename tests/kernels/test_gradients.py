@@ -412,6 +412,60 @@ def test_a_tape_without_a_loss_goes_back_when_asked(x):
         tape.grad()
 
 
+def test_validation_names_what_a_later_call_has_overwritten(x, y):
+    z = array(np.zeros(3))
+
+    @cg.kernel
+    def sines(a: ndarray(f64, 1), b: ndarray(f64, 1)):
+        for i in a:
+            b[i] = cg.sin(a[i])
+
+    def overwrites(validation):
+        with cg.ad.Tape(loss=y, validation=validation):
+            sines(x, z)
+            sines(z, x)
+            squares(x, y)
+
+    overwrites(False)  # and the gradient is a wrong one
+    x.from_numpy(START)
+    with pytest.raises(
+        cg.ad.OverwrittenError, match=r"gradient of sines\(\) needs 'a' as it was \(line \d+\)"
+    ):
+        overwrites(True)
+
+
+def test_validation_accepts_steps_in_time_and_fields():
+    u = cg.field(f64, (5, 3), needs_grad=True)
+    y = cg.field(f64, (), needs_grad=True)
+    u.from_numpy(np.vstack([START, np.zeros((4, 3))]))
+
+    @cg.kernel
+    def advance(t: i32):
+        for i in range(3):
+            u[t + 1, i] = cg.sin(u[t, i]) + 0.1
+
+    @cg.kernel
+    def measure():
+        for i in range(3):
+            y[()] += u[4, i]
+
+    with cg.ad.Tape(loss=y, validation=True):
+        for t in range(4):
+            advance(t)
+        measure()
+    np.testing.assert_allclose(u.grad.to_numpy()[0], steps(START, 4)[1])
+
+
+def test_validation_says_at_the_call_what_has_no_gradient(x, y):
+    @cg.kernel
+    def in_place(x: ndarray(f64, 1)):
+        for i in x:
+            x[i] = cg.sin(x[i])
+
+    with pytest.raises(cg.CompileGradientError), cg.ad.Tape(loss=y, validation=True):
+        in_place(x)
+
+
 def test_after_an_exception_no_gradient_runs(x, y):
     x.grad.fill(7)
 

@@ -35,7 +35,12 @@ class _Work:
         stacks = {stack.array for stack in self.writer.stacks.values()}
         statements = list(ir.walk(pruned(body, stacks)))
         loads = self.writer.loads
-        check_hazards(self.normal.kernel, self.places, {loads[s] for s in statements if s in loads})
+        needed = [loads[s] for s in statements if s in loads]
+        check_hazards(self.normal.kernel, self.places, set(needed))
+        self.repeats: dict[str, int] = {}
+        for load in needed:
+            line = load.loc.line if load.loc is not None else 0
+            self.repeats[load.array.path] = min(line, self.repeats.get(load.array.path, line))
         live = {s.array for s in statements if isinstance(s, ir.Load)} & stacks
         self.writer.guard(live)
         self.body = pruned(body, stacks)
@@ -79,6 +84,7 @@ def gradient(kernel: ir.Kernel) -> ir.Kernel:
         returns=(),
         stacks=tuple(work.stacks.values()),
         overwrites=tuple(sorted(written)),
+        repeats=tuple(sorted(work.repeats.items())),
     )
 
 

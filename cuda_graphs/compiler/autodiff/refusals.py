@@ -34,6 +34,13 @@ CONSTRUCTS: dict[type, tuple[str, str]] = {
 }  # fmt: skip
 
 
+# What a gradient may be made of; what is new in the language is refused until somebody says what it means.
+DIFFERENTIATED = (
+    ir.Op, ir.Get, ir.Set, ir.Load, ir.Store, ir.Atomic, ir.Extent, ir.If, ir.For, ir.While, ir.Break, ir.Continue,
+    ir.Print, ir.Assert, ir.Return,
+)  # fmt: skip
+
+
 def refuse_constructs(kernel: ir.Kernel) -> None:
     """Refuse what a kernel may contain and a gradient may not."""
     if not any(array.needs_grad for array in kernel.arrays):
@@ -41,10 +48,17 @@ def refuse_constructs(kernel: ir.Kernel) -> None:
             kernel.loc, f"no array that {kernel.name} uses has a gradient",
             "make arrays with needs_grad=True: cg.ndarray(cg.f32, n, needs_grad=True)",
         )  # fmt: skip
+    if kernel.checkpoints:
+        raise refused(
+            kernel.loc, "a kernel with checkpoints has no gradient", "take the gradient of one without"
+        )
     used = {value for s in ir.walk(kernel.body) for value in ir.operands_of(s)}
     for statement in ir.walk(kernel.body):
         if type(statement) in CONSTRUCTS:
             raise refused(statement.loc, *CONSTRUCTS[type(statement)])
+        if not isinstance(statement, DIFFERENTIATED):
+            name = type(statement).__name__.lower()
+            raise refused(statement.loc, f"a {name} has no gradient", "put it into a kernel of its own")
         if isinstance(statement, ir.For) and statement.blocks:
             raise refused(statement.loc, *CONSTRUCTS[ir.Barrier])
         if isinstance(statement, ir.Return) and any(each.type.kind == "float" for each in statement.values):

@@ -1,0 +1,94 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a gradient reads what its call has read: nothing but arrays is kept between them, and calls in between may
+have written these.
+
+Of each call, copies of the arrays that its gradient reads are kept. Where one has changed, elements that the gradient
+does not read may have, as with steps in time; so the gradient is computed with the array as it is and as it was, and
+only where these differ something is wrong.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cuda_graphs.kernels.ndarray import NDArray
+
+__all__ = ["Kept", "OverwrittenError", "check_kept", "kept_of"]
+
+
+class OverwrittenError(RuntimeError):
+    """A gradient needs what an array held when its kernel was called, and a later call has written other values
+    there."""
+
+
+class Kept(NamedTuple):
+    """An array of a call, and what it held after it."""
+
+    path: str
+    line: int
+    array: NDArray
+    values: np.ndarray
+
+
+def kept_of(function: Any, args: tuple[Any, ...]) -> list[Kept]:
+    """Copies of what the gradient of a call reads. Raises CompileGradientError where there is no gradient."""
+    info, _ = function.grad.info(*args)
+    known = arrays_of(function, args)
+    return [
+        Kept(path, line, known[path], known[path].to_numpy()) for path, line in info.repeats if path in known
+    ]
+
+
+def arrays_of(function: Any, args: tuple[Any, ...]) -> dict[str, NDArray]:
+    """The arrays of ours that a call uses, by path; fields by their name in code."""
+    info, fields = function.grad.info(*args)
+    names = list(inspect.signature(function.__wrapped__).parameters)
+    found = {}
+    for path, _, _ in info.arrays:
+        root, *members = path.removesuffix(".grad").split(".")
+        value = args[names.index(root)]
+        for member in members:
+            value = getattr(value, member)
+        if isinstance(value, NDArray):
+            found[path.removesuffix(".grad")] = value
+    for field in fields:
+        if hasattr(field, "__cuda_graphs_field__"):
+            found[field.__cuda_graphs_field__.name] = field
+    return found
+
+
+def check_kept(function: Any, args: tuple[Any, ...], kept: list[Kept]) -> None:
+    """Raise OverwrittenError where the gradient of a call would be another one with what its arrays held."""
+    changed = [
+        each for each in kept if not np.array_equal(each.array.to_numpy(), each.values, equal_nan=True)
+    ]
+    if not changed:
+        return
+    grads = [each.grad for each in arrays_of(function, args).values() if each.grad is not None]
+    now = gradients(function, args, grads)
+    for each in changed:
+        current = each.array.to_numpy()
+        each.array.from_numpy(each.values)
+        then = gradients(function, args, grads)
+        each.array.from_numpy(current)
+        for one, other in zip(now, then, strict=True):
+            size = float(np.max(np.abs(other), initial=0.0))
+            if not np.allclose(one, other, rtol=0, atol=1e-6 * size, equal_nan=True):
+                raise OverwrittenError(
+                    f"the gradient of {function.__name__}() needs {each.path!r} as it was (line {each.line}), and a "
+                    "later call has written it: write to another array, or to another step of it, as in x[t + 1, i]"
+                )
+
+
+def gradients(function: Any, args: tuple[Any, ...], grads: list[NDArray]) -> list[np.ndarray]:
+    """What the gradients become, which are as before then."""
+    before = [each.to_numpy() for each in grads]
+    function.grad(*args)
+    found = [each.to_numpy() for each in grads]
+    for each, values in zip(grads, before, strict=True):
+        each.from_numpy(values)
+    return found
