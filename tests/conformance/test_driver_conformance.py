@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Law: the host driver answers what libcuda answered on an H200.
 
-driver/ is a C++ program that asks a driver some 280 cases of questions, each answer a line "label: answer".
+driver/ is a C++ program that asks a driver some 720 cases of questions, each answer a line "label: answer".
 driver/h200.json holds what libcuda 580 (CUDA 13.0) answered on an H200. The host driver must give the same lines, but
 for those of driver/differences.json, each with its reason in words. A difference that is none any more fails as well.
 """
@@ -155,3 +155,14 @@ def test_libcuda_still_answers_as_recorded(tmp_path: Path) -> None:
         pytest.skip(f"h200.json is of another machine than {real['facts']['name']}")
     changed = {name: lines for name, lines in real["cases"].items() if H200["cases"].get(name) != lines}
     assert changed == {}
+
+
+def test_the_table_has_hundreds_of_misuses_and_of_meanings():
+    misuses = [
+        f"{case}: {line}" for case, lines in H200["cases"].items() for line in lines if "CUDA_ERROR_" in line
+    ]
+    meanings = [
+        case for case, lines in H200["cases"].items() if not any("CUDA_ERROR_" in line for line in lines)
+    ]
+    assert len(set(misuses)) >= 1500
+    assert len(meanings) >= 250

@@ -20,7 +20,7 @@ CUresult allocate(MemoryKind kind, std::size_t bytes, unsigned flags, CUdevicept
     REQUIRE(out != nullptr && bytes != 0, CUDA_ERROR_INVALID_VALUE);
     Context* context = nullptr;
     TRY(current_context(&context));
-    void* memory = reserve_memory(bytes);
+    void* memory = kind == MemoryKind::kDevice ? reserve_memory_of(context->device(), bytes) : reserve_memory(bytes);
     REQUIRE(memory != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
     Allocation allocation;
     allocation.base = *out = reinterpret_cast<CUdeviceptr>(memory);
@@ -91,7 +91,7 @@ CGH_API CUresult cuMemFree_v2(CUdeviceptr dptr) {
         if (dptr == 0) return CUDA_SUCCESS;
         const auto found = AddressMap::get().find(dptr);
         REQUIRE(found && found->base == dptr && (!found->on_host() || found->kind == MemoryKind::kPool) &&
-                    found->kind != MemoryKind::kGlobal,
+                    found->kind != MemoryKind::kGlobal && found->kind != MemoryKind::kMapped,
                 CUDA_ERROR_INVALID_VALUE);
         return release(*found);
     });

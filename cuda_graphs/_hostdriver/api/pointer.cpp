@@ -21,8 +21,10 @@ CUresult known_attribute(CUpointer_attribute which, CUdeviceptr address, const A
     const bool has_host_pointer = a.on_host() || a.is_managed();
     switch (which) {
         case CU_POINTER_ATTRIBUTE_CONTEXT:
-            // Memory of a pool belongs to a device, not to a context.
-            *static_cast<CUcontext*>(data) = a.context != nullptr && a.pool == nullptr ? a.context->handle() : nullptr;
+            // Memory of a pool belongs to a device, not to a context, and so does what is mapped.
+            *static_cast<CUcontext*>(data) = a.context != nullptr && a.pool == nullptr && a.kind != MemoryKind::kMapped
+                                                 ? a.context->handle()
+                                                 : nullptr;
             return CUDA_SUCCESS;
         case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
             return put<CUmemorytype>(data, a.type());

@@ -18,6 +18,7 @@
 
 namespace cgh {
 
+class Context;
 struct Library;
 struct Module;
 
@@ -26,6 +27,8 @@ class Image : public Counted {
     // Its handles, or nullptr; guarded by loader/library.cpp.
     Library* library = nullptr;
     Module* module = nullptr;
+    // Of a module that was loaded into one: the functions of such an image are that context's. A library is of none.
+    Context* context = nullptr;
 
     // Finds out what `data` is and loads it. `size` 0: it says itself how long it is (text up to its NUL).
     static CUresult load(const void* data, std::size_t size, Ref<Image>* out);

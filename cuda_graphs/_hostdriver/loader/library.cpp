@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "../objects/arena.hpp"
+#include "../objects/context.hpp"
 #include "../objects/device.hpp"
 
 namespace cgh {
@@ -34,6 +35,7 @@ CUresult create_module(Ref<Image> image, CUmodule* out) {
     if (module == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
     std::lock_guard<std::mutex> lock(handles_mutex);
     content->module = module;
+    any_current_context(&content->context);
     *out = reinterpret_cast<CUmodule>(module);
     return CUDA_SUCCESS;
 }

@@ -128,6 +128,7 @@ CUresult Event::elapsed(const Event& start, const Event& end, float* millisecond
     // CUDA_ERROR_INVALID_HANDLE is returned"; "If either event was created with the CU_EVENT_DISABLE_TIMING flag, then
     // this function will return CUDA_ERROR_INVALID_HANDLE."
     if (!from || !to || !start.timed() || !end.timed()) return CUDA_ERROR_INVALID_HANDLE;
+    if (start.context().device() != end.context().device()) return CUDA_ERROR_INVALID_HANDLE;
     if (milliseconds == nullptr) return CUDA_ERROR_INVALID_HANDLE;  // so answers libcuda
     // "if ... either of them has not yet completed ... CUDA_ERROR_NOT_READY is returned".
     if (const CUresult state = start.query_work(from); state != CUDA_SUCCESS) return state;

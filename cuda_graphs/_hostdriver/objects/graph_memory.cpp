@@ -9,6 +9,7 @@
 
 #include "../api/entry.hpp"
 #include "context.hpp"
+#include "device_range.hpp"
 #include "node_params.hpp"
 
 namespace cgh {
@@ -66,9 +67,8 @@ std::shared_ptr<GraphAllocation> GraphAllocation::create(Context& context, std::
     const std::size_t size = whole_pages(bytes);
     if (size < bytes) return nullptr;
     // Pages appear when they are touched, and can be taken back by a trim while the address stays.
-    void* const memory =
-        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) return nullptr;
+    void* const memory = DeviceRange::of(context.device()).map(size);
+    if (memory == nullptr) return nullptr;
     std::shared_ptr<GraphAllocation> allocation(new GraphAllocation(context, memory, bytes));
     Allocation entry;
     entry.base = allocation->address_;
@@ -92,7 +92,7 @@ GraphAllocation::~GraphAllocation() {
     }
     AddressMap::get().remove(address_);
     if (reserved_) account(device()).subtract(whole_pages(bytes_));
-    munmap(reinterpret_cast<void*>(address_), whole_pages(bytes_));
+    DeviceRange::of(device()).unmap(reinterpret_cast<void*>(address_), whole_pages(bytes_));
 }
 
 CUdevice GraphAllocation::device() const {

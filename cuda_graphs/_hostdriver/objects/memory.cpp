@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "advice.hpp"
+#include "device_range.hpp"
 
 namespace cgh {
 namespace {
@@ -50,6 +51,11 @@ std::optional<Allocation> AddressMap::remove(CUdeviceptr base) {
     by_base_.erase(found);
     if (allocation.is_managed()) AdviceMap::get().forget(allocation);
     return allocation;
+}
+
+void AddressMap::remove_range(CUdeviceptr start, std::size_t size) {
+    std::unique_lock<std::shared_mutex> lock(mutex_);
+    by_base_.erase(by_base_.lower_bound(start), by_base_.lower_bound(start + size));
 }
 
 void AddressMap::release_all_of(const Context& context) {
@@ -110,8 +116,14 @@ void* reserve_memory(std::size_t bytes) {
     return reinterpret_cast<void*>(aligned);
 }
 
+void* reserve_memory_of(CUdevice device, std::size_t bytes) {
+    return bytes <= machine_memory() ? DeviceRange::of(device).take(bytes) : nullptr;
+}
+
 void return_memory(void* address, std::size_t bytes) {
-    if (bytes < kMapped)
+    if (DeviceRange* const range = DeviceRange::holding(address); range != nullptr)
+        range->give_back(address, bytes);
+    else if (bytes < kMapped)
         std::free(address);
     else
         munmap(address, (bytes + kHugePage - 1) / kHugePage * kHugePage);

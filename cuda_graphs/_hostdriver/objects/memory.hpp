@@ -27,6 +27,7 @@ enum class MemoryKind : std::uint8_t {
     kManaged,     // cuMemAllocManaged
     kPinned,      // cuMemAllocHost, cuMemHostAlloc
     kRegistered,  // cuMemHostRegister
+    kMapped,      // cuMemMap
 };
 
 // Where memory of a pool is at home.
@@ -78,6 +79,8 @@ class AddressMap {
     bool add_apart(Allocation allocation);
     // Takes out the allocation that begins at `base`; empty when there is none.
     std::optional<Allocation> remove(CUdeviceptr base);
+    // Forgets what begins in a range.
+    void remove_range(CUdeviceptr start, std::size_t size);
     // Gives back the memory of a context that is destroyed: all but that of pools and graphs, which belong to a device.
     void release_all_of(const Context& context);
     std::optional<Allocation> find(CUdeviceptr address, Reserved reserved = Reserved::kNot) const;
@@ -94,9 +97,12 @@ class AddressMap {
     std::uint64_t last_id_ = 0;
 };
 
-// Process memory that stands for device memory: 512-byte aligned, large blocks untouched until they are used.
-// nullptr when `bytes` (not 0) is more than the machine has. `bytes` is to be given back as it was asked for.
+// Memory of the host, and managed memory: 512-byte aligned, large blocks untouched until they are used. nullptr when
+// `bytes` (not 0) is more than the machine has. `bytes` is to be given back as it was asked for.
 void* reserve_memory(std::size_t bytes);
+// The same of a device, in the range of addresses that is the device's own.
+void* reserve_memory_of(CUdevice device, std::size_t bytes);
+// Of either.
 void return_memory(void* address, std::size_t bytes);
 
 // Bytes of memory of the machine: what a device reports as its own.

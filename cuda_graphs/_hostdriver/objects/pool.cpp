@@ -68,7 +68,8 @@ CUresult MemoryPool::allocate(std::size_t bytes, CUdeviceptr* out) {
             memory = kept->second.back();
             kept->second.pop_back();
         } else {
-            memory = reserve_memory(size);
+            memory =
+                residence_ == Residence::kDevice ? reserve_memory_of(context_.device(), size) : reserve_memory(size);
             if (memory == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
             reserved_ += size;
             reserved_high_ = std::max(reserved_high_, reserved_);

@@ -3,6 +3,7 @@
 """Law: functions of the driver that cuda_graphs itself never calls answer programs of cuda.bindings as cuda.h says."""
 
 import ctypes
+import os
 from types import SimpleNamespace
 
 import numpy as np
@@ -300,3 +301,90 @@ class TestCopies:
         ok(d.cuMemsetD2D8(memory, pitch, 3, 100, 7))
         ok(d.cuMemFree(memory))
         assert d.cuMemAllocPitch(100, 7, 5)[0] == INVALID_VALUE
+
+
+class TestVirtualMemory:
+    SIZE = 2 << 20
+
+    @pytest.fixture
+    def properties(self, primary):
+        properties = d.CUmemAllocationProp()
+        properties.type = d.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+        properties.location.type = d.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+        properties.location.id = 0
+        return properties
+
+    @pytest.fixture
+    def everything(self):
+        access = d.CUmemAccessDesc()
+        access.location.type = d.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+        access.location.id = 0
+        access.flags = d.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+        return access
+
+    def test_memory_is_behind_addresses(self, properties, everything):
+        fine = d.CUmemAllocationGranularity_flags.CU_MEM_ALLOC_GRANULARITY_MINIMUM
+        assert self.SIZE % ok(d.cuMemGetAllocationGranularity(properties, fine)) == 0
+        one, other = (ok(d.cuMemCreate(self.SIZE, properties, 0)) for _ in range(2))
+        start = int(ok(d.cuMemAddressReserve(3 * self.SIZE, 0, 0, 0)))
+        ok(d.cuMemMap(start, self.SIZE, 0, one, 0))
+        ok(d.cuMemMap(start + self.SIZE, self.SIZE, 0, other, 0))
+        assert d.cuMemsetD8(start, 1, 16)[0] == INVALID_VALUE  # nobody has access
+        ok(d.cuMemSetAccess(start, 2 * self.SIZE, [everything], 1))
+        ok(d.cuMemsetD8(start, 1, 2 * self.SIZE))  # over the seam
+        # The same memory behind another address.
+        again = int(ok(d.cuMemAddressReserve(self.SIZE, 0, 0, 0)))
+        ok(d.cuMemMap(again, self.SIZE, 0, one, 0))
+        ok(d.cuMemSetAccess(again, self.SIZE, [everything], 1))
+        ok(d.cuMemsetD32(again, 77, 1))
+        word = np.zeros(1, "u4")
+        ok(d.cuMemcpyDtoH(word.ctypes.data, start, 4))
+        assert word[0] == 77
+        kept = ok(d.cuMemRetainAllocationHandle(start))
+        assert int(kept) == int(one)
+        for handle in (one, other, kept):
+            ok(d.cuMemRelease(handle))
+        assert d.cuMemRelease(one)[0] == INVALID_VALUE
+        ok(d.cuMemcpyDtoH(word.ctypes.data, again, 4))  # mappings keep it
+        assert d.cuMemAddressFree(start, 3 * self.SIZE)[0] == INVALID_VALUE  # still mapped
+        ok(d.cuMemUnmap(start, 2 * self.SIZE))
+        ok(d.cuMemUnmap(again, self.SIZE))
+        assert d.cuMemcpyDtoH(word.ctypes.data, again, 4)[0] == INVALID_VALUE
+        ok(d.cuMemAddressFree(start, 3 * self.SIZE))
+        ok(d.cuMemAddressFree(again, self.SIZE))
+
+    def test_misuse(self, properties, everything):
+        assert d.cuMemCreate(self.SIZE + 1, properties, 0)[0] == INVALID_VALUE
+        assert d.cuMemAddressReserve(1000, 0, 0, 0)[0] == INVALID_VALUE
+        start = int(ok(d.cuMemAddressReserve(self.SIZE, 0, 0, 0)))
+        memory = ok(d.cuMemCreate(self.SIZE, properties, 0))
+        assert d.cuMemMap(start + self.SIZE, self.SIZE, 0, memory, 0)[0] == INVALID_VALUE
+        assert d.cuMemSetAccess(start, self.SIZE, [everything], 1)[0] == INVALID_VALUE
+        ok(d.cuMemMap(start, self.SIZE, 0, memory, 0))
+        assert d.cuMemMap(start, self.SIZE, 0, memory, 0)[0] == INVALID_VALUE
+        ok(d.cuMemSetAccess(start, self.SIZE, [everything], 1))
+        assert d.cuMemFree(start)[0] == INVALID_VALUE
+        ok(d.cuMemUnmap(start, self.SIZE))
+        ok(d.cuMemRelease(memory))
+        ok(d.cuMemAddressFree(start, self.SIZE))
+
+    def test_memory_goes_through_a_file_descriptor(self, properties, everything):
+        fd = d.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+        properties.requestedHandleTypes = fd
+        made = ok(d.cuMemCreate(self.SIZE, properties, 0))
+        file = int(ok(d.cuMemExportToShareableHandle(made, fd, 0)))
+        again = ok(d.cuMemImportFromShareableHandle(file, fd))
+        os.close(file)
+        starts = []
+        for handle in (made, again):
+            starts.append(int(ok(d.cuMemAddressReserve(self.SIZE, 0, 0, 0))))
+            ok(d.cuMemMap(starts[-1], self.SIZE, 0, handle, 0))
+            ok(d.cuMemSetAccess(starts[-1], self.SIZE, [everything], 1))
+            ok(d.cuMemRelease(handle))
+        ok(d.cuMemsetD32(starts[0], 5, 1))
+        word = np.zeros(1, "u4")
+        ok(d.cuMemcpyDtoH(word.ctypes.data, starts[1], 4))
+        assert word[0] == 5
+        for start in starts:
+            ok(d.cuMemUnmap(start, self.SIZE))
+            ok(d.cuMemAddressFree(start, self.SIZE))

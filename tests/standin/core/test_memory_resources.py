@@ -166,6 +166,19 @@ def test_memory_of_graphs(device, stream, kernel, pinned):
     assert attributes.used_mem_current == 0
 
 
+def test_virtual_memory_grows_in_place_or_moves_with_its_bytes(device, stream, kernel, pinned):
+    resource = core.VirtualMemoryResource(device)
+    buffer = resource.allocate(1 << 21, stream=stream)
+    buffer.fill(np.int32(3), stream=stream)
+    launch(stream, kernel, buffer)
+    stream.sync()
+    larger = resource.modify_allocation(buffer, 2 << 21)
+    assert larger.size >= 2 << 21
+    launch(stream, kernel, larger)
+    assert (written(stream, larger, pinned)[:INTS] == 31).all()
+    larger.close(stream)
+
+
 def test_memory_that_processes_share_is_refused_by_name(device):
     with pytest.raises(Exception, match=r"IPC|NOT_SUPPORTED|not support"):
         core.DeviceMemoryResource(device, core.DeviceMemoryResourceOptions(ipc_enabled=True))

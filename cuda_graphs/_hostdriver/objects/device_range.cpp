@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "device_range.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <iterator>
+
+namespace cgh {
+namespace {
+
+constexpr int kMostDevices = 64;                      // CUDA_GRAPHS_HOST_DEVICES
+constexpr std::size_t kAlignment = 512;               // of cuMemAlloc on real devices
+constexpr std::size_t kLarge = std::size_t{1} << 20;  // from here on, pages of their own
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+constexpr std::size_t kChunk = std::size_t{4} << 20;
+
+std::array<std::atomic<DeviceRange*>, kMostDevices> ranges;  // never destroyed: memory is used until the process ends
+
+std::size_t rounded(std::size_t size, std::size_t unit) {
+    return (size + unit - 1) / unit * unit;
+}
+
+// Eight sizes for each power of two, so that blocks are used again by blocks of nearly their size.
+std::size_t small_size(std::size_t bytes) {
+    std::size_t unit = kAlignment;
+    while (unit * 16 < bytes) unit *= 2;
+    return rounded(bytes, unit);
+}
+
+void* mapped(std::uintptr_t start, std::size_t size, int rights) {
+    void* const found = mmap(reinterpret_cast<void*>(start), size, rights,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (start != 0 ? MAP_FIXED : 0), -1, 0);
+    return found != MAP_FAILED ? found : nullptr;
+}
+
+}  // namespace
+
+DeviceRange& DeviceRange::of(CUdevice device) {
+    static std::mutex making;
+    auto& slot = ranges[static_cast<std::size_t>(device)];
+    if (slot.load(std::memory_order_acquire) == nullptr) {
+        const std::lock_guard<std::mutex> lock(making);
+        if (slot.load(std::memory_order_relaxed) == nullptr) slot.store(new DeviceRange, std::memory_order_release);
+    }
+    return *slot.load(std::memory_order_relaxed);
+}
+
+DeviceRange* DeviceRange::holding(const void* address) {
+    for (const auto& slot : ranges) {
+        DeviceRange* const range = slot.load(std::memory_order_acquire);
+        if (range != nullptr && reinterpret_cast<std::uintptr_t>(address) - range->start_ < range->size_) return range;
+    }
+    return nullptr;
+}
+
+// A limit of the process's addresses (ulimit -v) makes it smaller.
+DeviceRange::DeviceRange() {
+    for (std::size_t size = std::size_t{1} << 40; size >= std::size_t{1} << 30; size /= 4) {
+        void* const found = mapped(0, size, PROT_NONE);
+        if (found == nullptr) continue;
+        start_ = reinterpret_cast<std::uintptr_t>(found);
+        size_ = size;
+        const std::uintptr_t first = rounded(start_, kHugePage);
+        free_[first] = start_ + size_ - first;
+        return;
+    }
+}
+
+std::uintptr_t DeviceRange::find_room(std::size_t size, std::size_t alignment) {
+    for (auto gap = free_.begin(); gap != free_.end(); ++gap) {
+        const auto [start, length] = *gap;
+        const std::uintptr_t at = rounded(start, alignment);
+        if (at - start > length || length - (at - start) < size) continue;
+        free_.erase(gap);
+        if (at != start) free_[start] = at - start;
+        if (const std::size_t left = length - (at - start) - size; left != 0) free_[at + size] = left;
+        return at;
+    }
+    return 0;
+}
+
+void* DeviceRange::map(std::size_t bytes, std::size_t alignment) {
+    const std::size_t size = rounded(bytes, kPage);
+    if (size < bytes) return nullptr;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::uintptr_t at = find_room(size, alignment);
+    return at != 0 ? mapped(at, size, PROT_READ | PROT_WRITE) : nullptr;
+}
+
+void DeviceRange::unmap(void* address, std::size_t bytes) {
+    const auto start = reinterpret_cast<std::uintptr_t>(address);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    mapped(start, rounded(bytes, kPage), PROT_NONE);
+    auto gap = free_.emplace(start, rounded(bytes, kPage)).first;
+    if (const auto next = std::next(gap); next != free_.end() && gap->first + gap->second == next->first) {
+        gap->second += next->second;
+        free_.erase(next);
+    }
+    if (gap == free_.begin()) return;
+    if (const auto before = std::prev(gap); before->first + before->second == gap->first) {
+        before->second += gap->second;
+        free_.erase(gap);
+    }
+}
+
+void* DeviceRange::take(std::size_t bytes) {
+    if (bytes < kLarge) return take_small(small_size(bytes));
+    const std::size_t size = rounded(bytes, kHugePage);
+    void* const found = size >= bytes ? map(size, kHugePage) : nullptr;
+    if (found != nullptr) madvise(found, size, MADV_HUGEPAGE);
+    return found;
+}
+
+void* DeviceRange::take_small(std::size_t size) {
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        auto& kept = small_[size];
+        if (!kept.empty()) {
+            void* const found = kept.back();
+            kept.pop_back();
+            return found;
+        }
+        if (chunk_end_ - chunk_ >= size) {
+            chunk_ += size;
+            return reinterpret_cast<void*>(chunk_ - size);
+        }
+    }
+    void* const chunk = map(kChunk);
+    if (chunk == nullptr) return nullptr;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    chunk_ = reinterpret_cast<std::uintptr_t>(chunk) + size;
+    chunk_end_ = chunk_ - size + kChunk;
+    return chunk;
+}
+
+void DeviceRange::give_back(void* address, std::size_t bytes) {
+    if (bytes >= kLarge) return unmap(address, rounded(bytes, kHugePage));
+    const std::lock_guard<std::mutex> lock(mutex_);
+    small_[small_size(bytes)].push_back(address);
+}
+
+}  // namespace cgh
