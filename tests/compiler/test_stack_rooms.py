@@ -1,0 +1,169 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rooms of stacks: expressions hold what is counted, for every sign of bounds; what nobody can say is counted; entries
+on
+disk carry both."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from cuda_graphs.compiler import cache
+from cuda_graphs.compiler.autodiff import counting, gradient
+from cuda_graphs.compiler.autodiff.sizes import Wrapped, evaluate
+from cuda_graphs.compiler.frontend import translate
+from cuda_graphs.compiler.interpret import interpret
+from cuda_graphs.compiler.passes.propagate import propagate
+from cuda_graphs.compiler.pipeline import compile_kernel
+from cuda_graphs.compiler.signature import specialise
+from cuda_graphs.compiler.target_x86 import X86
+from tests.compiler.gradient_rig import flat_of, floats, ints, zeros
+from tests.compiler.rig import cg
+
+f64, i32 = cg.f64, cg.i32
+ndarray = cg.types.ndarray
+
+
+def rooms(function, **arguments):
+    """[(expression, count)] of the stacks of a gradient; Wrapped in place of the first where it says nothing."""
+    kernel, _ = translate(function, dict(specialise(function, arguments)))
+    kernel = propagate(kernel)
+    flat = flat_of(arguments)
+
+    def leaf(kind, path, what):
+        return int(flat[path]) if kind == "scalar" else flat[path].shape[what]
+
+    found = []
+    arrays = {path: value.copy() for path, value in flat.items() if isinstance(value, np.ndarray)}
+    for stack, count in zip(gradient(kernel).stacks, interpret(counting(kernel), arrays, flat), strict=True):
+        try:
+            found.append((None if stack.room is None else evaluate(stack.room, leaf), int(count)))
+        except Wrapped:
+            found.append((Wrapped, int(count)))
+    return found
+
+
+def from_below_zero(x: ndarray(f64, 1), n: i32, y: ndarray(f64, 0)):
+    for i in x:
+        v = x[i]
+        for j in range(-2, n):
+            v = cg.sin(v) + j
+        y[()] += v
+
+
+def from_what_is_subtracted(x: ndarray(f64, 1), n: i32, y: ndarray(f64, 0)):
+    for i in x:
+        v = x[i]
+        for j in range(2 - (3 - n)):
+            v = cg.sin(v) + j
+        y[()] += v
+
+
+def product_of_numbers(x: ndarray(f64, 1), n: i32, y: ndarray(f64, 0)):
+    for i in x:
+        v = x[i]
+        for j in range(n * n):
+            v = cg.sin(v) + j
+        y[()] += v
+
+
+@pytest.mark.parametrize("n", [-5, -2, -1, 0, 1, 3, 7])
+@pytest.mark.parametrize(
+    "function", [from_below_zero, from_what_is_subtracted, product_of_numbers], ids=lambda each: each.__name__
+)
+def test_a_single_loop_has_exactly_its_trips(function, n):
+    ((expression, count),) = rooms(function, x=floats(0.3, 0.7), n=n, y=zeros())
+    assert expression == count
+
+
+def test_a_number_that_wraps_around_is_no_bound():
+    def wraps(x: ndarray(f64, 1), n: i32, y: ndarray(f64, 0)):
+        for i in x:
+            v = x[i]
+            for j in range(n * n + 3):
+                v = cg.sin(v) + j
+            y[()] += v
+
+    ((expression, count),) = rooms(wraps, x=floats(0.3), n=65536, y=zeros())
+    assert expression is Wrapped
+    assert count == 3
+
+
+def test_loops_in_loops_multiply_and_statements_add():
+    def nested(x: ndarray(f64, 2), n: i32, y: ndarray(f64, 0)):
+        for i in range(x.shape[0]):
+            v = x[i, 0]
+            for j in range(x.shape[1]):
+                for _ in range(n):
+                    v = cg.sin(v)
+                v = cg.cos(v) * x[i, j]
+            y[()] += v
+
+    x = floats(*np.linspace(0.1, 1, 12))
+    x.data = x.data.reshape(3, 4)
+    assert rooms(nested, x=x, n=5, y=zeros()) == [(4 * 5 + 4, 4 * 5 + 4)]
+
+
+def test_what_is_in_an_array_is_counted():
+    def read(x: ndarray(f64, 1), b: ndarray(i32, 1), y: ndarray(f64, 0)):
+        for i in x:
+            v = x[i]
+            for _ in range(b[i]):
+                v = cg.sin(v)
+            y[()] += v
+
+    assert rooms(read, x=floats(0.3, 0.7, 1.1), b=ints(4, 0, 9), y=zeros()) == [(None, 9)]
+
+
+def test_a_while_is_counted():
+    def halves(x: ndarray(f64, 1), y: ndarray(f64, 0)):
+        for i in x:
+            v = x[i]
+            while v > 0.1:
+                v = cg.sin(v) * 0.5
+            y[()] += v
+
+    found = rooms(halves, x=floats(0.05, 0.3, 4.0), y=zeros())
+    assert {expression for expression, _ in found} == {None}
+
+
+def test_a_break_leaves_the_room_of_its_range():
+    def leaves(x: ndarray(f64, 1), n: i32, y: ndarray(f64, 0)):
+        for i in x:
+            v = x[i]
+            for _ in range(n):
+                if v < 0.3:
+                    break
+                v = cg.sin(v)
+            y[()] += v
+
+    for expression, count in rooms(leaves, x=floats(0.1, 0.9), n=6, y=zeros()):
+        assert count <= expression
+
+
+# On disk
+
+
+def artifact():
+    arguments = {"x": floats(0.3), "n": 3, "y": zeros()}
+    return compile_kernel(from_below_zero, specialise(from_below_zero, arguments), X86(), mode="reverse")
+
+
+def test_entries_on_disk_carry_what_is_known_of_a_gradient():
+    made = artifact()
+    assert made.gradient.stacks
+    functions = {each.__qualname__: [each] for each in made.captured}
+    found = cache.decoded(cache.encoded(made, functions), functions)
+    assert found.gradient == made.gradient
+    assert evaluate(found.gradient.stacks[0].room, lambda *leaf: 3) == 5
+
+
+def test_an_entry_of_a_gradient_without_it_is_compiled_again(monkeypatch):
+    stale = dataclasses.replace(artifact(), gradient=None)
+    monkeypatch.setattr(cache.disk, "is_enabled", lambda: True)
+    monkeypatch.setattr(cache, "load", lambda *key: stale)
+    signature = specialise(from_below_zero, {"x": floats(0.3), "n": 3, "y": zeros()})
+    found = cache.cached_compile(from_below_zero, signature, X86(), mode="reverse")
+    assert found.gradient is not None
+    assert cache.cached_compile(from_below_zero, signature, X86()) is stale  # of no gradient: as good as any
