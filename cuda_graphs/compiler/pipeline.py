@@ -119,7 +119,7 @@ def lower(
         found = conditions_in_memory(found)
         show("conditions_in_memory", "conditions are read where they are needed", found, check_ir)
     found = ir.replace(found, early=graph not in (None, "host"))
-    if graph in ("conditional", "embedded") and not chain:
+    if graph == "conditional" and not chain:
         found = fuse_tests(found)
         show("fuse_tests", "the test of a loop is in the last task of its body", found, check_ir)
     if graph == "resident" or chain:

@@ -432,14 +432,17 @@ def test_the_test_of_a_loop_is_in_a_last_task_that_is_parallel_too(size):
     np.testing.assert_array_equal(found["x"], wanted)
     found = run(until_small, x=np.full(size, 50, "f4"), y=np.zeros(size, "i4"), c=counter(3))
     assert np.unique(found["y"]).tolist() == [7]  # 2 * 50 / 2**7 is below 1
-    for function, x in ((changed_in_parallel, start), (until_small, np.zeros(size, "f4"))):
+    for function, x, before in ((changed_in_parallel, start, ()), (until_small, np.zeros(size, "f4"), (0,))):
         signature = specialise(function, {"x": x, "y": start, "c": counter(1)})
-        program, _ = lower(function, signature, graph="embedded")
-        first, branch = program.plan
-        assert (first, branch.plans) == (0, ((1, 2),))  # the first task arms the condition before the loop
-        last = program.tasks[2].body.body[-1]
+        program, _ = lower(function, signature, graph="conditional")
+        *first, branch = program.plan
+        assert tuple(first) == before  # what asks first
+        assert len(branch.plans[0]) == 2
+        last = program.tasks[branch.plans[0][-1]].body.body[-1]
         assert isinstance(last, ir.Last)
         assert any(isinstance(each, ir.Arm) for each in ir.walk(last.body))
+        program, _ = lower(function, signature, graph="embedded")  # which may run twice at the same time
+        assert not any(isinstance(each, ir.Last) for task in program.tasks for each in task.body.body)
 
 
 def test_a_thread_that_an_assert_may_end_tests_no_condition():

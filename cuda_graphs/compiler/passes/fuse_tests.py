@@ -6,7 +6,8 @@ thread to end it does the test.
     while {1: a loop, 2: arm load flag}      =>      while {1: a loop, the last thread: arm load flag}
 
 Behind what one thread runs it is in that task anyway. A thread that an assert ends early would not be counted, so with
-asserts the test stays where it is.
+asserts the test stays where it is. The counter is memory of the graph, so this is for graphs that do not run twice at
+the same time: those that kernels have for themselves.
 """
 
 from __future__ import annotations
