@@ -41,10 +41,10 @@ RESIDENT = "cuda_graphs, resident"
 CONDITIONAL = "cuda_graphs, conditional"
 
 ROWS = {
-    "call of 1 task, same arguments": Row(CALL, 1, bars={"cuda": {OURS: 2.5}}),
-    "call of 10 tasks, same arguments": Row(CALL, 10, bars={"cuda": {OURS: 2.5}}),
-    "call of 1 task, other arrays": Row(CALL, 1, sets=8, bars={"cuda": {OURS: 5.0}}),
-    "call of 10 tasks, other arrays": Row(CALL, 10, sets=8, bars={"cuda": {OURS: 5.0}}),
+    "call of 1 task, same arguments": Row(CALL, 1, calls=100, bars={"cuda": {OURS: 2.5}}),
+    "call of 10 tasks, same arguments": Row(CALL, 10, calls=100, bars={"cuda": {OURS: 2.5}}),
+    "call of 1 task, other arrays": Row(CALL, 1, sets=8, calls=100, bars={"cuda": {OURS: 5.0}}),
+    "call of 10 tasks, other arrays": Row(CALL, 10, sets=8, calls=100, bars={"cuda": {OURS: 5.0}}),
     "10 tasks + sync": Row(SYNC, 10, calls=50, bars={"host": {OURS: 4.0}, "cuda": {OURS: 12.8}}),
     "100 tasks + sync": Row(SYNC, 100, calls=20, bars={"cuda": {OURS: 77.0}}),
     "100 tasks of 8 floats + sync, per task": Row(

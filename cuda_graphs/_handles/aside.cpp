@@ -12,6 +12,16 @@ bool is_over(CUevent event) noexcept {
     return relaxed.status() == CUDA_SUCCESS && driver().cuEventQuery(event) != CUDA_ERROR_NOT_READY;
 }
 
+CUresult ask_end(CUstream stream) noexcept {
+    const RelaxedCapture relaxed;
+    if (relaxed.status() != CUDA_SUCCESS) return CUDA_ERROR_NOT_READY;
+    CUstreamCaptureStatus now{};
+    const CUresult status = driver().cuStreamIsCapturing(stream, &now);
+    if (status != CUDA_SUCCESS) return status;
+    return now == CU_STREAM_CAPTURE_STATUS_NONE ? driver().cuStreamQuery(stream)
+                                                : CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+}
+
 CUresult write_zeros(CUdeviceptr memory, std::size_t size) noexcept {
     const RelaxedCapture relaxed;
     if (relaxed.status() != CUDA_SUCCESS) return relaxed.status();

@@ -16,6 +16,10 @@ namespace cg {
 // whoever waits for it.
 bool is_over(CUevent event) noexcept;
 
+// Whether a stream of ours has done all that it had to do: success or CUDA_ERROR_NOT_READY; while it is being captured,
+// CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, since the question would spoil that.
+CUresult ask_end(CUstream stream) noexcept;
+
 // Writes zeros, and waits until they are there: on a stream of its own, since the default stream belongs to everybody.
 CUresult write_zeros(CUdeviceptr memory, std::size_t size) noexcept;
 

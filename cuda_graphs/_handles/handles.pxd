@@ -91,6 +91,7 @@ cdef extern from "_handles/event.hpp" namespace "cg" nogil:
 
 cdef extern from "_handles/aside.hpp" namespace "cg" nogil:
     cpp_bool is_over(CUevent event) noexcept
+    CUresult ask_end(CUstream stream) noexcept
     CUresult write_zeros(CUdeviceptr memory, size_t size) noexcept
 
 cdef extern from "_handles/memory.hpp" namespace "cg" nogil:

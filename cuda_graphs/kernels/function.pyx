@@ -29,6 +29,7 @@ from cuda_graphs.kernels.guards cimport Guards
 from cuda_graphs.kernels.reading cimport Leaf, Reading
 from cuda_graphs.kernels.recording cimport note_call
 from cuda_graphs.kernels.replay cimport Replay, build
+from cuda_graphs.kernels.retained cimport keep as keep_until_done
 from cuda_graphs.kernels.specialisation cimport Specialisation
 
 from cuda_graphs._objects.stream import default_stream
@@ -38,7 +39,6 @@ from cuda_graphs.compiler.cache import cached_compile
 from cuda_graphs.compiler.errors import CompileError
 from cuda_graphs.compiler.signature import declared, is_method
 from cuda_graphs.errors import CUDANotSupportedError
-from cuda_graphs.kernels import retained
 from cuda_graphs.graph.captured_place import BorrowedCapture, CapturedPlace
 from cuda_graphs.kernels.forgetting import know
 from cuda_graphs.graph.definition import GraphDef
@@ -333,7 +333,7 @@ cdef class KernelFunction:
         if code.prints:
             stream.sync()
         if keeps:
-            retained.keep(stream, args)
+            keep_until_done(stream, args)
         return result
 
     cdef object _launch(self, Specialisation code, Reading* r, tuple args, Stream stream):

@@ -30,7 +30,7 @@ from cuda_graphs.kernels.checkpoints import status_of
 from cuda_graphs.kernels.emission import ConditionSlot
 from cuda_graphs.kernels.ndarray import find_field
 from cuda_graphs.kernels.reports import overflow_report
-from cuda_graphs.kernels.targets import CODE_TYPES, current_device
+from cuda_graphs.kernels.targets import CODE_TYPES, current_device, memory_may_go
 from cuda_graphs.kernels.temporaries import new_memory
 
 ctypedef const void* Pointer
@@ -382,8 +382,7 @@ def load(str name, artifact, shape, dict leaves, guards, labels=()) -> Specialis
     self.is_straight = artifact.plan == tuple(range(len(artifact.tasks)))
     self.is_replayable = self.is_straight or artifact.lowering != "host"
     self.fields = tuple(maker.fields)
-    # Managed memory is given back after all work of the device, as the driver does that.
-    self.leaves_memory = not current_device().properties.direct_managed_mem_access_from_host
+    self.leaves_memory = memory_may_go()
     names = [temp for temp, _ in artifact.temps]
     self.labels, self.state = labels, names.index(STATE) if STATE in names else -1
     self.yielded = YIELDED * sizeof(int32_t)

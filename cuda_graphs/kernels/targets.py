@@ -19,6 +19,7 @@ __all__ = [
     "CODE_TYPES",
     "Shape",
     "current_device",
+    "memory_may_go",
     "target_named",
     "target_of",
 ]
@@ -85,6 +86,12 @@ def current_device() -> Device:
     if device._context is None:
         device.set_current()
     return device
+
+
+def memory_may_go() -> bool:
+    """Whether memory of an array is given back while work of other streams uses it. Managed memory, all that the host
+    driver has, is given back after all work of the device."""
+    return not current_device().properties.direct_managed_mem_access_from_host
 
 
 def ptx_of_device(fast_math: bool) -> Ptx:
