@@ -4,6 +4,7 @@
 says where the call goes on, and as a flag said that ended it; on all targets, as a model in Python does it."""
 
 import enum
+from random import Random
 
 import numpy as np
 import pytest
@@ -379,3 +380,141 @@ def test_without_checkpoints_loops_have_no_gates():
 def add_all(x: i32_1d):
     for i in x:
         x[i] += 1
+
+
+def nested(x: i32_1d, c: i32_0d, d: i32_0d, stop: i32_0d):
+    while cg.graph_do_while(c):
+        for _ in range(1):
+            d[()] = 2
+            x[0] += 1
+        while cg.graph_do_while(d):
+            with cg.checkpoint(7, yield_on=stop):
+                for _ in range(1):
+                    x[1] += 1
+                    stop[()] = 1 if x[1] == 3 else 0
+            for _ in range(1):
+                d[()] -= 1
+                x[2] += 1
+        for _ in range(1):
+            c[()] -= 1
+            x[3] += 1
+
+
+def test_a_yield_ends_all_loops_around_and_a_resume_goes_into_all_of_them():
+    found = run(nested, x=zeros(4), c=flag(3), d=flag(0), stop=flag())
+    assert (found["x"].tolist(), found["c"], found["d"], found["stop"]) == ([2, 3, 2, 1], 2, 2, 1)
+    found = run(nested, 2, x=found["x"], c=found["c"], d=found["d"], stop=found["stop"])
+    assert (found["x"].tolist(), found["c"], found["d"], found["stop"]) == ([3, 7, 6, 3], 0, 0, 0)
+
+
+class Program:
+    """A random kernel of loops, checkpoints and loops between tasks, as a source and as a model in Python.
+
+    Each loop adds to an element of its own. A checkpoint counts those that ran, and yields at the number `at`.
+    """
+
+    ROUNDS = 2
+
+    def __init__(self, random):
+        self.random, self.loops, self.counters, self.numbers = random, 0, 0, 0
+        self.body = self.statements(2)
+
+    def statements(self, depth):
+        return [self.statement(depth) for _ in range(self.random.randint(2, 3))]
+
+    def statement(self, depth):
+        kind = self.random.choice(
+            ["loop", "checkpoint", "while"] if depth and self.counters < 3 else ["loop", "checkpoint"]
+        )
+        if kind == "while":
+            counter, self.counters = self.counters, self.counters + 1
+            seed = self.loop()
+            body = [*self.statements(depth - 1), self.loop()]
+            return ("while", counter, seed, body, self.numbers)
+        if kind == "loop":
+            return self.loop()
+        self.numbers += 1
+        self.loops += 1
+        return ("checkpoint", self.numbers, self.loops - 1)
+
+    def loop(self):
+        self.numbers += 1
+        self.loops += 1
+        return ("loop", self.numbers, self.loops - 1)
+
+    def source(self):
+        lines = ["def k(x: ndarray(i32, 1), ran: ndarray(i32, 0), stop: ndarray(i32, 0), at: i32,"]
+        lines[0] += " c0: ndarray(i32, 0), c1: ndarray(i32, 0), c2: ndarray(i32, 0)):"
+        self.write(self.body, lines, "    ")
+        return "".join(f"{line}\n" for line in lines)
+
+    def write(self, body, lines, pad, counter=None):
+        for place, statement in enumerate(body):
+            kind, first, second = statement[:3]
+            if kind == "loop":
+                ends = counter is not None and place == len(body) - 1
+                lines += [f"{pad}for _ in range(1):", f"{pad}    x[{second}] += 1"]
+                lines += [f"{pad}    c{counter}[()] -= 1"] if ends else []
+            elif kind == "checkpoint":
+                lines += [f"{pad}with cg.checkpoint({first}, yield_on=stop):", f"{pad}    for _ in range(1):"]
+                inner = (f"x[{second}] += 1", "ran[()] += 1", "stop[()] = 1 if ran[()] == at else 0")
+                lines += [f"{pad}        {line}" for line in inner]
+            else:
+                lines += [f"{pad}for _ in range(1):", f"{pad}    x[{second[2]}] += 1"]
+                lines += [
+                    f"{pad}    c{first}[()] = {self.ROUNDS}",
+                    f"{pad}while cg.graph_do_while(c{first}):",
+                ]
+                self.write(statement[3], lines, pad + "    ", first)
+
+    def model(self, state, start, at):
+        """Changes the state; the label that yielded, or None."""
+        self.state, self.point, self.at, self.yielded = state, start, at, None
+        self.run(self.body)
+        return self.yielded
+
+    def enters(self, number):
+        runs = self.point <= number
+        self.point = 0 if runs else self.point
+        return runs
+
+    def run(self, body, counter=None):
+        for place, statement in enumerate(body):
+            kind, first, second = statement[:3]
+            if kind == "while":
+                self.round_of(statement)
+            elif self.enters(first):
+                self.state["x"][second] += 1
+                if kind == "checkpoint":
+                    self.state["ran"] += 1
+                    self.state["stop"] = int(self.state["ran"] == self.at)
+                    if self.state["stop"]:
+                        self.point, self.yielded = float("inf"), first
+                elif counter is not None and place == len(body) - 1:
+                    self.state[f"c{counter}"] -= 1
+
+    def round_of(self, statement):
+        _, counter, seed, body, last = statement
+        if self.enters(seed[1]):
+            self.state["x"][seed[2]] += 1
+            self.state[f"c{counter}"] = self.ROUNDS
+        again = self.point <= last
+        while again:
+            self.run(body, counter)
+            again = self.state[f"c{counter}"] != 0 and self.point != float("inf")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_programs_end_and_go_on_as_their_models_do(seed):
+    program = Program(Random(seed))
+    k = function_of(program.source())
+    state = {"x": [0] * program.loops, "ran": 0, "stop": 0, "c0": 0, "c1": 0, "c2": 0}
+    start, at = 0, Random(seed).randint(1, 6)
+    for _ in range(3):
+        arrays = {name: np.array(value, "i4") for name, value in state.items()}
+        found = run(k, start, FEW, at=at, **arrays)
+        label = program.model(state, start, at)
+        assert {name: found[name].tolist() for name in state} == state
+        if label is None:
+            break
+        start, at = label, at + 2
