@@ -60,7 +60,7 @@ class Shape:
         if self.block == 1:  # a CPU: one thread runs all
             return Residents(1, 1)
         heavy = any(each.heavy for each in info.inside)
-        largest = info.block_dim or (self.block if heavy else LARGEST)
+        largest = info.block_dim or (HEAVY if heavy else LARGEST)
         multiprocessors = current_device().properties.multiprocessor_count
         for block in (largest,) if info.blocks else (largest, *range((largest - 1) // WARP * WARP, 0, -WARP)):
             each = kernel.occupancy.max_active_blocks_per_multiprocessor(block, 0)
@@ -78,6 +78,7 @@ class Residents(NamedTuple):
 
 WARP = 32
 LARGEST = 1024  # threads of a block on every GPU
+HEAVY = 256  # of a block whose iterations are heavy
 
 
 def current_device() -> Device:

@@ -65,6 +65,26 @@ def test_chains_in_bodies_of_loops_that_are_nodes():
         assert (kernel.graph_stats.nodes, kernel.graph_stats.lowering) == (nodes, "conditional")
 
 
+def test_a_body_of_two_parallel_tasks_is_two_nodes():
+    def flagged(x, y, c):
+        while cg.graph_do_while(c):
+            for i in x:
+                y[i] = x[x.shape[0] - 1 - i] + 1
+            for i in x:
+                x[i] = y[i]
+                if i == 0:
+                    c[()] -= 1
+
+    flagged.__annotations__ = {"x": i32_1d, "y": i32_1d, "c": i32_0d}
+    for loop, nodes in (("conditional", 3), ("resident", 1), ("host", 0)):
+        kernel = cg.kernel(flagged, graph=True, loop=loop)
+        for size in (1, 500, 100_000):
+            x, y, c = array(np.arange(size), cg.i32), array(np.zeros(size), cg.i32), array(3, cg.i32)
+            kernel(x, y, c)
+            np.testing.assert_array_equal(x.to_numpy(), np.arange(size)[::-1] + 3)
+        assert kernel.graph_stats.nodes == nodes
+
+
 def test_a_resident_loop_stands_in_graphs_of_the_users_and_may_be_run_again(stream):
     kernel = cg.kernel(body, graph=True, loop="resident")
     x, c = array(np.zeros(3000), cg.i32), array(0, cg.i32)
