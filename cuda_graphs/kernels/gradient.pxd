@@ -31,8 +31,7 @@ cdef class Sizes:
     cdef list paths          # of the operands
     cdef list known          # of each stack: its size as an expression, or None
     cdef list needed         # the numbers that these take
-    cdef tuple values        # what they were
-    cdef list rooms          # and what came of it; an element is None where it has to be counted
+    cdef tuple last          # what they were, and the rooms that came of it; one is None where it has to be counted
 
 
 cdef class GradientFunction(KernelFunction):

@@ -155,6 +155,8 @@ PATTERNS = {
     "x[i + 1] = x[i] * 2.0": False,
     "x[i] = x[i + 1] * 2.0": False,
     "x[i] = x[n - i] * 2.0": False,
+    "x[cg.u8(i)] = x[cg.u8(i)] * 2.0": False,
+    "x[cg.i64(i)] = x[cg.i64(i)] * 2.0": True,
     "x[i] = x[0] * 2.0": False,
     "x[i] += x[i + n] * 2.0": False,
 }

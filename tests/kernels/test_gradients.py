@@ -3,6 +3,7 @@
 """`kernel.grad` and `cg.ad` as a user calls them."""
 
 import dataclasses
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -187,6 +188,25 @@ def test_streams_have_stacks_of_their_own(y):
     for k, stream in enumerate(streams):
         stream.sync()
         np.testing.assert_allclose(arrays[k].grad.to_numpy(), 3 * steps(arrays[k].to_numpy(), 5 + 20 * k)[1])
+
+
+def test_threads_call_one_gradient_with_rooms_of_their_own(y):
+    device = cg.Device()
+    device.set_current()
+    y.grad.fill(1)
+    work = [(array(np.linspace(0, 1, 64)), 3 + 11 * k, device.create_stream()) for k in range(4)]
+
+    def calls(x, n, stream):
+        device.set_current()
+        for _ in range(20):
+            sine_steps.grad(x, n, y, stream=stream)
+        stream.sync()
+
+    with ThreadPoolExecutor(len(work)) as pool:
+        for done in [pool.submit(calls, *each) for each in work]:
+            done.result()
+    for x, n, _ in work:
+        np.testing.assert_allclose(x.grad.to_numpy(), 20 * steps(x.to_numpy(), n)[1])
 
 
 def test_a_gradient_waits_for_what_its_stream_does_before(x, y):

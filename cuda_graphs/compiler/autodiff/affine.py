@@ -43,8 +43,8 @@ def affine(value: ir.Value) -> Affine:
                 return Affine().plus(x, y.constant)
             if not x.factors:
                 return Affine().plus(y, x.constant)
-        case ir.Op("cast", (a,)) if a.type.kind in ("int", "uint"):
-            return affine(a)
+        case ir.Op("cast", (a,)) if a.type.kind in ("int", "uint") and value.type.size >= a.type.size:
+            return affine(a)  # a smaller type would have two numbers become one
         case ir.Extent():
             return Affine(0, {(value.array, value.axis): 1})
     return Affine(0, {value: 1})
