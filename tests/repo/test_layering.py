@@ -32,6 +32,7 @@ MAY_USE = {
     "graph": {"errors", "_driver", "_handles", "_objects"},
     "testing": {"_driver"},
     "hostdriver": {"_driver", "_standin"},
+    "timeline": {"_driver"},
     "_standin": set(),  # the host driver under another name; only hostdriver.py loads it
     "kernels": ALL_BELOW_THE_BRIDGE,
     "interop": {"errors", "_driver", "_handles", "_objects", "graph"},

@@ -16,7 +16,7 @@ LONGER: dict[str, str] = {}
 
 # Lines of code per folder of the package. To be raised by whoever needs more, in the commit that needs it.
 LIMITS = {
-    "cuda_graphs": 1700,
+    "cuda_graphs": 1800,
     "cuda_graphs/_driver": 2000,
     "cuda_graphs/_handles": 7750,
     "cuda_graphs/_objects": 6000,

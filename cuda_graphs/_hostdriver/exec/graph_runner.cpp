@@ -13,6 +13,7 @@
 #include "scheduler.hpp"
 #include "spin.hpp"
 #include "thread_state.hpp"
+#include "timeline.hpp"
 
 namespace cgh {
 namespace {
@@ -80,7 +81,7 @@ CUresult run_conditional(const ExecNode& node, LaunchState& launch) {
 
 CUresult run_one_by_one(const Section& section, LaunchState& launch) {
     for (const ExecNode& node : section.nodes) {
-        if (const CUresult fault = node.run(node, launch); fault != CUDA_SUCCESS) return fault;
+        if (const CUresult fault = run_node_of(node, launch); fault != CUDA_SUCCESS) return fault;
     }
     return CUDA_SUCCESS;
 }
@@ -162,7 +163,7 @@ class ParallelRun final : public Job {
     bool run_node(uint32_t index, uint32_t* next) {
         const ExecNode& node = section_.nodes[index];
         if (fault_.load(std::memory_order_relaxed) == CUDA_SUCCESS) {
-            if (const CUresult fault = node.run(node, launch_); fault != CUDA_SUCCESS) {
+            if (const CUresult fault = run_node_of(node, launch_); fault != CUDA_SUCCESS) {
                 CUresult none = CUDA_SUCCESS;
                 fault_.compare_exchange_strong(none, fault);
             }

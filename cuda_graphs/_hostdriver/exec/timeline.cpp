@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "timeline.hpp"
+
+#include <deque>
+#include <mutex>
+#include <string>
+
+#include "../api/entry.hpp"
+#include "../call_watch.h"
+#include "../objects/node_kinds.hpp"
+#include "../objects/stream.hpp"
+#include "clock.hpp"
+#include "graph_runner.hpp"
+#include "thread_state.hpp"
+
+namespace cgh {
+namespace {
+
+struct Noted {
+    std::string name;
+    const char* kind;
+    std::uint64_t thread, stream;
+    std::int64_t start, end;
+};
+
+std::mutex noted_mutex;   // guards the one below
+std::deque<Noted> noted;  // a deque, so that names stay where they are
+
+std::string name_of(const ExecNode& node) {
+    const auto* const kernel = std::get_if<KernelParams>(&node.params);
+    return kernel != nullptr ? kernel->launch.kernel()->code().name : node.kind->name;
+}
+
+}  // namespace
+
+CUresult run_and_note(const ExecNode& node, LaunchState& launch) {
+    if (!node.enabled) return node.run(node, launch);
+    const std::int64_t start = steady_nanoseconds();
+    const CUresult result = node.run(node, launch);
+    const std::int64_t end = steady_nanoseconds();
+    Noted entry{name_of(node), node.kind->name, this_thread_number(), launch.stream->id(), start, end};
+    const std::lock_guard<std::mutex> lock(noted_mutex);
+    noted.push_back(std::move(entry));
+    return result;
+}
+
+}  // namespace cgh
+
+using namespace cgh;
+
+CGH_API void cghNoteNodes(int on) {
+    const std::lock_guard<std::mutex> lock(noted_mutex);
+    if (on != 0) noted.clear();
+    timeline_wanted.store(on != 0, std::memory_order_relaxed);
+}
+
+CGH_API CUresult cghNotedNode(uint64_t index, cgh_noted_node* out) {
+    const std::lock_guard<std::mutex> lock(noted_mutex);
+    REQUIRE(out != nullptr && index < noted.size(), CUDA_ERROR_INVALID_VALUE);
+    const Noted& entry = noted[index];
+    *out = {entry.name.c_str(), entry.kind, entry.thread, entry.stream, entry.start, entry.end};
+    return CUDA_SUCCESS;
+}
