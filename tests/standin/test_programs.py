@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Law: programs of cuda.core and cuda.bindings give the right results with the host driver in the place of libcuda.
 
-Each file of core/ and bindings/ runs in a process of its own, started by the command. On a GPU they are collected as
-they are.
+Each file of core/ and bindings/ runs in a process of its own, started by the command.
 """
 
 import os

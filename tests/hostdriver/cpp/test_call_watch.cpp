@@ -19,7 +19,8 @@ std::map<std::string, std::uint64_t> counts() {
     std::map<std::string, std::uint64_t> all;
     const char* name = nullptr;
     std::uint64_t count = 0;
-    for (std::uint32_t i = 0; cghCallCount(i, &name, &count) == CUDA_SUCCESS; ++i) all[name] = count;
+    // A function of several versions has several rows.
+    for (std::uint32_t i = 0; cghCallCount(i, &name, &count) == CUDA_SUCCESS; ++i) all[name] += count;
     return all;
 }
 
