@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Emitter", "Target"]
 
 SMALL = 1 << 20  # constants that stay wide with an index
+SHORT = 64  # statements of a loop that may be unrolled
 
 
 class Target(Protocol):
@@ -79,6 +80,7 @@ class Emitter:
         self.loops: list[tuple[str, str]] = []  # labels: continue, break
         self.fast = "fast " if target.fast_math else ""
         self.metadata = ""
+        self.unrolled = ""  # what short innermost loops carry
         self.families: Mapping[ir.Array, tuple[str, ...]] = {}
         self.team: Team | None = None
         self.private: frozenset[ir.Array] = frozenset()  # that no other thread sees: their atomics are plain
@@ -412,7 +414,8 @@ class Emitter:
             self.time_round(statement, following, leave)
 
         if not may_wrap(axis):
-            self.counted(axis.index, begin, end, axis.step, body)
+            mark = self.unrolled if not rest and is_short(statement.body) else ""
+            self.counted(axis.index, begin, end, axis.step, body, mark)
             return
         step = ir.LoopIndex("step")
 
@@ -487,6 +490,15 @@ class Emitter:
     def text(self) -> str:
         """The body of the function."""
         return "\n".join(["entry:", *self.slots, *self.lines])
+
+
+def is_short(body: ir.Block) -> bool:
+    """Whether the body of a loop is worth several copies: straight, and not much of it."""
+    inside = list(ir.walk(body))
+    return len(inside) <= SHORT and all(isinstance(s, STRAIGHT) for s in inside)
+
+
+STRAIGHT = (ir.Op, ir.Load, ir.Store, ir.Get, ir.Set, ir.Extent)
 
 
 def may_wrap(axis: ir.Axis) -> bool:

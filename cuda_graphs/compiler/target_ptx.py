@@ -122,6 +122,7 @@ class Ptx:
     ) -> str:
         e = Emitter(self, declarations)
         e.families = task.families
+        e.unrolled = UNROLLED
         given = self.receive(e, slots)
         if early:
             wait_for_the_last(e)
@@ -283,7 +284,10 @@ MOST_CHUNKS = 4  # groups that a thread takes at a time
 
 # For each lane of a group: its alias scope, the list of that scope, and that of all others.
 LANES, SCOPE, LISTS, OTHERS = 16, 10, 30, 50
+UNROLLED = ", !llvm.loop !2"  # LLVM does not by itself where it would have to count the iterations first
 SCOPES = (
+    "!2 = distinct !{!2, !3}",
+    '!3 = !{!"llvm.loop.unroll.count", i32 4}',
     '!1 = distinct !{!1, !"iterations of a group"}',
     *(f"!{SCOPE + lane} = distinct !{{!{SCOPE + lane}, !1}}" for lane in range(LANES)),
     *(f"!{LISTS + lane} = !{{!{SCOPE + lane}}}" for lane in range(LANES)),
