@@ -6,6 +6,8 @@ Only for what is not a user's: kernels with control flow (kernels/emission.py) c
 GraphDef. Bodies of conditional nodes are GraphDefs.
 """
 
+import sys
+
 from cuda_graphs._driver.cuda cimport CUcontext, CUresult
 from cuda_graphs._driver.cuda_graph cimport (
     CU_GRAPH_COND_TYPE_IF, CU_GRAPH_COND_TYPE_SWITCH, CU_GRAPH_COND_TYPE_WHILE, CUgraphConditionalNodeType,
@@ -159,7 +161,11 @@ cdef class BorrowedCapture:
         check_attempt(status, f"add nodes to what {self._stream!r} captures")
         self.is_there = self._capture.get() != NULL
         if self.is_there:
-            note_operation(self._capture.get()[0], "capture by others")
+            try:
+                note_operation(self._capture.get()[0], "capture by others")
+            except BaseException:
+                self.__exit__(*sys.exc_info())
+                raise
         return self
 
     def __exit__(self, kind, error, traceback):

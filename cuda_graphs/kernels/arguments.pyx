@@ -283,9 +283,15 @@ cdef class Struct(Reader):
         cdef Py_ssize_t i
         if not isinstance(value, self.cls):
             raise TypeError(f"parameter {self.path!r} takes a {self.cls.__name__}, got a {type(value).__name__}")
+        if r.members == NULL:
+            found = []
+            Py_INCREF(found)
+            r.members = <PyObject*>found
         for i in range(len(self.names)):
             member = self.members[i]
-            member.read(r, getattr(value, self.names[i]))
+            found = getattr(value, self.names[i])
+            (<list>r.members).append(found)
+            member.read(r, found)
         return 0
 
     cdef int own(self, dict owners, object value) except -1:

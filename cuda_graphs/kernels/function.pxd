@@ -28,6 +28,7 @@ cdef class KernelFunction:
     cdef Py_ssize_t start      # of a kernel with checkpoints: the leaf behind those of the arguments, where it begins
     cdef dict known            # lists of specialisations, by key
     cdef Specialisation last
+    cdef Specialisation called  # by the last call
     cdef bytes last_key
     cdef object lock
     cdef object __weakref__

@@ -32,7 +32,7 @@ from cuda_graphs.kernels.replay cimport Replay, build
 from cuda_graphs.kernels.retained cimport keep as keep_until_done
 from cuda_graphs.kernels.specialisation cimport Specialisation
 
-from cuda_graphs._objects.stream import default_stream
+from cuda_graphs._objects.stream import PER_THREAD_DEFAULT_STREAM, default_stream
 from cuda_graphs.compiler import trace
 from cuda_graphs.compiler.artifact import START
 from cuda_graphs.compiler.cache import cached_compile
@@ -64,6 +64,7 @@ RESERVED = ("stream",)
 log = logging.getLogger("cuda_graphs")
 
 cdef Stream usual_stream = default_stream()
+cdef bint usual_is_of_thread = usual_stream is PER_THREAD_DEFAULT_STREAM  # another one for who gives memory back elsewhere
 
 
 cdef class KernelFunction:
@@ -97,7 +98,7 @@ cdef class KernelFunction:
             if keywords:
                 args = self._order(args, keywords)
         r.leaves, r.keys = few_leaves, few_keys
-        r.staff = NULL
+        r.staff = r.members = NULL
         r.in_graph = False
         if self.leaves > FEW:
             leaves.resize(self.leaves)
@@ -110,6 +111,7 @@ cdef class KernelFunction:
             result = self._run(&r, args, stream)
         finally:
             Py_XDECREF(r.staff)
+            Py_XDECREF(r.members)
         if self.mode is None:
             note_call(self, args, stream)
         return result
@@ -236,13 +238,14 @@ cdef class KernelFunction:
         leaves.resize(self.leaves)
         keys.resize(self.keys)
         r.leaves, r.keys = leaves.data(), keys.data()
-        r.staff = NULL
+        r.staff = r.members = NULL
         r.in_graph = False
         try:
             self._read(&r, args)
             return self._find(&r, args)
         finally:
             Py_XDECREF(r.staff)
+            Py_XDECREF(r.members)
 
     cdef tuple _launches(self, tuple args):
         """What Specialisation.launches gives, and the plan."""
@@ -253,7 +256,7 @@ cdef class KernelFunction:
         leaves.resize(self.leaves)
         keys.resize(self.keys)
         r.leaves, r.keys = leaves.data(), keys.data()
-        r.staff = NULL
+        r.staff = r.members = NULL
         r.in_graph = True
         try:
             self._read(&r, args)
@@ -266,6 +269,7 @@ cdef class KernelFunction:
             return code.launches(r.leaves, owners, code.new_temps()), code.artifact.plan
         finally:
             Py_XDECREF(r.staff)
+            Py_XDECREF(r.members)
 
     def __cuda_graph_emit__(self, node, args):
         """Add a KernelNode for each task after `node`; `node.call(function, *args)` calls it. The last one."""
@@ -299,6 +303,7 @@ cdef class KernelFunction:
         cdef Foreign staff = <Foreign>r.staff if r.staff != NULL else None
         cdef int32_t yielded = -1
         result = None
+        self.called, self.replayed = code, False
         if may_be_captured(stream._h) and is_captured(stream._h):
             self._capture(args, stream, label)
             return None
@@ -307,11 +312,10 @@ cdef class KernelFunction:
         # A replay finds out by itself.
         if self.is_graph and (staff is not None or not replays) and self._capture_for_others(args, stream, label):
             return None
-        self.replayed = False
         if replays:
             replay = self._replay_or_none(code, r)
             if replay is None:
-                code = self._find(r, args)
+                self.called = code = self._find(r, args)
         if label is not None:
             r.leaves[self.start].bits = <uint64_t>number_of(self.name, code.labels, label)
         if staff is not None:
@@ -327,13 +331,13 @@ cdef class KernelFunction:
             result = self._launch(code, r, args, stream)
         if staff is not None:
             staff.finish(stream)
-        cdef bint keeps = stream is not usual_stream and code.leaves_memory
+        cdef bint keeps = (stream is not usual_stream or usual_is_of_thread) and code.leaves_memory
         if (keeps or code.prints) and captures_for_others(stream._h):
             return result
         if code.prints:
             stream.sync()
         if keeps:
-            keep_until_done(stream, args)
+            keep_until_done(stream, args if r.members == NULL else (args, <list>r.members))
         return result
 
     cdef object _launch(self, Specialisation code, Reading* r, tuple args, Stream stream):
@@ -425,13 +429,14 @@ cdef class KernelFunction:
         leaves.resize(self.leaves)
         keys.resize(self.keys)
         r.leaves, r.keys = leaves.data(), keys.data()
-        r.staff = NULL
+        r.staff = r.members = NULL
         r.in_graph = False
         try:
             self._read(&r, args)
             return self._run(&r, args, usual_stream if stream is None else Stream_accept(stream), from_checkpoint)
         finally:
             Py_XDECREF(r.staff)
+            Py_XDECREF(r.members)
 
     def graph(self, *args, **keywords):
         """A GraphDef with the nodes of a call with these arguments, to look at, to draw, or to go on with."""
@@ -459,8 +464,7 @@ cdef class KernelFunction:
         """GraphStats of a graph kernel. AttributeError of any other."""
         if not self.is_graph:
             raise AttributeError(f"{self.name} is not a graph kernel: write @cg.kernel(graph=True)")
-        last = self.replay
-        code = last.code if last is not None else self.last
+        last, code = self.replay, self.called
         return GraphStats(
             graphs=len(self.replays),
             builds=self.builds,
@@ -489,7 +493,7 @@ cdef class KernelFunction:
         """Forget what was compiled, and the values of templates: the next call compiles again. Work that runs still does."""
         cdef Reader reader
         with self.lock:
-            self.last = self.replay = None
+            self.last = self.called = self.replay = None
             self.replayed = self.is_refused = False
             if self.gradient is not None:
                 self.gradient.forget()

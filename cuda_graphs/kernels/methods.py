@@ -111,6 +111,10 @@ class BoundKernel:
         """An Explanation of calls with arguments of these types."""
         return self.method.of(self.owner).explain(self.owner, *args, **keywords)
 
+    def forget(self) -> None:
+        """Drop its graphs and code for objects like this one, as a KernelFunction does."""
+        self.method.of(self.owner).forget()
+
     @property
     def grad(self) -> BoundGradient:
         """The gradient of the kernel for the object as it is now."""

@@ -18,3 +18,4 @@ cdef struct Reading:
     uint64_t* keys   # by Reader.key: what the types of the arguments are
     bint in_graph    # for nodes, whose values may come later
     PyObject* staff  # a Foreign: the arrays of other libraries. NULL: there are none
+    PyObject* members  # a list of what members of arguments are now, which another thread may change. NULL: of none

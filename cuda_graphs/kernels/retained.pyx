@@ -37,9 +37,21 @@ cdef class Kept:
     cdef list late       # of calls behind the last event
     cdef object marked   # (Event, list of arguments) in order
     cdef bint is_lasting  # a stream of ours, or one that its owner lends: it can be asked as long as it is known here
+    cdef bint is_looked_at  # by this thread already: what is collected meanwhile may make arrays
 
     cdef int look(self, list done) except -1:
         """Move what nobody needs any more to `done`, and have an event tell of the rest."""
+        if self.is_looked_at:
+            return 0
+        self.is_looked_at = True
+        try:
+            self._look(done)
+        finally:
+            self.is_looked_at = False
+        return 0
+
+    cdef int _look(self, list done) except -1:
+        cdef Py_ssize_t count
         cdef CUstream raw = raw_of(self.stream._h)
         cdef CUresult status = CUDA_ERROR_NOT_READY
         while self.marked and (<Event>self.marked[0][0])._is_over():
@@ -50,8 +62,9 @@ cdef class Kept:
             with nogil:
                 status = ask_end(raw)
         if status == CUDA_ERROR_NOT_READY:
-            late, self.late = self.late, []
-            self.marked.append((self.stream.record(), late))
+            count = len(self.late)  # what comes meanwhile is behind the event, or not known to be before it
+            self.marked.append((self.stream.record(), self.late[:count]))
+            del self.late[:count]
         elif status != CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:  # done, or lost with its context
             done.append((list(self.marked), self.late))
             self.late = []
@@ -65,12 +78,13 @@ cdef Kept kept_of(Stream stream):
     cdef StreamBox* box
     if kept is None:
         let_go()  # so that streams go too, of a program that makes no arrays any more
-        kept = waiting[address] = Kept.__new__(Kept)
+        kept = Kept.__new__(Kept)
         box = box_of[StreamBox](stream._h)
         # Held by its handle, which a later close() of the user's does not take away.
         kept.stream = Stream._from_handle(stream._h)
         kept.is_lasting = box.context and (box.owned or box.owner)
         kept.late, kept.marked = [], deque()
+        kept = waiting.setdefault(address, kept)
     return kept
 
 

@@ -351,3 +351,40 @@ def test_each_requirement_and_each_defect_is_the_law_of_a_test():
                 for kind, first, last in NUMBERS.findall(ast.get_docstring(each) or ""):
                     found |= {f"{kind}{n}" for n in range(int(first), int(last or first) + 1)}
     assert found == {f"R{n}" for n in range(1, 41)} | {f"B{n}" for n in range(1, 15)}
+
+
+def test_a_value_that_is_returned_without_being_declared_is_refused_with_the_same_remedy():
+    """R29."""
+
+    @cg.kernel(graph=True)
+    def undeclared(x: f32_1d):
+        return x[0]
+
+    with pytest.raises(cg.CompileReturnError, match="a graph kernel returns nothing") as caught:
+        undeclared(array([1]))
+    assert "have it write to an array" in str(caught.value)
+
+
+def test_the_counters_tell_of_the_last_call():
+    """R38, of calls of which some are graphs."""
+
+    @cg.kernel(graph=True, loop="host")
+    def sometimes(x: i32_1d, left: i32_0d, loops: cg.template):
+        for i in x:
+            x[i] += 1
+        if cg.static(loops):
+            while cg.graph_do_while(left):
+                for i in x:
+                    x[i] += 1
+                left[()] -= 1
+
+    x, left = array([0], cg.i32), array(2, cg.i32)
+    sometimes(x, left, True)
+    looped = sometimes.graph_stats
+    sometimes(x, left, False)
+    straight = sometimes.graph_stats
+    left.fill(2)
+    sometimes(x, left, True)
+    assert (looped.tasks, looped.lowering, straight.tasks) == (3, "host", 1)
+    assert sometimes.graph_stats[4:] == looped[4:]
+    assert x[0] == 7

@@ -81,6 +81,16 @@ def afresh(device):
         kernel.forget()
 
 
+def test_a_method_forgets_what_was_compiled_for_its_object():
+    waves = Waves(5)
+    waves.step(1.0)
+    assert "1 specialisation" in repr(Waves.step.of(waves))
+    waves.step.forget()
+    assert "0 specialisations" in repr(Waves.step.of(waves))
+    waves.step(2.0)
+    assert waves.x.to_numpy().tolist() == [9.0] * 5
+
+
 def test_arrays_of_an_object_are_arguments_and_the_rest_is_constant():
     waves = Waves(5)
     waves.step(1.0)

@@ -309,6 +309,11 @@ def return_statement(frame: Frame, node: ast.Return, last: bool) -> None:
 
 def return_from_kernel(frame: Frame, parts: tuple[Any, ...]) -> None:
     types = frame.return_types
+    if frame.conditionals is not None:
+        raise fail(
+            CompileReturnError, frame.builder.loc, "a graph kernel returns nothing, since nobody waits for it",
+            "have it write to an array",
+        )  # fmt: skip
     if types is None or len(types) != len(parts):
         raise fail(
             CompileReturnError, frame.builder.loc, f"the kernel returns {len(parts)} values, and its annotation says "
