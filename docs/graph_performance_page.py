@@ -27,9 +27,10 @@ HEAD = """# Performance of graphs
 
 What calls of [graph kernels](guide/graph-kernels.md) and their loops cost, beside graph kernels of Quadrants, graphs of
 Warp, PyTorch and cuda.core, and bare calls of the driver from C: in one run, in turns, each contestant in a process of
-its own. Microseconds. "-" is what was not measured, or what somebody has not; the reasons are in the files.
+its own. Microseconds. "-" is what was not measured, or what somebody has not. Who has no column was not installed on that
+machine, or does not run there. The reasons are in the files.
 
-The last column is what cuda_graphs has to reach, in its first column or the one that is named.
+The last column is what cuda_graphs has to reach, in its first column or the one that is named, and whether it missed that.
 
 A task adds 1 to 1024 floats. A loop (`while cg.graph_do_while(left):`) has two tasks in its body: that one, and one
 that counts down. "cuda_graphs" is what a user gets who asks for nothing; columns beside it are lowerings that were
@@ -56,8 +57,9 @@ Measured and drawn by `python benchmarks/graph_kernels.py`;
   that take what has changed are set, in the executable graph, without waiting for its last launch; nothing is copied.
 * A grid is computed from the extents of the call, and bounds of loops are read where the loop is: no task is there only
   for them.
-* The condition of a loop is set by the last task of its body that one thread runs, so a body of two tasks has two
-  nodes.
+* On a GPU the tasks of a loop, and light ones that follow each other, are one launch where that can be: its threads stay,
+  and wait for each other between tasks ([what becomes of it](guide/graph-kernels.md#what-becomes-of-it)).
+* The condition of a while node is set by the last task of its body, so a body of two tasks has two nodes.
 """
 
 
@@ -77,7 +79,10 @@ def table(document: dict[str, Any]) -> str:
     for row, values in figures.items():
         bars = document["bars"].get(row, {}).items()
         wanted = "; ".join(
-            f"{bar:g}" + name.removeprefix("cuda_graphs").replace(", ", " ") for name, bar in bars
+            f"{bar:g}"
+            + name.removeprefix("cuda_graphs").replace(", ", " ")
+            + ("" if values[name] is not None and values[name] <= bar else " (missed)")
+            for name, bar in bars
         )
         lines.append("| " + " | ".join([row, *(cell(values[c]) for c in columns), wanted or "-"]) + " |")
     return "\n".join(lines)

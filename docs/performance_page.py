@@ -44,16 +44,17 @@ Measured and drawn by `python benchmarks/growth.py --driver cuda --draw growth.s
 What the compiler makes, beside other compilers and libraries, in microseconds, medians; {gpu_machine}. Each contestant
 is a process of its own and has checked its result. The last column is the time of the best of the others divided by
 that of cuda_graphs: from 1 on nobody is faster. "-" is what somebody has not.
+Who is a contestant and has no column was not installed on that machine, or failed there: Warp and numba-cuda.
 
 {gpu_kernels}
 
 Sums go from threads to warps by shuffles, to blocks by way of shared memory, and from there to memory, once a
 block; bins of a histogram are in shared memory. Loops over elements read and write 16 bytes at a time. "n-body" is
 the sum over all bodies in their order, which a thread does alone; in any order it is a warp's. Triton and PyTorch do
-not keep the order, numba-cuda contracts a * b + c. The first call has the driver translate PTX, which it remembers: its
-memory was left as it was, for all.
+not keep the order. The first call has the driver translate PTX, which it remembers: its memory was left as it was, for
+all.
 
-Measured by `python benchmarks/kernels.py --driver cuda`; all turns are in
+Measured by `python benchmarks/kernels.py --driver cuda`; the best turns, and why somebody is absent, are in
 [figures/kernels_h200.json](figures/kernels_h200.json).
 
 ## Kernels on the CPU
@@ -73,7 +74,8 @@ stencil, SpMV) they are up to 2.6 times the best turn, since others used the mac
 
 Behind the best of the others are two things. An array of NumPy is asked what it is in each call, which costs more than
 a `cg.ndarray` and more than it costs numba and NumPy. The first call of a process that compiles loads llvmlite, which
-takes longer than all else; from disk nothing of it is loaded, and the object is linked by some lines of Python.
+takes longer than all else. So did one from disk when these figures were taken; by now nothing of it is loaded there, and
+some lines of Python link the object.
 
 Measured by `python benchmarks/kernels.py`;
 [what is inside the clock](../benchmarks/README.md#kernelspy-kernels-beside-other-compilers-and-libraries).
