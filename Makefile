@@ -11,7 +11,7 @@
 #   make asan   the C++ tests of the host driver and of the handles under the address and undefined-behaviour sanitizers
 #   make tsan   the same under the thread sanitizer
 #   make docs   run every snippet of the documentation, check its links and tables
-#   make bench  the benchmarks, as tables
+#   make bench  the benchmarks of calls and of their growth, as tables
 #   make clean  remove everything that was built
 
 PYTHON ?= python

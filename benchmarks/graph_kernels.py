@@ -17,17 +17,16 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Callable
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
-from contestant import Absent
 from contestants import machine
 from graph_calls import raw_figures
 from graph_contestant import GraphContestant
 from graph_problems import CALL, CONDITIONAL, ITERATION, LOOP, OURS, RESIDENT, ROWS, SYNC
-from kernels import Reasons, interpreters, noted, those_who_come
-from timing import Figures, measure, show, warm_up, write
+from kernels import Reasons, interpreters, take_turns, those_who_come
+from timing import Figures, show, warm_up, write
 
 import cuda_graphs as cg
 
@@ -67,25 +66,8 @@ def runs(
     medians: Figures = {}
     least: Figures = {}
     for row in rows:
-        samples: dict[str, list[float]] = {}
-        turns: dict[str, Callable[[], float] | None] = {}
-        for name, contestant in there.items():
-            what = f"{row}, {name}"
-            turns[name] = None
-            if ROWS[row].way not in CONTESTANTS[name][2]:
-                continue
-            try:
-                contestant.take(row)
-            except Absent as reason:
-                reasons[what] = str(reason)
-            else:
-                turns[name] = noted(contestant, samples.setdefault(name, []), what, reasons)
-        medians[row] = measure(turns, rounds)
-        for name in there:
-            if f"{row}, {name}" in reasons:  # also one that has ended in its turn
-                medians[row][name] = None
-                samples.pop(name, None)
-        least[row] = {name: min(samples[name]) if name in samples else None for name in there}
+        able = [name for name in there if ROWS[row].way in CONTESTANTS[name][2]]
+        medians[row], least[row] = take_turns(row, there, able, methodcaller("take", row), rounds, reasons)
     return medians, least
 
 

@@ -18,8 +18,10 @@ import math
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from operator import methodcaller
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from contestant import Absent, Contestant
@@ -79,24 +81,36 @@ def runs(
         for row in rows:
             wanted = Path(folder, "wanted.npy")
             np.save(wanted, reference(PROBLEMS[row]))
-            samples: dict[str, list[float]] = {}
-            turns: dict[str, Callable[[], float] | None] = {}
-            for name, contestant in there.items():
-                turns[name] = None
-                try:
-                    contestant.ready(row, wanted)
-                except Absent as reason:
-                    reasons[f"{row}, {name}"] = str(reason)
-                else:
-                    what = f"{row}, {name}"
-                    turns[name] = noted(contestant, samples.setdefault(name, []), what, reasons)
-            medians[row] = measure(turns, rounds)
-            for name in there:
-                if f"{row}, {name}" in reasons:  # also one that has ended in its turn
-                    medians[row][name] = None
-                    samples.pop(name, None)
-            least[row] = {name: min(samples[name]) if name in samples else None for name in there}
+            ready = methodcaller("ready", row, wanted)
+            medians[row], least[row] = take_turns(row, there, list(there), ready, rounds, reasons)
     return medians, least
+
+
+def take_turns(
+    row: str,
+    there: Mapping[str, Contestant],
+    able: Iterable[str],
+    ready: Callable[[Any], None],
+    rounds: int,
+    reasons: Reasons,
+) -> tuple[dict[str, float | None], dict[str, float | None]]:
+    """(medians, least) of all rounds of a row. `ready` has a contestant that is able to do it prepare for it."""
+    samples: dict[str, list[float]] = {}
+    turns: dict[str, Callable[[], float] | None] = dict.fromkeys(there)
+    for name in able:
+        what = f"{row}, {name}"
+        try:
+            ready(there[name])
+        except Absent as reason:
+            reasons[what] = str(reason)
+        else:
+            turns[name] = noted(there[name], samples.setdefault(name, []), what, reasons)
+    medians = measure(turns, rounds)
+    for name in there:
+        if f"{row}, {name}" in reasons:  # also one that has ended in its turn
+            medians[name] = None
+            samples.pop(name, None)
+    return medians, {name: min(samples[name]) if name in samples else None for name in there}
 
 
 def noted(contestant: Contestant, samples: list[float], what: str, reasons: Reasons) -> Callable[[], float]:

@@ -27,10 +27,11 @@ HEAD = """# Performance of graphs
 
 What calls of [graph kernels](guide/graph-kernels.md) and their loops cost, beside graph kernels of Quadrants, graphs of
 Warp, PyTorch and cuda.core, and bare calls of the driver from C: in one run, in turns, each contestant in a process of
-its own. Microseconds. "-" is what was not measured, or what somebody has not. Who has no column was not installed on that
-machine, or does not run there. The reasons are in the files.
+its own. Microseconds. "-" is what was not measured, or what somebody has not. Who has no column was not installed on
+that machine, or does not run there. The reasons are in the files.
 
-The last column is what cuda_graphs has to reach, in its first column or the one that is named, and whether it missed that.
+The last column is what cuda_graphs has to reach, in its first column or the one that is named, and whether it missed
+that.
 
 A task adds 1 to 1024 floats. A loop (`while cg.graph_do_while(left):`) has two tasks in its body: that one, and one
 that counts down. "cuda_graphs" is what a user gets who asks for nothing; columns beside it are lowerings that were
@@ -57,8 +58,8 @@ Measured and drawn by `python benchmarks/graph_kernels.py`;
   that take what has changed are set, in the executable graph, without waiting for its last launch; nothing is copied.
 * A grid is computed from the extents of the call, and bounds of loops are read where the loop is: no task is there only
   for them.
-* On a GPU the tasks of a loop, and light ones that follow each other, are one launch where that can be: its threads stay,
-  and wait for each other between tasks ([what becomes of it](guide/graph-kernels.md#what-becomes-of-it)).
+* On a GPU the tasks of a loop, and light ones that follow each other, are one launch where that can be: its threads
+  stay, and wait for each other between tasks ([what becomes of it](guide/graph-kernels.md#what-becomes-of-it)).
 * The condition of a while node is set by the last task of its body, so a body of two tasks has two nodes.
 """
 

@@ -190,7 +190,8 @@ def names_page() -> str:
             if isinstance(thing, type):
                 lines += [line for _, line in members(name, thing)]
         lines.append("")
-    lines += ["## Errors", "", "See [Errors](errors.md): " + ", ".join(f"`{n}`" for n in errors()) + ".", ""]
+    where = "See [Errors](errors.md), and for those of the compiler [the language](language.md#errors): "
+    lines += ["## Errors", "", where + ", ".join(f"`{n}`" for n in errors()) + ".", ""]
     return "\n".join(lines)
 
 

@@ -74,8 +74,8 @@ stencil, SpMV) they are up to 2.6 times the best turn, since others used the mac
 
 Behind the best of the others are two things. An array of NumPy is asked what it is in each call, which costs more than
 a `cg.ndarray` and more than it costs numba and NumPy. The first call of a process that compiles loads llvmlite, which
-takes longer than all else. So did one from disk when these figures were taken; by now nothing of it is loaded there, and
-some lines of Python link the object.
+takes longer than all else. So did one from disk when these figures were taken; by now nothing of it is loaded there,
+and some lines of Python link the object.
 
 Measured by `python benchmarks/kernels.py`;
 [what is inside the clock](../benchmarks/README.md#kernelspy-kernels-beside-other-compilers-and-libraries).
