@@ -38,9 +38,7 @@ __all__ = [
     "size_of",
 ]
 
-OVERFLOW_PATH = (
-    "adstack.overflow"  # of the word of the host that says which stack had no room, from 1 on; 0: none
-)
+OVERFLOW_PATH = "adstack.overflow"  # of the host's word for the stack that had no room, from 1 on; 0: none
 REPORT = "debug.report"  # the path of the array that asserts write to: passes/report.py
 STATE = "checkpoint.state"  # of checkpoints: the point where they go on, and at YIELDED the one that has yielded, or -1
 START = "checkpoint.start"  # the parameter that the point is at first
@@ -48,6 +46,7 @@ YIELDED = 1
 BARRIER = "graph.barrier"  # how the paths of arrays begin by which blocks wait for each other
 MOST_LIGHT = 64  # statements of an iteration that is not heavy
 SHARED_ALIGNMENT = 16  # of arrays that a block shares, for vector accesses
+MOST_SHARED = 48 * 1024  # bytes without asking for more (CUDA C++ Programming Guide, "Compute Capabilities")
 
 
 @dataclass(frozen=True)
@@ -292,7 +291,7 @@ def describe(task: ir.Task) -> TaskInfo:
             writes.add(statement.array.path)
     return TaskInfo(
         task.name, task.loop is not None, tuple(slot for slot, _ in layout(task)), frozenset(reads), frozenset(writes),
-        iterations(task), task.loc.line if task.loc else 0, axes_of(task), settings_of(task).block_dim,
+        iterations(task), ir.line_of(task.loc), axes_of(task), settings_of(task).block_dim,
         task.loop is not None and task.loop.blocks > 0, shared_layout(task)[1],
         any(isinstance(each, ir.Print) for each in ir.walk(task.body)), settings_of(task).parallelize,
         bool(task.bins or task.sums), is_heavy(task),
@@ -301,8 +300,8 @@ def describe(task: ir.Task) -> TaskInfo:
 
 def describe_resident(resident: ir.Resident, tasks: tuple[ir.Task, ...]) -> TaskInfo:
     """The same of tasks that stay."""
-    inside = tuple(describe(tasks[number]) for number in ir.tasks_of(resident.plan))
     mine = [tasks[number] for number in ir.tasks_of(resident.plan)]
+    inside = tuple(map(describe, mine))
     blocks = [info.block_dim for info in inside if info.blocks and info.block_dim]
     sizes = blocks or [info.block_dim for info in inside if info.block_dim]
     return TaskInfo(

@@ -20,9 +20,10 @@ import numpy as np
 from .ops import evaluate
 from .types import ScalarType, bool_, i32, u32
 
-__all__ = ["COLLECTIVES", "WARP", "Row", "meet", "result_type", "source_lane"]
+__all__ = ["COLLECTIVES", "EXCHANGE", "WARP", "Row", "meet", "result_type", "source_lane"]
 
 WARP = 32  # lanes
+EXCHANGE = (WARP + 1) * 8  # bytes that a reduction over a block takes: a result of each warp, and that of all
 
 
 @dataclass(frozen=True)

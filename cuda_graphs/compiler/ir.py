@@ -27,7 +27,7 @@ __all__ = [
     "Condition", "Conditional", "Const", "Continue", "Exit", "Extent", "For", "Fork", "Get", "If", "Kernel", "Last",
     "Load", "Loc", "Local", "LoopIndex", "LoopSettings", "Meeting", "Op", "Param", "Plan", "Position", "Print",
     "Program", "Random", "Region", "Resident", "Return", "Sections", "Set", "Space", "Stack", "Statement", "Step",
-    "Store", "Task", "Value", "While", "Worker", "all_steps", "replace", "steps_of", "tasks_of", "walk",
+    "Store", "Task", "Value", "While", "Worker", "all_steps", "line_of", "replace", "steps_of", "tasks_of", "walk",
 ]  # fmt: skip
 
 
@@ -41,6 +41,11 @@ class Loc:
     end_column: int = 0
     function: str = ""
     caller: Loc | None = None
+
+
+def line_of(loc: Loc | None) -> int:
+    """Its line; 0: nowhere."""
+    return 0 if loc is None else loc.line
 
 
 class Statement:

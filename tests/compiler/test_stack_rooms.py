@@ -1,8 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 """Rooms of stacks: expressions hold what is counted, for every sign of bounds; what nobody can say is counted; entries
-on
-disk carry both."""
+on disk carry both."""
 
 import dataclasses
 
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 
 from cuda_graphs.compiler import cache
-from cuda_graphs.compiler.autodiff import counting, gradient
+from cuda_graphs.compiler.autodiff import counting, gradient, plan
 from cuda_graphs.compiler.autodiff.sizes import Wrapped, evaluate
 from cuda_graphs.compiler.frontend import translate
 from cuda_graphs.compiler.interpret import interpret
@@ -18,8 +17,8 @@ from cuda_graphs.compiler.passes.propagate import propagate
 from cuda_graphs.compiler.pipeline import compile_kernel
 from cuda_graphs.compiler.signature import specialise
 from cuda_graphs.compiler.target_x86 import X86
-from tests.compiler.gradient_rig import flat_of, floats, ints, zeros
-from tests.compiler.rig import cg
+from tests.compiler.gradient_rig import flat_of, floats, ints, leaf_in, zeros
+from tests.compiler.rig import cg, function_of
 
 f64, i32 = cg.f64, cg.i32
 ndarray = cg.types.ndarray
@@ -30,11 +29,7 @@ def rooms(function, **arguments):
     kernel, _ = translate(function, dict(specialise(function, arguments)))
     kernel = propagate(kernel)
     flat = flat_of(arguments)
-
-    def leaf(kind, path, what):
-        return int(flat[path]) if kind == "scalar" else flat[path].shape[what]
-
-    found = []
+    leaf, found = leaf_in(flat), []
     arrays = {path: value.copy() for path, value in flat.items() if isinstance(value, np.ndarray)}
     for stack, count in zip(gradient(kernel).stacks, interpret(counting(kernel), arrays, flat), strict=True):
         try:
@@ -90,6 +85,33 @@ def test_a_number_that_wraps_around_is_no_bound():
     assert count == 3
 
 
+def test_a_number_that_a_smaller_type_cannot_hold_is_no_bound():
+    def wraps(x: ndarray(f64, 1), n: i32, y: ndarray(f64, 0)):
+        for i in x:
+            v = x[i]
+            for j in range(cg.i8(n % 1000), 10):
+                v = cg.sin(v) + j
+            y[()] += v
+
+    ((expression, count),) = rooms(wraps, x=floats(0.3), n=200, y=zeros())
+    assert expression is Wrapped
+    assert count == 10 + 56  # from -56 on
+
+
+def test_values_that_are_used_twice_again_and_again_are_looked_at_once(monkeypatch):
+    """Else each of them doubles the time that a gradient takes to compile."""
+    squares = "".join(f"            a{n + 1} = a{n} * a{n}\n" for n in range(12))
+    k = function_of(
+        "def k(x: ndarray(f64, 1), y: ndarray(f64, 0), n: i32):\n"
+        "    for i in x:\n        v = x[i]\n        for _ in range(n):\n            a0 = v * 0.5\n"
+        f"{squares}            v = cg.sin(a12)\n        y[()] += v\n"
+    )
+    calls, real = [], plan.gather
+    monkeypatch.setattr(plan, "gather", lambda *args: calls.append(args) or real(*args))
+    rooms(k, x=floats(0.3), n=2, y=zeros())
+    assert 12 < len(calls) < 2000
+
+
 def test_loops_in_loops_multiply_and_statements_add():
     def nested(x: ndarray(f64, 2), n: i32, y: ndarray(f64, 0)):
         for i in range(x.shape[0]):
@@ -138,7 +160,9 @@ def test_a_break_leaves_the_room_of_its_range():
                 v = cg.sin(v)
             y[()] += v
 
-    for expression, count in rooms(leaves, x=floats(0.1, 0.9), n=6, y=zeros()):
+    found = rooms(leaves, x=floats(0.1, 0.9), n=6, y=zeros())
+    assert found
+    for expression, count in found:
         assert count <= expression
 
 

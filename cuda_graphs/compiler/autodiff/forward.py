@@ -124,6 +124,8 @@ class Forward(Copier):
         changed = [
             each for each in self.places.written(loop) if self.places.unit_of[each] is self.places.root
         ]
+        if not changed:
+            return []
         made: list[ir.Statement] = []
         for local in sorted(
             (each for each in changed if each in self.plan.needed), key=lambda each: each.name
@@ -132,8 +134,6 @@ class Forward(Copier):
             self.unit.before.setdefault(loop, {})[local] = kept
             old = ir.Get(self.local(local), loop.loc)
             made += [old, ir.Set(kept, old, loop.loc)]
-        if not changed:
-            return []
         inner = Forward(
             self.places, self.plan, Unit(loop.body, dict(self.values), self.unit), self.loads, None
         )

@@ -39,7 +39,7 @@ class _Work:
         check_hazards(self.normal.kernel, self.places, set(needed))
         self.repeats: dict[str, int] = {}
         for load in needed:
-            line = load.loc.line if load.loc is not None else 0
+            line = ir.line_of(load.loc)
             self.repeats[load.array.path] = min(line, self.repeats.get(load.array.path, line))
         live = {s.array for s in statements if isinstance(s, ir.Load)} & stacks
         self.writer.guard(live)

@@ -37,8 +37,8 @@ def check_hazards(kernel: ir.Kernel, places: Places, needed: set[ir.Load]) -> No
         if (load in needed or load.array.needs_grad) and other_iteration(places, load, write):
             raise fail(
                 CompileGradientError, load.loc,
-                f"an iteration may read an element of {path!r} that another iteration writes (line {line(write)}): "
-                "a gradient goes through each iteration by itself",
+                f"an iteration may read an element of {path!r} that another iteration writes (line "
+                f"{ir.line_of(write.loc)}): a gradient goes through each iteration by itself",
                 "have all iterations read and write elements of their own, read what an earlier loop has written, or "
                 "write to another array",
             )  # fmt: skip
@@ -46,13 +46,9 @@ def check_hazards(kernel: ir.Kernel, places: Places, needed: set[ir.Load]) -> No
             raise fail(
                 CompileGradientError, load.loc,
                 f"the gradient needs this element of {path!r} as it was read, and the kernel may write it later "
-                f"(line {line(write)}): it is not there any more when the gradient runs",
+                f"(line {ir.line_of(write.loc)}): it is not there any more when the gradient runs",
                 "write to another array, or to another place of it, as in x[t + 1, i] = f(x[t, i])",
             )  # fmt: skip
-
-
-def line(statement: ir.Statement) -> int:
-    return statement.loc.line if statement.loc else 0
 
 
 def enclosing(places: Places, statement: ir.Statement) -> list[ir.Statement]:
@@ -118,8 +114,6 @@ def written_after(places: Places, load: ir.Load, write: Access) -> bool:
     a, b = ours[depth], theirs[depth]
     if places.home[a] is not places.home[b] or places.number[a] < places.number[b]:
         return False  # in two branches, or before
-    if a is b:
-        return False
     return not any(not difference.factors and difference.constant for difference in differences(write, load))
 
 

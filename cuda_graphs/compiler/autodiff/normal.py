@@ -57,12 +57,9 @@ class _Normaliser:
         for number, statement in enumerate(body):
             match statement:
                 case ir.Break() | ir.Continue():
-                    flags = [self.jumps.jumped] if isinstance(statement, ir.Continue) else []
-                    flags = (
-                        [self.jumps.jumped, self.jumps.alive] if isinstance(statement, ir.Break) else flags
-                    )
-                    values = [ir.TRUE, ir.FALSE]
-                    made += [ir.Set(f, v, statement.loc) for f, v in zip(flags, values)]
+                    made.append(ir.Set(self.jumps.jumped, ir.TRUE, statement.loc))
+                    if isinstance(statement, ir.Break):
+                        made.append(ir.Set(self.jumps.alive, ir.FALSE, statement.loc))
                     return made  # nothing after it runs
                 case ir.If():
                     then, orelse = (

@@ -33,7 +33,7 @@ class Places:
         self.home: dict[ir.Statement, ir.Block] = {}
         self.number: dict[ir.Statement, int] = {}
         self.owner: dict[ir.Block, ir.Statement] = {}
-        self.units: dict[ir.Block, ir.For | None] = {self.root: None}
+        self.units = {self.root}
         self.unit_of: dict[ir.Local, ir.Block] = {}
         self._written: dict[ir.Statement, frozenset[ir.Local]] = {}
         self._enter(self.root, self.root)
@@ -47,7 +47,7 @@ class Places:
                 self.owner[inner] = statement
                 is_unit = isinstance(statement, ir.For) and statement.parallel
                 if is_unit:
-                    self.units[inner] = statement  # type: ignore[assignment]
+                    self.units.add(inner)
                 self._enter(inner, inner if is_unit else unit)
             if isinstance(statement, ir.For):
                 for axis in statement.axes:
@@ -97,7 +97,7 @@ class Places:
 
     def written_in(self, body: list[ir.Statement]) -> set[ir.Local]:
         """What a list of statements may change."""
-        return set().union(*(self.written(each) for each in body)) if body else set()
+        return set().union(*(self.written(each) for each in body))
 
     def changed(self, value: ir.Value, point: Point) -> set[ir.Local]:
         """The locals that may have changed since a value was computed, when a point that sees it is reached."""

@@ -40,7 +40,7 @@ def planned(
         spill(plan, count)
     for value, point in demands:
         leaves: set[ir.Local] = set()
-        if gather(places, plan, value, point, leaves):
+        if gather(places, plan, value, point, leaves, set()):
             plan.needed |= leaves
         else:
             spill(plan, value)
@@ -53,13 +53,16 @@ def spill(plan: Plan, value: ir.Value) -> None:
         plan.needed.add(plan.spills[value])
 
 
-def gather(places: Places, plan: Plan, value: ir.Value, point: Point, leaves: set[ir.Local]) -> bool:
-    """Whether a value can be had at a point without a spill; the locals that it then takes."""
-    if value in plan.spills:
-        return True
+def gather(
+    places: Places, plan: Plan, value: ir.Value, point: Point, leaves: set[ir.Local], seen: set[ir.Value]
+) -> bool:
+    """Whether a value can be had at a point without a spill; the locals that it then takes. `seen`: asked already."""
+    if value in plan.spills or value in seen:
+        return True  # one that cannot be had ends the search
+    seen.add(value)
     if isinstance(value, (ir.Const, ir.Param, ir.LoopIndex)) or places.is_once(value):
         return True
     if isinstance(value, ir.Get):
         leaves.add(value.local)
         return value.local not in places.changed(value, point)
-    return all(gather(places, plan, each, point, leaves) for each in ir.operands_of(value))
+    return all(gather(places, plan, each, point, leaves, seen) for each in ir.operands_of(value))

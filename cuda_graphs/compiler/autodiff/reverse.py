@@ -42,14 +42,12 @@ class Reverse:
         self.sums: dict[ir.Value, ir.Value] = {}  # adjoints of values of the block whose image is open
         self.here = places.root  # that block
         self.counts: dict[ir.Statement, ir.Value] = {}  # how often a loop ran
-        self.known: list[dict[ir.Value, tuple[ir.Value, set[ir.Local]]]] = [
-            {}
-        ]  # by open block: computed again
+        # Computed again, by open block: the value, and the locals that it is made of.
+        self.known: list[dict[ir.Value, tuple[ir.Value, set[ir.Local]]]] = [{}]
         self.unit = Unit(places.root, {})
         self.loads: dict[ir.Statement, ir.Load] = {}  # of the gradient: of the kernel
-        self.turns: list[
-            tuple[Unit, ir.Block, int]
-        ] = []  # of units: their copy, and where the way back begins in it
+        # Of units: their copy, and where the way back begins in it.
+        self.turns: list[tuple[Unit, ir.Block, int]] = []
 
     def kernel(self) -> ir.Block:
         """The body of the gradient."""
@@ -104,7 +102,7 @@ class Reverse:
 
     def parallel(self, loop: ir.For) -> None:
         """A parallel loop: each iteration goes forward and back."""
-        for local, kept in sorted(self.unit.before.get(loop, {}).items(), key=lambda each: each[0].name):
+        for local, kept in self.unit.before.get(loop, {}).items():
             self.builder.put(ir.Set(self.local(local), self.builder.put(ir.Get(kept))))
         self.forget(self.places.written(loop))
         outer_unit, outer_known = self.unit, self.known
@@ -405,8 +403,6 @@ class Recorder(Reverse):
         self.demands[value, point] = None
         return ir.LoopIndex("asked", value.type)  # anything that is no constant
 
-
-Image = Callable[[Reverse, ir.Statement], None]
 
 IMAGES: dict[type, Callable[..., None]] = {
     ir.Op: Reverse.op,

@@ -226,8 +226,10 @@ def product(args: list[Any], type: ScalarType) -> Interval:
 
 
 def cast(args: list[Any], type: ScalarType) -> Interval:
-    ((a, b),) = args
-    low, high = (("add", each, 0, type.name) if not isinstance(each, int) else each for each in (a, b))
+    """The same numbers, if they fit."""
+    (bounds,) = args
+    fits = [isinstance(each, int) and type.minimum <= each <= type.maximum for each in bounds]
+    low, high = (each if fit else ("add", each, 0, type.name) for each, fit in zip(bounds, fits, strict=True))
     return low, high
 
 

@@ -44,9 +44,7 @@ class StackOf:
         """The last value that was put on it."""
         count = builder.op("sub", builder.put(ir.Get(self.top)), ir.Const(1, i32))
         builder.put(ir.Set(self.top, count))
-        if isinstance(
-            self.worker, ir.Const
-        ):  # of the kernel itself, which goes back even if there was no room
+        if isinstance(self.worker, ir.Const):  # the kernel itself, which goes back even if there was no room
             last = builder.op("sub", builder.put(ir.Extent(self.array, 0)), ir.Const(1, i32))
             count = builder.op("min", count, last)
         return builder.put(ir.Load(self.array, (count, self.worker), builder.loc))

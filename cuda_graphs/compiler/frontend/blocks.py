@@ -15,8 +15,8 @@ from typing import Any
 
 from .. import block, ir, warp
 from ..annotations import VectorType
-from ..artifact import SHARED_ALIGNMENT
-from ..collectives import COLLECTIVES, WARP, result_type
+from ..artifact import MOST_SHARED, SHARED_ALIGNMENT
+from ..collectives import COLLECTIVES, EXCHANGE, WARP, result_type
 from ..errors import (
     CompileArgumentError,
     CompileBlockError,
@@ -34,8 +34,6 @@ from .values import IndexRange, TypeOf, Vector
 __all__ = ["FUNCTIONS", "Team", "blocks_call", "team_of"]
 
 MOST_THREADS = 1024  # of a block, on all GPUs (CUDA C++ Programming Guide, "Compute Capabilities")
-MOST_SHARED = 48 * 1024  # bytes that a kernel may have without asking for more (same place)
-EXCHANGE = 33 * 8  # bytes that a reduction over a block takes: a result of each warp, and of all
 REMEDY = "write `for b, t in cg.blocks(n, 256)`, or cg.loop_config(block_dim=256) before a parallel loop"
 
 

@@ -67,7 +67,7 @@ def check_sections(kernel: ir.Kernel) -> ir.Kernel:
         for (i, a), (j, b) in combinations(enumerate(map(Uses, sections.blocks)), 2):
             for first, second in ((a, b), (b, a)):
                 for thing, written in first.writes.items():
-                    if thing in second.all():
+                    if thing in second.reads or thing in second.writes:
                         raise dependent(sections, (i, j), thing, written, second)
     return kernel
 
@@ -81,11 +81,11 @@ def dependent(
 ) -> CompileError:
     """Section i and section j of a region, of which one writes the thing at `written`."""
     does, loc = ("writes", other.writes[thing]) if thing in other.writes else ("reads", other.reads[thing])
-    lines = " and ".join(str(line_of(sections.locs[number])) for number in numbers)
+    lines = " and ".join(str(ir.line_of(sections.locs[number])) for number in numbers)
     return fail(
         CompileSectionError, written,
-        f"the sections of lines {lines} are not independent: one writes {named(thing)} on line {line_of(written)}, the "
-        f"other {does} it on line {line_of(loc)}",
+        f"the sections of lines {lines} are not independent: one writes {named(thing)} on line "
+        f"{ir.line_of(written)}, the other {does} it on line {ir.line_of(loc)}",
         "sections run at the same time: put both uses into one section, or one of them after cg.graph_parallel, or use "
         "an array for each section",
     )  # fmt: skip
@@ -99,10 +99,6 @@ def named(thing: Thing) -> str:
     return f"the {'field' if thing.space is ir.Space.FIELD else 'array'} {thing.path!r}"
 
 
-def line_of(loc: ir.Loc | None) -> int:
-    return 0 if loc is None else loc.line
-
-
 def arrays_apart(kernel: ir.Kernel) -> tuple[Apart, ...]:
     """Pairs of arrays that a call must not give the same memory, as an Artifact has them."""
     found: dict[tuple[str, str], Apart] = {}
@@ -112,7 +108,7 @@ def arrays_apart(kernel: ir.Kernel) -> tuple[Apart, ...]:
                 for other in b.arrays():
                     known = one.space is other.space is ir.Space.FIELD
                     if one is not other and not known and (one in a.writes or other in b.writes):
-                        lines = line_of(sections.locs[i]), line_of(sections.locs[j])
+                        lines = ir.line_of(sections.locs[i]), ir.line_of(sections.locs[j])
                         found.setdefault((one.path, other.path), (span(one), span(other), *lines))
     return tuple(found.values())
 

@@ -13,19 +13,25 @@ from __future__ import annotations
 from itertools import groupby
 
 from .. import ir
-from ..artifact import BARRIER, is_heavy, layout, settings_of, shared_layout
+from ..artifact import (
+    BARRIER,
+    MOST_SHARED,
+    SHARED_ALIGNMENT,
+    is_heavy,
+    layout,
+    settings_of,
+    shared_layout,
+)
 from ..bins import BYTES
-from ..collectives import WARP
+from ..collectives import EXCHANGE, WARP
 from ..errors import CompileError, CompileResidentError, fail
 from ..types import u32
 from .gather_atomics import JOINED
 
-__all__ = ["make_resident", "obstacle"]
+__all__ = ["make_resident"]
 
 BARRIER_WORDS = 96  # three counters, each in a line of the cache of its own (resident_ptx.py)
-EXCHANGE = 272  # bytes for reductions over a block
 SUM = WARP * (8 + 4)  # bytes for what a block gathers for one element (gather_ptx.py)
-SHARED_LIMIT = 48 << 10  # bytes that every launch may have
 
 
 def make_resident(program: ir.Program, loops: bool, chains: str | None) -> ir.Program:
@@ -95,15 +101,15 @@ def obstacle(tasks: list[ir.Task]) -> CompileError | None:
         if task.loop.blocks != first.loop.blocks:
             return fail(
                 CompileResidentError, task.loc, f"blocks of {task.loop.blocks} threads, and in line "
-                f"{first.loc.line if first.loc else 0} of {first.loop.blocks}: one launch has blocks of one size, so "
+                f"{ir.line_of(first.loc)} of {first.loop.blocks}: one launch has blocks of one size, so "
                 "these tasks cannot be resident",
                 "give them blocks of one size, or leave loop and chain at \"auto\"",
             )  # fmt: skip
     shared = sum(shared_by(task) for task in tasks)
-    if shared > SHARED_LIMIT:
+    if shared > MOST_SHARED:
         return fail(
             CompileResidentError, tasks[0].loc, f"the blocks of these tasks share {shared} bytes together, and one "
-            f"launch has {SHARED_LIMIT}: they cannot be resident",
+            f"launch has {MOST_SHARED}: they cannot be resident",
             "share less, or leave loop and chain at \"auto\"",
         )  # fmt: skip
     return None
@@ -111,5 +117,6 @@ def obstacle(tasks: list[ir.Task]) -> CompileError | None:
 
 def shared_by(task: ir.Task) -> int:
     """Bytes that blocks of a GPU share in the task, at most."""
-    team = EXCHANGE if task.loop is not None and task.loop.blocks else 0
+    exchange = -(-EXCHANGE // SHARED_ALIGNMENT) * SHARED_ALIGNMENT
+    team = exchange if task.loop is not None and task.loop.blocks else 0
     return shared_layout(task)[1] + team + BYTES * len(task.bins) + SUM * min(len(task.sums), JOINED)

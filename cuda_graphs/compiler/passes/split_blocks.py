@@ -66,10 +66,6 @@ def name_of(statement: ir.Barrier | ir.Collective) -> str:
     return f"cg.{statement.scope}.sync" if isinstance(statement, ir.Barrier) else f"cg.{statement.name}"
 
 
-def line(statement: ir.Statement) -> int:
-    return statement.loc.line if statement.loc is not None else 0
-
-
 # What is not computed again.
 KEPT = (ir.Get, ir.Load, ir.Atomic, ir.Op)
 
@@ -126,7 +122,7 @@ class Splitter:
                 assert gone is not None
                 raise fail(
                     CompileBarrierError, gone.loc, f"threads that leave here do not come to {name_of(found)} of line "
-                    f"{line(found)}",
+                    f"{ir.line_of(found.loc)}",
                     "put what they do not do under an `if`, and leave barriers, reductions and shuffles outside of it",
                 )  # fmt: skip
         return at
@@ -272,7 +268,9 @@ BLOCKS = {ir.If: ("then", "orelse"), ir.For: ("body",), ir.While: ("head", "body
 def check_apart(statement: ir.If | ir.For | ir.While, found: ir.Barrier | ir.Collective) -> None:
     """What is in a statement that threads of a block take in different ways: in an `if`, warps may meet."""
     if not isinstance(statement, ir.If):
-        why = f"a loop that threads of a block may leave at different times (line {line(statement)})"
+        why = (
+            f"a loop that threads of a block may leave at different times (line {ir.line_of(statement.loc)})"
+        )
         remedy = "make bounds and conditions the same in all threads: what cg.block.any(condition) gives is"
         raise fail(
             CompileBarrierError, found.loc, f"{name_of(found)} in {why}: some would wait for ever", remedy
@@ -281,14 +279,14 @@ def check_apart(statement: ir.If | ir.For | ir.While, found: ir.Barrier | ir.Col
         if scope_of(each) == "block":
             raise fail(
                 CompileBarrierError, each.loc, f"{name_of(each)} under an `if` that threads of a block may decide "
-                f"differently (line {line(statement)}): some would wait for ever",
+                f"differently (line {ir.line_of(statement.loc)}): some would wait for ever",
                 "put it behind the `if`, or decide by what is the same in all threads: cg.block.any(condition)",
             )  # fmt: skip
     for inner in ir.walk(ir.Block([statement])):
         if isinstance(inner, (ir.For, ir.While)) and next(meets(inner), None) is not None:
             raise fail(
                 CompileBarrierError, found.loc, f"{name_of(found)} in a loop under an `if` that threads of a block may "
-                f"decide differently (line {line(statement)})",
+                f"decide differently (line {ir.line_of(statement.loc)})",
                 "put the `if` into the loop",
             )  # fmt: skip
 
