@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from cuda_graphs._objects.stream import Stream
+from cuda_graphs._objects.stream import Stream, default_stream
 from cuda_graphs.kernels.ndarray import NDArray, clear_fields
 from cuda_graphs.kernels.recording import record_by
 from cuda_graphs.kernels.validation import Kept, OverwrittenError, check_kept, kept_of
@@ -70,9 +70,13 @@ class Tape:
         if self._state != "new":
             raise RuntimeError("a Tape is for one block: make a new one")
         _recording.begin(self)
+        try:
+            if self.loss is not None:
+                self.loss.fill(0)
+        except BaseException:
+            _recording.end()
+            raise
         self._state = "open"
-        if self.loss is not None:
-            self.loss.fill(0)
         return self
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
@@ -105,13 +109,14 @@ class Tape:
         for number, (function, args, stream) in reversed(list(enumerate(self.calls))):
             if number in self._kept:
                 check_kept(function, args, self._kept[number])
-            if stream is not None and before is not None and stream != before:
-                stream.wait(before)
+            where = stream or default_stream()  # as kernels that a function calls without a stream
+            if before is not None and where != before:
+                where.wait(before)
             if stream is None:
                 function.grad(*args)
             else:
                 function.grad(*args, stream=stream)
-                before = stream
+            before = where
 
     def note(self, function: Any, args: tuple[Any, ...], stream: Stream | None) -> None:
         """Have `function.grad(*args)` called on the way back."""

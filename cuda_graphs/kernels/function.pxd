@@ -1,11 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from libc.stdint cimport uint64_t
+from libcpp.vector cimport vector
 
 from cuda_graphs._objects.stream cimport Stream
-from cuda_graphs.kernels.reading cimport Reading
+from cuda_graphs.kernels.reading cimport Leaf, Reading
 from cuda_graphs.kernels.replay cimport Replay
 from cuda_graphs.kernels.specialisation cimport Specialisation
+
+
+cdef class Taken:
+    cdef vector[Leaf] leaves
+    cdef vector[uint64_t] keys
+    cdef Reading r
 
 
 cdef class KernelFunction:
@@ -20,7 +27,6 @@ cdef class KernelFunction:
     cdef Replay replay         # that of the last call
     cdef size_t builds
     cdef bint replayed
-    cdef bint is_refused       # the driver does not build its graph
     cdef list readers
     cdef tuple names
     cdef object index_of       # the place of a parameter, by name
@@ -35,6 +41,7 @@ cdef class KernelFunction:
     cdef dict __dict__
 
     cdef tuple _order(self, tuple args, dict keywords)
+    cdef Taken _taken(self, tuple args, bint in_graph)
     cdef int _read(self, Reading* r, tuple args) except -1
     cdef Specialisation _specialisation(self, tuple args)
     cdef Specialisation _find(self, Reading* r, tuple args)
@@ -43,6 +50,7 @@ cdef class KernelFunction:
     cdef bint _capture_for_others(self, tuple args, Stream stream, object label) except -1
     cdef bint _is_replayed(self) noexcept
     cdef Replay _replay_or_none(self, Specialisation code, Reading* r)
+    cdef Specialisation _instead_of(self, Specialisation code, tuple args)
     cdef Replay _replay(self, Specialisation code, Reading* r)
     cdef object _launch(self, Specialisation code, Reading* r, tuple args, Stream stream)
     cdef object _run(self, Reading* r, tuple args, Stream stream, object label=*)

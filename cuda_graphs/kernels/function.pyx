@@ -67,6 +67,14 @@ cdef Stream usual_stream = default_stream()
 cdef bint usual_is_of_thread = usual_stream is PER_THREAD_DEFAULT_STREAM  # another one for who gives memory back elsewhere
 
 
+cdef class Taken:
+    """The arguments of one call, taken apart, where that need not be fast."""
+
+    def __dealloc__(self):
+        Py_XDECREF(self.r.staff)
+        Py_XDECREF(self.r.members)
+
+
 cdef class KernelFunction:
     """A function that runs on the device: `kernel` makes it.
 
@@ -115,6 +123,14 @@ cdef class KernelFunction:
         if self.mode is None:
             note_call(self, args, stream)
         return result
+
+    cdef Taken _taken(self, tuple args, bint in_graph):
+        cdef Taken taken = Taken.__new__(Taken)
+        taken.leaves.resize(self.leaves)
+        taken.keys.resize(self.keys)
+        taken.r.leaves, taken.r.keys, taken.r.in_graph = taken.leaves.data(), taken.keys.data(), in_graph
+        self._read(&taken.r, args)
+        return taken
 
     cdef tuple _order(self, tuple args, dict keywords):
         """Arguments as the function lists them."""
@@ -169,7 +185,7 @@ cdef class KernelFunction:
             specs[name] = reader.spec(value)
         return specs
 
-    def _compile(self, args, embedded):
+    def _compile(self, args, embedded, is_refused=False):
         signature = self._signature(args)
         leaves = {path: number for reader in self.readers for path, number in leaf_paths(reader)}
         if self.has_checkpoints:
@@ -177,11 +193,12 @@ cdef class KernelFunction:
         current_device()
         target, shape = target_of(self.fast_math)
         try:
-            artifact = self._artifact(signature, target, *self._lowering(embedded))
+            lowering = self.options.lowering(False, False) if is_refused else self._lowering(embedded)
+            artifact = self._artifact(signature, target, *lowering)
         except CompileError as error:
             raise self._shown(error)
         guards = guards_of(artifact.captured)
-        if artifact.lowering == "host" and self.loop == "auto" and self._is_replayed():
+        if artifact.lowering == "host" and self.loop == "auto" and self._is_replayed() and not is_refused:
             log.info("%s(): loops between tasks run on the host, the device has no conditional nodes", self.name)
         return load(self.name, artifact, shape, leaves, guards, labels_of(self.function, artifact))
 
@@ -191,7 +208,7 @@ cdef class KernelFunction:
 
     cdef bint _is_replayed(self) noexcept:
         """Whether calls launch one graph."""
-        return self.is_graph and graphs_are_on and not self.debug and not self.is_refused
+        return self.is_graph and graphs_are_on and not self.debug
 
     def _artifact(self, signature, target, graph, chain):
         options = {"graph": graph, "chain": chain, "mode": self.mode, "checkpoints": bool(self.has_checkpoints)}
@@ -232,44 +249,20 @@ cdef class KernelFunction:
         self._specialisation(self._order(args, keywords))
 
     cdef Specialisation _specialisation(self, tuple args):
-        cdef vector[Leaf] leaves
-        cdef vector[uint64_t] keys
-        cdef Reading r
-        leaves.resize(self.leaves)
-        keys.resize(self.keys)
-        r.leaves, r.keys = leaves.data(), keys.data()
-        r.staff = r.members = NULL
-        r.in_graph = False
-        try:
-            self._read(&r, args)
-            return self._find(&r, args)
-        finally:
-            Py_XDECREF(r.staff)
-            Py_XDECREF(r.members)
+        cdef Taken taken = self._taken(args, False)
+        return self._find(&taken.r, args)
 
     cdef tuple _launches(self, tuple args):
         """What Specialisation.launches gives, and the plan."""
-        cdef vector[Leaf] leaves
-        cdef vector[uint64_t] keys
-        cdef Reading r
+        cdef Taken taken = self._taken(args, True)
+        cdef Specialisation code = self._find(&taken.r, args)
         cdef dict owners = {}
-        leaves.resize(self.leaves)
-        keys.resize(self.keys)
-        r.leaves, r.keys = leaves.data(), keys.data()
-        r.staff = r.members = NULL
-        r.in_graph = True
-        try:
-            self._read(&r, args)
-            code = self._find(&r, args)
-            code.check_apart(r.leaves)
-            if r.staff != NULL:
-                (<Foreign>r.staff).check_stays(code.writes)
-            for reader, value in zip(self.readers, args):
-                (<Reader>reader).own(owners, value)
-            return code.launches(r.leaves, owners, code.new_temps()), code.artifact.plan
-        finally:
-            Py_XDECREF(r.staff)
-            Py_XDECREF(r.members)
+        code.check_apart(taken.r.leaves)
+        if taken.r.staff != NULL:
+            (<Foreign>taken.r.staff).check_stays(code.writes)
+        for reader, value in zip(self.readers, args):
+            (<Reader>reader).own(owners, value)
+        return code.launches(taken.r.leaves, owners, code.new_temps()), code.artifact.plan
 
     def __cuda_graph_emit__(self, node, args):
         """Add a KernelNode for each task after `node`; `node.call(function, *args)` calls it. The last one."""
@@ -315,7 +308,7 @@ cdef class KernelFunction:
         if replays:
             replay = self._replay_or_none(code, r)
             if replay is None:
-                self.called = code = self._find(r, args)
+                self.called = code = self._instead_of(code, args)
         if label is not None:
             r.leaves[self.start].bits = <uint64_t>number_of(self.name, code.labels, label)
         if staff is not None:
@@ -344,7 +337,7 @@ cdef class KernelFunction:
         """Launch the tasks; what they return."""
         if code.answers:
             return code.launch_for_results(r.leaves, stream, NULL)
-        code.launch(r.leaves, stream)
+        code.launch(r.leaves, stream, NULL)
         return None
 
     cdef int _capture(self, tuple args, Stream stream, object label) except -1:
@@ -363,16 +356,27 @@ cdef class KernelFunction:
             return capture.is_there
 
     cdef Replay _replay_or_none(self, Specialisation code, Reading* r):
-        """None where the driver does not build such a graph: then the kernel does without, from now on."""
+        """None where the driver does not build such a graph."""
         try:
             return self._replay(code, r)
         except CUDANotSupportedError as error:
             if self.loop != "auto":
                 raise
             log.info("%s() launches its tasks one by one: the driver builds no graph of them (%s)", self.name, error)
-            self.forget()
-            self.is_refused = True
             return None
+
+    cdef Specialisation _instead_of(self, Specialisation code, tuple args):
+        """Code for the same arguments that needs no graph, from now on: the driver does not build that of `code`."""
+        cdef Specialisation other
+        with self.lock:
+            if code.instead is None:
+                other = self._compile(args, False, is_refused=True)
+                other.is_refused, other.is_replayable = True, False
+                code.instead = other
+                for found in self.known.values():
+                    found[:] = [other if each is code else each for each in found]
+                self.last = None
+            return code.instead
 
     cdef Replay _replay(self, Specialisation code, Reading* r):
         """The graph of the specialisation in the current context."""
@@ -418,25 +422,14 @@ cdef class KernelFunction:
             TypeError, ValueError: It has none with this label.
             RuntimeError: The stream is being captured.
         """
-        cdef vector[Leaf] leaves
-        cdef vector[uint64_t] keys
-        cdef Reading r
+        cdef Taken taken
         if not self.has_checkpoints:
             raise AttributeError(f"{self.name} has no checkpoints: write @cg.kernel(graph=True, checkpoints=True)")
         if from_checkpoint is None:
             raise TypeError(f"{self.name}.resume(): from_checkpoint must be a label, not None")
         args = self._order(args, keywords)
-        leaves.resize(self.leaves)
-        keys.resize(self.keys)
-        r.leaves, r.keys = leaves.data(), keys.data()
-        r.staff = r.members = NULL
-        r.in_graph = False
-        try:
-            self._read(&r, args)
-            return self._run(&r, args, usual_stream if stream is None else Stream_accept(stream), from_checkpoint)
-        finally:
-            Py_XDECREF(r.staff)
-            Py_XDECREF(r.members)
+        taken = self._taken(args, False)
+        return self._run(&taken.r, args, usual_stream if stream is None else Stream_accept(stream), from_checkpoint)
 
     def graph(self, *args, **keywords):
         """A GraphDef with the nodes of a call with these arguments, to look at, to draw, or to go on with."""
@@ -456,7 +449,7 @@ cdef class KernelFunction:
         args = self._order(args, keywords)
         code = self._specialisation(args)
         annotations = {name: (<Reader>reader).annotation for name, reader in zip(self.names, self.readers)}
-        why = self.options.why(code.artifact, self.is_refused)
+        why = self.options.why(code.artifact, code.is_refused)
         return explain(self.function, annotations, self._signature(args), code.artifact, why)
 
     @property
@@ -494,7 +487,7 @@ cdef class KernelFunction:
         cdef Reader reader
         with self.lock:
             self.last = self.called = self.replay = None
-            self.replayed = self.is_refused = False
+            self.replayed = False
             if self.gradient is not None:
                 self.gradient.forget()
             self.known.clear()

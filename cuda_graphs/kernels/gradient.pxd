@@ -37,7 +37,7 @@ cdef class Sizes:
 cdef class GradientFunction(KernelFunction):
     cdef KernelFunction counter
     cdef dict sizes          # Sizes by Specialisation
-    cdef object heaps        # Buffers by Stream
+    cdef object heaps        # dicts of Buffers by the number of the device, by Stream
     cdef object room
     cdef readonly object stats
 

@@ -4,7 +4,8 @@
 
 How large stacks become, the host works out from extents and numbers of the call where it can; else a kernel counts it,
 and the host waits for that. Sizes are parameters of the launch, as addresses are, so nothing is uploaded for them. The
-memory is of one stream, whose order keeps calls apart, and only grows.
+memory is of one stream, whose order keeps calls apart, and only grows; of a default stream that each thread has for itself, it is
+of one call.
 """
 
 import weakref
@@ -20,6 +21,7 @@ from cuda_graphs.kernels.function cimport KernelFunction, begin
 from cuda_graphs.kernels.reading cimport Leaf, Reading
 from cuda_graphs.kernels.specialisation cimport Source, Specialisation, kLeaf, number_of
 
+from cuda_graphs._objects.stream import PER_THREAD_DEFAULT_STREAM
 from cuda_graphs.compiler.autodiff.sizes import Wrapped, evaluate, leaves_of
 from cuda_graphs.compiler.types import SCALARS
 from cuda_graphs.kernels.grad_stats import GradStats
@@ -94,7 +96,7 @@ cdef class GradientFunction(KernelFunction):
         cdef Sizes sizes = self._sizes(code)
         cdef vector[uint64_t] words
         cdef list rooms, workers, offsets = []
-        cdef Buffer heap = None, temps = None
+        cdef Buffer heap
         cdef uint64_t size = 0, base = 0
         check_operands(self.name, sizes, r.leaves)
         self.stats.calls += 1
@@ -112,9 +114,7 @@ cdef class GradientFunction(KernelFunction):
                 words.push_back(<uint64_t>count)
         if code.answers:
             return code.launch_for_results(r.leaves, stream, &words)
-        if code.temp_bytes:
-            temps = current_device().memory_resource.allocate(code.temp_bytes, stream=stream)
-        code.run(r.leaves, stream, temps._address if temps is not None else 0, &words)
+        code.launch(r.leaves, stream, &words)
         return None
 
     cdef Sizes _sizes(self, Specialisation code):
@@ -153,14 +153,20 @@ cdef class GradientFunction(KernelFunction):
 
     cdef object _heap(self, uint64_t size, Stream stream):
         """Memory of as many bytes for work of a stream: what it had before is enough, or goes when its work is done."""
-        cdef Buffer found = self.heaps.get(stream)
+        cdef dict of_devices
+        cdef Buffer found
+        device = current_device()
         self.stats.heap_bytes = size
+        if stream == PER_THREAD_DEFAULT_STREAM:  # one name for a stream of each thread: nobody else may have the memory
+            self.stats.heap_grows += 1
+            return device.memory_resource.allocate(size, stream=stream)
+        of_devices = self.heaps.setdefault(stream, {})  # the default stream is another one on each device
+        found = of_devices.get(device.device_id)
         if found is None or found._size < size:
             self.stats.heap_grows += 1
             if found is not None:
                 size = max(size, 2 * found._size)
-            found = current_device().memory_resource.allocate(size, stream=stream)
-            self.heaps[stream] = found
+            found = of_devices[device.device_id] = device.memory_resource.allocate(size, stream=stream)
         return found
 
     def info(self, *args):

@@ -90,9 +90,9 @@ def tell() -> None:
         error = report.take()
         if error is not None:
             raise error
-    if _left:
-        error = _left.popleft()
-        assert error is not None
+    with _lock:  # so that of two who wait one gets it
+        error = _left.popleft() if _left else None
+    if error is not None:
         raise error
 
 

@@ -77,7 +77,6 @@ cdef Kept kept_of(Stream stream):
     cdef Kept kept = waiting.get(address)
     cdef StreamBox* box
     if kept is None:
-        let_go()  # so that streams go too, of a program that makes no arrays any more
         kept = Kept.__new__(Kept)
         box = box_of[StreamBox](stream._h)
         # Held by its handle, which a later close() of the user's does not take away.
@@ -90,6 +89,8 @@ cdef Kept kept_of(Stream stream):
 
 cdef int keep(Stream stream, tuple arguments) except -1:
     cdef Kept kept
+    if <uintptr_t>raw_of(stream._h) not in waiting:
+        let_go()  # so that streams go too, of a program that makes no arrays any more
     done = []  # goes after the lock is free: what ends with an argument may do anything
     with lock:
         kept = kept_of(stream)

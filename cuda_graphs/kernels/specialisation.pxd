@@ -101,6 +101,8 @@ cdef class Specialisation:
     cdef bint draws                  # random numbers
     cdef bint leaves_memory          # arrays may go while it runs, and their memory with them
     cdef readonly bint is_replayable  # one graph: the host does not decide between its tasks
+    cdef Specialisation instead      # where the driver does not build the graph; None: it does, or nobody has tried
+    cdef bint is_refused             # it is instead of such a one
     cdef readonly bint is_straight   # tasks, with no control flow between them
     cdef readonly bint prints        # a call waits for what it writes
     cdef readonly bint answers       # a call waits for what it returns, or for a report of asserts
@@ -126,7 +128,7 @@ cdef class Specialisation:
     cdef uint64_t begin_of(self, const Span& span, const Leaf* leaves) noexcept nogil
 
     # On a stream that is not captured.
-    cdef int launch(self, const Leaf* leaves, Stream stream) except -1
+    cdef int launch(self, const Leaf* leaves, Stream stream, const vector[uint64_t]* stacks) except -1
     # (LaunchConfig, Kernel, arguments, reads, writes) of each task, as nodes of graphs take them. `owners`: what leaf of
     # which argument, by number; `temps`: memory of the temporary arrays.
     cdef list launches(self, const Leaf* leaves, dict owners, list temps)

@@ -91,14 +91,13 @@ cdef class Specialisation:
             total *= (end - begin + stride - 1) // stride
         return total
 
-    cdef int launch(self, const Leaf* leaves, Stream stream) except -1:
+    cdef int launch(self, const Leaf* leaves, Stream stream, const vector[uint64_t]* stacks) except -1:
         cdef Buffer memory = None
         cdef CUdeviceptr temps = 0
         if self.temp_bytes:
             memory = allocate(self.temp_bytes, stream)
             temps = memory._address
-        self.run(leaves, stream, temps, NULL)
-        return 0
+        return self.run(leaves, stream, temps, stacks)
 
     cdef int run(self, const Leaf* leaves, Stream stream, CUdeviceptr temps, const vector[uint64_t]* stacks) except -1:
         cdef StreamHandle h = stream._h  # a copy: another thread may close the stream meanwhile
