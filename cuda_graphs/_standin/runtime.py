@@ -48,7 +48,7 @@ def install() -> None:
     """Replace the functions now, or when the module is imported."""
     if MODULE in sys.modules:
         replace(sys.modules[MODULE])
-    else:
+    elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
 
 
@@ -62,8 +62,9 @@ def replace(runtime: ModuleType) -> None:
 
     def of_the_driver(name: str) -> Callable[..., tuple[Any, ...]]:
         def call(*arguments: Any) -> tuple[Any, ...]:
-            started = driver.cuInit(0)
-            return status(getattr(driver, name)(*arguments) if int(started[0]) == 0 else (*started, None))
+            (started,) = driver.cuInit(0)
+            answer = getattr(driver, name)(*arguments)
+            return status(answer if int(started) == 0 else (started, *answer[1:]))
 
         call.__name__ = name
         return call

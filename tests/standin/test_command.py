@@ -102,6 +102,17 @@ def test_a_machine_without_devices_can_be_played(python):
     assert child.stdout.split()[1] == "100", child.stderr  # CUDA_ERROR_NO_DEVICE
 
 
+def test_functions_of_the_runtime_answer_without_devices_as_with_them(python):
+    """The status of the start, and as many values behind it as ever."""
+    code = """
+from cuda.bindings import runtime
+print(runtime.cudaGetDeviceCount(), runtime.cudaDeviceSynchronize())
+"""
+    child = python(*STAND_IN, "-c", code, CUDA_GRAPHS_HOST_DEVICES="0")
+    error = "<cudaError_t.cudaErrorNoDevice: 100>"
+    assert child.stdout == f"({error}, None) ({error},)\n", child.stderr
+
+
 def test_this_package_and_others_share_one_driver(python):
     child = python(
         *STAND_IN,
@@ -253,6 +264,14 @@ print(hostdriver.stands_in())
 def test_standing_in_twice_is_once(python):
     child = python(
         "-c",
-        "from cuda_graphs.hostdriver import stand_in as s, stands_in; print(stands_in()); s(); s(); print(stands_in())",
+        """
+import sys
+from cuda_graphs.hostdriver import stand_in, stands_in
+print(stands_in())
+stand_in()
+finders = len(sys.meta_path)
+stand_in()
+print(stands_in(), len(sys.meta_path) - finders)
+""",
     )
-    assert child.stdout == "False\nTrue\n", child.stderr
+    assert child.stdout == "False\nTrue 0\n", child.stderr

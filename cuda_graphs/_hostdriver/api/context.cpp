@@ -32,6 +32,17 @@ void push_context(Context& context) {
 
 }  // namespace cgh
 
+namespace {
+
+// The context of a call that may name one; NULL is the current one.
+CUresult named_context(CUcontext handle, Context** out) {
+    if (handle == nullptr) return any_current_context(out);
+    *out = cast<Context>(handle);
+    return *out != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+}  // namespace
+
 CGH_API CUresult cuCtxGetCurrent(CUcontext* pctx) {
     return entry("cuCtxGetCurrent", [&]() -> CUresult {
         REQUIRE(pctx != nullptr, CUDA_ERROR_INVALID_VALUE);
@@ -79,34 +90,6 @@ CGH_API CUresult cuCtxPopCurrent_v2(CUcontext* pctx) {
     });
 }
 
-CGH_API CUresult cuCtxGetDevice(CUdevice* device) {
-    return entry("cuCtxGetDevice", [&]() -> CUresult {
-        REQUIRE(device != nullptr, CUDA_ERROR_INVALID_VALUE);
-        Context* context = nullptr;
-        TRY(any_current_context(&context));
-        *device = context->device();
-        return CUDA_SUCCESS;
-    });
-}
-
-CGH_API CUresult cuCtxSynchronize(void) {
-    return entry("cuCtxSynchronize", [&]() -> CUresult {
-        Context* context = nullptr;
-        TRY(current_context(&context));
-        TRY(Capture::refuse_synchronize(*context));
-        return context->synchronize();
-    });
-}
-
-namespace {
-// The context of a call that may name one; NULL is the current one.
-CUresult named_context(CUcontext handle, Context** out) {
-    if (handle == nullptr) return any_current_context(out);
-    *out = cast<Context>(handle);
-    return *out != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
-}
-}  // namespace
-
 CGH_API CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext ctx) {
     return entry("cuCtxGetDevice", [&]() -> CUresult {
         REQUIRE(device != nullptr, CUDA_ERROR_INVALID_VALUE);
@@ -125,6 +108,14 @@ CGH_API CUresult cuCtxSynchronize_v2(CUcontext ctx) {
         TRY(Capture::refuse_synchronize(*context));
         return context->synchronize();
     });
+}
+
+CGH_API CUresult cuCtxGetDevice(CUdevice* device) {
+    return cuCtxGetDevice_v2(device, nullptr);
+}
+
+CGH_API CUresult cuCtxSynchronize(void) {
+    return cuCtxSynchronize_v2(nullptr);
 }
 
 CGH_API CUresult cuCtxGetStreamPriorityRange(int* leastPriority, int* greatestPriority) {

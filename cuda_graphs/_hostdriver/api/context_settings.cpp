@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Contexts that programs make for themselves, beside the primary ones, and what may be set on a context.
-#include <algorithm>
-
 #include "../exec/thread_state.hpp"
 #include "../objects/arena.hpp"
 #include "../objects/capture.hpp"

@@ -54,6 +54,20 @@ CUresult solid_of(const CUDA_MEMCPY3D_PEER& peer, CUDA_MEMCPY3D* out) {
     return CUDA_SUCCESS;
 }
 
+CUresult check_batch_attributes(const CUmemcpyAttributes* attributes, const std::size_t* first, std::size_t count,
+                                std::size_t copies) {
+    // "attrsIdxs ... the first entry must be 0", and each entry is larger than the one before it.
+    REQUIRE(attributes != nullptr && first != nullptr && count != 0 && count <= copies && first[0] == 0,
+            CUDA_ERROR_INVALID_VALUE);
+    for (std::size_t i = 0; i < count; ++i) {
+        REQUIRE(first[i] < copies && (i == 0 || first[i] > first[i - 1]), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(attributes[i].srcAccessOrder >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM &&
+                    attributes[i].srcAccessOrder <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY,
+                CUDA_ERROR_INVALID_VALUE);
+    }
+    return CUDA_SUCCESS;
+}
+
 }  // namespace
 
 CGH_API CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount) {
@@ -179,15 +193,7 @@ CGH_API CUresult cuMemcpyBatchAsync_v2(CUdeviceptr* dsts, CUdeviceptr* srcs, siz
         TRY(find_stream(hStream, &stream));
         REQUIRE(!stream->is_legacy(), CUDA_ERROR_INVALID_VALUE);
         REQUIRE(dsts != nullptr && srcs != nullptr && sizes != nullptr && count != 0, CUDA_ERROR_INVALID_VALUE);
-        // "attrsIdxs ... the first entry must be 0", and each entry is larger than the one before it.
-        REQUIRE(attrs != nullptr && attrsIdxs != nullptr && numAttrs != 0 && numAttrs <= count && attrsIdxs[0] == 0,
-                CUDA_ERROR_INVALID_VALUE);
-        for (std::size_t i = 0; i < numAttrs; ++i) {
-            REQUIRE(attrsIdxs[i] < count && (i == 0 || attrsIdxs[i] > attrsIdxs[i - 1]), CUDA_ERROR_INVALID_VALUE);
-            REQUIRE(attrs[i].srcAccessOrder >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM &&
-                        attrs[i].srcAccessOrder <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY,
-                    CUDA_ERROR_INVALID_VALUE);
-        }
+        TRY(check_batch_attributes(attrs, attrsIdxs, numAttrs, count));
         TRY(stream->intake().inspect(*stream, Inspection::kForbidden));
         for (std::size_t i = 0; i < count; ++i) {
             Copy checked;

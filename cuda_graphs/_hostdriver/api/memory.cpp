@@ -204,8 +204,8 @@ CGH_API CUresult cuMemAllocPitch_v2(CUdeviceptr* dptr, size_t* pPitch, size_t Wi
         REQUIRE(pPitch != nullptr, CUDA_ERROR_INVALID_VALUE);
         REQUIRE(ElementSizeBytes == 4 || ElementSizeBytes == 8 || ElementSizeBytes == 16, CUDA_ERROR_INVALID_VALUE);
         std::size_t pitch = 0, bytes = 0;
-        REQUIRE(!__builtin_add_overflow(WidthInBytes, std::size_t{511}, &pitch), CUDA_ERROR_INVALID_VALUE);
-        pitch = pitch / 512 * 512;
+        REQUIRE(!__builtin_add_overflow(WidthInBytes, kMemoryAlignment - 1, &pitch), CUDA_ERROR_INVALID_VALUE);
+        pitch = pitch / kMemoryAlignment * kMemoryAlignment;
         REQUIRE(!__builtin_mul_overflow(pitch, Height, &bytes), CUDA_ERROR_INVALID_VALUE);
         TRY(allocate(MemoryKind::kDevice, bytes, 0, dptr));
         *pPitch = pitch;

@@ -20,7 +20,7 @@ CUresult load_module(CUmodule* out, const void* image, unsigned count, CUjit_opt
     Ref<Image> loaded;
     const CUresult result = Image::load(image, 0, &loaded);
     write_jit_log(count, options, values, result);
-    return result != CUDA_SUCCESS ? result : create_module(std::move(loaded), out);
+    return result != CUDA_SUCCESS ? result : create_module(std::move(loaded), *context, out);
 }
 
 CUresult load_module_file(CUmodule* out, const char* name) {
@@ -29,7 +29,7 @@ CUresult load_module_file(CUmodule* out, const char* name) {
     TRY(current_context(&context));
     Ref<Image> loaded;
     TRY(Image::load_file(name, &loaded));
-    return create_module(std::move(loaded), out);
+    return create_module(std::move(loaded), *context, out);
 }
 
 CUresult find_module(CUmodule handle, Image** out) {

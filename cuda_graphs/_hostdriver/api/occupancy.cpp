@@ -38,6 +38,21 @@ Best best_block(const Kernel& kernel, int limit, CUoccupancyB2DSize shared_of, s
     return best;
 }
 
+CUresult potential_block(int* grid, int* block, CUfunction function, CUoccupancyB2DSize shared_of,
+                         std::size_t dynamic_shared, int block_limit) {
+    REQUIRE(grid != nullptr && block != nullptr && block_limit >= 0, CUDA_ERROR_INVALID_VALUE);
+    Kernel* kernel = find_kernel(function);
+    REQUIRE(kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
+    int limit = static_cast<int>(kernel->code().max_threads_per_block);
+    // cuda.h: "If blockSizeLimit is 0, the configurator will use the maximum block size permitted by the device /
+    // function instead."
+    if (block_limit != 0) limit = std::min(limit, block_limit);
+    const Best best = best_block(*kernel, limit, shared_of, dynamic_shared);
+    *block = best.block;
+    *grid = best.blocks * multiprocessors();
+    return CUDA_SUCCESS;
+}
+
 CUresult cluster_config(CUfunction function, const CUlaunchConfig* config, Kernel** kernel, LaunchShape* shape) {
     *kernel = find_kernel(function);
     REQUIRE(*kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
@@ -69,17 +84,8 @@ CGH_API CUresult cuOccupancyMaxPotentialBlockSize(int* minGridSize, int* blockSi
                                                   CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize,
                                                   int blockSizeLimit) {
     return entry("cuOccupancyMaxPotentialBlockSize", [&]() -> CUresult {
-        REQUIRE(minGridSize != nullptr && blockSize != nullptr && blockSizeLimit >= 0, CUDA_ERROR_INVALID_VALUE);
-        Kernel* kernel = find_kernel(func);
-        REQUIRE(kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
-        int limit = static_cast<int>(kernel->code().max_threads_per_block);
-        // cuda.h: "If blockSizeLimit is 0, the configurator will use the maximum block size permitted by the device /
-        // function instead."
-        if (blockSizeLimit != 0) limit = std::min(limit, blockSizeLimit);
-        const Best best = best_block(*kernel, limit, blockSizeToDynamicSMemSize, dynamicSMemSize);
-        *blockSize = best.block;
-        *minGridSize = best.blocks * multiprocessors();
-        return CUDA_SUCCESS;
+        return potential_block(minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize,
+                               blockSizeLimit);
     });
 }
 
@@ -128,9 +134,9 @@ CGH_API CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int
                                                            CUoccupancyB2DSize blockSizeToDynamicSMemSize,
                                                            size_t dynamicSMemSize, int blockSizeLimit,
                                                            unsigned int flags) {
-    if (flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
-        return entry("cuOccupancyMaxPotentialBlockSizeWithFlags",
-                     []() -> CUresult { return CUDA_ERROR_INVALID_VALUE; });
-    return cuOccupancyMaxPotentialBlockSize(minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize,
-                                            blockSizeLimit);
+    return entry("cuOccupancyMaxPotentialBlockSizeWithFlags", [&]() -> CUresult {
+        REQUIRE(flags <= CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE, CUDA_ERROR_INVALID_VALUE);
+        return potential_block(minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize,
+                               blockSizeLimit);
+    });
 }

@@ -3,7 +3,6 @@
 //
 // Attributes of streams: kept as they were set. Nothing here depends on them: there is no persisting cache, a thread
 // that synchronises runs the work itself, and all memory is in one domain.
-#include <map>
 #include <mutex>
 
 #include "../objects/context.hpp"
@@ -16,24 +15,15 @@ using namespace cgh;
 
 namespace {
 
-struct Attributes {
-    CUsynchronizationPolicy policy = CU_SYNC_POLICY_AUTO;
-    CUlaunchMemSyncDomain domain = CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT;
-    CUlaunchMemSyncDomainMap domain_map{0, 1};
-    CUaccessPolicyWindow window{};
-};
+std::mutex attributes_mutex;  // guards those of every stream
 
-std::mutex attributes_mutex;                         // guards the one below
-std::map<std::uint64_t, Attributes> attributes_set;  // by the stream's id, which is never used again
-
-Attributes attributes_of(const Stream& stream) {
+StreamAttributes attributes_of(const Stream& stream) {
     const std::lock_guard<std::mutex> lock(attributes_mutex);
-    const auto found = attributes_set.find(stream.id());
-    return found != attributes_set.end() ? found->second : Attributes{};
+    return stream.attributes;
 }
 
 CUresult read(const Stream& stream, CUstreamAttrID which, CUstreamAttrValue* out) {
-    const Attributes attributes = attributes_of(stream);
+    const StreamAttributes attributes = attributes_of(stream);
     switch (which) {
         case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
             out->accessPolicyWindow = attributes.window;
@@ -57,8 +47,8 @@ CUresult read(const Stream& stream, CUstreamAttrID which, CUstreamAttrValue* out
 
 // Refuses what this device has not: domains past CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT, windows larger than
 // CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE, and another priority than the stream was made with.
-CUresult write(const Stream& stream, CUstreamAttrID which, const CUstreamAttrValue& value) {
-    Attributes next = attributes_of(stream);
+CUresult write(Stream& stream, CUstreamAttrID which, const CUstreamAttrValue& value) {
+    StreamAttributes next = attributes_of(stream);
     switch (which) {
         case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
             REQUIRE(value.accessPolicyWindow.num_bytes == 0, CUDA_ERROR_INVALID_VALUE);
@@ -84,7 +74,7 @@ CUresult write(const Stream& stream, CUstreamAttrID which, const CUstreamAttrVal
             return CUDA_ERROR_INVALID_VALUE;
     }
     const std::lock_guard<std::mutex> lock(attributes_mutex);
-    attributes_set[stream.id()] = next;
+    stream.attributes = next;
     return CUDA_SUCCESS;
 }
 
@@ -120,9 +110,8 @@ CGH_API CUresult cuStreamCopyAttributes(CUstream dst, CUstream src) {
         TRY(find_inspectable(dst, &to));
         TRY(find_inspectable(src, &from));
         REQUIRE(&to->context() == &from->context(), CUDA_ERROR_INVALID_VALUE);
-        const Attributes copied = attributes_of(*from);
         const std::lock_guard<std::mutex> lock(attributes_mutex);
-        attributes_set[to->id()] = copied;
+        to->attributes = from->attributes;
         return CUDA_SUCCESS;
     });
 }

@@ -24,8 +24,9 @@ struct Noted {
     std::int64_t start, end;
 };
 
-std::mutex noted_mutex;   // guards the one below
-std::deque<Noted> noted;  // a deque, so that names stay where they are
+std::mutex noted_mutex;  // guards the one below
+// A deque, so that names stay where they are; never destroyed: nodes may run until the process ends.
+std::deque<Noted>& noted = *new std::deque<Noted>;
 
 std::string name_of(const ExecNode& node) {
     const auto* const kernel = std::get_if<KernelParams>(&node.params);

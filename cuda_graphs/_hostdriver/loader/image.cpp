@@ -35,9 +35,8 @@ std::atomic<bool> tells_refusals{false};
 
 // How a program comes to code that can be run here.
 constexpr const char* kHowToGetPtx =
-    "; the host driver runs PTX. How to get it: nvcc -ptx, or nvcc -gencode arch=compute_90,code=compute_90 to have it "
-    "in "
-    "the fatbin; NVRTC with --gpu-architecture=compute_90 and nvrtcGetPTX; cuda.core: Program.compile(\"ptx\")";
+    "; the host driver runs PTX. How to get it: nvcc -ptx, or nvcc -gencode arch=compute_90,code=compute_90 to have "
+    "it in the fatbin; NVRTC with --gpu-architecture=compute_90 and nvrtcGetPTX; cuda.core: Program.compile(\"ptx\")";
 
 bool current_loader(cgh_loader* out) {
     std::lock_guard<std::mutex> lock(loader_mutex);

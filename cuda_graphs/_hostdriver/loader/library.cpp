@@ -29,13 +29,13 @@ CUresult create_library(Ref<Image> image, CUlibrary* out) {
     return CUDA_SUCCESS;
 }
 
-CUresult create_module(Ref<Image> image, CUmodule* out) {
+CUresult create_module(Ref<Image> image, Context& context, CUmodule* out) {
     Image* content = image.get();
     Module* module = arena<Module>.create(Module{std::move(image), false});
     if (module == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
     std::lock_guard<std::mutex> lock(handles_mutex);
     content->module = module;
-    any_current_context(&content->context);
+    content->context = &context;
     *out = reinterpret_cast<CUmodule>(module);
     return CUDA_SUCCESS;
 }

@@ -25,7 +25,7 @@ struct Module {
 
 // Takes the image over. CUDA_ERROR_OUT_OF_MEMORY when there is no room for the handle.
 CUresult create_library(Ref<Image> image, CUlibrary* out);
-CUresult create_module(Ref<Image> image, CUmodule* out);
+CUresult create_module(Ref<Image> image, Context& context, CUmodule* out);
 
 CUresult unload_library(CUlibrary handle);
 CUresult unload_module(CUmodule handle);

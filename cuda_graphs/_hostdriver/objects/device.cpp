@@ -327,7 +327,7 @@ CUresult make_devices() {
     std::lock_guard<std::mutex> lock(once);
     if (!devices().empty()) return CUDA_SUCCESS;
     const char* text = std::getenv("CUDA_GRAPHS_HOST_DEVICES");
-    const int count = text != nullptr && *text != '\0' ? std::clamp(std::atoi(text), 0, 64) : 1;
+    const int count = text != nullptr && *text != '\0' ? std::clamp(std::atoi(text), 0, kMostDevices) : 1;
     for (int i = 0; i < count; ++i) devices().push_back(std::make_unique<Device>(i));
     return count == 0 ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS;
 }

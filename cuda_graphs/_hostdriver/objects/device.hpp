@@ -27,6 +27,7 @@ constexpr int kSharedPerMultiprocessor = 228 << 10;
 constexpr int kReservedSharedPerBlock = 1 << 10;
 constexpr int kMaxClusterBlocks = 8;  // portable; 16 with CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
 constexpr int kMemorySyncDomains = 4;
+constexpr int kMostDevices = 64;  // that CUDA_GRAPHS_HOST_DEVICES may ask for
 constexpr int kLeastPriority = 0;
 constexpr int kGreatestPriority = -5;
 

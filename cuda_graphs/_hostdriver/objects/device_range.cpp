@@ -9,13 +9,12 @@
 #include <atomic>
 #include <iterator>
 
+#include "device.hpp"
+#include "memory.hpp"
+
 namespace cgh {
 namespace {
 
-constexpr int kMostDevices = 64;                      // CUDA_GRAPHS_HOST_DEVICES
-constexpr std::size_t kAlignment = 512;               // of cuMemAlloc on real devices
-constexpr std::size_t kLarge = std::size_t{1} << 20;  // from here on, pages of their own
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kChunk = std::size_t{4} << 20;
 
 std::array<std::atomic<DeviceRange*>, kMostDevices> ranges;  // never destroyed: memory is used until the process ends
@@ -26,7 +25,7 @@ std::size_t rounded(std::size_t size, std::size_t unit) {
 
 // Eight sizes for each power of two, so that blocks are used again by blocks of nearly their size.
 std::size_t small_size(std::size_t bytes) {
-    std::size_t unit = kAlignment;
+    std::size_t unit = kMemoryAlignment;
     while (unit * 16 < bytes) unit *= 2;
     return rounded(bytes, unit);
 }
@@ -108,7 +107,7 @@ void DeviceRange::unmap(void* address, std::size_t bytes) {
 }
 
 void* DeviceRange::take(std::size_t bytes) {
-    if (bytes < kLarge) return take_small(small_size(bytes));
+    if (bytes < kOwnPages) return take_small(small_size(bytes));
     const std::size_t size = rounded(bytes, kHugePage);
     void* const found = size >= bytes ? map(size, kHugePage) : nullptr;
     if (found != nullptr) madvise(found, size, MADV_HUGEPAGE);
@@ -138,7 +137,7 @@ void* DeviceRange::take_small(std::size_t size) {
 }
 
 void DeviceRange::give_back(void* address, std::size_t bytes) {
-    if (bytes >= kLarge) return unmap(address, rounded(bytes, kHugePage));
+    if (bytes >= kOwnPages) return unmap(address, rounded(bytes, kHugePage));
     const std::lock_guard<std::mutex> lock(mutex_);
     small_[small_size(bytes)].push_back(address);
 }

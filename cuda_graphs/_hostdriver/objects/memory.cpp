@@ -14,13 +14,6 @@
 #include "device_range.hpp"
 
 namespace cgh {
-namespace {
-
-constexpr std::size_t kAlignment = 512;                // of cuMemAlloc on real devices
-constexpr std::size_t kMapped = std::size_t{1} << 20;  // from here on, pages of their own
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
-
-}  // namespace
 
 AddressMap& AddressMap::get() {
     static auto* map = new AddressMap;
@@ -102,7 +95,9 @@ std::size_t machine_memory() {
 
 void* reserve_memory(std::size_t bytes) {
     if (bytes > machine_memory()) return nullptr;
-    if (bytes < kMapped) return std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+    if (bytes < kOwnPages)
+        return std::aligned_alloc(kMemoryAlignment,
+                                  (bytes + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment);
     // Whole huge pages at a huge-page boundary: map one more and cut off what sticks out.
     const std::size_t length = (bytes + kHugePage - 1) / kHugePage * kHugePage;
     void* mapped =
@@ -123,7 +118,7 @@ void* reserve_memory_of(CUdevice device, std::size_t bytes) {
 void return_memory(void* address, std::size_t bytes) {
     if (DeviceRange* const range = DeviceRange::holding(address); range != nullptr)
         range->give_back(address, bytes);
-    else if (bytes < kMapped)
+    else if (bytes < kOwnPages)
         std::free(address);
     else
         munmap(address, (bytes + kHugePage - 1) / kHugePage * kHugePage);

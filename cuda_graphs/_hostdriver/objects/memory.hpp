@@ -97,6 +97,10 @@ class AddressMap {
     std::uint64_t last_id_ = 0;
 };
 
+constexpr std::size_t kMemoryAlignment = 512;            // of cuMemAlloc on real devices
+constexpr std::size_t kOwnPages = std::size_t{1} << 20;  // blocks of so many bytes or more are pages of their own
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
 // Memory of the host, and managed memory: 512-byte aligned, large blocks untouched until they are used. nullptr when
 // `bytes` (not 0) is more than the machine has. `bytes` is to be given back as it was asked for.
 void* reserve_memory(std::size_t bytes);

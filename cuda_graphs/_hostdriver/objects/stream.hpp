@@ -50,6 +50,14 @@ class Operation {
     Operation* next_ = nullptr;
 };
 
+// What a program may set on a stream (api/stream_attributes.cpp); nothing here depends on it.
+struct StreamAttributes {
+    CUsynchronizationPolicy policy = CU_SYNC_POLICY_AUTO;
+    CUlaunchMemSyncDomain domain = CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT;
+    CUlaunchMemSyncDomainMap domain_map{0, 1};
+    CUaccessPolicyWindow window{};
+};
+
 class Stream : public Counted {
   public:
     enum class Kind { kCreated, kLegacy, kPerThread };
@@ -126,6 +134,9 @@ class Stream : public Counted {
     alignas(64) std::atomic<bool> claimed_{false};
     Operation* batch_ = nullptr;  // taken from incoming_; by the claimer only
     std::atomic<std::uint64_t> completed_{0};
+
+  public:
+    StreamAttributes attributes;  // guarded by api/stream_attributes.cpp
 };
 
 // Waits until `done(argument)`, which becomes true by the work of `stream` before `position`. Runs that work if nobody

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "../api/entry.hpp"
 #include "arena.hpp"
@@ -131,22 +133,34 @@ CUresult VirtualSpace::map(CUdeviceptr start, std::size_t size, PhysicalMemory& 
     return CUDA_SUCCESS;
 }
 
-CUresult VirtualSpace::unmap(CUdeviceptr start, std::size_t size) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = reservation_of(start, size);
-    REQUIRE(size != 0 && found != reservations_.end(), CUDA_ERROR_INVALID_VALUE);
-    auto& mappings = found->second.mappings;
-    // Whole mappings only, from the first byte to the last.
-    const auto first = mappings.find(start);
-    const auto past = mappings.lower_bound(start + size);
-    REQUIRE(first != mappings.end(), CUDA_ERROR_INVALID_VALUE);
-    const auto last = std::prev(past);
+CUresult VirtualSpace::find_mappings(CUdeviceptr start, std::size_t size, Reservations::iterator* reservation,
+                                     Mappings::iterator* first, Mappings::iterator* past) {
+    *reservation = reservation_of(start, size);
+    REQUIRE(size != 0 && *reservation != reservations_.end(), CUDA_ERROR_INVALID_VALUE);
+    auto& mappings = (*reservation)->second.mappings;
+    *first = mappings.find(start);
+    *past = mappings.lower_bound(start + size);
+    REQUIRE(*first != mappings.end(), CUDA_ERROR_INVALID_VALUE);
+    const auto last = std::prev(*past);
     REQUIRE(last->first + last->second.size == start + size, CUDA_ERROR_INVALID_VALUE);
-    for (auto at = first; at != past; ++at) {
-        at->second.memory->context.synchronize();
-        REQUIRE(clear(at->first, at->second.size), CUDA_ERROR_OUT_OF_MEMORY);
+    return CUDA_SUCCESS;
+}
+
+CUresult VirtualSpace::unmap(CUdeviceptr start, std::size_t size) {
+    Reservations::iterator found;
+    Mappings::iterator first, past;
+    std::set<Context*> users;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        TRY(find_mappings(start, size, &found, &first, &past));
+        for (auto at = first; at != past; ++at) users.insert(&at->second.memory->context);
     }
-    mappings.erase(first, past);
+    // With no lock held: to wait is to run work, host functions of the program among it.
+    for (Context* const user : users) user->synchronize();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    TRY(find_mappings(start, size, &found, &first, &past));
+    for (auto at = first; at != past; ++at) REQUIRE(clear(at->first, at->second.size), CUDA_ERROR_OUT_OF_MEMORY);
+    found->second.mappings.erase(first, past);
     publish(found->first, found->second);
     return CUDA_SUCCESS;
 }

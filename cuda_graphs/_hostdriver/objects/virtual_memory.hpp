@@ -61,13 +61,17 @@ class VirtualSpace {
         std::map<CUdevice, CUmemAccess_flags> access;
         bool is_accessible() const;
     };
+    using Mappings = std::map<CUdeviceptr, Mapping>;
     struct Reservation {
         std::size_t size;
-        std::map<CUdeviceptr, Mapping> mappings;
+        Mappings mappings;
     };
     using Reservations = std::map<CUdeviceptr, Reservation>;
 
     Reservations::iterator reservation_of(CUdeviceptr start, std::size_t size);
+    // Whole mappings, from the first byte to the last: CUDA_ERROR_INVALID_VALUE if it is anything else.
+    CUresult find_mappings(CUdeviceptr start, std::size_t size, Reservations::iterator* reservation,
+                           Mappings::iterator* first, Mappings::iterator* past);
     const Mapping* mapping_at(CUdeviceptr address) const;
     // Puts runs of memory that can be used into the address map, as one allocation each.
     void publish(CUdeviceptr start, const Reservation& reservation);

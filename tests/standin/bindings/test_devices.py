@@ -3,21 +3,24 @@
 """Law: each device has addresses, contexts and pools of its own; copies go between them, and what belongs to one is
 refused by the other with the driver's error.
 
-The host driver plays two devices here (test_programs.py). A machine with one GPU has nothing to answer.
+The host driver plays two devices here (test_programs.py).
 """
 
 import ctypes
+import threading
 
 import numpy as np
 import pytest
 
-d = pytest.importorskip("cuda.bindings.driver")
+from tests.standin.bindings.answers import (
+    INVALID_CONTEXT,
+    INVALID_DEVICE,
+    INVALID_HANDLE,
+    INVALID_VALUE,
+    d,
+    ok,
+)
 
-OK = d.CUresult.CUDA_SUCCESS
-INVALID_HANDLE = d.CUresult.CUDA_ERROR_INVALID_HANDLE
-INVALID_VALUE = d.CUresult.CUDA_ERROR_INVALID_VALUE
-INVALID_DEVICE = d.CUresult.CUDA_ERROR_INVALID_DEVICE
-INVALID_CONTEXT = d.CUresult.CUDA_ERROR_INVALID_CONTEXT
 PTX = b"""
 .version 8.0
 .target sm_50
@@ -26,16 +29,10 @@ PTX = b"""
 \0"""
 
 
-def ok(answer):
-    assert answer[0] == OK, answer
-    return answer[1] if len(answer) == 2 else answer[1:]
-
-
-def device_count():
-    return ok(d.cuDeviceGetCount()) if d.cuInit(0)[0] == OK else 0
-
-
-pytestmark = pytest.mark.skipif(device_count() < 2, reason="needs two devices")
+@pytest.fixture(autouse=True)
+def two_devices():
+    ok(d.cuInit(0))
+    assert ok(d.cuDeviceGetCount()) == 2, "start it with CUDA_GRAPHS_HOST_DEVICES=2"
 
 
 @pytest.fixture
@@ -58,6 +55,7 @@ def on(contexts):
     return call
 
 
+HOST_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 ORDINAL = d.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 
 
@@ -187,6 +185,13 @@ def test_a_context_waits_for_its_own_work_alone_and_fails_alone(on, contexts):
     kernel = d.CUfunction(int(ok(d.cuLibraryGetKernel(library, b"nothing"))))
     stream = ok(on(1, d.cuStreamCreate, 0))
     here = ok(on(0, d.cuStreamCreate, 0))
+    gate = threading.Event()
+    waiting = HOST_FUNCTION(lambda _: gate.wait(60) and None)
+    ok(on(1, d.cuLaunchHostFunc, stream, ctypes.cast(waiting, ctypes.c_void_p).value, 0))
+    ok(on(0, d.cuCtxSynchronize))
+    assert d.cuStreamQuery(stream)[0] == d.CUresult.CUDA_ERROR_NOT_READY
+    gate.set()
+    ok(on(1, d.cuStreamSynchronize, stream))
     ok(on(1, d.cuLaunchKernel, kernel, 1, 1, 1, 1, 1, 1, 0, stream, 0, 0))
     assert d.cuStreamSynchronize(stream)[0] == d.CUresult.CUDA_ERROR_LAUNCH_FAILED
     assert d.cuCtxSynchronize()[0] == d.CUresult.CUDA_ERROR_LAUNCH_FAILED

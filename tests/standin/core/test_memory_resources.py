@@ -14,7 +14,7 @@ def launch(stream, kernel, address, n=INTS):
     core.launch(stream, config, kernel("affine"), address, np.int32(3), np.int32(1), np.int32(n))
 
 
-def written(stream, buffer, pinned):
+def written(stream, buffer):
     """What is in the buffer, by a copy."""
     host = core.LegacyPinnedMemoryResource().allocate(buffer.size, stream=stream)
     buffer.copy_to(host, stream=stream)
@@ -48,7 +48,7 @@ def resource(request, device):
     return RESOURCES[request.param](device)
 
 
-def test_memory_holds_what_kernels_and_copies_put_there(resource, stream, kernel, pinned):
+def test_memory_holds_what_kernels_and_copies_put_there(resource, stream, kernel):
     buffer = resource.allocate(4 * INTS, stream=stream)
     assert buffer.size == 4 * INTS
     assert buffer.is_device_accessible
@@ -59,7 +59,7 @@ def test_memory_holds_what_kernels_and_copies_put_there(resource, stream, kernel
     )
     buffer.fill(np.int32(5), stream=stream)
     launch(stream, kernel, buffer)
-    assert (written(stream, buffer, pinned) == 16).all()
+    assert (written(stream, buffer) == 16).all()
     if buffer.is_host_accessible:
         seen = np.from_dlpack(buffer).view("i4")
         assert (seen == 16).all()
@@ -72,12 +72,12 @@ def test_memory_holds_what_kernels_and_copies_put_there(resource, stream, kernel
     assert buffer.is_closed
 
 
-def test_memory_is_used_again_in_the_order_of_the_stream(resource, stream, kernel, pinned):
+def test_memory_is_used_again_in_the_order_of_the_stream(resource, stream, kernel):
     for step in range(20):
         buffer = resource.allocate(4 * INTS, stream=stream)
         buffer.fill(np.int32(step), stream=stream)
         launch(stream, kernel, buffer)
-        assert (written(stream, buffer, pinned) == 3 * step + 1).all()
+        assert (written(stream, buffer) == 3 * step + 1).all()
         buffer.close(stream)
 
 
@@ -98,7 +98,7 @@ def test_a_pool_counts_its_memory(device, stream):
         resource.allocate(1 << 22, stream=stream)
 
 
-def test_pointers_know_their_pool(device, stream):
+def test_pointers_know_their_device(device, stream):
     buffer = device.memory_resource.allocate(64, stream=stream)
     again = core.Buffer.from_handle(int(buffer.handle), buffer.size)
     assert again.device_id == device.device_id
@@ -166,7 +166,7 @@ def test_memory_of_graphs(device, stream, kernel, pinned):
     assert attributes.used_mem_current == 0
 
 
-def test_virtual_memory_grows_in_place_or_moves_with_its_bytes(device, stream, kernel, pinned):
+def test_virtual_memory_grows_in_place_or_moves_with_its_bytes(device, stream, kernel):
     resource = core.VirtualMemoryResource(device)
     buffer = resource.allocate(1 << 21, stream=stream)
     buffer.fill(np.int32(3), stream=stream)
@@ -175,7 +175,7 @@ def test_virtual_memory_grows_in_place_or_moves_with_its_bytes(device, stream, k
     larger = resource.modify_allocation(buffer, 2 << 21)
     assert larger.size >= 2 << 21
     launch(stream, kernel, larger)
-    assert (written(stream, larger, pinned)[:INTS] == 31).all()
+    assert (written(stream, larger)[:INTS] == 31).all()
     larger.close(stream)
 
 
