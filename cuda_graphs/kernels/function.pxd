@@ -9,7 +9,7 @@ from cuda_graphs.kernels.replay cimport Replay
 from cuda_graphs.kernels.specialisation cimport Specialisation
 
 
-cdef class Taken:
+cdef class _Taken:
     cdef vector[Leaf] leaves
     cdef vector[uint64_t] keys
     cdef Reading r
@@ -41,7 +41,7 @@ cdef class KernelFunction:
     cdef dict __dict__
 
     cdef tuple _order(self, tuple args, dict keywords)
-    cdef Taken _taken(self, tuple args, bint in_graph)
+    cdef _Taken _taken(self, tuple args, bint in_graph)
     cdef int _read(self, Reading* r, tuple args) except -1
     cdef Specialisation _specialisation(self, tuple args)
     cdef Specialisation _find(self, Reading* r, tuple args)

@@ -67,7 +67,7 @@ cdef Stream usual_stream = default_stream()
 cdef bint usual_is_of_thread = usual_stream is PER_THREAD_DEFAULT_STREAM  # another one for who gives memory back elsewhere
 
 
-cdef class Taken:
+cdef class _Taken:
     """The arguments of one call, taken apart, where that need not be fast."""
 
     def __dealloc__(self):
@@ -124,8 +124,8 @@ cdef class KernelFunction:
             note_call(self, args, stream)
         return result
 
-    cdef Taken _taken(self, tuple args, bint in_graph):
-        cdef Taken taken = Taken.__new__(Taken)
+    cdef _Taken _taken(self, tuple args, bint in_graph):
+        cdef _Taken taken = _Taken.__new__(_Taken)
         taken.leaves.resize(self.leaves)
         taken.keys.resize(self.keys)
         taken.r.leaves, taken.r.keys, taken.r.in_graph = taken.leaves.data(), taken.keys.data(), in_graph
@@ -249,12 +249,12 @@ cdef class KernelFunction:
         self._specialisation(self._order(args, keywords))
 
     cdef Specialisation _specialisation(self, tuple args):
-        cdef Taken taken = self._taken(args, False)
+        cdef _Taken taken = self._taken(args, False)
         return self._find(&taken.r, args)
 
     cdef tuple _launches(self, tuple args):
         """What Specialisation.launches gives, and the plan."""
-        cdef Taken taken = self._taken(args, True)
+        cdef _Taken taken = self._taken(args, True)
         cdef Specialisation code = self._find(&taken.r, args)
         cdef dict owners = {}
         code.check_apart(taken.r.leaves)
@@ -422,7 +422,7 @@ cdef class KernelFunction:
             TypeError, ValueError: It has none with this label.
             RuntimeError: The stream is being captured.
         """
-        cdef Taken taken
+        cdef _Taken taken
         if not self.has_checkpoints:
             raise AttributeError(f"{self.name} has no checkpoints: write @cg.kernel(graph=True, checkpoints=True)")
         if from_checkpoint is None:

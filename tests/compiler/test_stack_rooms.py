@@ -85,19 +85,6 @@ def test_a_number_that_wraps_around_is_no_bound():
     assert count == 3
 
 
-def test_a_number_that_a_smaller_type_cannot_hold_is_no_bound():
-    def wraps(x: ndarray(f64, 1), n: i32, y: ndarray(f64, 0)):
-        for i in x:
-            v = x[i]
-            for j in range(cg.i8(n % 1000), 10):
-                v = cg.sin(v) + j
-            y[()] += v
-
-    ((expression, count),) = rooms(wraps, x=floats(0.3), n=200, y=zeros())
-    assert expression is Wrapped
-    assert count == 10 + 56  # from -56 on
-
-
 def test_values_that_are_used_twice_again_and_again_are_looked_at_once(monkeypatch):
     """Else each of them doubles the time that a gradient takes to compile."""
     squares = "".join(f"            a{n + 1} = a{n} * a{n}\n" for n in range(12))
