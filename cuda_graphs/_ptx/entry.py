@@ -190,14 +190,22 @@ def _watch(f: FunctionLowering) -> str:
 
 
 def _look(f: FunctionLowering) -> str:
-    """After it: whether there is another one. If nobody got on, nobody ever will."""
+    """After it: whether there is another one. If nobody got on or asked memory, nobody ever will."""
     if not f.gated:
         return "  br i1 %still.waiting, label %round, label %block.end"
+    f.module.declarations["sched_yield"] = "declare i32 @sched_yield()"
     return f"""  br i1 %still.waiting, label %look, label %block.end
 look:
   %progress = load i32, ptr %progress.at
-  %got.on = icmp ne i32 %progress, 0
-  br i1 %got.on, label %round, label %stuck
+  %got.on = and i32 %progress, {gates.PROGRESS}
+  %is.on = icmp ne i32 %got.on, 0
+  br i1 %is.on, label %round, label %only.asked
+only.asked:
+  %asked = icmp ne i32 %progress, 0
+  br i1 %asked, label %let.others, label %stuck
+let.others:
+  %yielded = call i32 @sched_yield()
+  br label %round
 stuck:
 {f.module.prelude.service_call("", "trap", "void", "")}
   unreachable"""

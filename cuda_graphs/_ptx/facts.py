@@ -5,9 +5,12 @@ kernel from inside a call, who touches shared memory, whose addresses are taken.
 
 from dataclasses import dataclass, field
 
-from .syntax import Function, Group, Instruction, Module, Symbol, Variable
+from .syntax import Function, Group, Immediate, Instruction, Label, Module, Symbol, Variable
 
-WARP_INSTRUCTIONS = ("shfl", "vote", "redux", "match", "activemask")
+# They wait for other lanes, or let them run.
+WARP_INSTRUCTIONS = ("shfl", "vote", "redux", "match", "activemask", "elect", "nanosleep")
+# Loads that ask for what another thread may write meanwhile. In a loop they wait for it.
+ASKING = ("volatile", "relaxed", "acquire", "mmio")
 
 
 @dataclass(slots=True)
@@ -15,7 +18,8 @@ class Facts:
     callees: set[str] = field(default_factory=set)
     shared: dict[str, Variable] = field(default_factory=dict)
     barrier: bool = False  # or waits for other lanes of the warp
-    warp: bool = False  # has instructions of warps
+    warp: bool = False  # warps may be at different places: gates.py
+    polls: set[Instruction] = field(default_factory=set)  # branches back to where memory is asked again
     exits: bool = False
     calls_pointer: bool = False
     has_local: bool = False
@@ -45,14 +49,50 @@ def _of_body(module: Module, function: Function) -> Facts:
     for statement in function.body or ():
         if isinstance(statement, Instruction):
             _visit(module, found, statement, function)
+    _find_polling(function, found)
     return found
+
+
+def _find_polling(function: Function, found: Facts) -> None:
+    """Loops that ask memory may wait for another thread of the block, so they let it run. Loops of atomic operations do
+    so only where something else makes the threads take turns: a thread that has the lock then lets it go before the
+    next one begins."""
+    labels: dict[tuple[int, str], int] = {}
+    asks: list[int] = []
+    takes: list[int] = []
+    for place, statement in enumerate(function.body or ()):
+        if isinstance(statement, Label):
+            labels[statement.scope, statement.name] = place
+            continue
+        name, *mods = statement.opcode.split(".")
+        if name == "ld" and any(mod in ASKING for mod in mods):
+            asks.append(place)
+        elif name == "atom":
+            takes.append(place)
+        elif name == "bra" and isinstance(statement.operands[0], Symbol):
+            target = statement.operands[0].name
+            start = max((labels.get((scope, target), -1) for scope in statement.scopes), default=-1)
+            waits = start >= 0 and bool(asks) and asks[-1] > start
+            if waits or (start >= 0 and takes and takes[-1] > start):
+                found.polls.add(statement)
+            found.barrier |= waits
+            found.warp |= waits
+
+
+def _is_partial(ins: Instruction) -> bool:
+    """Barriers to which not all threads come alike."""
+    return (
+        any(part in ins.opcode for part in (".warp", ".red", ".arrive"))
+        or len(ins.operands) != 1
+        or not isinstance(ins.operands[0], Immediate)
+    )
 
 
 def _visit(module: Module, found: Facts, ins: Instruction, function: Function) -> None:
     name = ins.opcode.partition(".")[0]
     if name in ("bar", "barrier") or name in WARP_INSTRUCTIONS:
         found.barrier = True
-        found.warp |= name in WARP_INSTRUCTIONS or ".warp" in ins.opcode
+        found.warp |= name in WARP_INSTRUCTIONS or _is_partial(ins)
     elif name == "exit":
         found.exits = True
     elif name == "call":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import gates
+from . import arrivals, meetings
 
 if TYPE_CHECKING:
     from .module import ModuleLowering
@@ -41,14 +41,28 @@ class Prelude:
             f"  {assign}call {kind} {to}({args})"
         )
 
-    def meeting(self, kind: str) -> str:
-        """The name of a function that leaves the results of lanes that meet (gates.py)."""
+    def results(self, kind: str) -> str:
+        """The name of a function that leaves the results of lanes that meet (meetings.py)."""
         name = f"warp.{kind}"
         if name not in self.functions:
-            self.functions[name] = gates.meeting(kind)
+            self.functions[name] = meetings.results(kind)
             for bound in ("smin", "smax"):
                 self.module.declare(f"llvm.{bound}.i64", "i64", ("i64", "i64"))
         return name
+
+    def ready(self, kind: str) -> str:
+        """The name of a function that says whether a lane may go on; the last one of a kind leaves results."""
+        name = f"warp.ready.{kind}" if kind else "warp.ready"
+        if name not in self.functions:
+            if kind:
+                self.results(kind)
+            self.functions[name] = meetings.ready(kind)
+        return name
+
+    def gate(self, name: str) -> str:
+        """The name of a function for barriers (arrivals.py)."""
+        self.functions |= arrivals.FUNCTIONS
+        return f"gate.{name}"
 
     def directed(self, operation: str, mode: str) -> str:
         """The name of a function that does a double operation in a rounding mode other than the nearest.

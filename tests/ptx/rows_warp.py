@@ -147,3 +147,63 @@ LOW:
 JOIN:
   bar.warp.sync -1;""",
 )
+
+
+# ---- barriers that join what threads say: each block is two warps ----
+
+
+def by_block(flags, join, size=64):
+    """What `join` makes of each group of `size` threads, for all of them."""
+    return join(flags.reshape(-1, size), axis=1).astype(np.uint32).repeat(size)
+
+
+op(
+    "bar.red.popc.u32",
+    "u32 -> u32",
+    lambda a: by_block(odd(a), np.sum),
+    body=f"{SET}bar.red.popc.u32 %d, 0, %q;",
+)
+op(
+    "barrier.cta.red.popc.aligned.u32 of not",
+    "u32 -> u32",
+    lambda a: by_block(~odd(a), np.sum),
+    body=f"{SET}barrier.cta.red.popc.aligned.u32 %d, 15, 64, !%q;",
+)
+for kind, join in {"and": np.all, "or": np.any}.items():
+    op(
+        f"bar.red.{kind}.pred",
+        "u32 -> u32",
+        lambda a, join=join: by_block(mixed(a), join),
+        body=f"{SOME}bar.red.{kind}.pred %q, 3, %q;\n  selp.u32 %d, 1, 0, %q;",
+        regs=".reg .b32 %k;",
+    )
+    op(
+        f"barrier.red.{kind}.pred of a warp",
+        "u32 -> u32",
+        lambda a, join=join: by_block(mixed(a), join, 32),
+        body=f"""{SOME}mov.u32 %k, %tid.x;
+  shr.u32 %k, %k, 5;
+  barrier.red.{kind}.pred %q, %k, 32, %q;
+  selp.u32 %d, 1, 0, %q;""",
+        regs=".reg .b32 %k;",
+    )
+op(
+    "bar.red 100 times, each with other votes",
+    "u32 -> u32",
+    lambda a: sum(((a.reshape(-1, 64) >> np.uint32(k % 32)) & 1).sum(1) * np.uint32(k + 1) for k in range(100))
+    .astype(np.uint32).repeat(64),
+    body="""mov.u32 %k, 0;
+  mov.u32 %sum, 0;
+TURN:
+  and.b32 %n, %k, 31;
+  shr.u32 %n, %a, %n;
+  and.b32 %n, %n, 1;
+  setp.ne.u32 %q, %n, 0;
+  bar.red.popc.u32 %n, 1, %q;
+  add.u32 %k, %k, 1;
+  mad.lo.u32 %sum, %n, %k, %sum;
+  setp.lt.u32 %q, %k, 100;
+  @%q bra TURN;
+  mov.u32 %d, %sum;""",
+    regs=".reg .b32 %k, %sum;",
+)  # fmt: skip

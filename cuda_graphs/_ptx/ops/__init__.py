@@ -15,6 +15,7 @@ FAMILIES = (
     "memory",
     "atomics",
     "control",
+    "barriers",
     "calls",
     "special",
     "warp",

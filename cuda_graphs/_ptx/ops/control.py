@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Branches, the end of a thread, barriers and fences."""
+"""Branches, the end of a thread, fences."""
 
 from ..function import FunctionLowering
-from ..syntax import Immediate, Symbol
+from ..syntax import Symbol
 from ..table import Op, row
 from . import warp
 
@@ -15,13 +15,21 @@ def branch(f: FunctionLowering, op: Op, operands: tuple) -> None:
     if not isinstance(operands[0], Symbol):
         raise f.fail("the target is not a label")
     target = f.label(operands[0].name, ins.scopes)
+    polls = f.gated and ins in f.module.facts[f.frame.function.name].polls
     if ins.guard is None:
+        if polls:
+            warp.let_others_run(f)
         f.branch(target)
         f.end_block()
         return
-    follow = f.block("next")
+    follow, again = f.block("next"), f.block("again")
+    taken = again if polls else target
     condition = f.read(ins.guard, "i1")
-    f.branch_if(condition, *((follow, target) if ins.negated else (target, follow)))
+    f.branch_if(condition, *((follow, taken) if ins.negated else (taken, follow)))
+    if polls:
+        f.place(again)
+        warp.let_others_run(f)
+        f.branch(target)
     f.place(follow)
 
 
@@ -61,29 +69,6 @@ def trap(f: FunctionLowering, op: Op, operands: tuple) -> None:
     f.end_block()
 
 
-@row("bar barrier", mods="sync cta aligned warp", operands="1-2")
-def barrier(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """Every thread of the block. A block of one thread has nobody to wait for."""
-    if "sync" not in op:
-        raise f.fail("only .sync is supported")
-    if "warp" in op:
-        warp.barrier(f, op, operands)
-        return
-    if len(operands) == 2:
-        raise f.fail("a barrier of a part of the block is not supported")
-    if not isinstance(operands[0], Immediate):
-        raise f.fail("the barrier's number must be a constant")
-    assert f.resumable
-    if f.gated:
-        warp.gated_barrier(f, operands[0].value)
-        return
-    wait, go_on = f.block("wait"), f.block("go.on")
-    f.branch_if("%alone", go_on, wait)
-    f.place(wait)
-    warp.suspend(f, go_on)
-    f.place(go_on)
-
-
 @row("membar", mods="cta gl sys proxy alias", operands="0")
 def memory_barrier(f: FunctionLowering, op: Op, operands: tuple) -> None:
     f.do("fence seq_cst")
@@ -102,7 +87,8 @@ def fence(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("nanosleep", types="u32", operands="1")
 def sleep(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """The duration is a hint in [0, 2t]."""
+    """The duration is a hint in [0, 2t]; what is meant is that others shall run."""
+    warp.let_others_run(f)
 
 
 @row("griddepcontrol", mods="wait launch_dependents", operands="0")

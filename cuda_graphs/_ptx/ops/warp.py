@@ -7,8 +7,10 @@ Those who are named by the mask meet, but for those that have ended, and those t
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..function import FunctionLowering
-from ..gates import ARRIVED, BARRIERS, GATE, GENERATION, RESULT, SOURCE, VALUE, WARP
+from ..gates import PROGRESS, RESULT, SOURCE, VALUE, WARP, YIELDED
 from ..syntax import SINK, Not, Pair
 from ..table import Op, row
 
@@ -37,37 +39,33 @@ def _change(f: FunctionLowering, name: str, verb: str, mask: str) -> None:
     f.do(f"store i32 {f.v(f'{verb} i32 {_load(f, name)}, {mask}')}, ptr {_field(f, name)}")
 
 
-def _progress(f: FunctionLowering) -> None:
-    at = f.v(f"getelementptr i8, ptr %gate, i64 {GATE['progress'][0]}")
-    f.do(f"store i32 1, ptr {at}")
-
-
 def _meet(f: FunctionLowering, members: str, kind: str = "") -> None:
-    """Wait for the lanes of a mask. The last one calls what computes the results."""
-    check, test, release, wait, take = (
-        f.block(what) for what in ("check", "test", "release", "wait", "take")
-    )
-    _change(f, "arrived", "or", "%lane.bit")
+    """Wait for the lanes of a mask; `kind` is what the last one computes (meetings.py)."""
+    asked = f"@{f.module.prelude.ready(kind)}(ptr %warp, ptr %gate, i32 %lane.bit, i32 {members})"
+    wait_until(f, lambda: f.v(f"call i1 {asked}"))
+
+
+def wait_until(f: FunctionLowering, holds: Callable[[], str]) -> None:
+    """Let others run until a condition holds."""
+    check, wait, go_on = f.block("check"), f.block("wait"), f.block("go.on")
     f.branch(check)
     f.place(check)
-    mine = f.v(f"and i32 {_load(f, 'released')}, %lane.bit")
-    f.branch_if(f.v(f"icmp ne i32 {mine}, 0"), take, test)
-    f.place(test)
-    # A lane that is not in its own mask has undefined behaviour (PTX ISA); here it waits for the others.
-    needed = f.v(f"and i32 {f.v(f'or i32 {members}, %lane.bit')}, {_load(f, 'live')}")
-    here = f.v(f"and i32 {_load(f, 'arrived')}, {needed}")
-    f.branch_if(f.v(f"icmp eq i32 {here}, {needed}"), release, wait)
-    f.place(release)
-    if kind:
-        f.do(f"call void @{f.module.prelude.meeting(kind)}(ptr %warp, i32 {needed})")
-    _change(f, "arrived", "and", f.v(f"xor i32 {needed}, -1"))
-    _change(f, "released", "or", needed)
-    f.branch(take)
+    f.branch_if(holds(), go_on, wait)
     f.place(wait)
     suspend(f, check)
-    f.place(take)
-    _change(f, "released", "and", "%lane.others")
-    _progress(f)
+    f.place(go_on)
+
+
+def note(f: FunctionLowering, which: int) -> None:
+    f.do(f"call void @{f.module.prelude.gate('note')}(ptr %gate, i32 {which})")
+
+
+def let_others_run(f: FunctionLowering) -> None:
+    """Once. Whoever asks memory in a loop does this in between."""
+    note(f, YIELDED)
+    go_on = f.block("go.on")
+    suspend(f, go_on)
+    f.place(go_on)
 
 
 def _give(f: FunctionLowering, value: str) -> None:
@@ -87,33 +85,6 @@ def barrier(f: FunctionLowering, op: Op, operands: tuple) -> None:
     if len(operands) != 1:
         raise f.fail("the number of operands is wrong")
     _meet(f, f.read(operands[0], "i32"))
-
-
-def gated_barrier(f: FunctionLowering, number: int) -> None:
-    """bar.sync where warps may be at different places."""
-    check, test, release, wait, go_on = (
-        f.block(what) for what in ("check", "test", "release", "wait", "go.on")
-    )
-    arrived = f.v(f"getelementptr i8, ptr %gate, i64 {ARRIVED + 4 * (number % BARRIERS)}")
-    generation = f.v(f"getelementptr i8, ptr %gate, i64 {GENERATION + 4 * (number % BARRIERS)}")
-    before = f.v(f"load i32, ptr {generation}")
-    others = f.v(f"load i32, ptr {arrived}")
-    f.do(f"store i32 {f.v(f'add i32 {others}, 1')}, ptr {arrived}")
-    f.branch(check)
-    f.place(check)
-    changed = f.v(f"icmp ne i32 {f.v(f'load i32, ptr {generation}')}, {before}")
-    f.branch_if(changed, go_on, test)
-    f.place(test)
-    here, live = f.v(f"load i32, ptr {arrived}"), f.v("load i32, ptr %gate")
-    f.branch_if(f.v(f"icmp uge i32 {here}, {live}"), release, wait)
-    f.place(release)
-    f.do(f"store i32 0, ptr {arrived}")
-    f.do(f"store i32 {f.v(f'add i32 {before}, 1')}, ptr {generation}")
-    f.branch(go_on)
-    f.place(wait)
-    suspend(f, check)
-    f.place(go_on)
-    _progress(f)
 
 
 # mode -> how the source lane is computed from the lane and b, and when it is in the segment.
@@ -219,14 +190,14 @@ def active_mask(f: FunctionLowering, op: Op, operands: tuple) -> None:
     asked, answer, take = f.block("asked"), f.block("answer"), f.block("take")
     _give(f, str(f.count))
     _change(f, "asking", "or", "%lane.bit")
-    _progress(f)
+    note(f, PROGRESS)
     suspend(f, asked)
     f.place(asked)
     mine = f.v(f"and i32 {_load(f, 'released')}, %lane.bit")
     f.branch_if(f.v(f"icmp ne i32 {mine}, 0"), take, answer)
     f.place(answer)
     asking = _load(f, "asking")
-    f.do(f"call void @{f.module.prelude.meeting('equal')}(ptr %warp, i32 {asking})")
+    f.do(f"call void @{f.module.prelude.results('equal')}(ptr %warp, i32 {asking})")
     together = _word(f, _result(f))
     _change(f, "asking", "and", f.v(f"xor i32 {together}, -1"))
     _change(f, "released", "or", together)

@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Barriers of a block or of a part of it: bar and barrier, with .sync, .arrive, .red and .warp.sync.
+
+Where all threads of a block come to the same barriers in the same order, a barrier is nothing but a place to stop
+(entry.py). Everything else goes through the records of gates.py.
+"""
+
+from ..function import FunctionLowering
+from ..syntax import Immediate, Not
+from ..table import Op, row
+from . import warp
+
+
+@row(
+    "bar barrier",
+    types="u32 pred",
+    mods="sync arrive red cta aligned warp popc and or",
+    count="0-1",
+    operands="1-4",
+)
+def barrier(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    kind = op.one_of("sync", "arrive", "red")
+    if "warp" in op and kind == "sync" and not op.types:
+        warp.barrier(f, op, operands)
+    elif "warp" in op or not kind or bool(op.types) != (kind == "red"):
+        raise f.fail("one of .sync, .arrive, .red and .warp.sync is needed, with the type of .red")
+    elif kind == "red":
+        _reduce(f, op, *operands)
+    else:
+        _meet(f, kind, operands)
+
+
+def _meet(f: FunctionLowering, kind: str, operands: tuple) -> None:
+    """sync a{, b}; arrive a, b"""
+    if len(operands) > 2 or (kind == "arrive" and len(operands) != 2):
+        raise f.fail("the number of operands is wrong")
+    if not f.gated:
+        _stop(f)
+        return
+    number, needed = f.read(operands[0], "i32"), _needed(f, operands[1:])
+    came = _arrive(f, number, needed, "0")
+    if kind == "sync":
+        _wait(f, number, needed, came)
+
+
+def _stop(f: FunctionLowering) -> None:
+    """The entry resumes all threads in turn. A block of one thread has nobody to wait for."""
+    wait, go_on = f.block("wait"), f.block("go.on")
+    f.branch_if("%alone", go_on, wait)
+    f.place(wait)
+    warp.suspend(f, go_on)
+    f.place(go_on)
+
+
+def _needed(f: FunctionLowering, operands: tuple) -> str:
+    """How many threads a barrier is for; 0 is all that have not ended."""
+    if not operands:
+        return "0"
+    count = operands[0]
+    if isinstance(count, Immediate) and (count.value <= 0 or count.value % 32):
+        raise f.fail("the number of threads at a barrier must be a multiple of 32, the size of a warp")
+    return f.read(count, "i32")
+
+
+def _arrive(f: FunctionLowering, number: str, needed: str, vote: str) -> str:
+    name = f.module.prelude.gate("arrive")
+    return f.v(f"call i32 @{name}(ptr %gate, i32 {number}, i32 {needed}, i32 {vote})")
+
+
+def _wait(f: FunctionLowering, number: str, needed: str, came: str) -> None:
+    asked = f"@{f.module.prelude.gate('ready')}(ptr %gate, i32 {number}, i32 {needed}, i32 {came})"
+    warp.wait_until(f, lambda: f.v(f"call i1 {asked}"))
+
+
+def _reduce(f: FunctionLowering, op: Op, target: object, *operands: object) -> None:
+    """red.popc.u32 d, a{, b}, {!}c; red.and.pred and red.or.pred p, a{, b}, {!}c"""
+    kind = op.one_of("popc", "and", "or")
+    if not kind or (kind == "popc") != (op.type.name == "u32") or len(operands) not in (2, 3):
+        raise f.fail("the operation, its type or an operand is missing")
+    number, needed = f.read(operands[0], "i32"), _needed(f, operands[1:-1])
+    came = _arrive(f, number, needed, f.v(f"zext i1 {_flag(f, operands[-1])} to i32"))
+    _wait(f, number, needed, came)
+    both = f.v(f"call i32 @{f.module.prelude.gate('result')}(ptr %gate, i32 {number}, i32 {came})")
+    yes, all_ = f.v(f"and i32 {both}, 65535"), f.v(f"lshr i32 {both}, 16")
+    if kind == "popc":
+        f.write(target, yes, "i32")
+    elif kind == "and":
+        f.write(target, f.v(f"icmp eq i32 {yes}, {all_}"), "i1")
+    else:
+        f.write(target, f.v(f"icmp ne i32 {yes}, 0"), "i1")
+
+
+def _flag(f: FunctionLowering, operand: object) -> str:
+    if isinstance(operand, Not):
+        return f.v(f"xor i1 {f.read(operand.item, 'i1')}, true")
+    return f.read(operand, "i1")
