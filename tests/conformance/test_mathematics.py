@@ -22,6 +22,7 @@ pytestmark = pytest.mark.skipif(
 )
 N = 2048
 BLOCK = 128
+KINDS = ("float", "double")
 PI = np.longdouble("3.14159265358979323846264338327950288")
 
 
@@ -119,7 +120,7 @@ def name_of(function, kind):
 
 def source():
     text = []
-    for kind in ("float", "double"):
+    for kind in KINDS:
         for function in (*ONE, *TWO):
             call = f"{name_of(function, kind)}(x[i]{', y[i]' if function in TWO else ''})"
             text.append(
@@ -136,16 +137,16 @@ def module(session_device):
     return found
 
 
+def results(bench, module, kind, function, x, y):
+    config = cg.LaunchConfig(grid=-(-len(x) // BLOCK), block=BLOCK)
+    kernel = module.get_kernel(f"k_{kind}_{function}")
+    return bench.run(config, kernel, [x, y, np.zeros_like(x)], len(x))[-1]
+
+
 @pytest.fixture
 def compute(device, module):
     bench = Bench(device)
-
-    def compute(kind, function, x, y):
-        config = cg.LaunchConfig(grid=-(-len(x) // BLOCK), block=BLOCK)
-        kernel = module.get_kernel(f"k_{kind}_{function}")
-        return bench.run(config, kernel, [x, y, np.zeros_like(x)], len(x))[-1]
-
-    return compute
+    return lambda *what: results(bench, module, *what)
 
 
 def numbers(kind, span, seed, specials):
@@ -170,6 +171,15 @@ def numbers(kind, span, seed, specials):
     return np.concatenate([x, values[specials(len(values))]])
 
 
+def arguments(kind, function):
+    if function in ONE:
+        x = numbers(kind, ONE[function][-1], 1, np.arange)
+        return x, x
+    first, second = TWO[function][-2:]
+    x = numbers(kind, first, 1, lambda n: np.arange(n * n) // n)
+    return x, numbers(kind, second, 2, lambda n: np.arange(n * n) % n)
+
+
 def units_off(found, truth):
     """Error in units of the last place; NaN, infinities and zeros must be those of the truth."""
     with np.errstate(all="ignore"):
@@ -190,11 +200,11 @@ def worst(function, found, truth, inputs, ulps):
     return error[at] <= ulps, f"{function}({where}) = {found[at]!r}, not {truth[at]!r}: {error[at]} ulp"
 
 
-@pytest.mark.parametrize("kind", ["float", "double"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("function", ONE)
 def test_functions_of_one_number(compute, kind, function):
-    truth, float_ulps, double_ulps, span = ONE[function]
-    x = numbers(kind, span, 1, np.arange)
+    truth, float_ulps, double_ulps, _ = ONE[function]
+    x, _ = arguments(kind, function)
     found = compute(kind, function, x, x)
     with np.errstate(all="ignore"):
         expected = truth(x.astype(np.longdouble))
@@ -205,12 +215,11 @@ def test_functions_of_one_number(compute, kind, function):
     assert good, text
 
 
-@pytest.mark.parametrize("kind", ["float", "double"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("function", TWO)
 def test_functions_of_two_numbers(compute, kind, function):
-    truth, float_ulps, double_ulps, first, second = TWO[function]
-    x = numbers(kind, first, 1, lambda n: np.arange(n * n) // n)
-    y = numbers(kind, second, 2, lambda n: np.arange(n * n) % n)
+    truth, float_ulps, double_ulps, *_ = TWO[function]
+    x, y = arguments(kind, function)
     found = compute(kind, function, x, y)
     with np.errstate(all="ignore"):
         expected = truth(x.astype(np.longdouble), y.astype(np.longdouble))

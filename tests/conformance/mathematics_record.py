@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Writes what the functions of CUDA's mathematics library give on this machine's GPU, for test_mathematics.py to hold
+the host driver to.
+
+    CUDA_GRAPHS_DRIVER=cuda python -m tests.conformance.mathematics_record tests/conformance/mathematics_h200.npz
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import cuda_graphs as cg
+from tests.conformance import test_mathematics as law
+from tests.conformance.ptx_differential import Bench
+
+RECORD = Path(__file__).with_name("mathematics_h200.npz")
+EVERY = 8  # of the random arguments; all special ones
+
+
+def kept(values: np.ndarray) -> np.ndarray:
+    return np.concatenate([values[: law.N : EVERY], values[law.N :]])
+
+
+def record(path: Path) -> None:
+    device = cg.Device()
+    device.set_current()
+    bench = Bench(device)
+    module = cg.Program(law.source(), code_type="c++").compile("cubin")
+    found = {}
+    for kind in law.KINDS:
+        for function in (*law.ONE, *law.TWO):
+            found[law.name_of(function, kind)] = kept(
+                law.results(bench, module, kind, function, *law.arguments(kind, function))
+            )
+    np.savez_compressed(path, made_by=np.array(f"{device.name}: {cg.driver_info()}"), **found)
+    print(f"{len(found)} functions on {device.name}: {path}")
+
+
+if __name__ == "__main__":
+    record(Path(sys.argv[1]))
