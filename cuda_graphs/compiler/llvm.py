@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from . import ir, prelude, printf
+from . import ahead, ir, prelude, printf
 from .artifact import Slot
 from .families import tag
 from .notation import llvm_type, number, suffix
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["Emitter", "Target"]
 
 SMALL = 1 << 20  # constants that stay wide with an index
-SHORT = 64  # statements of a loop that may be unrolled
 
 
 class Target(Protocol):
@@ -384,7 +383,10 @@ class Emitter:
     # Control
 
     def block(self, block: ir.Block) -> None:
-        for statement in block.body:
+        self.statements(block.body)
+
+    def statements(self, statements: list[ir.Statement]) -> None:
+        for statement in statements:
             EMIT[type(statement)](self, statement)
 
     def branch(self, statement: ir.If) -> None:
@@ -414,8 +416,10 @@ class Emitter:
             self.time_round(statement, following, leave)
 
         if not may_wrap(axis):
-            mark = self.unrolled if not rest and is_short(statement.body) else ""
-            self.counted(axis.index, begin, end, axis.step, body, mark)
+            if not rest and self.unrolled and ahead.is_short(statement.body):
+                self.short(statement, axis, begin, end, body)
+            else:
+                self.counted(axis.index, begin, end, axis.step, body)
             return
         step = ir.LoopIndex("step")
 
@@ -424,6 +428,13 @@ class Emitter:
             body(following)
 
         self.counted(step, "0", self.trip(axis, begin, end), 1, at_step, less="ult")
+
+    def short(
+        self, statement: ir.For, axis: ir.Axis, begin: str, end: str, body: Callable[[str], None]
+    ) -> None:
+        """Several iterations at a time: by us, where loads come first, else by LLVM."""
+        left = ahead.several(self, statement, axis, begin, end)
+        self.counted(axis.index, left, end, axis.step, body, self.unrolled if left == begin else "")
 
     def time_round(self, statement: ir.For, following: str, leave: str) -> None:
         """One iteration; labels of what follows it, and of what follows the loop."""
@@ -490,15 +501,6 @@ class Emitter:
     def text(self) -> str:
         """The body of the function."""
         return "\n".join(["entry:", *self.slots, *self.lines])
-
-
-def is_short(body: ir.Block) -> bool:
-    """Whether the body of a loop is worth several copies: straight, and not much of it."""
-    inside = list(ir.walk(body))
-    return len(inside) <= SHORT and all(isinstance(s, STRAIGHT) for s in inside)
-
-
-STRAIGHT = (ir.Op, ir.Load, ir.Store, ir.Get, ir.Set, ir.Extent)
 
 
 def may_wrap(axis: ir.Axis) -> bool:

@@ -37,6 +37,7 @@ class Report:
         ctypes.memset(self.handle, 0, size)
         with _lock:
             _reports.add(self)
+        tell_by(tell)  # from the first one on: waits of programs without any cost nothing more
 
     def take(self) -> KernelError | None:
         """What went wrong first since it was taken last."""
@@ -97,4 +98,3 @@ def tell() -> None:
 
 
 register_handle_type(Report)
-tell_by(tell)

@@ -343,7 +343,7 @@ def test_a_refused_update_keeps_what_was_there(kernels, fresh_kernels, x, librar
     assert x[0] == 7
 
 
-def test_many_updates_leave_nothing_behind(kernels, fresh_kernels, x, libraries, stream):
+def test_many_updates_leave_nothing_behind(kernels, x, eventually, stream):
     graph = definition(kernels.affine, x.ctypes.data, 3, 1)[0].instantiate()
     pages = boxes.live()["user_object"]
     for term in range(50):
@@ -352,10 +352,9 @@ def test_many_updates_leave_nothing_behind(kernels, fresh_kernels, x, libraries,
         graph.launch(stream)
     stream.sync()
     del source
-    boxes.drain()
     assert x[0] == 1 + sum(range(50))
-    libraries(0)
-    assert boxes.live()["user_object"] <= pages + 1
+    # The driver destroys them when it has time for that (cuda.h, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC).
+    eventually(lambda: boxes.live()["user_object"] <= pages + 1)
 
 
 def test_graphs_inside_others_are_no_source_of_updates(kernels, fresh_kernels, x, libraries, stream):
