@@ -10,7 +10,7 @@ import pytest
 from cuda_graphs.compiler.errors import CompileGradientError
 from cuda_graphs.compiler.pipeline import lower
 from cuda_graphs.compiler.signature import specialise
-from tests.compiler.gradient_rig import floats, ints, zeros
+from tests.compiler.gradient_rig import floats, gradients, ints, zeros
 from tests.compiler.rig import Grad, cg
 
 f64, i32 = cg.f64, cg.i32
@@ -102,7 +102,20 @@ def whose_is_it(x: ndarray(f64, 1), y: ndarray(f64, 0)):
     y[()] = most
 
 
+def last_one_wins(x: ndarray(f64, 1), y: ndarray(f64, 0)):
+    for i in x:
+        y[()] = x[i] * x[i]
+
+
+def neighbours_write(x: ndarray(f64, 1), y: ndarray(f64, 1)):
+    for i in range(1, x.shape[0]):
+        y[i - 1] = x[i] * 2.0
+        y[i] += x[i] * 3.0
+
+
 CASES = [
+    (last_one_wins, {"x": 3, "y": ()}, "which of them is the last", "elements of its own"),
+    (neighbours_write, {"x": 3, "y": 3}, "which of them is the last", "add with +="),
     (in_place, {"x": 3}, "may write it later", "write to another array"),
     (read_then_written_by_the_next_loop, {"x": 3, "y": 3}, "may write it later", "write to another array"),
     (written_in_a_later_round, {"x": 3, "y": 3}, "may write it later", "write to another array"),
@@ -144,6 +157,30 @@ def test_what_has_no_right_gradient_is_refused(function, shapes, cause, remedy, 
 
 def test_refusals_are_of_gradients_only():
     lower(in_place, specialise(in_place, {"x": floats(1, 2)}))
+
+
+# Where iterations may write one element, and nothing says that they do, one of them has the adjoint.
+
+
+def scattered(x: ndarray(f64, 1), at: ndarray(i32, 1), y: ndarray(f64, 1)):
+    for i in x:
+        y[at[i]] = x[i] * x[i]
+        if i == 1:
+            y[3] = x[i] * 5.0
+
+
+@pytest.mark.parametrize("order", [(2, 3, 0, 1), (1, 2, 2, 2)], ids=str)
+def test_the_adjoint_of_an_element_is_taken_once(order):
+    x = np.array([0.3, 0.7, 1.1, 0.4])
+    seed = np.array([1.0, -2.0, 0.5, 0.0])
+    arguments = {"x": Grad(x), "at": ints(*order), "y": zeros(4)}
+    found = gradients(scattered, {"y": seed}, targets=("interpreter",), **arguments)["x"]
+    on_x86 = gradients(scattered, {"y": seed}, targets=("x86",), **arguments)["x"]
+    for each in (found, on_x86):  # any of those that write an element may be the last one
+        taken = each / (2 * x)
+        assert [np.sum(taken[np.equal(order, k)]) for k in range(3)] == pytest.approx(
+            [seed[k] if k in order else 0.0 for k in range(3)]
+        )
 
 
 # Patterns of indices in one loop: what an iteration reads, another may write.

@@ -20,7 +20,7 @@ from ..errors import CompileGradientError, fail
 from .affine import Affine, affine
 from .places import Places
 
-__all__ = ["check_hazards"]
+__all__ = ["check_hazards", "is_shared"]
 
 Access = ir.Load | ir.Store | ir.Atomic
 
@@ -30,11 +30,15 @@ def check_hazards(kernel: ir.Kernel, places: Places, needed: set[ir.Load]) -> No
     statements = list(ir.walk(kernel.body))
     loads = [s for s in statements if isinstance(s, ir.Load)]
     writes = [s for s in statements if isinstance(s, (ir.Store, ir.Atomic)) and isinstance(s.array, ir.Array)]
+    for write in writes:
+        if isinstance(write, ir.Store) and write.array.needs_grad:
+            check_races(places, write)
     for load, write in product(loads, writes):
         if load.array is not write.array:
             continue
         path = load.array.path
-        if (load in needed or load.array.needs_grad) and other_iteration(places, load, write):
+        matters = load in needed or load.array.needs_grad
+        if matters and other_iteration(places, load, write) is not False:
             raise fail(
                 CompileGradientError, load.loc,
                 f"an iteration may read an element of {path!r} that another iteration writes (line "
@@ -61,21 +65,21 @@ def differences(a: Access, b: Access) -> list[Affine]:
     return [affine(x).plus(affine(y), -1) for x, y in zip(a.index, b.index, strict=True)]
 
 
-def other_iteration(places: Places, load: ir.Load, write: Access) -> bool:
-    """Whether two iterations of the parallel loop around both may have the one read what the other writes."""
-    loop = next((each for each in places.around(load) if isinstance(each, ir.For) and each.parallel), None)
+def other_iteration(places: Places, access: Access, write: Access) -> bool | None:
+    """Whether two iterations of the parallel loop around both touch one element, the second by writing it: False if
+    they never do; True if there are such iterations, whatever values they read; None: nobody knows."""
+    loop = next((each for each in places.around(access) if isinstance(each, ir.For) and each.parallel), None)
     if loop is None or loop not in set(places.around(write)):
         return False
-    indices = {axis.index: axis for axis in loop.axes}
+    indices = {axis.index: axis for axis in loop.axes if not is_single(axis)}
     told_apart: set[ir.LoopIndex] = set()
-    for x, y in zip(write.index, load.index, strict=True):
+    is_known = True
+    for x, y in zip(write.index, access.index, strict=True):
         ours, theirs = affine(x), affine(y)
         difference = ours.plus(theirs, -1)
-        if any(
-            varies(places, atom, loop) for atom in (*ours.factors, *theirs.factors) if atom not in indices
-        ):
-            continue
-        if difference.factors:
+        inside = [atom for atom in (*ours.factors, *theirs.factors) if atom not in indices]
+        if difference.factors or any(varies(places, atom, loop) for atom in inside):
+            is_known = False
             continue
         own = [atom for atom in ours.factors if atom in indices]
         if not own and difference.constant:
@@ -86,7 +90,49 @@ def other_iteration(places: Places, load: ir.Load, write: Access) -> bool:
                 return False
             if not difference.constant:
                 told_apart.add(own[0])
-    return told_apart != set(indices)
+        is_known = is_known and len(own) < 2
+    if told_apart == set(indices):
+        return False
+    return True if is_known else None
+
+
+def writes_beside(places: Places, store: ir.Store) -> list[Access]:
+    """Other writes of the array in the parallel loop around a store, and itself."""
+    loop = next((each for each in places.around(store) if isinstance(each, ir.For) and each.parallel), None)
+    if loop is None:
+        return []
+    inside = [s for s in ir.walk(loop.body) if isinstance(s, (ir.Store, ir.Atomic))]
+    return [each for each in inside if each.array is store.array]
+
+
+def is_shared(places: Places, store: ir.Store) -> bool:
+    """Whether another iteration may write the element too. The adjoint of an element is taken by one of them only."""
+    return any(other_iteration(places, store, each) is not False for each in writes_beside(places, store))
+
+
+def is_always(places: Places, statement: ir.Statement) -> bool:
+    """Whether each iteration of the parallel loop around comes there."""
+    return places.home[statement] in places.units
+
+
+def check_races(places: Places, store: ir.Store) -> None:
+    """Refuse what iterations write to one element: the last one wins, and nobody knows which that was."""
+    for other in writes_beside(places, store):
+        certain = is_always(places, store) and is_always(places, other)
+        if certain and other_iteration(places, store, other):
+            raise fail(
+                CompileGradientError, store.loc,
+                f"several iterations write one element of {store.array.path!r} (line {ir.line_of(other.loc)}): which "
+                "of them is the last, and has a part in the result, is not known",
+                "have each iteration write elements of its own, write it in a loop of its own or outside of loops, or "
+                "add with +=",
+            )  # fmt: skip
+
+
+def is_single(axis: ir.Axis) -> bool:
+    """Whether it has one iteration at most, as `for _ in range(1)` has."""
+    span = affine(axis.end).plus(affine(axis.begin), -1)
+    return axis.step > 0 and not span.factors and span.constant <= axis.step
 
 
 def varies(places: Places, atom: object, scope: ir.For | ir.While) -> bool:

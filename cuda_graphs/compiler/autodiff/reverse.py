@@ -19,6 +19,7 @@ from ..types import bool_, i32, i64
 from .activity import Activity
 from .derivatives import contribution
 from .forward import Forward, Unit, local_in, zero
+from .hazards import is_shared
 from .normal import Normal
 from .places import Places, Point
 from .plan import Plan
@@ -362,8 +363,13 @@ class Reverse:
         if not store.array.needs_grad:
             return
         grad, index = self.grad(store.array), self.places_of(store, store.index)
-        adjoint = self.builder.put(ir.Load(grad, index, store.loc))
-        self.builder.put(ir.Store(grad, index, ir.Const(0.0, grad.element), store.loc))
+        nothing = ir.Const(0.0, grad.element)
+        adjoint: ir.Value
+        if is_shared(self.places, store):
+            adjoint = self.builder.put(ir.Atomic("exchange", grad, index, nothing, None, store.loc))
+        else:
+            adjoint = self.builder.put(ir.Load(grad, index, store.loc))
+            self.builder.put(ir.Store(grad, index, nothing, store.loc))
         self.add(store.value, adjoint)
 
     def atomic(self, atomic: ir.Atomic) -> None:
