@@ -196,6 +196,7 @@ if TYPE_CHECKING:
         static,
         static_assert,
         static_print,
+        stop_grad,
         tan,
         tanh,
         trace,
@@ -461,6 +462,7 @@ __all__ = [
     "static_assert",
     "static_print",
     "step",
+    "stop_grad",
     "tan",
     "tanh",
     "template",
@@ -497,7 +499,7 @@ _MODULES = {
     "cosh cross determinant "
     "distance dot exp exp2 ffs floor fma func grouped inverse isinf isnan length log log10 log2 "
     "loop_config ndrange norm normalize normalized outer popcnt random raw_div raw_mod reflect round "
-    "rsqrt select sign sin sinh sqrt static static_assert static_print tan tanh trace transpose trunc "
+    "rsqrt select sign sin sinh sqrt static static_assert static_print stop_grad tan tanh trace transpose trunc "
     "vector",
     "cuda_graphs.compiler.library": "clamp degrees e fract inf mix mod nan pi radians smoothstep step",
     "cuda_graphs.kernels.forgetting": "reset",

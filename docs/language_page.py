@@ -156,7 +156,7 @@ def takes_vectors(row: Row) -> bool:
 def meaning(row: Row) -> str:
     """The sentence of the function that stands for the row, if one does."""
     found = [f for f, name in intrinsics.OPERATIONS.items() if name == row.name]
-    if row.name in ("cast", "bit_cast", "select"):
+    if row.name in ("cast", "bit_cast", "select", "stop_grad"):
         found = [getattr(cg, row.name)]
     return sentence(found[0]) if found else MEANINGS[row.name]
 

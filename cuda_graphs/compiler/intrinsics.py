@@ -80,6 +80,7 @@ __all__ = [
     "static",
     "static_assert",
     "static_print",
+    "stop_grad",
     "tan",
     "tanh",
     "trace",
@@ -151,6 +152,12 @@ def cast(x: Any, dtype: Any) -> Any:
 @_in_kernels_only
 def bit_cast(x: Any, dtype: Any) -> Any:
     """The bits of x as another type of the same size."""
+
+
+@_in_kernels_only
+def stop_grad(x: Any) -> Any:
+    """x, through which no derivative flows: to gradients a constant. Of an array, as a statement: what is read of it
+    from here to the end of the block, in blocks inside and functions that are called there, is such a constant."""
 
 
 @_in_kernels_only

@@ -309,6 +309,19 @@ def select(frame: Frame, condition: Any, a: Any, b: Any) -> Any:
     return one(*(frame.scalar(each) for each in (condition, a, b)))
 
 
+def stop_grad(frame: Frame, x: Any) -> Any:
+    """Of a number: a constant to gradients. Of an array, all that is read of it in the rest of the block."""
+    if isinstance(x, ir.Array):
+        frame.scope.stopped.add(x)
+        return None
+    found = read(frame, x)
+    one = frame.builder.op
+    if isinstance(found, Vector):
+        return found.map(lambda part: one("stop_grad", part) if part.type.kind == "float" else part)
+    value = frame.scalar(found)
+    return one("stop_grad", value) if value.type.kind == "float" else value
+
+
 def random_number(frame: Frame, dtype: Any = f32) -> ir.Value:
     return frame.builder.put(ir.Random(scalar_type(frame, dtype), frame.builder.loc))
 
@@ -378,6 +391,7 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     cg.cast: cast,
     cg.bit_cast: bit_cast,
     cg.select: select,
+    cg.stop_grad: stop_grad,
     cg.random: random_number,
     cg.vector: vector,
     vec: lambda frame, n, dtype=f32: vec(python_value(frame, n), scalar_type(frame, dtype)),

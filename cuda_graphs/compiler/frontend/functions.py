@@ -191,6 +191,10 @@ class Frame:
         )
         return arrays[-1]
 
+    def stops(self, array: ir.Array) -> bool:
+        """Whether no derivative flows to what is read of an array here, or in a function that is called here."""
+        return self.scope.stops(array) or (self.caller is not None and self.caller.stops(array))
+
     def in_parallel_loop(self) -> bool:
         """Whether the innermost loop of this frame is a parallel one."""
         return (

@@ -41,7 +41,9 @@ def read(frame: Frame, found: Any) -> Any:
         case Static():
             return read(frame, found.value)
         case Element():
-            return builder.put(ir.Load(found.array, found.index, builder.loc))
+            loaded = builder.put(ir.Load(found.array, found.index, builder.loc))
+            stops = loaded.type.kind == "float" and frame.stops(found.array)
+            return builder.op("stop_grad", loaded) if stops else loaded
         case VectorElement():
             return found.places.map(lambda part: read(frame, part))
         case Vector():

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import ir
+
 
 class Scope:
-    """Names of one block."""
+    """Names of one block. `stopped`: the arrays that are constants to gradients in it (cg.stop_grad)."""
 
     def __init__(self, parent: Scope | None = None) -> None:
         self.parent = parent
         self.names: dict[str, Any] = {}
+        self.stopped: set[ir.Array] = set()
 
     def find(self, name: str) -> Scope | None:
         """The innermost scope that has the name."""
@@ -24,3 +27,10 @@ class Scope:
         while scope is not None and name not in scope.names:
             scope = scope.parent
         return scope
+
+    def stops(self, array: ir.Array) -> bool:
+        """Whether no derivative flows to what is read of an array."""
+        scope: Scope | None = self
+        while scope is not None and array not in scope.stopped:
+            scope = scope.parent
+        return scope is not None
