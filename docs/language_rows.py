@@ -150,6 +150,7 @@ CALLS = {
     cg.cast: "t = cg.cast(a, cg.i32)",
     cg.bit_cast: "t = cg.bit_cast(a, cg.u32)",
     cg.select: "t = cg.select(n > 0, a, b)",
+    cg.stop_grad: "t = cg.stop_grad(a)\ncg.stop_grad(x)",
     cg.random: "t = cg.random() + cg.random(cg.i32)",
     cg.vector: "t = cg.vector(a, b, c)",
     cg.types.vec: "t = cg.types.vec(3, cg.f64)(a, b, c)",

@@ -14,6 +14,7 @@ import numpy as np
 
 from .annotations import (
     ArraySpec,
+    FieldSpec,
     NDArray,
     ScalarSpec,
     Spec,
@@ -29,7 +30,7 @@ from .errors import CompileSyntaxError, CompileTypeError, fail
 from .ir import Loc
 from .types import SCALARS, ScalarType, bool_, f32, i32, pointer
 
-__all__ = ["declared", "is_method", "resolve", "specialise"]
+__all__ = ["declared", "has_gradient", "is_method", "resolve", "specialise"]
 
 BY_DTYPE = {type.dtype: type for type in SCALARS.values() if type.dtype is not None}
 NUMPY = {np.dtype(dtype).type: type for dtype, type in BY_DTYPE.items()}
@@ -152,6 +153,13 @@ def spec(annotation: Any, value: Any, path: str) -> Spec:
             for m in members
         ),
     )
+
+
+def has_gradient(spec: Spec) -> bool:
+    """Whether an array in what a parameter is has a gradient."""
+    if isinstance(spec, StructSpec):
+        return any(has_gradient(member) for _, member in spec.members)
+    return isinstance(spec, (ArraySpec, FieldSpec)) and spec.needs_grad
 
 
 def array_spec(annotation: NDArray, value: Any, path: str) -> ArraySpec:

@@ -26,6 +26,7 @@ from cuda_graphs.compiler.signature import array_spec, is_template, member_type
 from cuda_graphs.compiler.types import ScalarType
 from cuda_graphs.errors import ClosedBufferError
 from cuda_graphs.kernels.constants import Interned
+from cuda_graphs.kernels.tensors import gradient_of, shown
 
 cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object value, int* overflow) except? -1
@@ -185,7 +186,7 @@ cdef class Array(Reader):
 
     cdef int read(self, Reading* r, object value) except -1:
         cdef NDArray own
-        cdef ForeignArray other
+        cdef ForeignArray other, grad
         cdef uint64_t found
         if value is None and self.annotation.optional:
             r.keys[self.key] = 0
@@ -206,12 +207,16 @@ cdef class Array(Reader):
                 r.leaves[self.leaf + 1].extents = own._extents.data()
                 r.leaves[self.leaf + 1].bits = own._grad._address if own._grad is not None else 0
         else:
-            if self.with_grad:
-                r.leaves[self.leaf + 1].bits = 0
-            other = self._foreign(r, value)
+            other = self._foreign(r, value, self.path, self.leaf)
             found = other.key
             r.leaves[self.leaf].bits = other.address
             r.leaves[self.leaf].extents = other.extents.data()
+            if self.with_grad:
+                r.leaves[self.leaf + 1].bits = 0
+                if other.needs_grad and self.annotation.needs_grad is not False:
+                    grad = self._foreign(r, gradient_of(value, self.path), f"{self.path}.grad", self.leaf + 1)
+                    r.leaves[self.leaf + 1].bits = grad.address
+                    r.leaves[self.leaf + 1].extents = other.extents.data()
             value = other
         if found & self.mask != self.wanted:
             array_spec(self.annotation, value, f"parameter {self.path!r}")  # which says what is wrong
@@ -219,18 +224,23 @@ cdef class Array(Reader):
         return 0
 
     cdef int own(self, dict owners, object value) except -1:
+        cdef bint wants = getattr(value, "requires_grad", False) is True  # a tensor of PyTorch
         if value is not None:
-            owners[self.leaf] = value.buffer if isinstance(value, NDArray) else value
-        if self.with_grad and isinstance(value, NDArray) and value.needs_grad:
+            owners[self.leaf] = value.buffer if isinstance(value, NDArray) else shown(value) if wants else value
+        if not self.with_grad:
+            return 0
+        if isinstance(value, NDArray) and value.needs_grad:
             owners[self.leaf + 1] = value.grad.buffer
+        elif wants and self.annotation.needs_grad is not False:
+            owners[self.leaf + 1] = gradient_of(value, self.path)
         return 0
 
-    cdef ForeignArray _foreign(self, Reading* r, object value):
+    cdef ForeignArray _foreign(self, Reading* r, object value, str path, Py_ssize_t leaf):
         if r.staff == NULL:
             staff = Foreign.__new__(Foreign)
             Py_INCREF(staff)
             r.staff = <PyObject*>staff
-        return (<Foreign>r.staff).add(value, self.path, self.leaf, self.annotation.inner)
+        return (<Foreign>r.staff).add(value, path, leaf, self.annotation.inner)
 
     cdef object spec(self, object value):
         cdef Foreign staff

@@ -21,6 +21,7 @@ cdef class ForeignArray:
     cdef vector[int32_t] extents
     cdef bint is_of_host          # whoever has it looks at it without asking a stream
     cdef bint is_read_only
+    cdef readonly bint needs_grad  # a tensor of PyTorch that wants one
     cdef bint is_packed           # in C order without gaps
     cdef bint is_written          # by the kernel, through this parameter or another that was given the same array
     cdef ArrayView view           # what the array showed, and what keeps that

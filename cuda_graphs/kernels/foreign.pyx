@@ -29,6 +29,7 @@ from cuda_graphs.compiler import annotations
 from cuda_graphs.compiler.signature import BY_DTYPE, array_spec
 from cuda_graphs.compiler.types import SCALARS, bf16
 from cuda_graphs.kernels.targets import current_device
+from cuda_graphs.kernels.tensors import shown
 
 
 cdef class ForeignArray:
@@ -102,15 +103,18 @@ cdef ForeignArray describe(object array, str path, tuple inner):
     if type(array).__name__ == "MaskedArray":  # its interface says nothing of the mask
         raise ValueError(f"parameter {path!r} is a masked array: fill it, or pass its data and its mask as two arrays")
     cdef ArrayView view = None
+    cdef bint wants = getattr(array, "requires_grad", False) is True
     if not isinstance(array, (int, float, complex, str, bytes, list, tuple)):
-        view = view_array(array, f"parameter {path!r}")
+        view = view_array(shown(array) if wants else array, f"parameter {path!r}")
     if view is None:
         raise TypeError(f"parameter {path!r} takes an array, got {array!r} ({type(array).__name__})")
     cdef ForeignArray self = ForeignArray.__new__(ForeignArray)
     self.array, self.path, self.view = array, path, view
     self.dtype, self.key = element_of(array, view, path)
+    self.needs_grad = wants
     self.shape, self.address, self.is_read_only = view.shape, view.address, view.is_read_only
-    self.is_of_host = not hasattr(array, "__cuda_array_interface__") and is_host(array)
+    # Of a tensor that wants a gradient, PyTorch refuses to show the interface even where there is one.
+    self.is_of_host = is_host(array) if wants else not hasattr(array, "__cuda_array_interface__") and is_host(array)
     self.is_packed = True
     cdef Py_ssize_t step = view.itemsize
     for extent, stride in zip(reversed(view.shape), reversed(view.strides)):
@@ -126,6 +130,7 @@ cdef ForeignArray describe(object array, str path, tuple inner):
         self.key = key_of(self.dtype, max(outer, 0), False, tuple(view.shape[outer:]) if outer >= 0 else ())
     else:
         self.key |= <uint64_t>outer << 8
+    self.key |= <uint64_t>wants << 16
     return self
 
 
@@ -133,6 +138,8 @@ def view_memory(array, dtype):
     """What `from_dlpack` makes of an array and of a vector type, or None."""
     from cuda_graphs.kernels.dtypes import accept_element
 
+    if getattr(array, "needs_grad", False):
+        raise TypeError(f"{array!r} has a gradient, which a view of its memory would not have: use the array itself")
     inner = () if dtype is None else accept_element(dtype)[1]
     cdef ForeignArray found = describe(array, "array", inner)
     scalar = found.dtype if dtype is None else accept_element(dtype)[0]

@@ -27,7 +27,7 @@ from cuda_graphs.kernels.captures cimport captures_for_others, is_captured
 from cuda_graphs.kernels.foreign cimport Foreign
 from cuda_graphs.kernels.guards cimport Guards
 from cuda_graphs.kernels.reading cimport Leaf, Reading
-from cuda_graphs.kernels.recording cimport note_call
+from cuda_graphs.kernels.recording cimport instead_of, is_watched, note_call, note_capture
 from cuda_graphs.kernels.replay cimport Replay, build
 from cuda_graphs.kernels.retained cimport keep as keep_until_done
 from cuda_graphs.kernels.specialisation cimport Specialisation
@@ -37,7 +37,7 @@ from cuda_graphs.compiler import trace
 from cuda_graphs.compiler.artifact import START
 from cuda_graphs.compiler.cache import cached_compile
 from cuda_graphs.compiler.errors import CompileError
-from cuda_graphs.compiler.signature import declared, is_method
+from cuda_graphs.compiler.signature import declared, has_gradient, is_method
 from cuda_graphs.errors import CUDANotSupportedError
 from cuda_graphs.graph.captured_place import BorrowedCapture, CapturedPlace
 from cuda_graphs.kernels.forgetting import know
@@ -45,6 +45,7 @@ from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.kernels.checkpoints import labels_of, number_of, status_of
 from cuda_graphs.kernels.emission import Emission
 from cuda_graphs.kernels.graph_stats import GraphStats
+from cuda_graphs.kernels.field_names import with_field_names
 from cuda_graphs.kernels.keywords import ordered
 from cuda_graphs.kernels.options import GRAPHS_ARE_ON, Options
 from cuda_graphs.kernels.arguments import leaf_paths
@@ -105,6 +106,10 @@ cdef class KernelFunction:
                 stream = Stream_accept(given)
             if keywords:
                 args = self._order(args, keywords)
+        if is_watched():
+            other = instead_of(self, args, stream)
+            if other is not None:
+                return other(*args, stream=stream)
         r.leaves, r.keys = few_leaves, few_keys
         r.staff = r.members = NULL
         r.in_graph = False
@@ -200,7 +205,9 @@ cdef class KernelFunction:
         guards = guards_of(artifact.captured)
         if artifact.lowering == "host" and self.loop == "auto" and self._is_replayed() and not is_refused:
             log.info("%s(): loops between tasks run on the host, the device has no conditional nodes", self.name)
-        return load(self.name, artifact, shape, leaves, guards, labels_of(self.function, artifact))
+        found = load(self.name, artifact, shape, leaves, guards, labels_of(self.function, artifact))
+        (<Specialisation>found).has_gradients = any(map(has_gradient, signature.values()))
+        return found
 
     def _lowering(self, embedded):
         """A Lowering."""
@@ -237,7 +244,7 @@ cdef class KernelFunction:
 
     def _shown(self, error):
         """A CompileError without the frames of the compiler, which say nothing of the kernel; CUDA_GRAPHS_DEBUG has them."""
-        return error if trace.level() else error.with_traceback(None)
+        return error if trace.level() else with_field_names(error, self.function).with_traceback(None)
 
     def compile(self, *args, **keywords):
         """Compile for the types of these arguments, as a call does; nothing runs.
@@ -247,6 +254,15 @@ cdef class KernelFunction:
             CompileError: The function cannot be compiled for them.
         """
         self._specialisation(self._order(args, keywords))
+
+    def fields(self, *args):
+        """The fields that the kernel uses, called with arguments of these types."""
+        return self._specialisation(args).fields
+
+    def has_gradient(self, *args):
+        """Whether an array among these arguments, or a field that the kernel uses, has a gradient."""
+        cdef Specialisation code = self._specialisation(args)
+        return code.has_gradients or any([field.needs_grad for field in code.fields])
 
     cdef Specialisation _specialisation(self, tuple args):
         cdef _Taken taken = self._taken(args, False)
@@ -344,6 +360,7 @@ cdef class KernelFunction:
         """Add the nodes to what the stream captures."""
         if label is not None:
             raise RuntimeError(f"{self.name}.resume() on {stream!r}, which is being captured: nobody sees there whether it yielded")
+        note_capture(self)
         Emission(CapturedPlace(stream), *self._launches(args))
         return 0
 

@@ -27,6 +27,7 @@ from cuda_graphs.compiler.types import SCALARS
 from cuda_graphs.kernels.grad_stats import GradStats
 from cuda_graphs.kernels.lowering import NO_LOWERING, Lowering
 from cuda_graphs.kernels.targets import current_device
+from cuda_graphs.kernels.tensors import fill
 
 cdef enum:
     ALIGNMENT = 256  # of the memory of a stack
@@ -185,7 +186,10 @@ cdef class GradientFunction(KernelFunction):
         stream = current_device().default_stream
         for path, number in code.leaf_numbers.items():
             if path.endswith(".grad") and number in owners:
-                owners[number].fill(0, stream=stream)
+                if isinstance(owners[number], Buffer):
+                    owners[number].fill(0, stream=stream)
+                else:
+                    fill(owners[number], 0)
         for field in code.fields:
             if field.needs_grad:
                 field.grad.fill(0)

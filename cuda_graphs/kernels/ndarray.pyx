@@ -30,6 +30,8 @@ from cuda_graphs.kernels import retained
 cdef object field_numbers = itertools.count()
 # Fields by that name, as long as they are alive.
 cdef object fields = weakref.WeakValueDictionary()
+# Those that have a gradient, as long as they are alive.
+cdef object with_gradients = weakref.WeakSet()
 
 # One thread at a time gives a Field its memory.
 cdef object making = threading.RLock()
@@ -386,11 +388,11 @@ def find_field(str name):
 
 
 def clear_fields():
-    """Fill the gradients of all fields that kernels have used with zeros."""
+    """Fill the gradients of all fields with zeros."""
     cdef Field field
-    for each in list(fields.values()):
+    for each in list(with_gradients):
         field = each
-        if field._needs_grad and field._buffer is not None:
+        if field._buffer is not None:
             field._grad.fill(0)
 
 
@@ -473,6 +475,8 @@ cdef NDArray describe(cls, dtype, tuple inner, tuple shape, bint needs_grad, dev
     for extent in inner:
         self._itemsize *= extent
     self._key = key_of(dtype, len(shape), needs_grad, inner)
+    if needs_grad and isinstance(self, Field):
+        with_gradients.add(self)
     return self
 
 

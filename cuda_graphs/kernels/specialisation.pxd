@@ -106,6 +106,7 @@ cdef class Specialisation:
     cdef readonly bint is_straight   # tasks, with no control flow between them
     cdef readonly bint prints        # a call waits for what it writes
     cdef readonly bint answers       # a call waits for what it returns, or for a report of asserts
+    cdef bint has_gradients          # an array among the arguments has one
     cdef readonly str name
 
     cdef unsigned int grid_of(self, const Task& task, const Leaf* leaves) noexcept nogil

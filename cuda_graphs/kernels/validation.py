@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cuda_graphs.kernels.field_names import name_fields
 from cuda_graphs.kernels.ndarray import NDArray
 
 __all__ = ["Kept", "OverwrittenError", "check_kept", "kept_of"]
@@ -78,9 +79,10 @@ def check_kept(function: Any, args: tuple[Any, ...], kept: list[Kept]) -> None:
         for one, other in zip(now, then, strict=True):
             size = float(np.max(np.abs(other), initial=0.0))
             if not np.allclose(one, other, rtol=0, atol=1e-6 * size, equal_nan=True):
+                name = name_fields(each.path, function.__wrapped__)
                 raise OverwrittenError(
-                    f"the gradient of {function.__name__}() needs {each.path!r} as it was (line {each.line}), and a "
-                    "later call has written it: write to another array, or to another step of it, as in x[t + 1, i]"
+                    f"the gradient of {function.__name__}() needs {name!r} as it was (line {each.line}), and a later "
+                    "call has written it: write to another array, or to another step of it, as in x[t + 1, i]"
                 )
 
 

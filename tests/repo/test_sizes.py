@@ -22,7 +22,7 @@ LIMITS = {
     "cuda_graphs/_objects": 6000,
     "cuda_graphs/graph": 8500,
     "cuda_graphs/compiler": 18000,
-    "cuda_graphs/kernels": 5900,
+    "cuda_graphs/kernels": 6800,
     "cuda_graphs/interop": 700,
     "cuda_graphs/_hostdriver": 17000,
     "cuda_graphs/_ptx": 7000,

@@ -1,0 +1,424 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""`cg.ad.Tape`: which calls it goes back through, what it checks, and what it refuses."""
+
+import copy
+import dataclasses
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import cuda_graphs as cg
+
+f64, i32 = cg.f64, cg.i32
+ndarray = cg.types.ndarray
+START = np.array([0.3, 0.7, 1.1])
+
+
+def array(values, dtype=f64):
+    made = cg.ndarray(dtype, np.shape(values), needs_grad=True)
+    made.from_numpy(np.asarray(values))
+    return made
+
+
+@pytest.fixture
+def x():
+    return array(START)
+
+
+@pytest.fixture
+def y():
+    return cg.ndarray(f64, (), needs_grad=True)
+
+
+@cg.kernel
+def squares(x: ndarray(f64, 1), y: ndarray(f64, 0)):
+    for i in x:
+        y[()] += x[i] * x[i]
+
+
+@cg.kernel
+def weighted(n: ndarray(f64, 1), x: ndarray(f64, 1), y: ndarray(f64, 0)):
+    for i in x:
+        y[()] += n[i] * x[i]
+
+
+@cg.kernel
+def sines(a: ndarray(f64, 1), b: ndarray(f64, 1)):
+    for i in a:
+        b[i] = cg.sin(a[i])
+
+
+@cg.kernel
+def draw(n: ndarray(f64, 1)):
+    for i in n:
+        n[i] = cg.random(f64)
+
+
+# Calls
+
+
+def test_calls_without_gradients_are_passed_over(x, y):
+    n = cg.ndarray(f64, 3)
+    with cg.ad.Tape(loss=y, validation=True):
+        draw(n)  # which has none: a gradient would draw other numbers
+        weighted(n, x, y)
+    np.testing.assert_array_equal(x.grad.to_numpy(), n.to_numpy())
+
+
+def test_calls_of_other_threads_are_not_noted(x, y):
+    other = threading.Thread(target=squares, args=(x, y))
+    with cg.ad.Tape(loss=y) as tape:
+        other.start()
+        other.join()
+        squares(x, y)
+    assert len(tape.calls) == 1
+
+
+def test_functions_of_other_threads_do_not_hide_calls(x, y):
+    inside, go_on = threading.Event(), threading.Event()
+
+    @cg.ad.no_grad
+    def waits():
+        inside.set()
+        assert go_on.wait(60)
+
+    other = threading.Thread(target=waits)
+    with cg.ad.Tape(loss=y) as tape:
+        other.start()
+        assert inside.wait(60)
+        squares(x, y)
+        go_on.set()
+        other.join()
+    assert len(tape.calls) == 1
+
+
+@dataclasses.dataclass
+class Springs:
+    rest: ndarray(f64, 1)
+    at: ndarray(cg.types.vec(2, f64), 1)
+    stiffness: f64
+
+
+def test_arrays_in_dataclasses_and_of_vectors_have_gradients(x, y):
+    @cg.kernel
+    def energy(s: Springs, y: ndarray(f64, 0)):
+        for i in s.rest:
+            y[()] += 0.5 * s.stiffness * (s.at[i].norm() - s.rest[i]) ** 2
+
+    places = np.array([[3.0, 4.0], [0.0, 2.0], [1.0, 0.0]])
+    at = cg.ndarray(cg.types.vec(2, f64), 3, needs_grad=True)
+    at.from_numpy(places)
+    springs = Springs(x, at, 10.0)
+    with cg.ad.Tape(loss=y, validation=True):
+        energy(springs, y)
+    lengths = np.linalg.norm(places, axis=1)
+    pull = 10 * (lengths - START)
+    np.testing.assert_allclose(x.grad.to_numpy(), -pull)
+    np.testing.assert_allclose(at.grad.to_numpy(), (pull / lengths)[:, None] * places)
+
+
+def test_functions_with_their_own_gradient_take_keywords(x, y):
+    @cg.ad.grad_replaced
+    def squared(x, y):
+        squares(x, y)
+
+    @cg.ad.grad_for(squared)
+    def squared_back(x, y):
+        squares.grad(x, y)
+
+    with cg.ad.Tape(loss=y):
+        squared(y=y, x=x)
+    np.testing.assert_allclose(x.grad.to_numpy(), 2 * START)
+
+
+def test_methods_have_gradients_of_their_own():
+    class Model:
+        def __init__(self):
+            self.x, self.y = array(START), cg.ndarray(f64, (), needs_grad=True)
+
+        @cg.ad.grad_replaced
+        def run(self, times):
+            for _ in range(times):
+                squares(self.x, self.y)
+
+        @cg.ad.grad_for(run)
+        def run_back(self, times):
+            for _ in range(times):
+                squares.grad(self.x, self.y)
+
+    model = Model()
+    with cg.ad.Tape(loss=model.y):
+        model.run(3)
+    np.testing.assert_allclose(model.x.grad.to_numpy(), 6 * START)
+    model.run.grad(2)
+    np.testing.assert_allclose(model.x.grad.to_numpy(), 10 * START)
+
+
+def test_what_is_captured_is_refused(x, y):
+    device = cg.Device()
+    device.set_current()
+    stream = device.create_stream()
+    squares.compile(x, y)
+
+    def captures():
+        with cg.ad.Tape(loss=y):
+            builder = stream.create_graph_builder().begin_building()
+            try:
+                squares(x, y, stream=stream)
+            finally:
+                builder.end_building()
+
+    with pytest.raises(RuntimeError, match=r"squares\(\) is captured in a Tape"):
+        captures()
+    with cg.ad.Tape(loss=y):  # and the next one is as ever
+        squares(x, y)
+    np.testing.assert_allclose(x.grad.to_numpy(), 2 * START)
+
+
+# States
+
+
+def test_a_tape_that_an_exception_left_goes_back_no_more(x, y):
+    tape = cg.ad.Tape()
+
+    def fails():
+        with tape:
+            squares(x, y)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fails()
+    with pytest.raises(RuntimeError, match="this one is left by an exception"):
+        tape.grad()
+
+
+def test_a_tape_with_a_loss_has_gone_back(x, y):
+    with cg.ad.Tape(loss=y) as tape:
+        with pytest.raises(RuntimeError, match="this one is open, and has a loss"):
+            tape.grad()
+        squares(x, y)
+    with pytest.raises(RuntimeError, match="this one is done, and has a loss"):
+        tape.grad()
+
+
+def test_a_tape_clears_the_gradients_of_fields_and_sets_the_loss_to_0():
+    weights, total = (cg.field(f64, n, needs_grad=True) for n in (3, ()))
+    weights.from_numpy(START)
+
+    @cg.kernel
+    def cubes():
+        for i in weights:
+            total[()] += weights[i] ** 3
+
+    for _ in range(2):
+        with cg.ad.Tape(loss=total):
+            cubes()
+        np.testing.assert_allclose(weights.grad.to_numpy(), 3 * START**2)
+        assert total[()] == pytest.approx(np.sum(START**3))
+
+
+def test_fields_that_no_kernel_has_used_are_cleared_too():
+    made = cg.field(f64, 3, needs_grad=True)
+    twins = made, copy.copy(made), pickle.loads(pickle.dumps(made))
+    for each in twins:
+        each.grad.fill(3)
+    cg.ad.clear_all_gradients()
+    for each in twins:
+        np.testing.assert_array_equal(each.grad.to_numpy(), 0)
+
+
+# Misuse
+
+
+def test_decorators_are_for_functions():
+    for decorate in (cg.ad.grad_replaced, cg.ad.no_grad):
+        with pytest.raises(TypeError, match="a function of Python that calls kernels, not <kernel squares"):
+            decorate(squares)
+        with pytest.raises(TypeError, match="not 3"):
+            decorate(3)
+    with pytest.raises(RuntimeError, match=r"must be decorated with @cg\.ad\.grad_replaced"):
+        cg.ad.grad_for(lambda: None)
+    with pytest.raises(TypeError, match="a function, not 3"):
+        cg.ad.grad_for(cg.ad.grad_replaced(lambda: None))(3)
+
+
+def test_a_view_of_an_array_with_a_gradient_is_refused(x):
+    with pytest.raises(TypeError, match="has a gradient, which a view of its memory would not have"):
+        cg.from_dlpack(x)
+
+
+@pytest.mark.parametrize("make", [cg.ndarray, cg.field])
+def test_integers_have_no_gradient(make):
+    with pytest.raises(TypeError, match="an array of i32 has no gradient"):
+        make(i32, 3, needs_grad=True)
+
+
+def test_copies_and_pickles_keep_gradients(x):
+    x.grad.from_numpy(2 * START)
+    for twin in (copy.copy(x), copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
+        assert twin.needs_grad
+        np.testing.assert_array_equal(twin.grad.to_numpy(), 2 * START)
+        twin.grad.fill(0)
+    np.testing.assert_array_equal(x.grad.to_numpy(), 2 * START)
+
+
+kept = cg.field(f64, 3, needs_grad=True)
+
+
+def test_errors_call_fields_by_their_names():
+    local = cg.field(f64, 3, needs_grad=True)
+    total = cg.field(f64, (), needs_grad=True)
+
+    @cg.kernel
+    def global_in_place():
+        for i in kept:
+            kept[i] = cg.sin(kept[i])
+
+    @cg.kernel
+    def local_in_place():
+        for i in local:
+            local[i] = cg.sin(local[i])
+
+    @cg.kernel
+    def read():
+        for i in local:
+            total[()] += local[i] * local[i]
+
+    @cg.kernel
+    def overwrite():
+        for i in local:
+            local[i] = 2.0
+
+    for kernel, name in ((global_in_place, "kept"), (local_in_place, "local")):
+        with pytest.raises(cg.CompileGradientError, match=f"needs this element of '{name}' as it was read"):
+            kernel.grad()
+
+    def overwrites():
+        with cg.ad.Tape(loss=total, validation=True):
+            read()
+            overwrite()
+
+    with pytest.raises(cg.ad.OverwrittenError, match=r"read\(\) needs 'local' as it was"):
+        overwrites()
+
+
+# Checks against differences
+
+
+def test_right_gradients_pass_the_check_and_arrays_are_as_before(x, y):
+    z = array(np.zeros(3))
+    with cg.ad.Tape(loss=y, grad_check=[x]):
+        sines(x, z)
+        squares(z, y)
+    np.testing.assert_allclose(x.grad.to_numpy(), np.sin(2 * START))
+    np.testing.assert_array_equal(x.to_numpy(), START)
+    np.testing.assert_allclose(z.to_numpy(), np.sin(START))
+    assert y[()] == pytest.approx(np.sum(np.sin(START) ** 2))
+
+
+def test_a_wrong_gradient_fails_the_check(x, y):
+    @cg.ad.grad_replaced
+    def squared(x, y):
+        squares(x, y)
+
+    @cg.ad.grad_for(squared)
+    def half_of_it(x, y):
+        for i in range(3):
+            x.grad[i] = x[i]
+
+    with (
+        pytest.raises(cg.ad.GradientCheckError, match="number 0 of grad_check: along a random direction"),
+        cg.ad.Tape(loss=y, grad_check=[x]),
+    ):
+        squared(x, y)
+    np.testing.assert_array_equal(x.to_numpy(), START)
+    assert y[()] == pytest.approx(np.sum(START**2))
+
+
+def test_the_check_repeats_what_the_host_writes_between_calls(x, y):
+    @cg.kernel
+    def shift(x: ndarray(f64, 1), n: ndarray(f64, 1), z: ndarray(f64, 1)):
+        for i in x:
+            z[i] = x[i] + n[i]
+
+    n, one, other = cg.ndarray(f64, 3), array(np.zeros(3)), array(np.zeros(3))
+    with cg.ad.Tape(loss=y, grad_check=[x]):
+        n.fill(2)
+        shift(x, n, one)
+        n.fill(5)
+        shift(x, n, other)
+        squares(one, y)
+        squares(other, y)
+    np.testing.assert_allclose(x.grad.to_numpy(), 2 * (2 * START + 7))
+    np.testing.assert_array_equal(n.to_numpy(), 5)
+
+
+def test_the_check_finds_what_was_overwritten(x, y):
+    n = cg.ndarray(f64, 3)
+
+    def overwrites():
+        with cg.ad.Tape(loss=y, grad_check=[x]):
+            for factor in (2.0, 5.0):
+                n.fill(factor)
+                weighted(n, x, y)  # whose gradient reads the array as it is in the end
+
+    with pytest.raises(cg.ad.GradientCheckError):
+        overwrites()
+
+
+def test_the_check_sees_fields_vectors_and_functions(y):
+    at = cg.field(cg.types.vec(2, f64), 2, needs_grad=True)
+    at.from_numpy(np.array([[0.3, 0.4], [1.0, -2.0]]))
+
+    @cg.kernel
+    def lengths(y: ndarray(f64, 0)):
+        for i in at:
+            y[()] += at[i].norm()
+
+    @cg.ad.grad_replaced
+    def twice(y):
+        lengths(y)
+        lengths(y)
+
+    @cg.ad.grad_for(twice)
+    def twice_back(y):
+        lengths.grad(y)
+        lengths.grad(y)
+
+    with cg.ad.Tape(loss=y, grad_check=[at], clear_gradients=True):
+        twice(y)
+    np.testing.assert_allclose(at.grad.to_numpy()[0], [1.2, 1.6])
+
+
+def test_the_host_may_not_write_to_what_is_checked(x, y):
+    def writes():
+        with cg.ad.Tape(loss=y, grad_check=[x]):
+            squares(x, y)
+            x.fill(1)
+            squares(x, y)
+
+    with pytest.raises(ValueError, match="the host wrote to"):
+        writes()
+
+
+@pytest.mark.parametrize(
+    ("arrays", "kind", "words"),
+    [
+        (lambda: [cg.ndarray(cg.f32, 3, needs_grad=True)], TypeError, "of f64, whose differences"),
+        (lambda: [np.zeros(3)], TypeError, "of f64, whose differences"),
+        (lambda: [cg.ndarray(f64, 3)], ValueError, "has no gradient"),
+    ],
+)
+def test_what_is_checked_is_an_array_of_f64_with_a_gradient(arrays, kind, words, y):
+    with pytest.raises(kind, match=words):
+        cg.ad.Tape(loss=y, grad_check=arrays())
+
+
+def test_a_check_needs_a_loss_and_clear_gradients(x, y):
+    with pytest.raises(ValueError, match="a Tape with a loss that clears"):
+        cg.ad.Tape(grad_check=[x])
+    with pytest.raises(ValueError, match="a Tape with a loss that clears"):
+        cg.ad.Tape(loss=y, clear_gradients=False, grad_check=[x])
