@@ -93,6 +93,7 @@ REFUSED = {
     "SetComp": "t = {i for i in range(3)}",
     "GeneratorExp": "t = min(i for i in range(3))",
     "Starred": "t = (*v,)",
+    "keyword": "t = area(**{})",
     "JoinedStr": 't = f"{n}"',
     "Slice": "t = x[0:2]",
 }

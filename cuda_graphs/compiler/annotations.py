@@ -73,6 +73,15 @@ class NDArray:
         """`ndarray(f32) | None`: optional."""
         return replace(self, optional=True) if other is None else NotImplemented
 
+    def __repr__(self) -> str:
+        """As the source has it: "ndarray(f32, ndim=1)"."""
+        element = VectorType(self.dtype, self.inner) if self.dtype is not None and self.inner else self.dtype
+        said = {"ndim": self.ndim, "needs_grad": self.needs_grad}
+        parts = [repr(element)] * (element is not None) + [
+            f"{k}={v}" for k, v in said.items() if v is not None
+        ]
+        return f"ndarray({', '.join(parts)}){' | None' if self.optional else ''}"
+
 
 class Tensor:
     """The annotation of a parameter that takes a field, as cg.template does, or an array, as ndarray()."""

@@ -548,8 +548,8 @@ def kernel(function=None, *, debug=False, fast_math=False, graph=False, loop="au
     Raises:
         TypeError: `function` is not a function, or a graph kernel returns something.
         ValueError: There is no such `loop` or `chain`, or they do not go together; checkpoints without `graph`.
-        CompileError: A parameter is not declared, or as what kernels do not take. What is wrong in the body is raised
-            by the first call.
+        CompileError: A parameter is not declared, or as what kernels do not take, or a final return and the annotation
+            do not agree. What is wrong in the body else is raised by the first call.
     """
     options = Options(debug, fast_math, graph, loop, chain, checkpoints)
     if function is None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from cuda_graphs.compiler.artifact import Artifact
+from cuda_graphs.compiler.returns import check_return, final_value, returned_types
 from cuda_graphs.kernels.lowering import NO_LOWERING, Lowering, chains_of, loops_of, why_lowered
 
 __all__ = ["CHAINS", "GRAPHS_ARE_ON", "LOOPS", "Options"]
@@ -30,7 +31,7 @@ class Options(NamedTuple):
     checkpoints: bool = False
 
     def check(self, function: Callable[..., Any]) -> None:
-        """Refuse what does not go together: ValueError, TypeError."""
+        """Refuse what does not go together: ValueError, TypeError, CompileError."""
         name = function.__name__
         if self.loop not in LOOPS:
             raise ValueError(f"{name}: loop must be one of {', '.join(LOOPS)}, got {self.loop!r}")
@@ -40,10 +41,11 @@ class Options(NamedTuple):
             raise ValueError(f'{name}: with loop="host" each task is a launch: leave chain at "auto"')
         if self.checkpoints and not self.graph:
             raise ValueError(f"{name}: checkpoints=True is for graph kernels: write graph=True too")
-        if self.graph and function.__annotations__.get("return") not in (None, "None"):
+        if self.graph and (returned_types(function) is not None or final_value(function) is not None):
             raise TypeError(
                 f"{name}: a graph kernel returns nothing, since nobody waits for it: have it write to an array"
             )
+        check_return(function)
 
     def lowering(self, embedded: bool, is_replayed: bool) -> Lowering:
         """What the compiler is to make of a kernel: as nodes of any graph, if it is `embedded`, as a graph of its own,

@@ -22,6 +22,8 @@ def doubling(annotation):
     return double
 
 
+VECTOR = cg.types.ndarray(cg.f32, 1)
+
 SAME = {
     "NDArray[dtype, ndim]": cg.types.NDArray[cg.f32, 1],
     "NDArray[dtype]": cg.types.NDArray[cg.f32],
@@ -144,3 +146,71 @@ def test_numbers_of_python_are_scalar_types(annotation, wanted):
     assert give(wanted) == wanted
     with pytest.raises((TypeError, OverflowError), match="parameter 'x' takes"):
         give(2**40 if annotation is int else "text")
+
+
+class Rod:
+    def end(self, x: VECTOR):
+        return x[0]
+
+
+def with_annotation(said):
+    def answers(x: VECTOR):
+        return x[0]
+
+    answers.__annotations__["return"] = said
+    return answers
+
+
+def silent(x: VECTOR) -> cg.f32:
+    x[0] = 1
+
+
+def empty(x: VECTOR) -> cg.f32:
+    x[0] = 1
+    return
+
+
+RETURNS = [
+    (
+        with_annotation(None),
+        cg.CompileReturnError,
+        "the kernel returns a value, and its annotation does not say so",
+    ),
+    (Rod.end, cg.CompileReturnError, "the kernel returns a value, and its annotation does not say so"),
+    (silent, cg.CompileReturnError, "the kernel says that it returns a value, and has no return"),
+    (empty, cg.CompileReturnError, "the kernel says that it returns a value, and has no return"),
+    (with_annotation(5), cg.CompileTypeError, "a kernel returns scalars, not 5"),
+    (with_annotation(cg.vec3), cg.CompileTypeError, "a kernel returns scalars, not vec"),
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "words"), RETURNS, ids=[f"{r[0].__name__} {r[2][:30]}" for r in RETURNS]
+)
+def test_a_return_that_does_not_fit_the_annotation_is_refused_when_the_kernel_is_made(function, error, words):
+    with pytest.raises(error, match=words) as caught:
+        cg.kernel(function)
+    assert caught.value.remedy and caught.value.loc.function == function.__name__
+
+
+def test_a_return_that_is_left_out_when_compiling_asks_for_no_annotation():
+    @cg.kernel  # noqa: RET503
+    def answers(x: VECTOR, tells: cg.template):
+        x[0] = 1
+        if cg.static(tells):
+            return x[0]
+
+    x = cg.ndarray(cg.f32, 1)
+    assert answers(x, False) is None and x[0] == 1
+    with pytest.raises(cg.CompileReturnError, match="the kernel returns 1 values, and its annotation says 0"):
+        answers(x, True)
+
+
+def test_a_return_of_none_is_no_value():
+    @cg.kernel
+    def answers(x: VECTOR):
+        x[0] = 2
+        return None  # noqa: RET501
+
+    x = cg.ndarray(cg.f32, 1)
+    assert answers(x) is None and x[0] == 2

@@ -21,9 +21,10 @@ from ..annotations import VectorType, mat, vec
 from ..errors import CompileArgumentError, CompileLiteralError, CompileSyntaxError, CompileTypeError, fail
 from ..ops import OPS
 from ..scalars import scalar as constant
-from ..signature import PYTHON, is_template, resolve
+from ..signature import PYTHON
 from ..types import ScalarType, f32, f64, i32
 from . import graph_flow, with_blocks
+from .arguments import bind_arguments
 from .atomics import atomic
 from .blocks import FUNCTIONS as BLOCKS
 from .blocks import blocks_call
@@ -41,10 +42,13 @@ def call(frame: Frame, node: ast.Call) -> Any:
     function = frame.visit(node.func)
     function = function.value if isinstance(function, Static) else function
     loc = frame.builder.loc
+    for each in node.keywords:
+        if each.arg is None:
+            raise frame.refuse(each)
     if _hashable(function) and function in SPECIAL:
         return SPECIAL[function](frame, node)
     args = [frame.visit(each) for each in node.args]
-    keywords = {each.arg: frame.visit(each.value) for each in node.keywords if each.arg is not None}
+    keywords = {str(each.arg): frame.visit(each.value) for each in node.keywords}
     frame.builder.loc = loc
     if isinstance(function, ScalarType):
         function = TypeOf(function)
@@ -95,43 +99,6 @@ def is_literal(node: ast.Call) -> bool:
 
 def _hashable(function: Any) -> bool:
     return getattr(type(function), "__hash__", None) is not None
-
-
-def bind_arguments(
-    frame: Frame, function: Callable[..., Any], args: list[Any], keywords: dict[str, Any]
-) -> dict[str, Any]:
-    """Arguments of a function that is inlined, by name: numbers by value, all else as it is."""
-    try:
-        bound = inspect.signature(function).bind(*args, **keywords)
-    except TypeError as error:
-        raise fail(
-            CompileArgumentError,
-            frame.builder.loc,
-            f"{function.__name__}: {error}",
-            "look at the parameters of the function",
-        ) from None
-    bound.apply_defaults()
-    result = {}
-    for name, value in bound.arguments.items():
-        kind = resolve(inspect.signature(function).parameters[name].annotation, function)
-        if is_template(kind):
-            result[name] = python_value(frame, value)
-            continue
-        value = read(frame, value)
-        if isinstance(kind, VectorType):
-            value = make_vector(frame, kind, value)
-        if isinstance(value, ir.Value):
-            if isinstance(kind, ScalarType):
-                value = frame.builder.cast(value, kind)
-            local = ir.Local(name, value.type)
-            frame.builder.put(ir.Set(local, value, frame.builder.loc))
-            value = local
-        elif isinstance(value, Vector):
-            from .statements import declare
-
-            value = declare(frame, name, value)
-        result[name] = value
-    return result
 
 
 def convert(frame: Frame, type: ScalarType, *args: Any, literal: bool = False) -> Any:

@@ -155,6 +155,7 @@ class Frame:
 
     def inline(self, function: Callable[..., Any], names: dict[str, Any]) -> Any:
         """Translate a call: the body of `function`, with its parameters bound. What it returns."""
+        from .arguments import result_of
         from .translate import body_of
 
         if self.depth + 1 >= MAX_DEPTH:
@@ -171,7 +172,7 @@ class Frame:
         frame.run(body_of(frame.source.tree))
         self.builder.loc = loc
         self.root.captured[function] = source.captured
-        return frame.result
+        return result_of(self, function, frame.result)
 
     def capture(self, path: str, found: Any, whole: bool) -> None:
         """Note what an attribute of something from outside is now: `settings.dt`. `whole`: an object is taken as it is,
@@ -235,10 +236,11 @@ NAMES = {
     "Match": "match", "With": "with", "FunctionDef": "a function inside a function",
     "AsyncFunctionDef": "async def", "AsyncWith": "async with", "AsyncFor": "async for",
     "Await": "await", "Set": "a set", "SetComp": "a set comprehension", "GeneratorExp": "a generator expression",
-    "Starred": "*", "JoinedStr": "an f-string outside print and assert", "Slice": "a slice",
+    "Starred": "*", "keyword": "**", "JoinedStr": "an f-string outside print and assert", "Slice": "a slice",
 }  # fmt: skip
 REMEDIES = {
     "Try": "check the condition with if", "Raise": "use assert", "FunctionDef": "define it outside, with @cg.func",
     "Lambda": "define a function outside, with @cg.func", "Slice": "write a loop over the indices",
+    "Match": "write if and elif", "Starred": "write each of them", "keyword": "write each of them",
     "Import": "import outside of the kernel", "ImportFrom": "import outside of the kernel",
 }  # fmt: skip

@@ -329,6 +329,8 @@ def return_from_kernel(frame: Frame, parts: tuple[Any, ...]) -> None:
 def expression_statement(frame: Frame, node: ast.Expr, last: bool) -> None:
     if isinstance(node.value, ast.Constant):
         return  # a string in the place of a comment
+    if isinstance(node.value, (ast.Yield, ast.YieldFrom)):
+        raise frame.refuse(node.value)
     if not isinstance(node.value, (ast.Call, ast.NamedExpr)):
         raise fail(
             CompileSyntaxError, frame.builder.loc, "this expression has no effect", "assign it, or remove it"

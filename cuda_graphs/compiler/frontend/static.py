@@ -12,7 +12,7 @@ from collections.abc import Container
 from types import SimpleNamespace
 from typing import Any
 
-from .. import ir
+from .. import intrinsics, ir
 from ..annotations import VectorType
 from ..errors import (
     CompileArgumentError,
@@ -136,7 +136,7 @@ def run_python(frame: Frame, name: str, function: Any, args: list[Any], keywords
     if any(is_of_run_time(each) for each in (*given, *named.values())):
         raise fail(
             CompileStaticError, loc, f"{name} is a function of Python, and an argument is known at run time only",
-            "decorate it with @cg.func to have it inlined",
+            ours(function) or "decorate it with @cg.func to have it inlined",
         )  # fmt: skip
     try:
         found = function(*given, **named)
@@ -150,6 +150,16 @@ def run_python(frame: Frame, name: str, function: Any, args: list[Any], keywords
         f"If that is meant, write cg.static({name}(...)); else decorate it with @cg.func",
     )  # fmt: skip
     return found
+
+
+def ours(function: Any) -> str | None:
+    """What to write instead of a function of another library, if the language has one of that name."""
+    name = getattr(function, "__name__", "")
+    return (
+        None
+        if isinstance(function, types.FunctionType) or name not in intrinsics.__all__
+        else f"write cg.{name}(...)"
+    )
 
 
 def is_python(function: Any) -> bool:

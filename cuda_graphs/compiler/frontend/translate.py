@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -14,8 +13,8 @@ from typing import Any
 from .. import ir
 from ..annotations import ArraySpec, FieldSpec, ScalarSpec, Spec, StaticSpec, StructSpec, VectorSpec
 from ..builder import Builder
-from ..errors import CompileError, CompileRecursionError, CompileReturnError, CompileTypeError, fail
-from ..signature import resolve
+from ..errors import CompileError, CompileRecursionError, CompileReturnError, fail
+from ..returns import NO_RETURN, returned_types
 from ..types import ScalarType
 from .captured import Captured, with_functions_that_ran
 from .functions import Conditionals, Frame
@@ -90,34 +89,10 @@ def static_values(specs: Iterable[Spec]) -> Iterator[Any]:
             yield from static_values(member for _, member in spec.members)
 
 
-def returned_types(function: Callable[..., Any]) -> tuple[ScalarType, ...] | None:
-    """What the annotation of a kernel says that it returns; None: nothing."""
-    annotation = inspect.signature(function).return_annotation
-    if annotation in (inspect.Signature.empty, None, "None"):
-        return None
-    found = resolve(annotation, function)
-    parts = found if isinstance(found, tuple) else getattr(found, "__args__", None) or (found,)
-    types = tuple(resolve(part, function) for part in parts)
-    if not all(isinstance(type, ScalarType) for type in types):
-        code = function.__code__
-        loc = ir.Loc(code.co_filename, code.co_firstlineno, 0, 0, function.__name__)
-        raise fail(
-            CompileTypeError,
-            loc,
-            f"a kernel returns scalars, not {annotation!r}",
-            "write -> cg.f32, or -> tuple[cg.f32, cg.i32]",
-        )
-    return types
-
-
 def check_returns(frame: Frame) -> None:
     """A kernel that says that it returns something does."""
     if frame.return_types is not None and not frame.returned:
-        raise fail(
-            CompileReturnError, frame.source.loc(frame.source.tree, None),
-            "the kernel says that it returns a value, and has no return",
-            "end it with return, or remove the -> annotation",
-        )  # fmt: skip
+        raise fail(CompileReturnError, frame.source.loc(frame.source.tree, None), *NO_RETURN)
 
 
 def body_of(tree: ast.FunctionDef) -> list[ast.stmt]:

@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a kernel says that it returns, and what can be known of that before it is translated."""
+
+from __future__ import annotations
+
+import ast
+import dis
+import inspect
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+from .errors import CompileReturnError, CompileSyntaxError, CompileTypeError, fail
+from .ir import Loc
+from .signature import resolve
+from .types import ScalarType
+
+__all__ = ["NO_RETURN", "REMEDY", "check_return", "final_value", "returned_types"]
+
+REMEDY = "write what it returns: -> cg.f32, -> tuple[cg.f32, cg.i32]"
+NO_RETURN = (
+    "the kernel says that it returns a value, and has no return",
+    "end it with return, or remove the -> annotation",
+)
+
+
+def returned_types(function: Callable[..., Any]) -> tuple[ScalarType, ...] | None:
+    """What the annotation of a kernel says that it returns; None: nothing."""
+    annotation = inspect.signature(function).return_annotation
+    if annotation in (inspect.Signature.empty, None, "None"):
+        return None
+    found = resolve(annotation, function)
+    parts = found if isinstance(found, tuple) else getattr(found, "__args__", None) or (found,)
+    types = tuple(resolve(part, function) for part in parts)
+    if not all(isinstance(type, ScalarType) for type in types):
+        raise fail(CompileTypeError, loc_of(function), f"a kernel returns scalars, not {annotation!r}",
+                   "write -> cg.f32, or -> tuple[cg.f32, cg.i32]")  # fmt: skip
+    return types
+
+
+def check_return(function: Callable[..., Any]) -> None:
+    """Refuse a kernel whose annotation and last statement do not agree. What is in branches, of which some may never
+    be, is left to the translation.
+
+    Raises:
+        CompileReturnError, CompileTypeError
+    """
+    types = returned_types(function)
+    if types is not None and not may_return_value(function.__code__):
+        raise fail(CompileReturnError, loc_of(function), *NO_RETURN)
+    found = final_value(function) if types is None else None
+    if found is not None:
+        raise fail(
+            CompileReturnError,
+            found,
+            "the kernel returns a value, and its annotation does not say so",
+            REMEDY,
+        )
+
+
+def final_value(function: Callable[..., Any]) -> Loc | None:
+    """Where a function ends with the return of a value, if it does, and has a source."""
+    from .frontend.source import Source
+
+    if not may_return_value(function.__code__):
+        return None  # which is quicker to see than the source is to read
+    source = Source(function)
+    try:
+        last = source.tree.body[-1]
+    except CompileSyntaxError:
+        return None  # the first call says what is wrong with it
+    if not isinstance(last, ast.Return) or last.value is None:
+        return None
+    return (
+        None if isinstance(last.value, ast.Constant) and last.value.value is None else source.loc(last, None)
+    )
+
+
+def may_return_value(code: CodeType) -> bool:
+    """Whether the bytecode of a function returns anything but None."""
+    before = None
+    for each in dis.get_instructions(code):
+        if each.opname == "RETURN_CONST" and each.argval is not None:
+            return True
+        if each.opname == "RETURN_VALUE" and (
+            before is None or before.opname != "LOAD_CONST" or before.argval is not None
+        ):
+            return True
+        before = each
+    return False
+
+
+def loc_of(function: Callable[..., Any]) -> Loc:
+    code = function.__code__
+    return Loc(code.co_filename, code.co_firstlineno, 0, 0, function.__name__)
