@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What gradients.py has all contestants differentiate: 32 sine steps of 4096 numbers, and 100 steps of a net of springs.
-Truths are formulas and differences in NumPy, in f64."""
+"""What gradients.py has all contestants differentiate: 32 sine steps of 4096 numbers, and 100 steps of a net of
+springs. Truths are formulas and differences in NumPy, in f64."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ numbers = qd.field(qd.f32, (NUMBERS,), needs_grad=True)
 total = qd.field(qd.f32, (), needs_grad=True)
 count = qd.field(qd.i32, ())
 x, v, f = (qd.Vector.field(2, qd.f32, (TIMES + 1, MASSES), needs_grad=True) for _ in range(3))
-left, right, rest = (qd.field(type, (SPRINGS,)) for type in (qd.i32, qd.i32, qd.f32))
+left, right, rest = (qd.field(dtype, (SPRINGS,)) for dtype in (qd.i32, qd.i32, qd.f32))
 loss = qd.field(qd.f32, (), needs_grad=True)
 
 
@@ -110,5 +110,4 @@ def springs():
 
 
 def stacks(what):
-    """It does not say."""
-    return None
+    """It does not say: None."""

@@ -112,8 +112,9 @@ class Tape:
         calls = [(number, call) for number, call in enumerate(self.calls) if flows_through(call)]
         if self.loss is not None:
             if self.clear_gradients:
+                done: dict[int, Any] = {}
                 for _, (function, args, _) in calls:
-                    clear(function, args)
+                    clear(function, args, done)
             self.loss.seed()
         before: Stream | None = None
         for number, (function, args, stream) in reversed(calls):
@@ -160,10 +161,10 @@ def flows_through(call: Call) -> bool:
     )
 
 
-def clear(function: Any, args: tuple[Any, ...]) -> None:
-    """Fill the gradients of what a call was given, and uses, with zeros."""
+def clear(function: Any, args: tuple[Any, ...], done: dict[int, Any]) -> None:
+    """Fill the gradients of what a call was given, and uses, with zeros, except those that are `done`."""
     if not isinstance(function, GradReplaced):
-        function.grad.clear(*args)
+        function.grad.clear(args, done)
         return
     for each in args:
         if has_gradient(each):

@@ -175,8 +175,11 @@ cdef class GradientFunction(KernelFunction):
         cdef Specialisation code = self._specialisation(args)
         return code.artifact.gradient, code.fields
 
-    def clear(self, *args):
-        """Fill the gradients of the arrays among these arguments, and of the fields that the kernel uses, with zeros."""
+    def clear(self, tuple args, dict done):
+        """Fill the gradients of the arrays among these arguments, and of the fields that the kernel uses, with zeros.
+
+        `done`: gradients that were, by their identity. They are passed over, and new ones are added.
+        """
         cdef Reader reader
         cdef dict owners = {}
         cdef Specialisation code = self._specialisation(args)
@@ -184,16 +187,20 @@ cdef class GradientFunction(KernelFunction):
             reader = each
             reader.own(owners, value)
         stream = current_device().default_stream
+        before = len(done)
         for path, number in code.leaf_numbers.items():
-            if path.endswith(".grad") and number in owners:
+            if path.endswith(".grad") and number in owners and id(owners[number]) not in done:
+                done[id(owners[number])] = owners[number]
                 if isinstance(owners[number], Buffer):
                     owners[number].fill(0, stream=stream)
                 else:
                     fill(owners[number], 0)
         for field in code.fields:
-            if field.needs_grad:
+            if field.needs_grad and id(field.grad) not in done:
+                done[id(field.grad)] = field.grad
                 field.grad.fill(0)
-        stream.sync()
+        if len(done) > before:
+            stream.sync()
 
     def forget(self):
         """Forget what was compiled, and give the memory of the stacks back when nobody uses it any more."""
