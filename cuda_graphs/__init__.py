@@ -231,6 +231,7 @@ if TYPE_CHECKING:
         u64,
     )
     from cuda_graphs.kernels.checkpoints import CheckpointStatus
+    from cuda_graphs.kernels.decorator import kernel
     from cuda_graphs.kernels.faults import (
         AdstackOverflowError,
         KernelAssertionError,
@@ -238,7 +239,7 @@ if TYPE_CHECKING:
         KernelIndexError,
     )
     from cuda_graphs.kernels.forgetting import reset
-    from cuda_graphs.kernels.function import KernelFunction, kernel
+    from cuda_graphs.kernels.function import KernelFunction
     from cuda_graphs.kernels.graph_stats import GraphStats
     from cuda_graphs.kernels.many import compile_all
     from cuda_graphs.kernels.ndarray import Field, NDArray, field, from_dlpack, ndarray
@@ -506,7 +507,8 @@ _MODULES = {
     "cuda_graphs.compiler.graph_flow": "checkpoint graph_do_while graph_if graph_parallel graph_section graph_switch "
     "graph_while",
     "cuda_graphs.kernels.faults": "AdstackOverflowError KernelAssertionError KernelError KernelIndexError",
-    "cuda_graphs.kernels.function": "KernelFunction kernel",
+    "cuda_graphs.kernels.decorator": "kernel",
+    "cuda_graphs.kernels.function": "KernelFunction",
     "cuda_graphs.kernels.checkpoints": "CheckpointStatus",
     "cuda_graphs.kernels.graph_stats": "GraphStats",
     "cuda_graphs.kernels.many": "compile_all",

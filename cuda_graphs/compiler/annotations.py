@@ -153,6 +153,7 @@ class ArraySpec:
     ndim: int
     inner: tuple[int, ...] = ()
     needs_grad: bool = False
+    needs_dual: bool = False
 
 
 @dataclass(frozen=True)
@@ -164,6 +165,7 @@ class FieldSpec:
     shape: tuple[int, ...]
     inner: tuple[int, ...] = ()
     needs_grad: bool = False
+    needs_dual: bool = False
 
 
 @dataclass(frozen=True)

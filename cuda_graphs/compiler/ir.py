@@ -99,6 +99,8 @@ class Array:
     ndim   indices; those of a vector or matrix element come last and are in `inner`
     shape  extents that are known when compiling: of all spaces but PARAM; of PARAM only `inner`
     inner  shape of one element, () for scalars
+
+    Derivatives flow through those that have a gradient in reverse, and forward through those that have a dual.
     """
 
     path: str
@@ -108,6 +110,7 @@ class Array:
     shape: tuple[int, ...] | None = None
     inner: tuple[int, ...] = ()
     needs_grad: bool = False
+    needs_dual: bool = False
 
 
 @dataclass(eq=False, slots=True)

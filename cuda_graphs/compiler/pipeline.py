@@ -50,7 +50,10 @@ DEBUG: dict[bool, Pass] = {
 MODES = {
     "reverse": ("gradient", "its gradient"),
     "count": ("counting", "what tells how large the stacks of its gradient become"),
+    "forward": ("tangent", "itself, beside what it does to dual numbers"),
+    "constant": ("constant", "itself, beside what it does to dual numbers if all that it reads is constant"),
 }
+EFFECTLESS = ("reverse", "count")  # of these, which write no arrays of the kernel and check nothing
 
 Pass = tuple[Callable[..., Any], str]
 
@@ -109,7 +112,9 @@ def lower(
 
         make, why = MODES[mode]
         with trace.timed("gradient"):
-            found = getattr(autodiff, make)(propagate(without_asserts(kernel)))
+            found = getattr(autodiff, make)(
+                propagate(without_asserts(kernel) if mode in EFFECTLESS else kernel)
+            )
         show(mode, why, found, check_ir)
     for step, why in (DEBUG[debug], *PASSES):
         with trace.timed(step.__name__):

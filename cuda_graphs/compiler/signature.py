@@ -190,4 +190,6 @@ def array_spec(annotation: NDArray, value: Any, path: str) -> ArraySpec:
     has_grad = bool(getattr(value, "needs_grad", False))
     if annotation.needs_grad and not has_grad:
         raise TypeError(f"{path} takes an array that has a gradient: make it with needs_grad=True")
-    return ArraySpec(dtype, ndim, inner, has_grad and annotation.needs_grad is not False)
+    has_dual = bool(getattr(value, "needs_dual", False))
+    blocked = annotation.needs_grad is False
+    return ArraySpec(dtype, ndim, inner, has_grad and not blocked, has_dual and not blocked)

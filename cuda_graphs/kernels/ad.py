@@ -13,14 +13,16 @@ from typing import Any
 
 from cuda_graphs._objects.stream import Stream, default_stream
 from cuda_graphs.kernels.custom_gradients import GradReplaced, grad_for, grad_replaced, no_grad
+from cuda_graphs.kernels.forward_mode import FwdMode
 from cuda_graphs.kernels.grad_check import GradCheck, GradientCheckError
 from cuda_graphs.kernels.losses import Loss, clear_gradient, has_gradient
-from cuda_graphs.kernels.ndarray import NDArray, clear_fields
+from cuda_graphs.kernels.ndarray import NDArray, clear_duals, clear_fields
 from cuda_graphs.kernels.validation import Kept, OverwrittenError, check_kept, kept_of
 from cuda_graphs.kernels.watching import Call, watch
 
 __all__ = [
-    "GradientCheckError", "OverwrittenError", "Tape", "clear_all_gradients", "grad_for", "grad_replaced", "no_grad",
+    "FwdMode", "GradientCheckError", "OverwrittenError", "Tape", "clear_all_gradients", "grad_for", "grad_replaced",
+    "no_grad",
 ]  # fmt: skip
 
 
@@ -131,6 +133,8 @@ class Tape:
 
     def before(self, call: Call, inside: tuple[Any, ...]) -> None:
         """A kernel, or a function with a gradient of its own, is about to be called."""
+        if isinstance(call[0], GradReplaced):
+            call[0].require_gradient()
         if self.check is not None:
             self.check.before(len(self.calls), call, inside)
 
@@ -171,6 +175,18 @@ def clear(function: Any, args: tuple[Any, ...], done: dict[int, Any]) -> None:
             clear_gradient(each)
 
 
-def clear_all_gradients() -> None:
-    """Fill the gradients of all fields with zeros. Of arrays: `a.grad.fill(0)`."""
-    clear_fields()
+def clear_all_gradients(kind: str = "grad") -> None:
+    """Fill derivatives with zeros.
+
+    Args:
+        kind: "grad": the gradients of all fields; of an array `a.grad.fill(0)` does it. "dual": all duals.
+
+    Raises:
+        ValueError: There is no such kind.
+    """
+    if kind not in CLEARED:
+        raise ValueError(f"kind is one of {', '.join(map(repr, CLEARED))}, not {kind!r}")
+    CLEARED[kind]()
+
+
+CLEARED = {"grad": clear_fields, "dual": clear_duals}

@@ -3,6 +3,13 @@
 from cuda_graphs.kernels.reading cimport Reading
 
 
+# What comes beside each array of the arguments, as a leaf of its own behind it.
+cdef enum Beside:
+    kAlone
+    kWithGrad
+    kWithDual
+
+
 # Takes one parameter apart.
 cdef class Reader:
     cdef readonly str path         # as the compiler calls it
@@ -22,6 +29,5 @@ cdef class Reader:
     cdef object spec(self, object value)
 
 
-# The Reader of a parameter: `leaf` and `key` are the next ones that are free. `with_grads`: each array is followed by its
-# gradient, a leaf of its own.
-cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key, bint with_grads=*)
+# The Reader of a parameter: `leaf` and `key` are the next ones that are free. `beside`: a Beside.
+cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key, int beside=*)

@@ -3,6 +3,7 @@
 from typing import Any
 
 class Reader:
+    def partner(self) -> str: ...
     path: str
     annotation: Any
     leaves: int

@@ -53,6 +53,11 @@ cdef class Reader:
     cdef object spec(self, object value):
         raise NotImplementedError
 
+    def partner(self):
+        """What comes beside an array: "grad" or "dual"."""
+        cdef Array array = (<Tensor>self).array if isinstance(self, Tensor) else <Array>self
+        return "grad" if array.beside == kWithGrad else "dual"
+
 
 cdef bint stands_in(Reader self, Reading* r, object value) except -1:
     """Whether it is a parameter of a graph: a number that comes with each launch."""
@@ -179,13 +184,13 @@ cdef class Array(Reader):
     """An array: ours, or one of another library."""
 
     cdef uint64_t mask, wanted  # of keys, as far as the declaration says
-    cdef bint with_grad  # there is a leaf for the gradient
+    cdef int beside  # a Beside
 
     def __cinit__(self):
         self.leaves, self.keys = 1, 1
 
     cdef int read(self, Reading* r, object value) except -1:
-        cdef NDArray own
+        cdef NDArray own, partner
         cdef ForeignArray other, grad
         cdef uint64_t found
         if value is None and self.annotation.optional:
@@ -203,17 +208,18 @@ cdef class Array(Reader):
             found = own._key
             r.leaves[self.leaf].bits = own._address
             r.leaves[self.leaf].extents = own._extents.data()
-            if self.with_grad:
+            if self.beside != kAlone:
+                partner = own._grad if self.beside == kWithGrad else own._dual_or_none()
                 r.leaves[self.leaf + 1].extents = own._extents.data()
-                r.leaves[self.leaf + 1].bits = own._grad._address if own._grad is not None else 0
+                r.leaves[self.leaf + 1].bits = partner._address if partner is not None else 0
         else:
             other = self._foreign(r, value, self.path, self.leaf)
             found = other.key
             r.leaves[self.leaf].bits = other.address
             r.leaves[self.leaf].extents = other.extents.data()
-            if self.with_grad:
+            if self.beside != kAlone:
                 r.leaves[self.leaf + 1].bits = 0
-                if other.needs_grad and self.annotation.needs_grad is not False:
+                if self.beside == kWithGrad and other.needs_grad and self.annotation.needs_grad is not False:
                     grad = self._foreign(r, gradient_of(value, self.path), f"{self.path}.grad", self.leaf + 1)
                     r.leaves[self.leaf + 1].bits = grad.address
                     r.leaves[self.leaf + 1].extents = other.extents.data()
@@ -227,11 +233,12 @@ cdef class Array(Reader):
         cdef bint wants = getattr(value, "requires_grad", False) is True  # a tensor of PyTorch
         if value is not None:
             owners[self.leaf] = value.buffer if isinstance(value, NDArray) else shown(value) if wants else value
-        if not self.with_grad:
-            return 0
-        if isinstance(value, NDArray) and value.needs_grad:
-            owners[self.leaf + 1] = value.grad.buffer
-        elif wants and self.annotation.needs_grad is not False:
+        cdef NDArray partner = None
+        if isinstance(value, NDArray) and self.beside != kAlone:
+            partner = value.grad if self.beside == kWithGrad else value.dual
+        if partner is not None:
+            owners[self.leaf + 1] = partner.buffer
+        elif wants and self.beside == kWithGrad and self.annotation.needs_grad is not False:
             owners[self.leaf + 1] = gradient_of(value, self.path)
         return 0
 
@@ -424,7 +431,7 @@ cdef class Fixed(Reader):
         return annotations.StaticSpec(self.annotation.value) if found is None else found
 
 
-cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key, bint with_grads=False):
+cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key, int beside=kAlone):
     cdef Reader self
     if isinstance(annotation, ScalarType):
         self = scalar_reader(annotation)
@@ -432,11 +439,11 @@ cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t k
         self = vector_reader(annotation, path, leaf, key)
     elif isinstance(annotation, annotations.NDArray):
         self = array_reader(annotation)
-        if with_grads:
-            (<Array>self).with_grad, self.leaves = True, 2
+        if beside != kAlone:
+            (<Array>self).beside, self.leaves = beside, 2
     elif annotation is annotations.Tensor:
         self = Tensor.__new__(Tensor)
-        (<Tensor>self).array = reader_of(annotations.NDArray(), path, leaf, key, with_grads)
+        (<Tensor>self).array = reader_of(annotations.NDArray(), path, leaf, key, beside)
         self.leaves = (<Tensor>self).array.leaves
         (<Tensor>self).known = Numbers()
     elif isinstance(annotation, annotations.Fixed):
@@ -445,7 +452,7 @@ cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t k
         self = Template.__new__(Template)
         (<Template>self).known = Numbers()
     else:
-        self = struct_reader(annotation, path, leaf, key, with_grads)
+        self = struct_reader(annotation, path, leaf, key, beside)
     self.annotation, self.path, self.leaf, self.key = annotation, path, leaf, key
     return self
 
@@ -487,7 +494,7 @@ cdef Reader vector_reader(object annotation, str path, Py_ssize_t leaf, Py_ssize
     return vector
 
 
-cdef Reader struct_reader(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key, bint with_grads):
+cdef Reader struct_reader(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key, int beside):
     cdef Struct struct = Struct.__new__(Struct)
     cdef Reader part
     struct.names, struct.members = [], []
@@ -497,7 +504,7 @@ cdef Reader struct_reader(object annotation, str path, Py_ssize_t leaf, Py_ssize
         struct.cls = annotation
         declared = [(member.name, member_type(annotation, member)) for member in dataclasses.fields(annotation)]
     for name, kind in declared:
-        part = reader_of(kind, f"{path}.{name}", leaf + struct.leaves, key + struct.keys, with_grads)
+        part = reader_of(kind, f"{path}.{name}", leaf + struct.leaves, key + struct.keys, beside)
         struct.leaves += part.leaves
         struct.keys += part.keys
         struct.names.append(name)
@@ -510,6 +517,6 @@ def leaf_paths(Reader reader):
     if isinstance(reader, (Vector, Struct)):
         parts = (<Vector>reader).parts if isinstance(reader, Vector) else (<Struct>reader).members
         return [found for part in parts for found in leaf_paths(part)]
-    if reader.leaves > 1:  # an array, and its gradient
-        return [(reader.path, reader.leaf), (f"{reader.path}.grad", reader.leaf + 1)]
+    if reader.leaves > 1:  # an array, and what comes beside it
+        return [(reader.path, reader.leaf), (f"{reader.path}.{reader.partner()}", reader.leaf + 1)]
     return [(reader.path, reader.leaf)] if reader.leaves else []

@@ -19,6 +19,7 @@ cdef class KernelFunction:
     cdef object function
     cdef object options, annotations  # what it was made of
     cdef readonly object mode  # one of the compiler's MODES; None: the kernel itself
+    cdef dict forwards         # KernelFunctions of modes of forward differentiation, by mode
     cdef object gradient       # a GradientFunction, if anybody has asked for it
     cdef str name
     cdef readonly bint debug, fast_math, is_graph, has_checkpoints
@@ -56,5 +57,5 @@ cdef class KernelFunction:
     cdef object _run(self, Reading* r, tuple args, Stream stream, object label=*)
 
 
-# A kernel of a class, whose arrays come with their gradients or without.
-cdef KernelFunction begin(object cls, object function, object options, object known, bint with_grads)
+# A kernel of a class, and what comes beside its arrays: a Beside.
+cdef KernelFunction begin(object cls, object function, object options, object known, int beside)

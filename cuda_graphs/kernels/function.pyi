@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, overload
+from typing import Any
 
 from cuda_graphs._objects.kernel import Kernel
 from cuda_graphs._objects.launch_config import LaunchConfig
@@ -38,6 +38,7 @@ class KernelFunction:
     def explain(self, *args: Any, **keywords: Any) -> Explanation: ...
     @property
     def grad(self) -> GradientFunction: ...
+    def forward(self, mode: str = "forward") -> KernelFunction: ...
     @property
     def grad_stats(self) -> GradStats: ...
     @property
@@ -48,25 +49,3 @@ class KernelFunction:
 def kernel_of(
     function: Callable[..., Any], options: Options, known: Mapping[str, Any] | None = None
 ) -> KernelFunction: ...
-@overload
-def kernel(
-    function: Callable[..., Any],
-    *,
-    debug: bool = False,
-    fast_math: bool = False,
-    graph: bool = False,
-    loop: str = "auto",
-    chain: str = "auto",
-    checkpoints: bool = False,
-) -> KernelFunction: ...
-@overload
-def kernel(
-    function: None = None,
-    *,
-    debug: bool = False,
-    fast_math: bool = False,
-    graph: bool = False,
-    loop: str = "auto",
-    chain: str = "auto",
-    checkpoints: bool = False,
-) -> Callable[[Callable[..., Any]], KernelFunction]: ...

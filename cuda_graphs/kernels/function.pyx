@@ -22,7 +22,7 @@ from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.capture_handles cimport may_be_captured
 from cuda_graphs._handles.graph_handles cimport current_context
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
-from cuda_graphs.kernels.arguments cimport Reader, reader_of
+from cuda_graphs.kernels.arguments cimport Reader, kAlone, kWithDual, reader_of
 from cuda_graphs.kernels.captures cimport captures_for_others, is_captured
 from cuda_graphs.kernels.foreign cimport Foreign
 from cuda_graphs.kernels.guards cimport Guards
@@ -37,7 +37,7 @@ from cuda_graphs.compiler import trace
 from cuda_graphs.compiler.artifact import START
 from cuda_graphs.compiler.cache import cached_compile
 from cuda_graphs.compiler.errors import CompileError
-from cuda_graphs.compiler.signature import declared, has_gradient, is_method
+from cuda_graphs.compiler.signature import declared, has_gradient
 from cuda_graphs.errors import CUDANotSupportedError
 from cuda_graphs.graph.captured_place import BorrowedCapture, CapturedPlace
 from cuda_graphs.kernels.forgetting import know
@@ -47,7 +47,8 @@ from cuda_graphs.kernels.emission import Emission
 from cuda_graphs.kernels.graph_stats import GraphStats
 from cuda_graphs.kernels.field_names import with_field_names
 from cuda_graphs.kernels.keywords import ordered
-from cuda_graphs.kernels.options import GRAPHS_ARE_ON, Options
+from cuda_graphs.kernels.lowering import NO_LOWERING, Lowering
+from cuda_graphs.kernels.options import GRAPHS_ARE_ON
 from cuda_graphs.kernels.arguments import leaf_paths
 from cuda_graphs.kernels.guards import guards_of
 from cuda_graphs.kernels.specialisation import load
@@ -210,7 +211,9 @@ cdef class KernelFunction:
         return found
 
     def _lowering(self, embedded):
-        """A Lowering."""
+        """A Lowering: control flow between tasks of what is made of a kernel is the host's."""
+        if self.mode is not None:
+            return Lowering("host", None) if self.options.graph else NO_LOWERING
         return self.options.lowering(embedded, self._is_replayed())
 
     cdef bint _is_replayed(self) noexcept:
@@ -236,6 +239,18 @@ cdef class KernelFunction:
 
                 self.gradient = gradient_of(self)
             return self.gradient
+
+    def forward(self, mode="forward"):
+        """The KernelFunction that does what this one does, and to dual numbers: "constant", as if arrays it reads had
+        none."""
+        cdef KernelFunction found
+        with self.lock:
+            found = self.forwards.get(mode)
+            if found is None:
+                found = begin(KernelFunction, self.function, self.options, self.annotations, kWithDual)
+                found.mode, found.is_graph = mode, False
+                self.forwards[mode] = found
+            return found
 
     @property
     def grad_stats(self):
@@ -507,6 +522,7 @@ cdef class KernelFunction:
             self.replayed = False
             if self.gradient is not None:
                 self.gradient.forget()
+            self.forwards.clear()
             self.known.clear()
             for each in self.readers:
                 reader = each
@@ -520,69 +536,25 @@ cdef class KernelFunction:
         return f"<kernel {self.__qualname__}({', '.join(self.names)}){options}, {made} specialisations>"
 
 
-def kernel(function=None, *, debug=False, fast_math=False, graph=False, loop="auto", chain="auto", checkpoints=False):
-    """A function that runs on the device, compiled for the types of its arguments in the first call with them.
-
-        @cg.kernel
-        def saxpy(a: cg.f32, x: cg.types.ndarray(cg.f32, ndim=1), y: cg.types.ndarray(cg.f32, ndim=1)):
-            for i in x:
-                y[i] += a * x[i]
-
-    Each loop at the top level is a parallel task, what is between loops runs on one thread; tasks run one after the
-    other. The first parameter of a method is `self`, and has no annotation: see `data_oriented`.
-
-    Args:
-        debug: Compare each index with its extent, and check asserts.
-        fast_math: Allow floats to be contracted (a * b + c rounded once) and reassociated.
-        graph: Have a call launch one graph, which the first call with arguments of their types builds; later ones set what
-            has changed. Only such kernels have control flow between tasks (`cg.graph_do_while`). With `debug`, or
-            CUDA_GRAPHS_KERNEL_GRAPHS=0 in the environment, the tasks are launched one by one.
-        loop: What that control flow becomes: "conditional" nodes; "resident" for one cooperative launch, whose threads
-            wait for each other between tasks; "host" for a loop on the host that reads each condition back; "auto" for
-            resident on a GPU where that can be, else nodes where it has them (compute capability 9.0, CUDA 12.8), else host.
-        chain: "resident" for one such launch of tasks that follow each other; "nodes" for a launch each; "auto" for
-            resident on a GPU where `loop` is "auto" too, of tasks whose iterations are light.
-        checkpoints: Have a call return a CheckpointStatus when it is done, and end early where the flag of a `cg.checkpoint`
-            says so; `resume` goes on. Each loop is a checkpoint, those outside of `cg.checkpoint` without a label.
-
-    Raises:
-        TypeError: `function` is not a function, or a graph kernel returns something.
-        ValueError: There is no such `loop` or `chain`, or they do not go together; checkpoints without `graph`.
-        CompileError: A parameter is not declared, or as what kernels do not take, or a final return and the annotation
-            do not agree. What is wrong in the body else is raised by the first call.
-    """
-    options = Options(debug, fast_math, graph, loop, chain, checkpoints)
-    if function is None:
-        return functools.partial(kernel, **options._asdict())
-    if not hasattr(function, "__code__"):
-        raise TypeError(f"@kernel takes a function, got {type(function).__name__}")
-    options.check(function)
-    if is_method(function):
-        from cuda_graphs.kernels.methods import KernelMethod
-
-        return KernelMethod(function, options)
-    return kernel_of(function, options)
-
-
 def kernel_of(function, options, known=None):
     """The kernel of a function; `known`: annotations that its source does not have."""
-    return begin(KernelFunction, function, options, known, False)
+    return begin(KernelFunction, function, options, known, kAlone)
 
 
-cdef KernelFunction begin(cls, function, options, known, bint with_grads):
+cdef KernelFunction begin(cls, function, options, known, int beside):
     cdef KernelFunction self = cls.__new__(cls)
     cdef Reader reader
     functools.update_wrapper(self, function)
     self.options, self.annotations = options, known
     self.function, self.name = function, function.__name__
     self.debug, self.fast_math, self.is_graph, self.loop, _, self.has_checkpoints = options
-    self.replays = OrderedDict()
+    self.replays, self.forwards = OrderedDict(), {}
     self.readers, self.known, self.lock = [], {}, threading.RLock()
     parameters = declared(function, known)
     for name, annotation in parameters.items():
         if name in RESERVED:
             raise TypeError(f"{function.__name__}: a parameter of a kernel cannot be called {name!r}, a keyword of its calls")
-        reader = reader_of(annotation, name, self.leaves, self.keys, with_grads)
+        reader = reader_of(annotation, name, self.leaves, self.keys, beside)
         self.leaves += reader.leaves
         self.keys += reader.keys
         self.readers.append(reader)

@@ -16,7 +16,7 @@ from libcpp.vector cimport vector
 from cuda_graphs._objects.buffer cimport Buffer
 from cuda_graphs._objects.numbers cimport as_int
 from cuda_graphs._objects.stream cimport Stream
-from cuda_graphs.kernels.arguments cimport Reader
+from cuda_graphs.kernels.arguments cimport Reader, kAlone, kWithGrad
 from cuda_graphs.kernels.function cimport KernelFunction, begin
 from cuda_graphs.kernels.reading cimport Leaf, Reading
 from cuda_graphs.kernels.specialisation cimport Source, Specialisation, kLeaf, number_of
@@ -25,7 +25,6 @@ from cuda_graphs._objects.stream import PER_THREAD_DEFAULT_STREAM
 from cuda_graphs.compiler.autodiff.sizes import Wrapped, evaluate, leaves_of
 from cuda_graphs.compiler.types import SCALARS
 from cuda_graphs.kernels.grad_stats import GradStats
-from cuda_graphs.kernels.lowering import NO_LOWERING, Lowering
 from cuda_graphs.kernels.targets import current_device
 from cuda_graphs.kernels.tensors import fill
 
@@ -77,9 +76,6 @@ cdef class GradientFunction(KernelFunction):
         if value is not None and (number is None or not 1 <= number <= MOST_ROOM):
             raise ValueError(f"stack_room of {self.name} is a number from 1 to {MOST_ROOM}, or None, not {value!r}")
         self.room = number
-
-    def _lowering(self, embedded):
-        return Lowering("host", None) if self.options.graph else NO_LOWERING
 
     cdef tuple _launches(self, tuple args):
         raise RuntimeError(
@@ -215,8 +211,8 @@ cdef class GradientFunction(KernelFunction):
 
 def gradient_of(KernelFunction primal):
     """The GradientFunction of a kernel."""
-    cdef GradientFunction self = begin(GradientFunction, primal.function, primal.options, primal.annotations, True)
-    self.counter = begin(KernelFunction, primal.function, primal.options, primal.annotations, False)
+    cdef GradientFunction self = begin(GradientFunction, primal.function, primal.options, primal.annotations, kWithGrad)
+    self.counter = begin(KernelFunction, primal.function, primal.options, primal.annotations, kAlone)
     self.mode, self.counter.mode = "reverse", "count"
     self.is_graph = self.counter.is_graph = False
     self.sizes, self.heaps, self.stats = {}, weakref.WeakKeyDictionary(), GradStats()

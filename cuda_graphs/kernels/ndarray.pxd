@@ -16,13 +16,14 @@ cdef class NDArray:
     cdef readonly Py_ssize_t size
     cdef Py_ssize_t _itemsize
     cdef object _device  # what was asked for, until there is memory
-    cdef NDArray _grad
-    cdef bint _needs_grad
+    cdef NDArray _grad, _dual
+    cdef bint _needs_grad, _needs_dual
     cdef uint64_t _key  # of its type, as in arguments.pxd
     cdef vector[int32_t] _extents  # shape, as kernels take it
     cdef object __weakref__
     cdef str _name  # of a Field in code
 
+    cdef NDArray _dual_or_none(self)
     cdef int _ready(self) except -1
     cdef int _allocate(self) except -1
     cdef int _wait(self) except -1
@@ -37,7 +38,7 @@ cdef class Field(NDArray):
 
 
 # What tells array types of kernels apart: element type, number of dimensions, gradients, and the shape of an element.
-cdef uint64_t key_of(object dtype, Py_ssize_t ndim, bint needs_grad, tuple inner=*) except? 0
+cdef uint64_t key_of(object dtype, Py_ssize_t ndim, bint needs_grad, tuple inner=*, bint needs_dual=*) except? 0
 
 # An array of memory that exists.
 cdef NDArray of_buffer(Buffer buffer, object dtype, tuple inner, tuple shape, object device)

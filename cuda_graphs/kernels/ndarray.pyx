@@ -32,6 +32,8 @@ cdef object field_numbers = itertools.count()
 cdef object fields = weakref.WeakValueDictionary()
 # Those that have a gradient, as long as they are alive.
 cdef object with_gradients = weakref.WeakSet()
+# Arrays and fields that have a dual already.
+cdef object with_duals = weakref.WeakSet()
 
 # One thread at a time gives a Field its memory.
 cdef object making = threading.RLock()
@@ -118,6 +120,29 @@ cdef class NDArray:
         self._ready()
         return self._grad
 
+    @property
+    def needs_dual(self):
+        """Whether there is a `dual`, as of all that has a gradient."""
+        return bool(self._needs_grad or self._needs_dual)
+
+    @property
+    def dual(self):
+        """An NDArray of the same type and shape, for forward derivatives, made with zeros when it is used first; None
+        unless it, or a gradient, was asked for."""
+        return self._dual_or_none()
+
+    cdef NDArray _dual_or_none(self):
+        cdef NDArray made
+        if self._dual is None and (self._needs_grad or self._needs_dual):
+            self._ready()
+            made = describe(NDArray, self.dtype, self.element_shape, self.shape, False, False, self._device)
+            with making:
+                if self._dual is None:
+                    made._allocate()
+                    self._dual = made
+                    with_duals.add(self)
+        return self._dual
+
     cdef int _ready(self) except -1:
         """Have memory: a Field gets it when it is used first."""
         if self._buffer is None:
@@ -139,7 +164,7 @@ cdef class NDArray:
         buffer.fill(0, stream=stream)
         stream.sync()  # kernels may use it on any stream
         if self._needs_grad:
-            grad = describe(NDArray, self.dtype, self.element_shape, self.shape, False, device)
+            grad = describe(NDArray, self.dtype, self.element_shape, self.shape, False, False, device)
             grad._allocate()
         self._grad, self._device, self._address = grad, device, buffer._address
         self._buffer = buffer
@@ -340,7 +365,7 @@ cdef class NDArray:
 
     def __copy__(self):
         cdef NDArray copy = describe(
-            type(self), self.dtype, self.element_shape, self.shape, self._needs_grad, self.device
+            type(self), self.dtype, self.element_shape, self.shape, self._needs_grad, self._needs_dual, self.device
         )
         copy.copy_from(self)
         if self._needs_grad:
@@ -352,7 +377,7 @@ cdef class NDArray:
 
     def __reduce__(self):
         grad = self.grad.to_numpy() if self._needs_grad else None
-        return _rebuild, (type(self), self.dtype.name, self.element_shape, self.to_numpy(), grad)
+        return _rebuild, (type(self), self.dtype.name, self.element_shape, self.to_numpy(), grad, bool(self._needs_dual))
 
     def __repr__(self):
         element = self.dtype
@@ -360,7 +385,7 @@ cdef class NDArray:
             from cuda_graphs.compiler.annotations import VectorType
 
             element = VectorType(self.dtype, self.element_shape)
-        grad = " needs_grad=True" if self._needs_grad else ""
+        grad = " needs_grad=True" if self._needs_grad else " needs_dual=True" if self._needs_dual else ""
         return f"<{type(self).__name__} {element!r} shape={self.shape}{grad}>"
 
 
@@ -378,13 +403,19 @@ cdef class Field(NDArray):
         if self._name is None:
             self._name = f"<field {next(field_numbers)}>"
             fields[self._name] = self
-        return FieldSpec(self._name, self.dtype, self.shape, self.element_shape, self.needs_grad)
+        return FieldSpec(self._name, self.dtype, self.shape, self.element_shape, self.needs_grad, self.needs_dual)
 
 
 def find_field(str name):
-    """The Field of a FieldSpec's name, or with ".grad" behind it what holds its gradient."""
-    of = name.partition(".")[0]
-    return fields[of].grad if of != name else fields[of]
+    """The Field of a FieldSpec's name; with ".grad" or ".dual" behind it that array of its."""
+    of, _, partner = name.partition(".")
+    return getattr(fields[of], partner) if partner else fields[of]
+
+
+def clear_duals():
+    """Fill all duals that there are with zeros."""
+    for each in list(with_duals):
+        each.dual.fill(0)
 
 
 def clear_fields():
@@ -399,42 +430,44 @@ def clear_fields():
 cdef dict codes = {}  # of element types, from 1 on
 
 
-cdef uint64_t key_of(object dtype, Py_ssize_t ndim, bint needs_grad, tuple inner=()) except? 0:
+cdef uint64_t key_of(object dtype, Py_ssize_t ndim, bint needs_grad, tuple inner=(), bint needs_dual=False) except? 0:
     if not codes:
         from cuda_graphs.compiler.types import SCALARS
 
         codes.update({type: number for number, type in enumerate(SCALARS.values(), 1)})
     cdef uint64_t key = codes[dtype]
-    key |= <uint64_t>ndim << 8 | <uint64_t>needs_grad << 16
+    key |= <uint64_t>ndim << 8 | <uint64_t>needs_grad << 16 | <uint64_t>needs_dual << 17
     for place, extent in enumerate(inner[:2]):
         key |= <uint64_t>min(extent, 0xFFFF) << (24 + 16 * place)
     return key
 
 
-def ndarray(dtype, shape, needs_grad=False, *, device=None):
+def ndarray(dtype, shape, needs_grad=False, *, needs_dual=False, device=None):
     """An array for kernels, filled with zeros.
 
     Args:
         dtype: The type of the elements: `f32` and the others, or NumPy's types; `vec3`, `types.mat(2, 3, f64)` and the
             like for elements that are vectors or matrices.
         shape: An int or a tuple of ints from 1 to 2**31 - 1; ``()`` for one element without an index.
-        needs_grad: Whether it has a `grad` beside it.
+        needs_grad: Whether it has a `grad` beside it, and a `dual` when that is asked for.
+        needs_dual: Whether it has a `dual` alone.
         device: A Device or its number; None for the one that is current on this thread, else number 0.
 
     Raises:
-        TypeError: No such type, an extent that is not an int, or `needs_grad` for elements that are not floats.
+        TypeError: No such type, an extent that is not an int, or `needs_grad` or `needs_dual` for elements that are
+            not floats.
         ValueError: An extent out of range.
         CUDAError: There is not enough memory.
     """
-    cdef NDArray made = new(NDArray, dtype, shape, needs_grad, device)
+    cdef NDArray made = new(NDArray, dtype, shape, needs_grad, needs_dual, device)
     made._ready()
     return made
 
 
-def field(dtype, shape, needs_grad=False, *, device=None):
+def field(dtype, shape, needs_grad=False, *, needs_dual=False, device=None):
     """A Field: as `ndarray`, but kernels know its address and its shape as constants, and its memory, with zeros, is made
     when it is used first (by a kernel, or here on the host), on the device that is current then if none is given."""
-    return new(Field, dtype, shape, needs_grad, device)
+    return new(Field, dtype, shape, needs_grad, needs_dual, device)
 
 
 def from_dlpack(array, dtype=None):
@@ -454,34 +487,34 @@ def from_dlpack(array, dtype=None):
     return view_memory(array, dtype)
 
 
-cdef NDArray new(cls, dtype, shape, needs_grad, device):
+cdef NDArray new(cls, dtype, shape, needs_grad, needs_dual, device):
     from cuda_graphs.kernels.dtypes import accept_element
 
     element, inner = accept_element(dtype)
     extents = read_shape(shape)
-    if needs_grad and element.kind != "float":
-        raise TypeError(f"an array of {element} has no gradient: needs_grad is for floats")
+    if (needs_grad or needs_dual) and element.kind != "float":
+        raise TypeError(f"an array of {element} has no gradient: needs_grad and needs_dual are for floats")
     where = None if device is None else Device(device)
-    return describe(cls, element, inner, extents, bool(needs_grad), where)
+    return describe(cls, element, inner, extents, bool(needs_grad), bool(needs_dual), where)
 
 
-cdef NDArray describe(cls, dtype, tuple inner, tuple shape, bint needs_grad, device):
+cdef NDArray describe(cls, dtype, tuple inner, tuple shape, bint needs_grad, bint needs_dual, device):
     cdef NDArray self = cls.__new__(cls)
     self.dtype, self.element_shape, self.shape, self.size = dtype, inner, shape, 1
-    self._device, self._needs_grad, self._itemsize = device, needs_grad, dtype.size
+    self._device, self._needs_grad, self._needs_dual, self._itemsize = device, needs_grad, needs_dual, dtype.size
     for extent in shape:
         self.size *= extent
         self._extents.push_back(<int32_t>extent)
     for extent in inner:
         self._itemsize *= extent
-    self._key = key_of(dtype, len(shape), needs_grad, inner)
+    self._key = key_of(dtype, len(shape), needs_grad, inner, needs_dual)
     if needs_grad and isinstance(self, Field):
         with_gradients.add(self)
     return self
 
 
 cdef NDArray of_buffer(Buffer buffer, dtype, tuple inner, tuple shape, device):
-    cdef NDArray self = describe(NDArray, dtype, inner, shape, False, device)
+    cdef NDArray self = describe(NDArray, dtype, inner, shape, False, False, device)
     self._address = buffer._address
     self._buffer = buffer
     return self
@@ -506,12 +539,12 @@ cdef tuple read_shape(shape):
     return tuple(extents)
 
 
-def _rebuild(cls, name, inner, values, grad):
+def _rebuild(cls, name, inner, values, grad, needs_dual):
     """What was pickled."""
     from cuda_graphs.compiler.types import SCALARS
 
     shape = values.shape[: values.ndim - len(inner)]
-    cdef NDArray self = describe(cls, SCALARS[name], inner, shape, grad is not None, None)
+    cdef NDArray self = describe(cls, SCALARS[name], inner, shape, grad is not None, needs_dual, None)
     self.from_numpy(values)
     if grad is not None:
         self.grad.from_numpy(grad)

@@ -3,7 +3,8 @@
 """From the derivatives of the op table, which are text, to IR.
 
 An expression names the adjoint `g` of the result, the operands `x`, `y` and `z`, and rows of the table. A number takes
-the type of what it meets. `cast` is to the type of the operand whose adjoint is asked for.
+the type of what it meets. `cast` is to the type of what is asked for: the adjoint of an operand, or the
+dual of the result.
 """
 
 from __future__ import annotations
@@ -31,9 +32,15 @@ def parsed(text: str) -> ast.expr:
 
 
 def contribution(
-    builder: Builder, op: ir.Op, number: int, adjoint: ir.Value, operand: Callable[[int], ir.Value]
+    builder: Builder,
+    op: ir.Op,
+    number: int,
+    adjoint: ir.Value,
+    operand: Callable[[int], ir.Value],
+    forward: bool = False,
 ) -> ir.Value | None:
-    """What the adjoint of an operation adds to that of its operand `number`; None: nothing.
+    """What the adjoint of an operation adds to that of its operand `number`; None: nothing. `forward`: what the dual of
+    that operand, given as `adjoint`, adds to that of the result. As derivatives are multiples of `g`, it is the same.
 
     `operand` gives the value that an operand had. It is asked for those that the derivative needs, and no others.
     """
@@ -41,7 +48,8 @@ def contribution(
     assert derivative is not None
     if derivative[number] == "0":
         return None
-    return _Writer(builder, op, op.args[number].type, adjoint, operand).value(derivative[number])
+    type = op.type if forward else op.args[number].type
+    return _Writer(builder, op, type, adjoint, operand).value(derivative[number])
 
 
 class _Writer:

@@ -188,7 +188,16 @@ class Frame:
                 return known
         shape = (*spec.shape, *spec.inner)
         arrays.append(
-            ir.Array(spec.name, spec.dtype, len(shape), ir.Space.FIELD, shape, spec.inner, spec.needs_grad)
+            ir.Array(
+                spec.name,
+                spec.dtype,
+                len(shape),
+                ir.Space.FIELD,
+                shape,
+                spec.inner,
+                spec.needs_grad,
+                spec.needs_dual,
+            )
         )
         return arrays[-1]
 

@@ -108,7 +108,12 @@ def parameter(path: str, spec: Spec, params: list[ir.Param], frame: Frame) -> An
             return params[-1]
         case ArraySpec():
             array = ir.Array(
-                path, spec.dtype, spec.ndim + len(spec.inner), inner=spec.inner, needs_grad=spec.needs_grad
+                path,
+                spec.dtype,
+                spec.ndim + len(spec.inner),
+                inner=spec.inner,
+                needs_grad=spec.needs_grad,
+                needs_dual=spec.needs_dual,
             )
             frame.arrays.append(array)
             return array

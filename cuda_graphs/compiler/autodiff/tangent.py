@@ -1,0 +1,216 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Forward mode: a kernel that does what it did, and beside each step what that does to derivatives.
+
+How fast a value changes is its dual. Each statement is followed by that on duals, in the same place, so that all
+control flow is the kernel's own, and nothing is saved: a store sets the dual of the element, an addition adds to it.
+The dual of an array "x" is the array "x.dual". What no dual flows to has none, which stands for 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import ir
+from ..builder import Builder
+from ..collectives import COLLECTIVES
+from ..errors import CompileError, CompileGradientError, fail
+from ..ops import OPS
+from ..passes.copy import Copier
+from .activity import edges
+from .derivatives import contribution
+from .forward import zero
+
+__all__ = ["constant", "tangent"]
+
+Carrier = ir.Value | ir.Local | ir.Array
+
+
+def tangent(kernel: ir.Kernel) -> ir.Kernel:
+    """The kernel with duals of its arrays.
+
+    Raises CompileGradientError for what would have a dual that nobody could compute.
+    """
+    return _kernel(kernel, {array for array in kernel.arrays if array.needs_dual})
+
+
+def constant(kernel: ir.Kernel) -> ir.Kernel:
+    """The same, as if all that the kernel reads were constant: what it stores has the dual 0."""
+    return _kernel(kernel, set())
+
+
+def _kernel(kernel: ir.Kernel, sources: set[ir.Array]) -> ir.Kernel:
+    if kernel.checkpoints:
+        raise refused(kernel.loc, "a kernel with checkpoints has no duals", "differentiate one without")
+    varied = all_varied(kernel, sources)
+    refuse(kernel, varied)
+    writer = _Tangent(varied)
+    body = writer.block(kernel.body)
+    return ir.replace(
+        kernel,
+        name=f"{kernel.name}_forward",
+        body=body,
+        arrays=(*kernel.arrays, *writer.arrays.values()),
+    )
+
+
+def all_varied(kernel: ir.Kernel, sources: set[ir.Array]) -> set[Carrier]:
+    """All that derivatives flow to from arrays."""
+    statements = list(ir.walk(kernel.body))
+    found: set[Carrier] = set(sources)
+    size = -1
+    while size != len(found):
+        size = len(found)
+        for statement in statements:
+            found.update(target for source, target in flows_of(statement) if source in found)
+    return found
+
+
+def flows_of(statement: ir.Statement) -> Iterator[tuple[Carrier, Carrier]]:
+    """(from, to) of the derivatives that flow through a statement; of arrays only those out of them, as whether one has
+    a dual is said by whoever passes it."""
+    yield from edges(statement)
+    match statement:
+        case ir.Load():
+            yield statement.array, statement
+        case ir.Atomic():
+            yield statement.array, statement
+            if statement.type.kind == "float":
+                yield statement.value, statement
+        case ir.Collective() if statement.type.kind == "float":
+            yield statement.args[0], statement
+
+
+def refused(loc: ir.Loc | None, cause: str, remedy: str) -> CompileError:
+    return fail(CompileGradientError, loc, cause, remedy)
+
+
+def refuse(kernel: ir.Kernel, varied: set[Carrier]) -> None:
+    """Refuse derivatives that would have to flow where they cannot."""
+    statements = list(ir.walk(kernel.body))
+    used = {value for s in statements for value in ir.operands_of(s)}
+    loaded = {s.array for s in statements if isinstance(s, ir.Load)}
+    for s in statements:
+        match s:
+            case ir.Op() if OPS[s.name].derivative is None and s in used:
+                if any(arg in varied for arg in s.args):
+                    raise refused(
+                        s.loc, f"{OPS[s.name].spelling} has no derivative",
+                        "apply it to what depends on no array with a dual",
+                    )  # fmt: skip
+            case ir.Atomic():
+                refuse_atomic(s, varied, used)
+            case ir.Store() if not s.array.needs_dual and s.array in loaded and s.value in varied:
+                if s.array.element.kind == "float":
+                    raise refused(
+                        s.loc, f"{s.array.path!r} passes a value on inside of the kernel, and has no dual itself",
+                        "make it with needs_grad=True or needs_dual=True, or keep the value in a variable",
+                    )  # fmt: skip
+            case ir.Collective() if s in varied and not is_linear(s):
+                raise refused(
+                    s.loc, f"{COLLECTIVES[s.name].spelling} has no derivative: whose value it gives is not known",
+                    "add values up, or shuffle them",
+                )  # fmt: skip
+            case ir.Return() if any(value in varied for value in s.values):
+                raise refused(
+                    s.loc, "what a kernel returns has no dual",
+                    "write it to an array of one element that has one",
+                )  # fmt: skip
+
+
+def refuse_atomic(atomic: ir.Atomic, varied: set[Carrier], used: set[ir.Value]) -> None:
+    """Only sums have a derivative that does not depend on what others do."""
+    if atomic.type.kind != "float":
+        return
+    carries = atomic.array in varied or (isinstance(atomic.array, ir.Array) and atomic.array.needs_dual)
+    if atomic.kind != "add" and (carries or atomic.value in varied):
+        raise refused(
+            atomic.loc, f"atomic {atomic.kind} has no derivative here: which iteration it came from is not known",
+            "add with +=",
+        )  # fmt: skip
+    if atomic in used and atomic in varied:
+        raise refused(
+            atomic.loc, "what an atomic returns depends on the order of iterations, which nobody knows",
+            "compute the place or value from the loop variables",
+        )  # fmt: skip
+
+
+def is_linear(collective: ir.Collective) -> bool:
+    row = COLLECTIVES[collective.name]
+    return bool(row.source) or row.combine == "add"
+
+
+class _Tangent(Copier):
+    """Copies a kernel, with duals.
+
+    arrays, locals  the dual of each that has one
+    duals           of values of the kernel: the dual in the copy
+    """
+
+    def __init__(self, varied: set[Carrier]) -> None:
+        super().__init__()
+        self.varied = varied
+        self.arrays: dict[ir.Array, ir.Array] = {}
+        self.locals: dict[ir.Local, ir.Local] = {}
+        self.duals: dict[ir.Value, ir.Value] = {}
+
+    def statement(self, statement: ir.Statement) -> list[ir.Statement]:
+        made = super().statement(statement)
+        builder = Builder()
+        builder.loc = statement.loc
+        self.beside(builder, statement)
+        return [*made, *builder.block.body]
+
+    def beside(self, builder: Builder, s: ir.Statement) -> None:
+        """What a statement does to duals."""
+        match s:
+            case ir.Op() if s in self.varied:
+                self.op(builder, s)
+            case ir.Load() if s in self.varied:
+                self.duals[s] = builder.put(ir.Load(self.array(s.array), self.part(s.index), s.loc))
+            case ir.Get() if s in self.varied:
+                self.duals[s] = builder.put(ir.Get(self.local(s.local), s.loc))
+            case ir.Collective() if s in self.varied:
+                args = (self.duals[s.args[0]], *(self.part(arg) for arg in s.args[1:]))
+                self.duals[s] = builder.put(ir.Collective(s.name, args, s.type, s.loc))
+            case ir.Set() if s.local in self.varied:
+                local = self.local(s.local)
+                builder.put(ir.Set(local, self.duals.get(s.value, zero(local)), s.loc))
+            case ir.Store() if s.array.needs_dual:
+                dual = self.duals.get(s.value, ir.Const(0.0, s.array.element))
+                builder.put(ir.Store(self.array(s.array), self.part(s.index), dual, s.loc))
+            case ir.Atomic() if s.value in self.duals:
+                self.atomic(builder, s)
+
+    def op(self, builder: Builder, op: ir.Op) -> None:
+        total: ir.Value | None = None
+        for number, arg in enumerate(op.args):
+            if arg not in self.duals:
+                continue
+            added = contribution(
+                builder, op, number, self.duals[arg], lambda n: self.part(op.args[n]), forward=True
+            )
+            if added is not None:
+                total = added if total is None else builder.op("add", total, added)
+        if total is not None:
+            self.duals[op] = total
+
+    def atomic(self, builder: Builder, atomic: ir.Atomic) -> None:
+        """A sum of something with a dual."""
+        array, dual = atomic.array, self.duals[atomic.value]
+        if isinstance(array, ir.Local):
+            builder.put(ir.Atomic("add", self.local(array), (), dual, None, atomic.loc))
+        elif array.needs_dual:
+            builder.put(ir.Atomic("add", self.array(array), self.part(atomic.index), dual, None, atomic.loc))
+
+    def array(self, array: ir.Array) -> ir.Array:
+        if array not in self.arrays:
+            self.arrays[array] = ir.replace(
+                array, path=f"{array.path}.dual", needs_grad=False, needs_dual=False
+            )
+        return self.arrays[array]
+
+    def local(self, local: ir.Local) -> ir.Local:
+        if local not in self.locals:
+            self.locals[local] = ir.Local(f"{local.name}.dual", local.type)
+        return self.locals[local]
