@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include "serial.hpp"
+
 namespace cg {
 
 namespace detail {
@@ -79,6 +81,7 @@ std::string load_driver(const char* path) {
         return problem;
     }
     library = opened;
+    serialise(filled);
     detail::table = filled;
     pthread_atfork(nullptr, nullptr, forget_driver);
     return {};

@@ -195,3 +195,26 @@ def test_threads_instantiate_one_definition_at_once(kernels, pinned, device):
     side_by_side(*[work] * THREADS)
     device.sync()
     assert x.tolist() == [THREADS * ROUNDS] * 2
+
+
+def test_executables_end_beside_whatever_is_done_with_their_definition(kernels, pinned, device):
+    """Also beside one another: libcuda ties all of them to the definition (docs/design/2026-11-serial-calls.md)."""
+    x, g = pinned([0]), cg.GraphDef()
+    last = g.launch(ONE, kernels.tally, x.ctypes.data)
+    graphs = [g.instantiate() for _ in range(8 * ROUNDS)]
+
+    def end():
+        for _ in range(2 * ROUNDS):
+            graphs.pop().close()
+
+    def use():
+        for _ in range(ROUNDS):
+            last.launch(ONE, kernels.tally, x.ctypes.data).destroy()
+            cg.GraphDef().embed(g)
+            graphs.insert(0, g.instantiate())
+
+    side_by_side(*[end] * THREADS, use)
+    assert len(graphs) == ROUNDS
+    graphs[0].launch(device.default_stream)
+    device.sync()
+    assert x[0] == 1
