@@ -172,8 +172,8 @@ MEANINGS = {
     "float_pow": "of a float and an integer: by repeated squaring",
     "neg": "integers wrap",
     "abs": "integers wrap",
-    "min": "of two or more; the other one, if one is NaN",
-    "max": "of two or more; the other one, if one is NaN",
+    "min": "of two or more; the other one, if one is NaN; 0.0 and -0.0 are equal",
+    "max": "of two or more; the other one, if one is NaN; 0.0 and -0.0 are equal",
     "bit_and": "of bits",
     "bit_or": "of bits",
     "bit_xor": "of bits",
@@ -198,7 +198,7 @@ def operations() -> Iterator[str]:
         "",
         'By the type of the operands, what they give; "-" is refused. Vectors and matrices are taken component by',
         f"component, but by {numbers_only}. *Bits* says whether the CPU and the GPU agree to the last bit;",
-        "else they do within a few units in the last place.",
+        "else their results are within 4 units in the last place of each other, of `f16` and `bf16` within one.",
         "",
         "| | Integers | Floats | `bool` | Bits | |",
         "|---|---|---|---|---|---|",
@@ -206,7 +206,7 @@ def operations() -> Iterator[str]:
     for row in OPS.values():
         integers, floats, bools = (gives(row, kinds) for kinds in (("int", "uint"), ("float",), ("bool",)))
         own = any(template.startswith("!") for template in row.llvm.values())
-        cells = (code(row.spelling), integers, floats, bools, "a few" if own else "same", meaning(row))
+        cells = (code(row.spelling), integers, floats, bools, "4 ulp" if own else "same", meaning(row))
         yield f"| {' | '.join(cells)} |"
     names = sorted({f.__name__ for f in calls.BUILTINS if getattr(f, "__module__", "") == "math"} - {"fma"})
     shown = ", ".join(code(name) for name in names)

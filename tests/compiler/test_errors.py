@@ -57,6 +57,7 @@ MISTAKES = [
     (Unsupported, "yield from is not supported", "yield from x  #!"),
     (Unsupported, r"\*\* is not supported", "print(n, **{'sep': ''})  #!"),
     (Unsupported, r"\* is not supported", "y = min(*(n, 3))  #!"),
+    (Unsupported, r"\*\* is not supported", "y = {**{'a': 1}}['a']  #!"),
     (Unsupported, "a set is not supported", "y = {1, 2}  #!"),
     (Unsupported, "a slice is not supported", "y = x[0:2]  #!"),
     (Unsupported, "a generator expression is not supported", "y = (i for i in x)  #!"),

@@ -20,6 +20,7 @@ from tests.compiler.rig import execute, targets_here, written_as
 
 # Units in the last place of f32 and f64 (docs/design/2026-11-compiler.md).
 ULPS = 4
+SMALL = {t.f16: (2.0**-10, 2.0**-24), t.bf16: (2.0**-7, 2.0**-133)}  # one unit of 1, and the least number
 TYPES = [type for type in t.SCALARS.values() if type.kind != "bool"]
 FLOATS = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, 7.0, -7.5, 0.1, 100.7, 1e4, 65520.0, float("inf"),
           -float("inf"), float("nan"), 1e-7, 0.49999997, 2.0**-126]  # fmt: skip
@@ -95,8 +96,9 @@ def same(found, wanted, type, own, what):
                 found, wanted, rtol=ULPS * np.finfo(wanted.dtype).eps, atol=1e-37, err_msg=what
             )
     elif own:  # an f32 that is off by little may round to the neighbour
+        epsilon, least = SMALL[type]
         np.testing.assert_allclose(
-            found.astype("f"), wanted.astype("f"), rtol=2.0**-7, atol=1e-6, err_msg=what
+            found.astype("f"), wanted.astype("f"), rtol=epsilon, atol=least, err_msg=what
         )
     else:
         np.testing.assert_array_equal(found, wanted, err_msg=what)

@@ -9,7 +9,8 @@ import warnings
 import numpy as np
 import pytest
 
-from cuda_graphs.compiler import errors
+from cuda_graphs.compiler import errors, ir
+from cuda_graphs.compiler.frontend import translate
 from cuda_graphs.compiler.interpret import AssertionFailed
 from cuda_graphs.compiler.pipeline import lower
 from cuda_graphs.compiler.signature import specialise
@@ -157,6 +158,23 @@ def test_multiplication_in_place_loses_nothing():
     wanted = pow(3, 1000, 2**32)
     assert found["x"][0] == wanted - (wanted >> 31 << 32)
     assert found["y"][0] == 2.0**1000
+
+
+AUGMENTED = {
+    "+=": "add", "-=": "add", "*=": "mul", "&=": "and", "|=": "or", "^=": "xor",
+    "/=": None, "//=": None, "%=": None, "**=": None, "<<=": None, ">>=": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("place", ["x[i % 3]", "s"])
+@pytest.mark.parametrize("operator", AUGMENTED)
+def test_an_assignment_in_place_is_atomic_where_iterations_may_meet(operator, place):
+    """Said of the code, since no run tells for sure: on a few cores threads seldom meet."""
+    body = f"    s = n\n    for i in range(n):\n        {place} {operator} 2\n    x[0] = s\n"
+    kernel = function_of(f"def kernel(x: ndarray(i32, 1), n: i32):\n{body}")
+    found, _ = translate(kernel, specialise(kernel, {"x": np.zeros(3, "i4"), "n": 3}))
+    kinds = [each.kind for each in ir.walk(found.body) if isinstance(each, ir.Atomic)]
+    assert kinds == ([AUGMENTED[operator]] if AUGMENTED[operator] else [])
 
 
 def carried(x: i32s, y: i32s, m: cg.i32):

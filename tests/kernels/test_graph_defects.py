@@ -228,6 +228,7 @@ def test_multiplying_in_a_parallel_loop_loses_nothing(kernel):
     for i in range(20_000):
         wanted = wanted * (2 * i + 1) % 2**32
     assert (x[0], y[0]) == (wanted, 2.0**100)
+    assert product.inspect(x, y).ir.count("atomic mul") == 2  # threads meet for sure on a GPU alone
 
 
 def test_floats_become_bools_and_have_remainders(kernel):

@@ -51,15 +51,3 @@ def test_a_kernel_takes_arrays_whose_addresses_fill_more_than_the_old_limit_of_p
     kernel(target, *[one] * (count - 1))
     kernel(target, *[one] * 10, *[two] * (count - 11))
     assert np.all(target.to_numpy() == (count - 1) + 10 + 2 * (count - 11))
-
-
-def test_what_a_gpu_has_no_room_for_is_refused_when_compiling():
-    count = 8200
-    kernel = kernel_of(
-        ["out: Values", *(f"a{k}: cg.f32" for k in range(count))],
-        ["for i in out:", *(f"    out[i] = a{k}" for k in range(count))],
-        False,
-    )
-    with pytest.raises(cg.CompileError, match="bytes of parameters, and a GPU takes 32764") as caught:
-        kernel(cg.ndarray(cg.f32, 1), *[1.0] * count)
-    assert caught.value.remedy

@@ -323,7 +323,12 @@ def boolean(frame: Frame, node: ast.BoolOp) -> Any:
 
 
 def dictionary(frame: Frame, node: ast.Dict) -> Any:
-    return {frame.visit(k): frame.visit(v) for k, v in zip(node.keys, node.values) if k is not None}
+    found = {}
+    for key, value in zip(node.keys, node.values, strict=True):
+        if key is None:
+            raise frame.refuse(ast.copy_location(ast.keyword(None, value), value))
+        found[frame.visit(key)] = frame.visit(value)
+    return found
 
 
 def comprehension(frame: Frame, node: ast.ListComp) -> Any:
