@@ -92,7 +92,26 @@ def gradients(function, seeds, *, targets=None, rooms=None, debug=False, **argum
         np.testing.assert_array_equal(found.get(path, value), value, err_msg=f"{path} changed")
     if is_counted:
         assert found[OVERFLOW][0] == 0, "a stack had no room"
+        check_forward(function, seeds, found, arguments)
     return {path: found[f"{path}.grad"] for path in grads_of(arguments)} | {OVERFLOW: int(found[OVERFLOW][0])}
+
+
+def check_forward(function, seeds, found, arguments):
+    """Law: gradients times a direction are seeds times the duals of results that change in it, to the rounding of both."""
+    random, paths = np.random.default_rng(5), grads_of(arguments)
+    flat = {"random.seed": 0} | flat_of(arguments)
+    directions = {path: random.standard_normal(flat[path].shape).astype(flat[path].dtype) for path in paths}
+    program, _ = lower(function, specialise(function, arguments), check_ir=True, mode="forward")
+    duals = {f"{path}.dual": values for path, values in directions.items()}
+    after, _ = compare(program, flat | duals, exact=False, targets=("interpreter",))
+    back = [found[f"{path}.grad"] * directions[path] for path in paths]
+    there = [after[f"{path}.dual"] * seed for path, seed in seeds.items()]
+    size = max((float(np.max(np.abs(each), initial=0)) for each in (*back, *there)), default=0.0)
+    if np.isfinite(size):
+        places = max(np.finfo(flat[path].dtype).eps for path in paths)
+        total = sum(float(np.sum(each)) for each in back)
+        other = sum(float(np.sum(each)) for each in there)
+        assert abs(total - other) <= 1e4 * places * max(size, 1e-30), f"reverse {total}, forward {other}"
 
 
 def differences(function, seeds, wrt, step=1e-6, **arguments):

@@ -81,10 +81,10 @@ class Bf16:
 
 @dataclasses.dataclass
 class Grad:
-    """An array that has a gradient."""
+    """An array that has a gradient, and a dual."""
 
     data: np.ndarray
-    needs_grad = True
+    needs_grad = needs_dual = True
 
     @property
     def shape(self):
