@@ -29,7 +29,7 @@ def gradient_of(tensor: Any, path: str) -> Any:
     if not tensor.is_leaf:
         raise ValueError(
             f"parameter {path!r} is a tensor that an operation has made, which keeps no gradient: pass "
-            "x.detach().requires_grad_(), or let torch.autograd call the kernel (cg.interop.torch_function)"
+            "x.detach().requires_grad_(), or let torch.autograd call the kernel (cg.interop.torch)"
         )
     if tensor.grad is None:
         tensor.grad = tensor.detach().new_zeros(tensor.shape)

@@ -97,7 +97,7 @@ def gradients(function, seeds, *, targets=None, rooms=None, debug=False, **argum
 
 
 def check_forward(function, seeds, found, arguments):
-    """Law: gradients times a direction are seeds times the duals of results that change in it, to the rounding of both."""
+    """Law: gradients times a direction are seeds times the duals of results that change in it, but for rounding."""
     random, paths = np.random.default_rng(5), grads_of(arguments)
     flat = {"random.seed": 0} | flat_of(arguments)
     directions = {path: random.standard_normal(flat[path].shape).astype(flat[path].dtype) for path in paths}

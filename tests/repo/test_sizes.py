@@ -23,7 +23,7 @@ LIMITS = {
     "cuda_graphs/graph": 8500,
     "cuda_graphs/compiler": 18600,
     "cuda_graphs/kernels": 7100,
-    "cuda_graphs/interop": 700,
+    "cuda_graphs/interop": 900,
     "cuda_graphs/_hostdriver": 17000,
     "cuda_graphs/_ptx": 7000,
     "cuda_graphs/_standin": 200,
