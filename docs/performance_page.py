@@ -44,15 +44,15 @@ Measured and drawn by `python benchmarks/growth.py --driver cuda --draw growth.s
 What the compiler makes, beside other compilers and libraries, in microseconds, medians; {gpu_machine}. Each contestant
 is a process of its own and has checked its result. The last column is the time of the best of the others divided by
 that of cuda_graphs: from 1 on nobody is faster. "-" is what somebody has not.
-Who is a contestant and has no column was not installed on that machine, or failed there: Warp and numba-cuda.
+Warp was not installed on that machine.
 
 {gpu_kernels}
 
 Sums go from threads to warps by shuffles, to blocks by way of shared memory, and from there to memory, once a
-block; bins of a histogram are in shared memory. Loops over elements read and write 16 bytes at a time. "n-body" is
-the sum over all bodies in their order, which a thread does alone; in any order it is a warp's. Triton and PyTorch do
-not keep the order. The first call has the driver translate PTX, which it remembers: its memory was left as it was, for
-all.
+block; bins of a histogram are in shared memory. Loops over elements read and write 16 bytes at a time, and short
+loops of a thread read four iterations ahead. "n-body" is the sum over all bodies in their order, which a thread does
+alone; in any order it is a warp's. Triton and PyTorch do not keep the order. The first call has the driver translate
+PTX, which it remembers: its memory was left as it was, for all.
 
 Measured by `python benchmarks/kernels.py --driver cuda`; the best turns, and why somebody is absent, are in
 [figures/kernels_h200.json](figures/kernels_h200.json).
