@@ -114,11 +114,13 @@ class Result:
 
 @dataclass(frozen=True)
 class StackInfo:
-    """A stack of a gradient: an array [room, workers], where a task has as many workers as threads (of a CPU: blocks).
+    """A stack of a gradient: an array [room, workers], where a task has as many workers as threads (of a CPU: blocks),
+    times lanes.
 
     path   of the array, in the slots of the tasks that use it
     size   bytes of an element
     tasks  their numbers
+    lanes  workers of a thread or block
     room   how many values a worker puts on it at most (autodiff/sizes.py); None: the counting kernel says it
     place  where the first of them comes from: the fields of an ir.Loc but its caller; None: nowhere
     """
@@ -126,6 +128,7 @@ class StackInfo:
     path: str
     size: int
     tasks: tuple[int, ...]
+    lanes: int
     room: Any
     place: tuple[Any, ...] | None
 

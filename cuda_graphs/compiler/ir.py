@@ -100,7 +100,9 @@ class Array:
     shape  extents that are known when compiling: of all spaces but PARAM; of PARAM only `inner`
     inner  shape of one element, () for scalars
 
-    Derivatives flow through those that have a gradient in reverse, and forward through those that have a dual.
+    Derivatives flow through those that have a gradient in reverse, and forward through those that have a dual. Two that
+    are gradients themselves are the same memory, with the same extents, or have no element in common:
+    kernels/gradient.pyx sees to it.
     """
 
     path: str
@@ -111,6 +113,7 @@ class Array:
     inner: tuple[int, ...] = ()
     needs_grad: bool = False
     needs_dual: bool = False
+    is_grad: bool = False
 
 
 @dataclass(eq=False, slots=True)

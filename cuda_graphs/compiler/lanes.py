@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import ir
+from . import ir, sines
 from .llvm import EMIT, Emitter, Target
 from .notation import llvm_type, number, suffix
 from .ops import OPS, computing_type
@@ -45,6 +45,7 @@ class Lanes(Emitter):
         super().__init__(target, declarations)
         self.spread: Spread | None = None
         self.width = 0
+        self.workers = 1  # of a block, in the numbers of stacks
         self.varying: set[Any] = set()
         self.vectors: dict[Any, str] = {}
         self.memory: dict[ir.Local, str] = {}  # of variables that vary
@@ -119,6 +120,8 @@ class Lanes(Emitter):
         operand = computing_type(row, kinds)
         args = [self.vector(arg) for arg in op.args]
         template = OWN.get((op.name, operand.kind)) or row.llvm.get(operand.kind) or row.llvm["any"]
+        if template.startswith("!"):
+            return sines.call(self, template[1:], self.width, args[0])
         if template.startswith("@"):
             return EMITTERS[template[1:]](self, operand, op.type, args)
         names = {"t": self.of(operand), "e": llvm_type(operand), "b": self.of(bool_), "r": self.of(op.type)}
@@ -238,6 +241,12 @@ class Lanes(Emitter):
 
     def lanes_store(self, store: ir.Store) -> None:
         assert self.spread is not None
+        if self.varying.isdisjoint(ir.operands_of(store)):  # all lanes write the same
+            if self.mask:
+                self.guarded(self.mask, lambda: EMIT[ir.Store](self, store))
+            else:
+                EMIT[ir.Store](self, store)
+            return
         v, size, b = self.of(store.array.element), store.array.element.size, self.of(bool_)
         found, name = self.vector(store.value), self.suffix(store.array.element)
         if is_row(self.spread, store):

@@ -176,14 +176,14 @@ def compile_kernel(
         claims=claims,
         lowering=became(program.plan, graph),
         why=why,
-        gradient=gradient_info(program) if mode == "reverse" else None,
+        gradient=gradient_info(program, target) if mode == "reverse" else None,
     )
 
 
 PLACE = ("file", "line", "column", "end_column", "function")  # of an ir.Loc
 
 
-def gradient_info(program: ir.Program) -> GradientInfo:
+def gradient_info(program: ir.Program, target: X86 | Ptx) -> GradientInfo:
     """What is known of a gradient besides its code."""
     users: dict[ir.Array, set[int]] = {}
     for number, task in enumerate(program.tasks):
@@ -194,6 +194,7 @@ def gradient_info(program: ir.Program) -> GradientInfo:
             stack.array.path,
             stack.array.element.size,
             tuple(sorted(users.get(stack.array, ()))),
+            max((target.workers(program.tasks[number]) for number in users.get(stack.array, ())), default=1),
             stack.room,
             None if stack.loc is None else tuple(getattr(stack.loc, name) for name in PLACE),
         )

@@ -19,14 +19,17 @@ from . import ir
 from .llvm import SMALL, may_wrap
 from .ops import OPS, computing_type
 from .scalars import is_small
-from .types import i32, i64
+from .sines import OF_F32
+from .types import f32, i32, i64
 
 __all__ = ["Spread", "diverts", "spread_of"]
 
 OUTSIDE = (ir.Space.PARAM, ir.Space.FIELD, ir.Space.TEMP)
 BYTES = 64  # of a vector
 FEWEST, MOST = 8, 16  # lanes
-PLAIN = (ir.Op, ir.Load, ir.Store, ir.Get, ir.Set, ir.Extent, ir.If, ir.For, ir.While, ir.Break, ir.Continue)
+PLAIN = (
+    ir.Op, ir.Load, ir.Store, ir.Get, ir.Set, ir.Extent, ir.Worker, ir.If, ir.For, ir.While, ir.Break, ir.Continue,
+)  # fmt: skip
 # Rows whose emitters are instructions that vectors have, too.
 OF_VECTORS = ("cast", "shift_left", "shift_right", "shift_right_logical", "rsqrt")
 
@@ -50,7 +53,7 @@ class Spread:
 def spread_of(task: ir.Task) -> Spread | None:
     """How the task's loop becomes lanes; None where it cannot, or where that brings nothing."""
     loop = task.loop
-    if loop is None or loop.blocks or not has_loop(loop.body):
+    if loop is None or loop.blocks or not is_left_to_lanes(loop.body):
         return None
     if loop.axes[-1].step != 1 or may_wrap(loop.axes[-1]):
         return None
@@ -66,8 +69,15 @@ def spread_of(task: ir.Task) -> Spread | None:
     return found
 
 
-def has_loop(block: ir.Block) -> bool:
-    return any(isinstance(s, (ir.For, ir.While)) for s in ir.walk(block))
+def is_left_to_lanes(block: ir.Block) -> bool:
+    """Whether LLVM makes no vectors of it: there are loops inside, or functions."""
+    return any(
+        isinstance(s, (ir.For, ir.While)) or (isinstance(s, ir.Op) and is_sine(s)) for s in ir.walk(block)
+    )
+
+
+def is_sine(op: ir.Op) -> bool:
+    return op.name in OF_F32 and op.type == f32
 
 
 def leaks(task: ir.Task, loop: ir.For) -> bool:
@@ -108,6 +118,8 @@ def mark(found: Spread, block: ir.Block, some: bool) -> None:
         elif isinstance(s, ir.Set):
             if some or s.value in varying:
                 varying.add(s.local)
+        elif isinstance(s, ir.Worker):
+            varying.add(s)
         elif isinstance(s, (ir.Op, ir.Load)):
             if not varying.isdisjoint(ir.operands_of(s)):
                 varying.add(s)
@@ -149,7 +161,10 @@ class Judge:
             return True
         row = OPS[op.name]
         kinds = tuple(arg.type for arg in op.args)
-        template = row.llvm.get(computing_type(row, kinds).kind) or row.llvm["any"]
+        computing = computing_type(row, kinds)
+        template = row.llvm.get(computing.kind) or row.llvm["any"]
+        if template[0] == "!":
+            return is_sine(op)
         return template[0] not in "@!" or template[1:] in OF_VECTORS
 
     def load(self, load: ir.Load, looped: bool) -> bool:
@@ -164,6 +179,8 @@ class Judge:
         return all(v in self.steady for v in ir.operands_of(value) if v in self.varying)
 
     def store(self, store: ir.Store, looped: bool) -> bool:
+        if self.varying.isdisjoint(ir.operands_of(store)):
+            return plain(store.array)  # all iterations write the same
         if not plain(store.array) or self.varying.isdisjoint(store.index):
             return False  # an element that all iterations write: there is no order to keep
         return is_row(self.found, store) or not looped
@@ -178,7 +195,8 @@ def plain(array: ir.Array) -> bool:
 
 
 def is_row(found: Spread, access: ir.Load | ir.Store) -> bool:
-    """Whether lanes are neighbours in memory: the last index, and it alone, is theirs, plus a constant."""
+    """Whether lanes are neighbours in memory: the last index, and it alone, is theirs, plus a constant. So are they on
+    stacks, whose last index is the worker."""
     *outer, last = access.index
     return found.varying.isdisjoint(outer) and is_neighbour(found, last)
 
@@ -187,4 +205,4 @@ def is_neighbour(found: Spread, value: ir.Value) -> bool:
     if isinstance(value, ir.Op) and value.name in ("add", "sub") and value.type in (i32, i64):
         step = value.args[1]
         return isinstance(step, ir.Const) and abs(step.value) < SMALL and is_neighbour(found, value.args[0])
-    return value is found.index
+    return value is found.index or isinstance(value, ir.Worker)

@@ -84,6 +84,10 @@ class Ptx:
     def access(self, array: ir.Array) -> str:
         return SHARED if array.space is ir.Space.SHARED else GLOBAL
 
+    def workers(self, task: ir.Task) -> int:
+        """Of a thread."""
+        return 1
+
     def worker(self, e: Emitter) -> str:
         """The number of the thread in the grid."""
         return e.let(f"trunc i64 {self.position(e)[0]} to i32")

@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from . import ir, machine
+from . import ir, machine, sines
 from .artifact import Layout, TaskInfo, shared_layout
 from .bins import with_bins
 from .blocks_x86 import CpuTeam
@@ -30,7 +30,7 @@ from .notation import llvm_type, suffix
 from .resident import Staying, slots_of
 from .spread import Spread, spread_of
 from .this_cpu import identity, made_here
-from .types import ScalarType
+from .types import ScalarType, f32
 
 PARALLEL = "!0"  # the access group of memory that iterations do not share
 
@@ -96,11 +96,19 @@ class X86:
         return ""
 
     def worker(self, e: Emitter) -> str:
-        """The first of the blocks that this call runs."""
-        return e.let("trunc i64 %first to i32")
+        """The first of the blocks that this call runs; its lanes are workers that follow each other."""
+        assert isinstance(e, Lanes)
+        return e.let(f"mul i32 {e.let('trunc i64 %first to i32')}, {e.workers}")
+
+    def workers(self, task: ir.Task) -> int:
+        """Those of a block, which side by side have places of their own on stacks."""
+        spread = spread_of(task)
+        return 1 if spread is None else spread.width
 
     def function(self, e: Emitter, name: str, type: ScalarType, args: list[str]) -> str:
-        """LLVM's intrinsic where there is one, else libm's function."""
+        """Our own, LLVM's intrinsic where there is one, else libm's function."""
+        if type == f32 and name in sines.OF_F32:
+            return sines.call(e, name, 0, args[0])
         t = llvm_type(type)
         symbol = (
             f"llvm.{name}.{suffix(type)}" if name in INTRINSICS else name + ("f" if type.size == 4 else "")
@@ -162,6 +170,7 @@ class X86:
             e.let(f"udiv i64 {e.let(f'mul i64 {whole}, {edge}')}, {blocks}") for edge in ("%first", "%end")
         )
         spread = spread_of(task)
+        e.workers = 1 if spread is None else spread.width
 
         def run() -> None:
             if team is not None:

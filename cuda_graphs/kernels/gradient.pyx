@@ -230,7 +230,7 @@ cdef list workers_of(Specialisation code, const Leaf* leaves):
             number = task
             blocks = code.grid_of(code.tasks[number], leaves)
             most = max(most, blocks if code.artifact.target == "x86" else blocks * code.tasks[number].block)
-        found.append(most)
+        found.append(most * stack.lanes)
     return found
 
 
@@ -285,9 +285,25 @@ cdef int check_operands(str name, Sizes sizes, const Leaf* leaves) except -1:
                     f"gradient of {name}(): the gradient of {sizes.paths[i]!r} is the memory of {sizes.paths[j]!r}, which it "
                     "reads while it runs: pass a copy"
                 )
+            if i < j and a.grad < b.grad_end and b.grad < a.grad_end and not are_one(a, b, leaves):
+                raise ValueError(
+                    f"gradient of {name}(): the gradients of {sizes.paths[i]!r} and {sizes.paths[j]!r} overlap and are not the "
+                    "same array: pass a copy of one"
+                )
             if i != j and a.is_written and a.begin < b.end and b.begin < a.end:
                 raise ValueError(
                     f"gradient of {name}(): {sizes.paths[i]!r}, which the kernel writes, and {sizes.paths[j]!r} are the same "
                     "memory, so what it has read may not be there any more: pass different arrays"
                 )
     return 0
+
+
+cdef bint are_one(Operand* a, Operand* b, const Leaf* leaves):
+    """Whether gradients that overlap are one array, or of different dimensions, which no loop takes for its own."""
+    cdef int axis
+    if a.ndim != b.ndim:
+        return True
+    for axis in range(a.ndim):
+        if leaves[a.leaf].extents[axis] != leaves[b.leaf].extents[axis]:
+            return False
+    return a.grad == b.grad

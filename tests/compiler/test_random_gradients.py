@@ -144,3 +144,10 @@ def test_random_programs_have_the_gradients_of_central_differences(source):
 @given(source=programs())
 def test_targets_do_as_the_interpreter_does(target, source):
     agree(source, ("interpreter", target))
+
+
+@pytest.mark.nightly
+@settings(max_examples=400, deadline=None, suppress_health_check=QUIET)
+@given(source=programs())
+def test_many_random_programs_have_the_gradients_of_central_differences(source):
+    agree(source, ("interpreter", "x86"))

@@ -389,7 +389,7 @@ class Reverse:
     def grad(self, array: ir.Array) -> ir.Array:
         """The array of the adjoints of an array."""
         if array not in self.grads:
-            self.grads[array] = ir.replace(array, path=f"{array.path}.grad", needs_grad=False)
+            self.grads[array] = ir.replace(array, path=f"{array.path}.grad", needs_grad=False, is_grad=True)
         return self.grads[array]
 
 

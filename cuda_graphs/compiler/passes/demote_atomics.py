@@ -4,8 +4,9 @@
 
 Each axis of the parallel loop (of memory of a block: each that tells its threads apart) must be an index of the
 element, in the same position wherever the loop writes to that array; and no array that may be the same memory is
-written in any other way. Then two iterations never write one element. What they read does not matter: reading what
-another iteration changes has no defined result, atomic or not.
+written in any other way. (Gradients may be in this one: they are one array or apart.) Then two iterations never write
+one element. What they read does not matter: reading what another iteration changes has no defined result, atomic or
+not.
 """
 
 from __future__ import annotations
@@ -68,8 +69,15 @@ def private_arrays(loop: ir.For) -> set[ir.Array]:
         for array, ways in written.items()
         if len(ways) == 1
         and None not in ways
-        and not any(other is not array and may_alias(array, other) for other in written)
+        and not any(may_disturb(array, other, ways, written[other]) for other in written)
     }
+
+
+def may_disturb(a: ir.Array, b: ir.Array, ways: object, other: object) -> bool:
+    """Whether what an iteration writes to an array may be what another one writes to a second array."""
+    if a is b or not may_alias(a, b):
+        return False
+    return not (a.is_grad and b.is_grad and a.ndim == b.ndim and ways == other)
 
 
 def thread_axes(loop: ir.For) -> tuple[ir.Axis, ...]:
