@@ -17,12 +17,24 @@
 extern "C" {
 #endif
 
+// What blocks share that run at the same time, each in a thread of its own: those of a cluster, or of a cooperative
+// launch.
+typedef struct cgh_together {
+    uint32_t* grid;    // of a cooperative launch, for grid.sync() of cooperative_groups.h: its own size, zeros
+    void* shared;      // the shared memory of the cluster's first block, or NULL: no cluster
+    uint64_t step;     // from one block's to the next one's
+    uint64_t barrier;  // of the cluster, 0 at first; changed by generated code
+    uint32_t* ended;   // not 0: a block has ended in a fault, and nobody shall wait for it
+    uint32_t threads;  // of the cluster
+} cgh_together;
+
 // One launch. Constant while any of its blocks runs.
 typedef struct cgh_launch {
     uint32_t grid[3];
     uint32_t block[3];
     uint32_t cluster[3];  // 1, 1, 1 without clusters
     uint32_t dynamic_shared_bytes;
+    const cgh_together* together;  // NULL, where blocks need not run at the same time
 } cgh_launch;
 
 // Runs the blocks with linear index first <= i < end (x fastest), every thread of each, and returns when they
@@ -50,6 +62,8 @@ typedef struct cgh_kernel {
     uint32_t max_threads_per_block;  // 1024 unless .maxntid / .reqntid says less
     uint32_t required_block[3];      // .reqntid, or 0, 0, 0
     uint32_t uses_barrier;           // 1 when threads of a block wait for each other
+    uint32_t uses_cluster;           // 1 when blocks of a cluster do, or reach each other's shared memory
+    uint32_t required_cluster[3];    // .reqnctapercluster, or 0, 0, 0
     uint32_t ptx_version;            // e.g. 90
     uint32_t binary_version;         // e.g. 90
 } cgh_kernel;

@@ -15,7 +15,19 @@ LAUNCH = {
     "cluster_nctaid.z": 32,
     "dynamic_smem_size": 36,
 }
-LAUNCH_BYTES = 40
+TOGETHER_AT = 40  # a cgh_together, or null
+LAUNCH_BYTES = 48
+
+# cgh_together: field -> (offset, LLVM type).
+TOGETHER = {
+    "grid": (0, "ptr"),
+    "shared": (8, "ptr"),
+    "step": (16, "i64"),
+    "barrier": (24, "i64"),
+    "ended": (32, "ptr"),
+    "threads": (40, "i32"),
+}
+TOGETHER_BYTES = 48
 
 # The record of what the threads of a block have in common: field -> (offset, LLVM type).
 BLOCK = {
@@ -30,8 +42,9 @@ BLOCK = {
     "ctaid.y": (60, "i32"),
     "ctaid.z": (64, "i32"),
     "dyn": (68, "i32"),
+    "cluster": (72, "ptr"),  # a cgh_together, in kernels that use clusters
 }
-BLOCK_BYTES = 72
+BLOCK_BYTES = 80
 
 # What every function gets. `dyn`: offset of dynamic shared memory; `block`: the block record.
 HIDDEN = {

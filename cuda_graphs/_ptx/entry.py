@@ -17,7 +17,19 @@ Both kinds have a block record (abi.BLOCK); a plain body needs it only for isspa
 from __future__ import annotations
 
 from . import gates
-from .abi import BLOCK, BLOCK_BYTES, HIDDEN, HIDDEN_SIGNATURE, INVARIANT, LAUNCH, LAUNCH_BYTES
+from .abi import (
+    BLOCK,
+    BLOCK_BYTES,
+    HIDDEN,
+    HIDDEN_SIGNATURE,
+    INVARIANT,
+    LAUNCH,
+    LAUNCH_BYTES,
+    TOGETHER,
+    TOGETHER_AT,
+    TOGETHER_BYTES,
+)
+from .clusters import RANK_SHIFT
 from .function import FunctionLowering
 from .syntax import Function
 
@@ -179,6 +191,51 @@ done:
 }"""
 
 
+def _together(f: FunctionLowering) -> str:
+    """What this block shares with those that run at the same time; of the cluster, if there is one."""
+    if not f.gated:
+        return ""
+    launched = f"""  %together.at = getelementptr i8, ptr %launch, i64 {TOGETHER_AT}
+  %together = load ptr, ptr %together.at"""
+    if not f.clustered:
+        return launched
+    return f"""{launched}
+  %own = alloca [{TOGETHER_BYTES} x i8], align 8
+{_field("own", "shared", "%shared")}
+{_field("own", "step", str(1 << RANK_SHIFT))}
+{_field("own", "threads", "%threads32")}
+  %is.launched.alone = icmp eq ptr %together, null
+  %asked.together = select i1 %is.launched.alone, ptr %own, ptr %together
+  %first.shared.at = getelementptr i8, ptr %asked.together, i64 {TOGETHER["shared"][0]}
+  %first.shared = load ptr, ptr %first.shared.at
+  %no.cluster = icmp eq ptr %first.shared, null
+  %cluster = select i1 %no.cluster, ptr %own, ptr %asked.together
+{_set("cluster", "%cluster")}"""
+
+
+def _new_cluster(f: FunctionLowering) -> str:
+    """Before each block: a cluster of its own is a new one."""
+    return _field("own", "barrier", "0") if f.clustered else ""
+
+
+def _leave_cluster(f: FunctionLowering) -> str:
+    """A thread that has ended counts as arrived at the cluster's barrier, because nobody waits for it."""
+    if not f.clustered:
+        return ""
+    offset, kind = BLOCK["cluster"]
+    return f"""  %my.cluster.at = getelementptr i8, ptr %block, i64 {offset}
+  %my.cluster = load {kind}, ptr %my.cluster.at
+  call void @{f.module.prelude.cluster("leave")}(ptr %my.cluster)"""
+
+
+def _field(record: str, name: str, value: str) -> str:
+    offset, kind = TOGETHER[name]
+    return (
+        f"  %{record}.{name} = getelementptr i8, ptr %{record}, i64 {offset}\n"
+        f"  store {kind} {value}, ptr %{record}.{name}"
+    )
+
+
 def _watch(f: FunctionLowering) -> str:
     """Before a round of all threads, in a kernel with gates."""
     if not f.gated:
@@ -190,7 +247,8 @@ def _watch(f: FunctionLowering) -> str:
 
 
 def _look(f: FunctionLowering) -> str:
-    """After it: whether there is another one. If nobody got on or asked memory, nobody ever will."""
+    """After it: whether there is another one. If nobody got on or asked memory, nobody ever will; nor if a block that
+    runs together with this one ended in a fault."""
     if not f.gated:
         return "  br i1 %still.waiting, label %round, label %block.end"
     f.module.declarations["sched_yield"] = "declare i32 @sched_yield()"
@@ -205,7 +263,14 @@ only.asked:
   br i1 %asked, label %let.others, label %stuck
 let.others:
   %yielded = call i32 @sched_yield()
-  br label %round
+  %is.alone = icmp eq ptr %together, null
+  br i1 %is.alone, label %round, label %ask.others
+ask.others:
+  %ended.at = getelementptr i8, ptr %together, i64 {TOGETHER["ended"][0]}
+  %ended.word = load ptr, ptr %ended.at
+  %ended = load atomic i32, ptr %ended.word monotonic, align 4
+  %go.on = icmp eq i32 %ended, 0
+  br i1 %go.on, label %round, label %stuck
 stuck:
 {f.module.prelude.service_call("", "trap", "void", "")}
   unreachable"""
@@ -262,6 +327,7 @@ begin:
 {f.text_of(f.lines)}
 return:
 {gates.END if f.gated else ""}
+{_leave_cluster(f)}
   %ended = call i8 @llvm.coro.suspend(token none, i1 true)
   switch i8 %ended, label %suspend [ i8 0, label %suspend
                                      i8 1, label %suspend ]
@@ -281,7 +347,9 @@ start:
   %threads32 = mul i32 %threads.xy, %ntid.z
   %threads = zext i32 %threads32 to i64
 {_set("threads", "%threads")}
+{_together(f)}
 {_blocks_begin()}
+{_new_cluster(f)}
 {_set("ctaid.x", "%ctaid.x")}
 {_set("ctaid.y", "%ctaid.y")}
 {_set("ctaid.z", "%ctaid.z")}

@@ -18,6 +18,7 @@ class Facts:
     callees: set[str] = field(default_factory=set)
     shared: dict[str, Variable] = field(default_factory=dict)
     barrier: bool = False  # or waits for other lanes of the warp
+    cluster: bool = False  # or for other blocks of the cluster, or reaches their memory
     warp: bool = False  # warps may be at different places: gates.py
     polls: set[Instruction] = field(default_factory=set)  # branches back to where memory is asked again
     exits: bool = False
@@ -79,6 +80,11 @@ def _find_polling(function: Function, found: Facts) -> None:
             found.warp |= waits
 
 
+def _is_of_cluster(opcode: str) -> bool:
+    name, _, rest = opcode.partition(".")
+    return (name == "barrier" and rest.startswith("cluster")) or "shared::cluster" in rest or name == "mapa"
+
+
 def _is_partial(ins: Instruction) -> bool:
     """Barriers to which not all threads come alike."""
     return (
@@ -90,7 +96,11 @@ def _is_partial(ins: Instruction) -> bool:
 
 def _visit(module: Module, found: Facts, ins: Instruction, function: Function) -> None:
     name = ins.opcode.partition(".")[0]
-    if name in ("bar", "barrier") or name in WARP_INSTRUCTIONS:
+    if _is_of_cluster(ins.opcode):
+        found.barrier = found.warp = found.cluster = True
+    if name == "mbarrier" and "_wait" in ins.opcode:
+        found.barrier = found.warp = True
+    elif name in ("bar", "barrier") or name in WARP_INSTRUCTIONS:
         found.barrier = True
         found.warp |= name in WARP_INSTRUCTIONS or _is_partial(ins)
     elif name == "exit":
@@ -135,4 +145,5 @@ def _spread(facts: dict[str, Facts], name: str) -> None:
     callees = reachable(facts, name)
     facts[name].barrier = any(facts[callee].barrier for callee in callees)
     facts[name].warp = any(facts[callee].warp for callee in callees)
+    facts[name].cluster = any(facts[callee].cluster for callee in callees)
     facts[name].exits = any(facts[callee].exits for callee in callees)

@@ -60,6 +60,7 @@ class FunctionLowering:
     ):
         self.module = module
         self.resumable = resumable
+        self.clustered = module.facts[function.name].cluster
         self.gated = gated  # warps may be at different places: see gates.py
         self.kernel = function if function.is_entry else None
         self.lines: list[str] = []

@@ -29,6 +29,8 @@ class Kernel(ctypes.Structure):
         ("max_threads_per_block", ctypes.c_uint32),
         ("required_block", ctypes.c_uint32 * 3),
         ("uses_barrier", ctypes.c_uint32),
+        ("uses_cluster", ctypes.c_uint32),
+        ("required_cluster", ctypes.c_uint32 * 3),
         ("ptx_version", ctypes.c_uint32),
         ("binary_version", ctypes.c_uint32),
     ]
@@ -94,6 +96,7 @@ class LoadedImage:
         out.params = params
         out.param_count = len(params)
         out.required_block = (ctypes.c_uint32 * 3)(*kernel["required_block"])
+        out.required_cluster = (ctypes.c_uint32 * 3)(*kernel["required_cluster"])
         for field in [
             "param_bytes",
             "static_shared_bytes",
@@ -102,6 +105,7 @@ class LoadedImage:
             "registers",
             "max_threads_per_block",
             "uses_barrier",
+            "uses_cluster",
             "ptx_version",
             "binary_version",
         ]:

@@ -40,6 +40,8 @@ class KernelInfo:
     max_threads_per_block: int
     required_block: tuple[int, int, int]
     uses_barrier: int
+    uses_cluster: int
+    required_cluster: tuple[int, int, int]
     ptx_version: int
     binary_version: int
 
@@ -176,7 +178,6 @@ class ModuleLowering:
         lowering.parallel_generic = lowering.parallel and no_local
         build = entry.resumable_kernel if resumable else entry.plain_kernel
         text = build(lowering, function, params, param_bytes)
-        x, y, z = (*function.limits["reqntid"], 1, 1)[:3] if "reqntid" in function.limits else (0, 0, 0)
         info = KernelInfo(
             name=function.name,
             symbol=f"k.{function.name}",
@@ -187,8 +188,10 @@ class ModuleLowering:
             const_bytes=sum(v.bytes for v in self.module.variables.values() if v.space == "const"),
             registers=max(8, min(255, 8 + function.register_bits // 128)),
             max_threads_per_block=_max_threads(function),
-            required_block=(x, y, z),
+            required_block=_extents(function, "reqntid"),
             uses_barrier=int(resumable),
+            uses_cluster=int(self.facts[function.name].cluster),
+            required_cluster=_extents(function, "reqnctapercluster"),
             ptx_version=architecture(self.module),
             binary_version=DEVICE_ARCHITECTURE,
         )
@@ -242,6 +245,12 @@ def _has_memory(variable: Variable) -> bool:
     return variable.space in ("global", "const") and not (
         variable.linkage == "extern" and variable.init is None
     )
+
+
+def _extents(function: Function, limit: str) -> tuple[int, int, int]:
+    """What a directive asks for in three dimensions; zeros where it does not."""
+    x, y, z = (*function.limits[limit], 1, 1, 1)[:3] if function.limits.get(limit) else (0, 0, 0)
+    return x, y, z
 
 
 def _max_threads(function: Function) -> int:

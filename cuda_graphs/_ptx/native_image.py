@@ -81,6 +81,8 @@ def _kernel(entry: dict[str, Any]) -> dict[str, Any]:
         "max_threads_per_block": 1024,
         "required_block": (0, 0, 0),
         "uses_barrier": 0,
+        "uses_cluster": 0,
+        "required_cluster": (0, 0, 0),
         "ptx_version": 90,
         "binary_version": 90,
     }

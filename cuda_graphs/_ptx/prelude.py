@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import arrivals, meetings
+from . import arrivals, clusters, mbarriers, meetings
+from .abi import TOGETHER_BYTES
 
 if TYPE_CHECKING:
     from .module import ModuleLowering
@@ -58,6 +59,23 @@ class Prelude:
                 self.results(kind)
             self.functions[name] = meetings.ready(kind)
         return name
+
+    def cluster(self, name: str) -> str:
+        """The name of a function for clusters (clusters.py)."""
+        self.functions |= clusters.FUNCTIONS
+        return f"cluster.{name}"
+
+    def alone(self) -> str:
+        """The name of a cgh_together of a launch that has none."""
+        self.functions["alone"] = (
+            f"@alone = internal constant [{TOGETHER_BYTES} x i8] zeroinitializer, align 8"
+        )
+        return "alone"
+
+    def mbarrier(self) -> str:
+        """The name of the function that changes an mbarrier object (mbarriers.py)."""
+        self.functions["mbarrier.update"] = mbarriers.UPDATE
+        return "mbarrier.update"
 
     def gate(self, name: str) -> str:
         """The name of a function for barriers (arrivals.py)."""

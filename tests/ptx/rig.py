@@ -22,6 +22,7 @@ class Launch(ctypes.Structure):
         ("block", ctypes.c_uint32 * 3),
         ("cluster", ctypes.c_uint32 * 3),
         ("dynamic_shared_bytes", ctypes.c_uint32),
+        ("together", ctypes.c_void_p),
     ]
 
 

@@ -207,3 +207,26 @@ TURN:
   mov.u32 %d, %sum;""",
     regs=".reg .b32 %k, %sum;",
 )  # fmt: skip
+
+# ---- one lane leads ----
+
+op(
+    "elect.sync of all lanes",
+    "-> u32*2",
+    lambda: np.stack([0 * LANE, LANE == 0], axis=1).astype(np.uint32).reshape(-1),
+    body="elect.sync %d0|%q, -1;\n  selp.u32 %d1, 1, 0, %q;",
+)
+op(
+    "elect.sync of half a warp",
+    "-> u32*2",
+    lambda: np.stack([LANE // 16 * 16, LANE % 16 == 0], axis=1).astype(np.uint32).reshape(-1),
+    body="""mov.u32 %n, %laneid;
+  setp.lt.u32 %q, %n, 16;
+  @%q bra LOW;
+  elect.sync %d0|%q, 0xFFFF0000;
+  bra.uni JOIN;
+LOW:
+  elect.sync %d0|%q, 0xFFFF;
+JOIN:
+  selp.u32 %d1, 1, 0, %q;""",
+)

@@ -64,6 +64,10 @@ OUTSIDE = {
     "brkpt": "ends the launch, as trap does",
     "discard": "leaves memory undefined",
     "applypriority": "a hint to a cache that the host does not have",
+    "mbarrier": "an object of shared memory: test_asynchronous.py",
+    "cp": "copies to shared memory: test_asynchronous.py",
+    "mapa": "clusters are launched by the driver: tests/conformance/test_blocks_together.py",
+    "getctarank": "as mapa",
     "ldu:f": "ld:f under another name",
 }
 STATEMENT = re.compile(r"(?:@!?%\w+\s+)?([a-z]\w*(?:(?:\.|::)\w+)*)")

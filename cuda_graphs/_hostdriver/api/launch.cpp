@@ -31,7 +31,8 @@ CGH_API CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned in
                                 unsigned int sharedMemBytes, CUstream hStream, void** kernelParams, void** extra) {
     return entry("cuLaunchKernel", [&]() -> CUresult {
         const LaunchShape shape{
-            {{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, {1, 1, 1}, sharedMemBytes}, false};
+            {{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, {1, 1, 1}, sharedMemBytes, nullptr},
+            false};
         return launch(f, shape, hStream, kernelParams, extra);
     });
 }
@@ -52,7 +53,8 @@ CGH_API CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, 
                                            void** kernelParams) {
     return entry("cuLaunchCooperativeKernel", [&]() -> CUresult {
         const LaunchShape shape{
-            {{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, {1, 1, 1}, sharedMemBytes}, true};
+            {{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, {1, 1, 1}, sharedMemBytes, nullptr},
+            true};
         CUlaunchAttribute cooperative{};
         cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
         cooperative.value.cooperative = 1;

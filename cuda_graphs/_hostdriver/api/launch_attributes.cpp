@@ -48,7 +48,8 @@ CUresult shape_of(const CUlaunchConfig& config, LaunchShape* out) {
     out->dims = {{config.gridDimX, config.gridDimY, config.gridDimZ},
                  {config.blockDimX, config.blockDimY, config.blockDimZ},
                  {1, 1, 1},
-                 config.sharedMemBytes};
+                 config.sharedMemBytes,
+                 nullptr};
     for (unsigned i = 0; i < config.numAttrs; ++i) TRY(apply_attribute(config.attrs[i].id, config.attrs[i].value, out));
     return CUDA_SUCCESS;
 }

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -39,17 +41,22 @@ std::size_t shared_bytes(const Launch& launch) {
 
 // Calls the entry for some blocks. trap and assert come back here by longjmp, so that nothing in this function may
 // need a destructor.
-__attribute__((noinline)) CUresult enter(const Launch& launch, std::uint64_t first, std::uint64_t end) {
+__attribute__((noinline)) CUresult enter(const Launch& launch, const cgh_launch& dims, void* shared,
+                                         std::uint64_t first, std::uint64_t end) {
     ThreadState& state = thread_state;
     FaultFrame frame;
     FaultFrame* const outer = state.fault;
     void* const outer_context = state.run_context;
     state.fault = &frame;
     state.run_context = launch.run_context;
-    if (_setjmp(frame.target) == 0) launch.kernel.code().entry(&launch.dims, launch.params, state.shared, first, end);
+    if (_setjmp(frame.target) == 0) launch.kernel.code().entry(&dims, launch.params, shared, first, end);
     thread_state.fault = outer;
     thread_state.run_context = outer_context;
     return frame.code;
+}
+
+CUresult enter(const Launch& launch, std::uint64_t first, std::uint64_t end) {
+    return enter(launch, launch.dims, thread_state.shared, first, end);
 }
 
 class BlockJob final : public Job {
@@ -135,18 +142,91 @@ CUresult run_shared(const Launch& launch, std::uint64_t blocks, double ticks_per
     return job.fault();
 }
 
-// Every block on a thread of its own, so that they can wait for each other. validate() has seen to it that there are
-// not too many.
-CUresult run_cooperatively(const Launch& launch, std::uint64_t blocks) {
+// Threads that run blocks at the same time. Each runs what it is given by its number, turn by turn, with the others.
+class Crowd {
+  public:
+    explicit Crowd(std::uint64_t size) : size_(size) {}
+
+    template <class Body>
+    void run(const Body& body) {
+        std::vector<std::thread> others;
+        for (std::uint64_t number = 1; number < size_; ++number) others.emplace_back(body, number);
+        body(std::uint64_t{0});
+        for (std::thread& other : others) other.join();
+    }
+
+    // Until all have come. The last one does `between` first.
+    template <class Between>
+    void meet(const Between& between) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        if (++come_ == size_) {
+            between();
+            come_ = 0;
+            ++turn_;
+            changed_.notify_all();
+            return;
+        }
+        changed_.wait(lock, [this, turn = turn_] { return turn_ != turn; });
+    }
+
+  private:
+    const std::uint64_t size_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::uint64_t come_ = 0;  // guarded by mutex_, like turn_
+    std::uint64_t turn_ = 0;
+};
+
+std::uint64_t blocks_of(const std::uint32_t extents[3]) {
+    return std::uint64_t{extents[0]} * extents[1] * extents[2];
+}
+
+// The linear index of a block of a cluster. Clusters are boxes of blocks; both are counted x first.
+std::uint64_t block_index(const cgh_launch& dims, std::uint64_t cluster, std::uint64_t rank) {
+    std::uint64_t place[3];
+    for (int axis = 0; axis < 3; ++axis) {
+        const std::uint64_t clusters = dims.grid[axis] / dims.cluster[axis];
+        place[axis] = cluster % clusters * dims.cluster[axis] + rank % dims.cluster[axis];
+        cluster /= clusters;
+        rank /= dims.cluster[axis];
+    }
+    return (place[2] * dims.grid[1] + place[1]) * dims.grid[0] + place[0];
+}
+
+// Every block on a thread of its own, so that they can wait for each other: all blocks of a cooperative launch
+// (validate() has seen to it that there are not too many), else those of one cluster after the other.
+CUresult run_together(const Launch& launch, std::uint64_t blocks, bool cooperative) {
+    const std::uint64_t ranks = blocks_of(launch.dims.cluster);
+    const std::uint64_t clusters = cooperative ? blocks / ranks : 1;  // at the same time
+    const std::uint64_t turns = blocks / ranks / clusters;
+    std::uint32_t grid[16] = {sizeof grid};  // cooperative_groups.h reads the first two words
+    std::uint32_t ended = 0;
     std::atomic<CUresult> fault{CUDA_SUCCESS};
-    const auto run = [&](std::uint64_t block) {
-        grow_shared(shared_bytes(launch));
-        if (const CUresult error = enter(launch, block, block + 1); error != CUDA_SUCCESS) fault.store(error);
+    const std::size_t step = (shared_bytes(launch) + 255) / 128 * 128;
+    const AlignedBytes shared = allocate_aligned(step * ranks * clusters);
+    std::vector<cgh_together> together(clusters);
+    const auto threads = static_cast<std::uint32_t>(blocks_of(launch.dims.block) * ranks);
+    const auto begin = [&] {
+        for (std::uint64_t i = 0; i < clusters; ++i)
+            together[i] = {cooperative ? grid : nullptr, shared.get() + i * ranks * step, step, 0, &ended, threads};
     };
-    std::vector<std::thread> others;
-    for (std::uint64_t block = 1; block < blocks; ++block) others.emplace_back(run, block);
-    run(0);
-    for (std::thread& other : others) other.join();
+    begin();
+    Crowd crowd(ranks * clusters);
+    crowd.run([&](std::uint64_t number) {
+        cgh_launch dims = launch.dims;
+        dims.together = &together[number / ranks];
+        for (std::uint64_t turn = 0; turn < turns; ++turn) {
+            const std::uint64_t block = block_index(dims, turn * clusters + number / ranks, number % ranks);
+            const CUresult error = enter(launch, dims, shared.get() + number * step, block, block + 1);
+            if (error != CUDA_SUCCESS) {
+                CUresult none = CUDA_SUCCESS;
+                fault.compare_exchange_strong(none, error);
+                __atomic_store_n(&ended, 1u, __ATOMIC_RELEASE);
+            }
+            crowd.meet(begin);
+            if (fault.load() != CUDA_SUCCESS) return;
+        }
+    });
     return fault.load();
 }
 
@@ -156,11 +236,12 @@ CUresult run_blocks(Kernel& kernel, const cgh_launch& dims, const void* params, 
                     void* run_context) {
     const Launch launch{kernel, dims, params, run_context};
     catch_memory_faults();
-    const std::uint64_t blocks = std::uint64_t{dims.grid[0]} * dims.grid[1] * dims.grid[2];
+    const std::uint64_t blocks = blocks_of(dims.grid);
     if (const std::size_t need = std::max<std::size_t>(shared_bytes(launch), 128); need > thread_state.shared_bytes)
         grow_shared(need);
+    const bool meets = kernel.code().uses_cluster != 0 && blocks_of(dims.cluster) > 1;
+    if (cooperative || meets) return run_together(launch, blocks, cooperative);
     if (blocks == 1) return enter(launch, 0, 1);
-    if (cooperative) return run_cooperatively(launch, blocks);
     const auto block_threads = static_cast<float>(dims.block[0] * dims.block[1] * dims.block[2]);
     const double ticks_per_block = kernel.ticks_per_thread() * block_threads;
     const double estimate = ticks_per_block * static_cast<double>(blocks);

@@ -17,6 +17,11 @@
 
 namespace cgh {
 
+Kernel::Kernel(Image& image, const cgh_kernel& code) : image_(image), code_(code) {
+    for (unsigned axis = 0; axis < 3; ++axis)
+        required_cluster_[axis].store(static_cast<int>(code.required_cluster[axis]));
+}
+
 Kernel::~Kernel() {
     if (function_ != nullptr) arena<Function>.recycle(function_);
 }
@@ -227,8 +232,16 @@ CUresult KernelLaunch::make(Kernel& kernel, const LaunchShape& shape, void* cons
     return CUDA_SUCCESS;
 }
 
+cgh_launch KernelLaunch::dims() const {
+    cgh_launch dims = shape_.dims;
+    const std::uint32_t* const required = kernel_->code().required_cluster;
+    if (required[0] != 0 && dims.cluster[0] * dims.cluster[1] * dims.cluster[2] == 1)
+        std::copy(required, required + 3, dims.cluster);
+    return dims;
+}
+
 CUresult KernelLaunch::validate() const {
-    const cgh_launch& dims = shape_.dims;
+    const cgh_launch dims = this->dims();
     const cgh_kernel& code = kernel_->code();
     for (const std::uint32_t extent :
          {dims.grid[0], dims.grid[1], dims.grid[2], dims.block[0], dims.block[1], dims.block[2]})
@@ -266,7 +279,7 @@ CUresult KernelLaunch::check_shape(Kernel& kernel, const LaunchShape& shape) {
 }
 
 CUresult KernelLaunch::run(const Stream* stream, void* run_context) const {
-    return run_blocks(*kernel_, shape_.dims, params_.data(), shape_.cooperative, stream, run_context);
+    return run_blocks(*kernel_, dims(), params_.data(), shape_.cooperative, stream, run_context);
 }
 
 }  // namespace cgh

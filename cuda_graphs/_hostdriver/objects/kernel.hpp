@@ -30,7 +30,7 @@ struct Function {
 
 class Kernel {
   public:
-    Kernel(Image& image, const cgh_kernel& code) : image_(image), code_(code) {}
+    Kernel(Image& image, const cgh_kernel& code);
     ~Kernel();
     // Makes the other handle. False: no room for it.
     bool make_function();
@@ -98,7 +98,7 @@ class ParamBlock {
 
 // What a launch asks for besides its kernel and arguments.
 struct LaunchShape {
-    cgh_launch dims{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0};
+    cgh_launch dims{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0, nullptr};
     bool cooperative = false;
 };
 
@@ -109,6 +109,8 @@ class KernelLaunch {
     static CUresult make(Kernel& kernel, const LaunchShape& shape, void* const* params, void* const* extra,
                          KernelLaunch* out);
 
+    // The shape with the cluster that the kernel was compiled for, if the launch asks for none.
+    cgh_launch dims() const;
     // Why the real driver would refuse this grid, block, cluster or shared memory size; else CUDA_SUCCESS.
     CUresult validate() const;
     static CUresult check_shape(Kernel& kernel, const LaunchShape& shape);

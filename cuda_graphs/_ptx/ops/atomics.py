@@ -56,7 +56,7 @@ def _atomic(f: FunctionLowering, op: Op, target: object, place: object, *sources
     if kind.name not in ALLOWED.get(name, "").split():
         raise f.fail(f"the operation .{name} is not possible on .{kind.name}")
     order = ORDERINGS[op.one_of(*ORDERINGS, default="relaxed")]
-    pointer = address(f, place, space_of(op))
+    pointer = address(f, op, place)
     if name == "cas":
         results = [_compare_and_swap(f, pointer, kind, order, *sources[:2])]
     else:

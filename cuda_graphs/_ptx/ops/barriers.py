@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Barriers of a block or of a part of it: bar and barrier, with .sync, .arrive, .red and .warp.sync.
+"""Barriers of a block or of a part of it: bar and barrier, with .sync, .arrive, .red and .warp.sync; of clusters.
 
 Where all threads of a block come to the same barriers in the same order, a barrier is nothing but a place to stop
 (entry.py). Everything else goes through the records of gates.py.
@@ -9,19 +9,21 @@ Where all threads of a block come to the same barriers in the same order, a barr
 from ..function import FunctionLowering
 from ..syntax import Immediate, Not
 from ..table import Op, row
-from . import warp
+from . import clusters, warp
 
 
 @row(
     "bar barrier",
     types="u32 pred",
-    mods="sync arrive red cta aligned warp popc and or",
+    mods="sync arrive red cta aligned warp popc and or cluster wait acquire release relaxed",
     count="0-1",
-    operands="1-4",
+    operands="0-4",
 )
 def barrier(f: FunctionLowering, op: Op, operands: tuple) -> None:
     kind = op.one_of("sync", "arrive", "red")
-    if "warp" in op and kind == "sync" and not op.types:
+    if "cluster" in op:
+        clusters.barrier(f, op, operands)
+    elif "warp" in op and kind == "sync" and not op.types:
         warp.barrier(f, op, operands)
     elif "warp" in op or not kind or bool(op.types) != (kind == "red"):
         raise f.fail("one of .sync, .arrive, .red and .warp.sync is needed, with the type of .red")
@@ -33,7 +35,7 @@ def barrier(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 def _meet(f: FunctionLowering, kind: str, operands: tuple) -> None:
     """sync a{, b}; arrive a, b"""
-    if len(operands) > 2 or (kind == "arrive" and len(operands) != 2):
+    if len(operands) not in (1, 2) or (kind == "arrive" and len(operands) != 2):
         raise f.fail("the number of operands is wrong")
     if not f.gated:
         _stop(f)

@@ -11,6 +11,7 @@ from ..datatypes import Type
 from ..function import FunctionLowering
 from ..syntax import Address, Immediate, Register, Symbol, Vector
 from ..table import Op, row
+from . import clusters
 from .move import shared_offset
 
 SPACES = "global const local param shared shared::cta shared::cluster param::entry param::func"
@@ -30,11 +31,17 @@ def space_of(op: Op) -> str:
     return space.partition("::")[0]
 
 
-def address(f: FunctionLowering, operand: object, space: str) -> str:
-    """The LLVM pointer of an address operand."""
+def address(f: FunctionLowering, op: Op, operand: object, space: str = "") -> str:
+    """The LLVM pointer of an address operand. `space` is needed where the opcode names several."""
     if not isinstance(operand, Address):
         raise f.fail("an address in brackets is needed")
     base, offset = operand.base, operand.offset
+    space = space or op.one_of(*SPACES.split(), default="generic")
+    if space == "shared::cluster" and not isinstance(base, Symbol):
+        start = f.read(base, "i64") if _is_wide(base) else f.v(f"zext i32 {f.read(base, 'i32')} to i64")
+        pointer = clusters.pointer(f, start)
+        return f.v(f"getelementptr i8, ptr {pointer}, i64 {offset}") if offset else pointer
+    space = space.partition("::")[0]
     if isinstance(base, Symbol) and f.symbol_space(base) == "shared":
         space = "shared"
     if space == "shared":
@@ -48,6 +55,10 @@ def address(f: FunctionLowering, operand: object, space: str) -> str:
     else:
         raise f.fail("the address is not understood")
     return f.v(f"getelementptr i8, ptr {pointer}, i64 {offset}") if offset else pointer
+
+
+def _is_wide(base: object) -> bool:
+    return isinstance(base, Register) and base.type.total_bits == 64
 
 
 def _metadata(f: FunctionLowering, op: Op, space: str, operand: Address, *, store: bool) -> str:
@@ -73,8 +84,6 @@ def _ordering(f: FunctionLowering, op: Op, kind: Type, space: str) -> str:
     order = op.one_of(*ORDERS.split(), default="weak")
     if order == "weak" or space in ("local", "param", "const"):
         return ""
-    if kind.bits > 64:
-        raise f.fail("128-bit accesses with a memory order are not supported")
     return {"volatile": "monotonic", "relaxed": "monotonic", "mmio": "monotonic"}.get(order, order)
 
 
@@ -89,7 +98,7 @@ def _items(f: FunctionLowering, op: Op, operand: object) -> tuple:
 @row("ld ld:f ldu ldu:f", types=f"{TYPES} f16 bf16 f16x2 bf16x2", mods=MODS, operands="2-3")
 def load(f: FunctionLowering, op: Op, operands: tuple) -> None:
     kind, space = op.type, space_of(op)
-    pointer = address(f, operands[1], space)
+    pointer = address(f, op, operands[1])
     metadata = _metadata(f, op, space, operands[1], store=False)
     order = _ordering(f, op, kind, space)
     results = []
@@ -110,7 +119,7 @@ def load(f: FunctionLowering, op: Op, operands: tuple) -> None:
 @row("st st:f", types=f"{TYPES} f16 bf16 f16x2 bf16x2", mods=MODS, operands="2-3")
 def store(f: FunctionLowering, op: Op, operands: tuple) -> None:
     kind, space = op.type, space_of(op)
-    pointer = address(f, operands[0], space)
+    pointer = address(f, op, operands[0])
     metadata = _metadata(f, op, space, operands[0], store=True)
     order = _ordering(f, op, kind, space)
     for place, item in enumerate(_items(f, op, operands[1])):

@@ -1,14 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Special registers. The host is one multiprocessor.
-
-The blocks of a cluster know their places in it; what they would do together (distributed shared memory, barriers of a
-cluster) is refused where an image is loaded, as those instructions have no row.
-"""
+"""Special registers. The host is one multiprocessor."""
 
 from collections.abc import Callable
 
-from ..abi import INVARIANT, LAUNCH
+from ..abi import INVARIANT, LAUNCH, TOGETHER_AT
 from ..function import FunctionLowering
 from ..table import SPECIAL
 
@@ -69,6 +65,22 @@ def _cluster_size(f: FunctionLowering) -> tuple[str, str]:
 def _is_cluster(f: FunctionLowering) -> tuple[str, str]:
     """Of clusters of one block, that they were asked for is not known."""
     return f.v(f"icmp ugt i32 {_cluster_size(f)[0]}, 1"), "i1"
+
+
+def _grid_words(shift: int) -> Callable[[FunctionLowering], tuple[str, str]]:
+    """%envreg1 and %envreg2 are halves of the address of what a cooperative launch gives grid.sync() (NVRTC's
+    cooperative_groups.h), or 0."""
+
+    def read(f: FunctionLowering) -> tuple[str, str]:
+        at = f.v(f"getelementptr i8, ptr {f.hidden('launch')}, i64 {TOGETHER_AT}")
+        together = f.v(f"load ptr, ptr {at}")
+        nothing = f"@{f.module.prelude.alone()}"
+        is_alone = f.v(f"icmp eq ptr {together}, null")
+        words = f.v(f"load ptr, ptr {f.v(f'select i1 {is_alone}, ptr {nothing}, ptr {together}')}")
+        half = f.v(f"lshr i64 {f.v(f'ptrtoint ptr {words} to i64')}, {shift}")
+        return f.v(f"trunc i64 {half} to i32"), "i32"
+
+    return read
 
 
 def _linear(f: FunctionLowering) -> str:
@@ -141,4 +153,6 @@ SPECIAL |= {
     "%total_smem_size": _total_shared,
     "%aggr_smem_size": _total_shared,
     "%is_explicit_cluster": _is_cluster,
+    "%envreg1": _grid_words(32),
+    "%envreg2": _grid_words(0),
 }

@@ -183,6 +183,20 @@ def match(f: FunctionLowering, op: Op, operands: tuple) -> None:
     f.write(agree, whole, "i1")
 
 
+@row("elect", mods="sync", operands="2")
+def elect(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    """elect.sync d|p, membermask: the first lane of the mask that is there leads."""
+    if "sync" not in op or not isinstance(operands[0], Pair):
+        raise f.fail("two results and .sync are needed")
+    members = f.read(operands[1], "i32")
+    _give(f, "0")
+    _meet(f, members, "equal")
+    here = _word(f, _result(f))
+    leader = f.call("i32", "llvm.cttz.i32", ("i32", here), ("i1", "false"))
+    f.write(operands[0].first, leader, "i32")
+    f.write(operands[0].second, f.v(f"icmp eq i32 {leader}, %lane"), "i1")
+
+
 @row("activemask", types="b32", operands="1")
 def active_mask(f: FunctionLowering, op: Op, operands: tuple) -> None:
     """The lanes that come to this instruction before all threads that can run have come to where they wait."""

@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Asynchronous copies. They are done where they are begun: that is one of the times at which they may be done, and
+nobody may look before. So there is nothing to commit and to wait for."""
+
+from ..function import FunctionLowering
+from ..syntax import Immediate, Register
+from ..table import Op, row
+from .mbarrier import update
+from .memory import CACHE, address
+
+SIZES = (4, 8, 16)
+
+
+@row(
+    "cp",
+    types="b64",
+    count="0-1",
+    mods=f"async bulk ca cg shared shared::cta shared::cluster global {CACHE} commit_group wait_group wait_all read "
+    "mbarrier arrive noinc mbarrier::complete_tx::bytes bulk_group prefetch L2",
+    operands="0-6",
+)
+def copy(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    if "async" not in op:
+        raise f.fail("only cp.async is there")
+    if any(name in op for name in ("commit_group", "wait_group", "wait_all", "prefetch")):
+        return
+    if "arrive" in op:
+        _arrive(f, op, operands)
+    elif "bulk" in op:
+        _bulk(f, op, operands)
+    else:
+        _small(f, op, operands)
+
+
+def _arrive(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    """cp.async.mbarrier.arrive{.noinc}: the object is to expect one arrival more, which comes with the end of the
+    copies. Both at once are nothing; with .noinc the arrival is one of those that it expects already."""
+    if len(operands) != 1:
+        raise f.fail("the number of operands is wrong")
+    place = address(f, op, operands[0])
+    if "noinc" in op:
+        update(f, place, "1")
+
+
+def _small(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    """cp.async.ca.shared.global [to], [from], size{, size that is read}{, policy}; a predicate in the place of the size
+    that is read says that nothing is. What is not read is zero."""
+    if "L2::cache_hint" in op:
+        operands = operands[:-1]
+    if (
+        len(operands) not in (3, 4)
+        or not isinstance(operands[2], Immediate)
+        or operands[2].value not in SIZES
+    ):
+        raise f.fail("two addresses and a size of 4, 8 or 16 are needed")
+    size = operands[2].value
+    to, source = address(f, op, operands[0], "shared"), address(f, op, operands[1], "global")
+    if len(operands) == 3:
+        word = f"i{8 * size}"
+        f.do(f"store {word} {f.v(f'load {word}, ptr {source}, align {size}')}, ptr {to}, align {size}")
+        return
+    given = operands[3]
+    if isinstance(given, Register) and given.type.kind == "pred":
+        count = f.v(f"select i1 {f.read(given, 'i1')}, i64 0, i64 {size}")
+    else:
+        wide = f.v(f"zext i32 {f.read(given, 'i32')} to i64")
+        count = f.call("i64", "llvm.umin.i64", ("i64", wide), ("i64", str(size)))
+    f.call("void", "llvm.memset.p0.i64", ("ptr", to), ("i8", "0"), ("i64", str(size)), ("i1", "false"))
+    _move(f, to, source, count)
+
+
+def _move(f: FunctionLowering, to: str, source: str, count: str) -> None:
+    f.call("void", "llvm.memcpy.p0.p0.i64", ("ptr", to), ("ptr", source), ("i64", count), ("i1", "false"))
+
+
+def _bulk(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    """cp.async.bulk.to.from.mbarrier::complete_tx::bytes [to], [from], size, [object]{, policy};
+    cp.async.bulk.global.shared::cta.bulk_group [to], [from], size{, policy}"""
+    counts = "mbarrier::complete_tx::bytes" in op
+    if len(operands) != 3 + counts + ("L2::cache_hint" in op):
+        raise f.fail("the number of operands is wrong")
+    spaces = [mod for mod in op.mods if mod == "global" or mod.startswith("shared")]
+    if len(spaces) != 2:
+        raise f.fail("where from and where to is needed")
+    to, source = (address(f, op, operand, space) for operand, space in zip(operands, spaces, strict=False))
+    size = f.v(f"zext i32 {f.read(operands[2], 'i32')} to i64")
+    _move(f, to, source, size)
+    if counts:
+        update(f, address(f, op, operands[3], spaces[0]), size=f.v(f"sub i64 0, {size}"))
