@@ -201,6 +201,15 @@ def test_the_bodies_keep_their_energy(tmp_path):
     assert "after 100 steps" in run("n_body.py", cwd=tmp_path)
 
 
+def test_the_inverse_heat_problem_finds_its_sources_and_writes_a_picture(tmp_path):
+    told = run("inverse_heat.py", "--rounds", 40, "--output", "found.png", cwd=tmp_path)
+    first, last = (float(part) for part in told.partition("misfit: ")[2].partition("\n")[0].split(" -> "))
+    assert last < 1e-3 * first
+    assert float(told.partition("relative error of the source ")[2].split()[0]) < 0.3
+    assert (tmp_path / "found.png").read_bytes().startswith(b"\x89PNG")
+    assert "1 or more" in run("inverse_heat.py", "--rounds", 0, cwd=tmp_path, code=1)
+
+
 def test_the_image_filter_agrees_with_numpy_and_writes_a_picture(tmp_path):
     told = run("image_filter.py", cwd=tmp_path)
     assert "picture: 600 x 512 pixels" in told
