@@ -49,6 +49,7 @@ DEBUG: dict[bool, Pass] = {
 # What is made of a kernel instead of itself: functions of autodiff/, which is imported for those that have one.
 MODES = {
     "reverse": ("gradient", "its gradient"),
+    "size": ("sizing", "what finds how large they become, where arrays say it"),
     "count": ("counting", "what tells how large the stacks of its gradient become"),
     "forward": ("tangent", "itself, beside what it does to dual numbers"),
     "constant": ("constant", "itself, beside what it does to dual numbers if all that it reads is constant"),

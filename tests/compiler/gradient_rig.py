@@ -45,7 +45,9 @@ def leaf_in(memory):
     """What the expressions of rooms are made of, in these arguments."""
 
     def leaf(kind, path, what):
-        return int(memory[path]) if kind == "scalar" else memory[path].shape[what]
+        if kind == "extent":
+            return memory[path].shape[what]
+        return int(memory[path] if kind == "scalar" else memory[path][what])
 
     return leaf
 

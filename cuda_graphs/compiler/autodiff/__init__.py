@@ -6,7 +6,7 @@ Here belongs what makes IR of IR: the normal form, what is active, what must be 
 two sweeps, and what is refused. Adjoint arrays, launches and tapes are the bridge's (kernels/).
 """
 
-from .gradient import counting, gradient
+from .gradient import counting, gradient, sizing
 from .tangent import constant, tangent
 
-__all__ = ["constant", "counting", "gradient", "tangent"]
+__all__ = ["constant", "counting", "gradient", "sizing", "tangent"]

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from .. import ir
-from ..types import i32
+from ..types import i32, i64
 from .activity import Activity
 from .counting import counting_body
 from .hazards import check_hazards
@@ -15,9 +15,11 @@ from .plan import Plan, planned
 from .prune import pruned
 from .refusals import refuse_constructs, refuse_flows
 from .reverse import Recorder, Reverse
+from .sizes import Expression, leaves_of
+from .sizing import sizing_body
 from .stacks import OVERFLOW
 
-__all__ = ["counting", "gradient"]
+__all__ = ["counting", "gradient", "reads", "sizing"]
 
 
 class _Work:
@@ -45,7 +47,7 @@ class _Work:
         self.writer.guard(live)
         self.body = pruned(body, stacks)
         self.stacks = {
-            local: stack.described(self.normal.kernel.body)
+            local: stack.described(self.places)
             for local, stack in self.writer.stacks.items()
             if stack.array in live
         }
@@ -97,4 +99,17 @@ def counting(kernel: ir.Kernel) -> ir.Kernel:
         name=f"{kernel.name}_count",
         body=pruned(body, set()),
         returns=(i32,) * len(work.stacks),
+    )
+
+
+def reads(expression: Expression | None) -> bool:
+    """Whether the elements of an array are in an expression."""
+    return expression is not None and any(leaf[0] == "read" for leaf in leaves_of(expression))
+
+
+def sizing(kernel: ir.Kernel) -> ir.Kernel:
+    """The kernel that returns the values of the expressions that read arrays, in the order of the gradient's stacks."""
+    rooms = [stack.room for stack in _Work(kernel).stacks.values() if reads(stack.room)]
+    return ir.replace(
+        kernel, name=f"{kernel.name}_size", body=sizing_body(kernel, rooms), returns=(i64,) * len(rooms)
     )

@@ -96,7 +96,8 @@ class Reverse:
 
     def stack(self, unit: Unit, local: ir.Local, worker: ir.Value | None) -> StackOf:
         """A new stack of a local."""
-        made = StackOf(local, len(self.stacks), ir.Const(0, i32) if worker is None else worker)
+        number = ir.Const(0, i32) if worker is None else worker
+        made = StackOf(local, len(self.stacks), number, unit.block)
         unit.front.append(ir.Set(made.top, ir.Const(0, i32)))
         self.stacks[local] = made
         return made

@@ -12,7 +12,8 @@ from .. import ir
 from ..artifact import OVERFLOW_PATH
 from ..builder import Builder
 from ..types import i32, i64
-from .sizes import room
+from .bounds import room
+from .places import Places
 
 __all__ = ["OVERFLOW", "StackOf"]
 
@@ -21,10 +22,10 @@ OVERFLOW = ir.Array(OVERFLOW_PATH, i64, 1, ir.Space.FIELD, (1,))
 
 
 class StackOf:
-    """The stack of one local. `sites`: the loops around each place where something is put on it."""
+    """The stack of one local in a unit. `sites`: the loops around each place where something is put on it."""
 
-    def __init__(self, local: ir.Local, number: int, worker: ir.Value) -> None:
-        self.number = number
+    def __init__(self, local: ir.Local, number: int, worker: ir.Value, unit: ir.Block) -> None:
+        self.number, self.unit = number, unit
         self.array = ir.Array(f"adstack.{number}", local.type, 2, ir.Space.TEMP)
         self.top = ir.Local(f"{local.name}.top", i32)  # how many are there, or would be if there were room
         self.worker = worker
@@ -54,6 +55,6 @@ class StackOf:
         room = builder.put(ir.Extent(self.array, 0))
         return builder.op("greater", builder.put(ir.Get(self.top)), room)
 
-    def described(self, body: ir.Block) -> ir.Stack:
-        """What the kernel says of it; `body` is that of the kernel in normal form."""
-        return ir.Stack(self.array, room(self.sites, body), self.loc)
+    def described(self, places: Places) -> ir.Stack:
+        """What the kernel says of it."""
+        return ir.Stack(self.array, room(self.sites, places.owner.get(self.unit), places), self.loc)

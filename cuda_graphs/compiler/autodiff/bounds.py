@@ -1,0 +1,400 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Bounds: between which size expressions (sizes.py) the integers of a kernel are, and so how many values are put on a
+stack at most.
+
+A number is between two expressions (interval arithmetic), so begins and subtrahends may be negative. Of a loop whose
+variable is an index of what bounds are read from, each iteration is looked at by itself: the trips of its inner loops
+are summed over the iterations of a serial loop, and the iterations of a parallel one give their maximum. So the trips of
+`range(off[i + 1] - off[i])` are the largest difference, and not the difference of the largest. Of other loops the
+interval of the variable does, which takes no range to find.
+
+What is between no two expressions, as what depends on a `while` or on a float, has no room: it is counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from .. import ir
+from .places import Places
+from .sizes import Expression, combined, free, nodes
+
+__all__ = ["room"]
+
+Interval = tuple[Expression, Expression]
+Scope = Mapping[ir.LoopIndex, Expression]  # what the variables are of the loops that are looked at one by one
+Loops = tuple[ir.For | ir.While, ...]
+
+MOST_NODES = 500  # of an expression; larger ones take longer than counting
+DEEPEST = 100  # values that are made of each other
+
+
+def room(sites: Iterable[Loops], around: ir.Statement | None, places: Places) -> Expression | None:
+    """How many values are put on a stack at most; None: it has to be counted.
+
+    `sites` are, for each place where one is put there, the loops around it in its unit; `around` is the parallel loop
+    of that unit, if it is not the kernel.
+    """
+    found = Counter(sites)
+    axes = around.axes if isinstance(around, ir.For) else ()
+    bounds = Bounds(places, [*axes, *(axis for loops in found for loop in loops for axis in axes_of(loop))])
+    made = bounds.room(found, axes)
+    return None if made is None or is_large(made) else made
+
+
+def axes_of(loop: ir.For | ir.While) -> tuple[ir.Axis, ...]:
+    return loop.axes if isinstance(loop, ir.For) else ()
+
+
+def is_large(expression: Expression) -> bool:
+    return sum(1 for _, _ in zip(nodes(expression), range(MOST_NODES + 1), strict=False)) > MOST_NODES
+
+
+class Bounds:
+    """Of the values of a kernel in normal form. `axes`: of the loops whose iterations are to be counted."""
+
+    def __init__(self, places: Places, axes: Iterable[ir.Axis]) -> None:
+        self.places = places
+        self.sets: dict[ir.Local, list[ir.Set]] = {}
+        self.axes: dict[ir.LoopIndex, ir.Axis] = {}
+        self.parallel: set[ir.LoopIndex] = set()
+        self.changed: set[ir.Local] = set()  # by atomics
+        self.open: set[ir.Local] = set()
+        self.numbers: dict[Any, int] = {}
+        self.known: dict[Any, Interval | None] = {}
+        self.depth = 0
+        for statement in ir.walk(places.root):
+            if isinstance(statement, ir.Set):
+                self.sets.setdefault(statement.local, []).append(statement)
+            elif isinstance(statement, ir.For):
+                self.axes.update({axis.index: axis for axis in statement.axes})
+                self.parallel.update(axis.index for axis in statement.axes if statement.parallel)
+            elif isinstance(statement, ir.Atomic) and isinstance(statement.array, ir.Local):
+                self.changed.add(statement.array)
+        self.one_by_one = self.indices(axes)
+
+    def indices(self, axes: Iterable[ir.Axis]) -> set[ir.LoopIndex]:
+        """The variables of loops that say where in arrays bounds of loops are read."""
+        found: set[ir.LoopIndex] = set()
+        seen: set[tuple[ir.Value, bool]] = set()
+        waiting = [(value, False) for axis in axes for value in (axis.begin, axis.end)]
+        while waiting:
+            value, is_index = each = waiting.pop()
+            if each in seen:
+                continue
+            seen.add(each)
+            if isinstance(value, ir.LoopIndex):
+                if is_index:
+                    found.add(value)
+                waiting += [(bound, False) for bound in (self.axes[value].begin, self.axes[value].end)]
+            elif isinstance(value, ir.Get):
+                waiting += [(one.value, is_index) for one in self.sets.get(value.local, ())]
+            else:
+                inside = is_index or isinstance(value, ir.Load)
+                waiting += [(operand, inside) for operand in ir.operands_of(value)]
+        return found
+
+    def number(self, variable: Any) -> int:
+        return self.numbers.setdefault(variable, len(self.numbers))
+
+    # Rooms
+
+    def room(self, sites: Mapping[Loops, int], axes: Sequence[ir.Axis]) -> Expression | None:
+        scope: dict[ir.LoopIndex, Expression] = {}
+        ranges = []
+        for axis in axes:
+            if axis.index in self.one_by_one:
+                found = self.range(axis, scope)
+                if found is None:
+                    return None
+                ranges.append(found[:3])
+                scope[axis.index] = found[3]
+        total: Expression = 0
+        for loops, sites_there in sites.items():
+            times = self.times(loops, scope)
+            if times is None:
+                return None
+            total = combined("add", total, combined("mul", times, sites_there, "i64"), "i64")
+        for number, begin, end in reversed(ranges):
+            total = over("most", number, begin, end, total)
+        return total
+
+    def times(self, loops: Loops, scope: Scope) -> Expression | None:
+        """How often the body of the innermost loop runs."""
+        if not loops:
+            return 1
+        loop, *rest = loops
+        trips = self.trips(loop, scope)
+        if trips is None or not isinstance(loop, ir.For):
+            return None
+        axis = loop.axes[0]
+        if axis.index not in self.one_by_one:
+            times = self.times(tuple(rest), scope)
+            return None if times is None else combined("mul", trips, times, "i64")
+        found = self.range(axis, scope)
+        assert found is not None, "trips are known, so the range is"
+        number, begin, end, index = found
+        times = self.times(tuple(rest), {**scope, axis.index: index})
+        if times is None:
+            return None
+        if number not in free(times):
+            return combined("mul", trips, times, "i64")
+        return over("sum", number, begin, end, times)
+
+    def trips(self, loop: ir.For | ir.While, scope: Scope) -> Expression | None:
+        """How many iterations a loop has at most."""
+        if isinstance(loop, ir.While):
+            return None
+        axis = loop.axes[0]
+        begin, end = self.of(axis.begin, scope), self.of(axis.end, scope)
+        if begin is None or end is None:
+            return None
+        span = (
+            combined("sub", end[1], begin[0], "i64")
+            if axis.step > 0
+            else combined("sub", begin[1], end[0], "i64")
+        )
+        size = abs(axis.step)
+        if size > 1:
+            span = combined("floor_div", combined("add", span, size - 1, "i64"), size, "i64")
+        return combined("max", span, 0, "i64")
+
+    def range(self, axis: ir.Axis, scope: Scope) -> tuple[int, Expression, Expression, Expression] | None:
+        """A variable, its range, and what the variable of the loop is in terms of it: all that this can be."""
+        begin, end = self.of(axis.begin, scope), self.of(axis.end, scope)
+        if begin is None or end is None:
+            return None
+        number = self.number(axis.index)
+        bound: Expression = ("bound", number)
+        if abs(axis.step) > 1 and begin[0] == begin[1]:
+            ahead = combined("mul", bound, axis.step, "i64")
+            span = ("sub", end[1], begin[0]) if axis.step > 0 else ("sub", begin[0], end[0])
+            size = abs(axis.step)
+            trips = combined(
+                "floor_div", combined("add", combined(*span, "i64"), size - 1, "i64"), size, "i64"
+            )
+            return number, 0, trips, combined("add", begin[0], ahead, "i64")
+        if axis.step > 0:
+            return number, begin[0], end[1], bound
+        return number, combined("add", end[0], 1, "i64"), combined("add", begin[1], 1, "i64"), bound
+
+    # Intervals
+
+    def of(self, value: ir.Value, scope: Scope) -> Interval | None:
+        """The least and the greatest that a value can be."""
+        key = value, frozenset(scope)
+        if key not in self.known:
+            self.depth += 1
+            found = self.looked_at(value, scope) if self.depth < DEEPEST else None
+            self.depth -= 1
+            self.known[key] = None if found is None or any(map(is_large, found)) else found
+        return self.known[key]
+
+    def looked_at(self, value: ir.Value, scope: Scope) -> Interval | None:
+        match value:
+            case ir.Const():
+                return (int(value.value),) * 2
+            case ir.Param() if value.type.kind in ("int", "uint"):
+                return (("scalar", value.path, value.type.name),) * 2
+            case ir.Extent():
+                known = extent_of(value.array, value.axis)
+                return known, known
+            case ir.LoopIndex():
+                return (scope[value],) * 2 if value in scope else self.index(value, scope)
+            case ir.Get():
+                return self.local(value, scope)
+            case ir.Load() if value.type.kind in ("int", "uint"):
+                return self.load(value, scope)
+            case ir.Op():
+                return self.op(value, scope)
+        return None
+
+    def index(self, index: ir.LoopIndex, scope: Scope) -> Interval | None:
+        axis = self.axes[index]
+        first, last = (axis.begin, axis.end) if axis.step > 0 else (axis.end, axis.begin)
+        low, high = self.of(first, scope), self.of(last, scope)
+        if low is None or high is None:
+            return None
+        ahead = 0 if axis.step > 0 else 1
+        return combined("add", low[0], ahead, "i64"), combined("sub", high[1], 1 - ahead, "i64")
+
+    def local(self, get: ir.Get, scope: Scope) -> Interval | None:
+        """Between all that is ever written to it."""
+        local = get.local
+        if local in self.changed or local in self.open:
+            return None
+        scope = self.scope_of(get, scope)
+        values = [each.value for each in self.sets.get(local, ()) if not is_own(each)]
+        self.open.add(local)
+        found = [self.of(value, scope) for value in values]
+        self.open.discard(local)
+        known = [each for each in found if each is not None]
+        if len(known) != len(found) or not known:
+            return None
+        return extreme("min", [low for low, _ in known]), extreme("max", [high for _, high in known])
+
+    def scope_of(self, get: ir.Get, scope: Scope) -> Scope:
+        """The loops of which the iteration is the same where a local is read and where it was written."""
+        sets = self.sets.get(get.local, ())
+        if len(sets) == 1 and self.is_before(sets[0], get):
+            return scope
+        if self.places.unit_of.get(get.local) is self.places.root:
+            return {}
+        return {index: known for index, known in scope.items() if index in self.parallel}
+
+    def is_before(self, first: ir.Statement, second: ir.Statement) -> bool:
+        """Whether one has always run before another in the same iteration of all loops around the first."""
+        home, number = self.places.home[first], self.places.number
+        for each in (second, *self.places.around(second)):
+            if self.places.home[each] is home:
+                return number[first] < number[each]
+        return False
+
+    def load(self, load: ir.Load, scope: Scope) -> Interval | None:
+        """An element that is known, or the least and the greatest of those that it can be."""
+        if load.array.space not in (ir.Space.PARAM, ir.Space.FIELD):
+            return None
+        indices: list[Expression] = []
+        ranges: list[tuple[int, Expression, Expression]] = []
+        extents = tuple(extent_of(load.array, axis) for axis in range(load.array.ndim))
+        for axis, value in enumerate(load.index):
+            found = self.of(value, scope)
+            if found is not None and found[0] == found[1]:
+                indices.append(found[0])
+                continue
+            begin, end = (0, extents[axis]) if found is None else within(found, extents[axis])
+            ranges.append((self.number((load, axis)), begin, end))
+            indices.append(("bound", ranges[-1][0]))
+        space = load.array.space.value
+        low = high = ("read", load.array.path, load.type.name, space, tuple(indices), extents)
+        for each in reversed(ranges):
+            low, high = over("least", *each, low), over("most", *each, high)
+        return low, high
+
+    def op(self, op: ir.Op, scope: Scope) -> Interval | None:
+        if op.type.kind not in ("int", "uint"):
+            return None
+        if op.name == "cast" and op.args[0].type.kind == "bool":
+            return 0, 1
+        args = [self.of(arg, scope) for arg in (op.args[1:] if op.name == "select" else op.args)]
+        if op.name in BY_NUMBER and isinstance(op.args[1], ir.Const):
+            return BY_NUMBER[op.name](args[0], int(op.args[1].value), op)
+        rule = RULES.get(op.name)
+        return None if rule is None or any(arg is None for arg in args) else rule(args, op)
+
+
+def extent_of(array: ir.Array, axis: int) -> Expression:
+    """An extent of an array, of an axis of its elements too."""
+    if array.shape is not None:
+        return array.shape[axis]
+    outer = array.ndim - len(array.inner)
+    return ("extent", array.path, axis) if axis < outer else array.inner[axis - outer]
+
+
+def over(name: str, number: int, begin: Expression, end: Expression, body: Expression) -> Expression:
+    """Over a range, where that matters. Of no values it is more than needed, which does no harm."""
+    return (name, number, begin, end, body) if name == "sum" or number in free(body) else body
+
+
+def within(found: Interval, extent: Expression) -> Interval:
+    """The range of an index, in its array."""
+    end = combined("min", combined("add", found[1], 1, "i64"), extent, "i64")
+    return combined("max", found[0], 0, "i64"), end
+
+
+def is_own(statement: ir.Set) -> bool:
+    """Whether a local becomes what it is."""
+    return isinstance(statement.value, ir.Get) and statement.value.local is statement.local
+
+
+def extreme(name: str, numbers: Iterable[Expression]) -> Expression:
+    """The "min" or "max" of several."""
+    first, *rest = numbers
+    for each in rest:
+        first = combined(name, first, each, "i64")
+    return first
+
+
+Rule = Callable[[list[Any], ir.Op], Interval]
+
+
+def monotone(name: str) -> Rule:
+    return lambda args, op: (
+        combined(name, args[0][0], args[1][0], op.type.name),
+        combined(name, args[0][1], args[1][1], op.type.name),
+    )
+
+
+def difference(args: list[Any], op: ir.Op) -> Interval:
+    (a, b), (c, d) = args
+    return combined("sub", a, d, op.type.name), combined("sub", b, c, op.type.name)
+
+
+def product(args: list[Any], op: ir.Op) -> Interval:
+    (a, b), (c, d) = args
+    found = list(dict.fromkeys(combined("mul", x, y, op.type.name) for x in (a, b) for y in (c, d)))
+    return extreme("min", found), extreme("max", found)
+
+
+def cast(args: list[Any], op: ir.Op) -> Interval:
+    """The same numbers, if they fit."""
+    (bounds,), type, before = args, op.type, op.args[0].type
+    if type.minimum <= before.minimum and before.maximum <= type.maximum:
+        low, high = bounds
+        return low, high
+    fits = [isinstance(each, int) and type.minimum <= each <= type.maximum for each in bounds]
+    low, high = (each if fit else ("add", each, 0, type.name) for each, fit in zip(bounds, fits, strict=True))
+    return low, high
+
+
+RULES: dict[str, Rule] = {
+    "add": monotone("add"),
+    "min": monotone("min"),
+    "max": monotone("max"),
+    "sub": difference,
+    "neg": lambda args, op: difference([(0, 0), *args], op),
+    "mul": product,
+    "cast": cast,
+    "abs": lambda args, op: (
+        0,
+        extreme("max", [0, args[0][1], combined("sub", 0, args[0][0], op.type.name)]),
+    ),
+    "select": lambda args, op: (
+        extreme("min", [args[0][0], args[1][0]]),
+        extreme("max", [args[0][1], args[1][1]]),
+    ),
+}
+
+
+# Operations with a number, most of which say something whatever the other operand is.
+
+
+def by_mod(given: Interval | None, number: int, op: ir.Op) -> Interval | None:
+    if number <= 0:
+        return None
+    if given is not None and given[0] == given[1]:
+        return (combined("mod", given[0], number, op.type.name),) * 2
+    return 0, number - 1
+
+
+def by_floor_div(given: Interval | None, number: int, op: ir.Op) -> Interval | None:
+    if given is None or number <= 0:
+        return None
+    low, high = (combined("floor_div", each, number, op.type.name) for each in given)
+    return low, high
+
+
+BY_NUMBER: dict[str, Callable[[Interval | None, int, ir.Op], Interval | None]] = {
+    "mod": by_mod,
+    "floor_div": by_floor_div,
+    "bit_and": lambda given, number, op: None if number < 0 else (0, number),
+    "shift_left": lambda given, number, op: (
+        None if given is None or not 0 <= number < 31 else product([given, (1 << number,) * 2], op)
+    ),
+    "shift_right": lambda given, number, op: (
+        by_floor_div(given, 1 << number, op) if 0 <= number < op.type.bits - 1 else None
+    ),
+}

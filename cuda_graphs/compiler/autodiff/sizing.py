@@ -1,0 +1,217 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The device sizer: a kernel that returns the values of size expressions, for those that read arrays of the device.
+
+It computes what sizes.evaluate does, number by number, in 64 bits; -1 where that raises Wrapped. The ranges that are
+outermost are a parallel loop, one for all expressions over the same, so it takes as long as a kernel over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .. import ir
+from ..builder import Builder
+from ..types import SCALARS, ScalarType, bool_, f64, i64
+from .sizes import EXACT, LIMIT, Expression, free
+
+__all__ = ["sizing_body"]
+
+Values = Mapping[int, ir.Value]
+BY_CORNERS = {"add", "sub", "mul", "min", "max"}  # extreme where their operands are
+
+
+def sizing_body(kernel: ir.Kernel, expressions: Sequence[Expression]) -> ir.Block:
+    """The body of such a kernel: it returns the value of each expression, an i64, in their order."""
+    writer = _Writer(kernel)
+    sizes = [_Size(each) for each in expressions]
+    groups: dict[tuple[Any, ...], list[_Size]] = {}
+    for size in sizes:
+        groups.setdefault(tuple(size.ranges), []).append(size)
+    loops = [(writer.begin(ranges, members), members) for ranges, members in groups.items()]
+    for axes, members in loops:
+        writer.group(axes, members)
+    found = [writer.end(size) for size in sizes]
+    writer.builder.put(ir.Return(tuple(found)))
+    return writer.builder.block
+
+
+def number(value: int) -> ir.Const:
+    return ir.Const(value, i64)
+
+
+class _Size:
+    """An expression: its outermost ranges, as far as none depends on another, and what is inside them."""
+
+    def __init__(self, expression: Expression) -> None:
+        self.ranges: list[tuple[Expression, Expression]] = []
+        self.variables: list[int] = []
+        while not isinstance(expression, int) and expression[0] == "most":
+            _, variable, begin, end, body = expression
+            if not (free(begin) | free(end)).isdisjoint(self.variables):
+                break
+            self.variables.append(variable)
+            self.ranges.append((begin, end))
+            expression = body
+        self.body = expression
+        self.found = ir.Local("size", i64)  # more than LIMIT where a number did not fit
+
+
+class _Writer:
+    def __init__(self, kernel: ir.Kernel) -> None:
+        self.arrays = {each.path: each for each in kernel.arrays}
+        self.params = {each.path: each for each in kernel.params}
+        self.builder = Builder()
+        self.spans: dict[ir.Value, tuple[int, int]] = {}
+        self.wrapped = ir.Local("wrapped", bool_)
+
+    def begin(
+        self, ranges: Sequence[tuple[Expression, Expression]], members: Sequence[_Size]
+    ) -> tuple[ir.Axis, ...]:
+        """The axes of a loop over these ranges, and the locals of what is to be found in it."""
+        builder = self.builder
+        self.watch()
+        axes = tuple(
+            ir.Axis(ir.LoopIndex("at", i64), self.value(begin, {}), self.value(end, {}))
+            for begin, end in ranges
+        )
+        nothing = self.seen(number(0))
+        for size in members:
+            builder.put(ir.Set(size.found, nothing))
+        return axes
+
+    def group(self, axes: tuple[ir.Axis, ...], members: Sequence[_Size]) -> None:
+        """What is to be found in one loop, or outside of any."""
+        builder = self.builder
+        if not axes:
+            for size in members:
+                self.watch()
+                builder.put(ir.Set(size.found, self.seen(self.value(size.body, {}))))
+            return
+        with builder.into(ir.Block()) as inside:
+            for size in members:
+                self.watch()
+                values = {n: axis.index for n, axis in zip(size.variables, axes, strict=True)}
+                builder.put(ir.Atomic("max", size.found, (), self.seen(self.value(size.body, values))))
+        builder.put(ir.For(axes, inside, True))
+
+    def watch(self) -> None:
+        """From here on, note whether a number does not fit."""
+        self.wrapped = ir.Local("wrapped", bool_)
+        self.builder.put(ir.Set(self.wrapped, ir.FALSE))
+
+    def seen(self, value: ir.Value) -> ir.Value:
+        """The value, or what is more than all others if one did not."""
+        return self.builder.op("select", self.builder.put(ir.Get(self.wrapped)), number(LIMIT + 1), value)
+
+    def end(self, size: _Size) -> ir.Value:
+        """The value of an expression; -1 where a number did not fit."""
+        found = self.builder.put(ir.Get(size.found))
+        return self.builder.op("select", self.builder.op("less", number(LIMIT), found), number(-1), found)
+
+    def value(self, expression: Expression, bound: Values) -> ir.Value:
+        """An i64."""
+        if isinstance(expression, int):
+            return number(expression)
+        builder = self.builder
+        match expression:
+            case ("bound", variable):
+                return bound[variable]
+            case ("extent", path, axis):
+                return self.leaf(builder.put(ir.Extent(self.arrays[path], axis)))
+            case ("scalar", path, _):
+                return self.leaf(self.params[path])
+            case ("read", path, _, _, indices, extents):
+                return self.read(self.arrays[path], indices, extents, bound)
+            case (("most" | "least" | "sum") as name, variable, begin, end, body):
+                return self.over(name, variable, begin, end, body, bound)
+        name, a, b, kind = expression
+        return self.operation(name, self.value(a, bound), self.value(b, bound), SCALARS[kind])
+
+    def leaf(self, value: ir.Value) -> ir.Value:
+        """A number of any type."""
+        found = self.builder.cast(value, i64)
+        if value.type.size < i64.size:
+            self.spans[found] = int(value.type.minimum), int(value.type.maximum)
+            return found
+        low = 0 if value.type.kind == "uint" else -LIMIT  # above it, the cast makes it negative
+        return self.fitting(found, low, LIMIT)
+
+    def read(
+        self,
+        array: ir.Array,
+        indices: Sequence[Expression],
+        extents: Sequence[Expression],
+        bound: Values,
+    ) -> ir.Value:
+        """An element, or 0 where there is none."""
+        builder = self.builder
+        at = tuple(self.value(each, bound) for each in indices)
+        inside: ir.Value = ir.TRUE
+        for index, extent in zip(at, (self.value(each, bound) for each in extents), strict=True):
+            begun = builder.op("less_equal", number(0), index)
+            inside = builder.op(
+                "bit_and", inside, builder.op("bit_and", begun, builder.op("less", index, extent))
+            )
+        element = ir.Local("element", i64)
+        builder.put(ir.Set(element, number(0)))
+        with builder.into(ir.Block()) as then:
+            builder.put(ir.Set(element, self.leaf(builder.put(ir.Load(array, at)))))
+        builder.put(ir.If(inside, then, ir.Block()))
+        found = builder.put(ir.Get(element))
+        if array.element.size < i64.size:
+            self.spans[found] = min(0, int(array.element.minimum)), int(array.element.maximum)
+        return found
+
+    def over(
+        self, name: str, variable: int, begin: Expression, end: Expression, body: Expression, bound: Values
+    ) -> ir.Value:
+        builder = self.builder
+        first, last = self.value(begin, bound), self.value(end, bound)
+        start = {"most": -LIMIT, "least": LIMIT, "sum": 0}[name]
+        found, axis = ir.Local(name, i64), ir.Axis(ir.LoopIndex("at", i64), first, last)
+        builder.put(ir.Set(found, number(start)))
+        with builder.into(ir.Block()) as inside:
+            value = self.value(body, {**bound, variable: axis.index})
+            before = builder.put(ir.Get(found))
+            how = {"most": "max", "least": "min", "sum": "add"}[name]
+            builder.put(ir.Set(found, self.operation(how, before, value, i64)))
+        builder.put(ir.For((axis,), inside))
+        result = builder.put(ir.Get(found))
+        return builder.op("select", builder.op("less", first, last), result, number(0))
+
+    def operation(self, name: str, a: ir.Value, b: ir.Value, type: ScalarType) -> ir.Value:
+        builder = self.builder
+        corners = (
+            [EXACT[name](x, y) for x in self.span(a) for y in self.span(b)] if name in BY_CORNERS else []
+        )
+        low, high = (min(corners), max(corners)) if corners else (-LIMIT, LIMIT)
+        if name == "mul" and not -LIMIT < low <= high < LIMIT:
+            product = builder.op("mul", builder.cast(a, f64), builder.cast(b, f64))
+            self.refuse(builder.op("greater_equal", builder.op("abs", product), ir.Const(float(LIMIT), f64)))
+        found = builder.op(name, a, b)
+        first, last = max(type.minimum, -LIMIT), min(type.maximum, LIMIT)
+        if corners and first <= low <= high <= last:
+            self.spans[found] = low, high
+            return found
+        return self.fitting(found, first, last)
+
+    def span(self, value: ir.Value) -> tuple[int, int]:
+        """Between which numbers a value is, or the expression says nothing."""
+        return (
+            (int(value.value),) * 2 if isinstance(value, ir.Const) else self.spans.get(value, (-LIMIT, LIMIT))
+        )
+
+    def fitting(self, value: ir.Value, low: int, high: int) -> ir.Value:
+        """The value, of which is noted whether it does not fit."""
+        below = self.builder.op("less", value, number(low))
+        above = self.builder.op("less", number(high), value)
+        self.refuse(self.builder.op("bit_or", below, above))
+        self.spans[value] = low, high
+        return value
+
+    def refuse(self, condition: ir.Value) -> None:
+        """The expression says nothing if this holds."""
+        before = self.builder.put(ir.Get(self.wrapped))
+        self.builder.put(ir.Set(self.wrapped, self.builder.op("bit_or", before, condition)))
