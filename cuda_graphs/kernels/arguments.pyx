@@ -208,17 +208,21 @@ cdef class Array(Reader):
             found = own._key
             r.leaves[self.leaf].bits = own._address
             r.leaves[self.leaf].extents = own._extents.data()
+            r.leaves[self.leaf].changes = &own._changes
             if self.beside != kAlone:
                 partner = own._grad if self.beside == kWithGrad else own._dual_or_none()
                 r.leaves[self.leaf + 1].extents = own._extents.data()
                 r.leaves[self.leaf + 1].bits = partner._address if partner is not None else 0
+                r.leaves[self.leaf + 1].changes = &partner._changes if partner is not None else NULL
         else:
+            r.leaves[self.leaf].changes = NULL
             other = self._foreign(r, value, self.path, self.leaf)
             found = other.key
             r.leaves[self.leaf].bits = other.address
             r.leaves[self.leaf].extents = other.extents.data()
             if self.beside != kAlone:
                 r.leaves[self.leaf + 1].bits = 0
+                r.leaves[self.leaf + 1].changes = NULL
                 if self.beside == kWithGrad and other.needs_grad and self.annotation.needs_grad is not False:
                     grad = self._foreign(r, gradient_of(value, self.path), f"{self.path}.grad", self.leaf + 1)
                     r.leaves[self.leaf + 1].bits = grad.address
@@ -232,12 +236,12 @@ cdef class Array(Reader):
     cdef int own(self, dict owners, object value) except -1:
         cdef bint wants = getattr(value, "requires_grad", False) is True  # a tensor of PyTorch
         if value is not None:
-            owners[self.leaf] = value.buffer if isinstance(value, NDArray) else shown(value) if wants else value
+            owners[self.leaf] = (<NDArray>value)._buffer if isinstance(value, NDArray) else shown(value) if wants else value
         cdef NDArray partner = None
         if isinstance(value, NDArray) and self.beside != kAlone:
             partner = value.grad if self.beside == kWithGrad else value.dual
         if partner is not None:
-            owners[self.leaf + 1] = partner.buffer
+            owners[self.leaf + 1] = partner._buffer
         elif wants and self.beside == kWithGrad and self.annotation.needs_grad is not False:
             owners[self.leaf + 1] = gradient_of(value, self.path)
         return 0

@@ -44,3 +44,7 @@ cdef class Foreign:
 
     # ValueError if something had to be copied: work that comes later, and again, cannot.
     cdef int check_stays(self, object writes) except -1
+
+
+# The elements of an array of the host, as an array of NumPy; None: the argument of that leaf is another one.
+cdef object host_values(Foreign staff, Py_ssize_t leaf)

@@ -207,6 +207,16 @@ class Memory:
         }
 
 
+cdef object host_values(Foreign staff, Py_ssize_t leaf):
+    import numpy as np
+
+    cdef ForeignArray array
+    for array in staff.arrays:
+        if array.leaf == leaf and array.is_of_host:
+            return np.asarray(Memory(array.view)).view(array.dtype.dtype)
+    return None
+
+
 cdef int stage(ForeignArray array, Stream stream) except -1:
     """A packed copy where the device reaches it."""
     import numpy as np

@@ -21,6 +21,7 @@ from cuda_graphs._driver.cuda cimport CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, CUc
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.capture_handles cimport may_be_captured
 from cuda_graphs._handles.graph_handles cimport current_context
+from cuda_graphs._handles.handles cimport raw_of
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 from cuda_graphs.kernels.arguments cimport Reader, kAlone, kWithDual, reader_of
 from cuda_graphs.kernels.captures cimport captures_for_others, is_captured
@@ -293,6 +294,7 @@ cdef class KernelFunction:
             (<Foreign>taken.r.staff).check_stays(code.writes)
         for reader, value in zip(self.readers, args):
             (<Reader>reader).own(owners, value)
+        code.note_changes(taken.r.leaves, NULL, True)
         return code.launches(taken.r.leaves, owners, code.new_temps()), code.artifact.plan
 
     def __cuda_graph_emit__(self, node, args):
@@ -344,15 +346,18 @@ cdef class KernelFunction:
             r.leaves[self.start].bits = <uint64_t>number_of(self.name, code.labels, label)
         if staff is not None:
             staff.bring(stream, code.writes, r)
-        if replay is not None:
-            if not replay.run(r.leaves, stream, &yielded):
-                if self._capture_for_others(args, stream, label):
-                    return None
-                check_attempt(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, f"launch of kernel {self.name} on {stream!r}")
-            elif code.state >= 0:
-                result = status_of(code.labels, yielded)
-        else:
-            result = self._launch(code, r, args, stream)
+        try:
+            if replay is not None:
+                if not replay.run(r.leaves, stream, &yielded):
+                    if self._capture_for_others(args, stream, label):
+                        return None
+                    check_attempt(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, f"launch of kernel {self.name} on {stream!r}")
+                elif code.state >= 0:
+                    result = status_of(code.labels, yielded)
+            else:
+                result = self._launch(code, r, args, stream)
+        finally:  # after the launch: who looks before has the old version
+            code.note_changes(r.leaves, raw_of(stream._h), False)
         if staff is not None:
             staff.finish(stream)
         cdef bint keeps = (stream is not usual_stream or usual_is_of_thread) and code.leaves_memory

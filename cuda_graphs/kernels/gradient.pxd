@@ -5,14 +5,9 @@ from libcpp.vector cimport vector
 
 from cuda_graphs._objects.stream cimport Stream
 from cuda_graphs.kernels.function cimport KernelFunction
-from cuda_graphs.kernels.reading cimport Leaf
+from cuda_graphs.kernels.reading cimport Reading
+from cuda_graphs.kernels.rooms cimport Rooms
 from cuda_graphs.kernels.specialisation cimport Specialisation
-
-
-# The numbers that the host knows of the arguments of one call.
-cdef class Known:
-    cdef const Leaf* leaves
-    cdef Specialisation code
 
 
 # An array that comes with a call, and the gradient that comes with it.
@@ -29,18 +24,16 @@ cdef struct Operand:
 cdef class Sizes:
     cdef vector[Operand] operands
     cdef list paths          # of the operands
-    cdef list known          # of each stack: its size as an expression, or None
-    cdef list needed         # the numbers that these take
-    cdef tuple last          # what they were, and the rooms that came of it; one is None where it has to be counted
+    cdef Rooms rooms
 
 
 cdef class GradientFunction(KernelFunction):
-    cdef KernelFunction counter
+    cdef KernelFunction sizer, counter
     cdef dict sizes          # Sizes by Specialisation
     cdef object heaps        # dicts of Buffers by the number of the device, by Stream
     cdef object room
     cdef readonly object stats
 
     cdef Sizes _sizes(self, Specialisation code)
-    cdef list _rooms(self, Specialisation code, Sizes sizes, const Leaf* leaves, tuple args, Stream stream)
+    cdef list _rooms(self, Specialisation code, Sizes sizes, Reading* r, tuple args, Stream stream)
     cdef object _heap(self, uint64_t size, Stream stream)

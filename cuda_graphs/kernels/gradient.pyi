@@ -7,9 +7,6 @@ from cuda_graphs.compiler.artifact import GradientInfo
 from cuda_graphs.kernels.function import KernelFunction
 from cuda_graphs.kernels.grad_stats import GradStats
 
-class Known:
-    def __call__(self, kind: str, path: str, what: Any) -> int: ...
-
 class Sizes: ...
 
 class GradientFunction(KernelFunction):

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gradients of kernels: their calls, and the memory of their stacks.
 
-How large stacks become, the host works out from extents and numbers of the call where it can; else a kernel counts it,
-and the host waits for that. Sizes are parameters of the launch, as addresses are, so nothing is uploaded for them. The
-memory is of one stream, whose order keeps calls apart, and only grows; of a default stream that each thread has for itself, it is
+How large stacks become, rooms.pyx finds. Sizes are parameters of the launch, as addresses are, so nothing is uploaded for
+them. The memory is of one stream, whose order keeps calls apart, and only grows; of a default stream that each thread has for itself, it is
 of one call.
 """
 
@@ -17,13 +16,13 @@ from cuda_graphs._objects.buffer cimport Buffer
 from cuda_graphs._objects.numbers cimport as_int
 from cuda_graphs._objects.stream cimport Stream
 from cuda_graphs.kernels.arguments cimport Reader, kAlone, kWithGrad
+from cuda_graphs.kernels.foreign cimport Foreign
 from cuda_graphs.kernels.function cimport KernelFunction, begin
 from cuda_graphs.kernels.reading cimport Leaf, Reading
-from cuda_graphs.kernels.specialisation cimport Source, Specialisation, kLeaf, number_of
+from cuda_graphs.kernels.rooms cimport known_of, rooms_of
+from cuda_graphs.kernels.specialisation cimport Specialisation
 
 from cuda_graphs._objects.stream import PER_THREAD_DEFAULT_STREAM
-from cuda_graphs.compiler.autodiff.sizes import Wrapped, evaluate, leaves_of
-from cuda_graphs.compiler.types import SCALARS
 from cuda_graphs.kernels.grad_stats import GradStats
 from cuda_graphs.kernels.targets import current_device
 from cuda_graphs.kernels.tensors import fill
@@ -31,23 +30,7 @@ from cuda_graphs.kernels.tensors import fill
 cdef enum:
     ALIGNMENT = 256  # of the memory of a stack
 
-cdef object MOST_ROOM = 2**31 - 1
-
-
-cdef class Known:
-    """The numbers that the host knows of one call; it is asked while the call runs, and never after."""
-
-    def __call__(self, kind, path, what):
-        cdef const Leaf* leaf = &self.leaves[<size_t>self.code.leaf_numbers[path]]
-        cdef Source source
-        if kind == "extent":
-            return leaf.extents[<int>what]
-        type = SCALARS[what]
-        if type.name == "u64":
-            return leaf.bits
-        source.origin, source.number, source.axis = kLeaf, self.code.leaf_numbers[path], 0
-        source.width = -type.size if type.kind == "int" else type.size
-        return number_of(source, self.leaves)
+cdef object MOST_ROOM = 2**31 - 1  # a stack counts with an i32
 
 
 cdef class Sizes:
@@ -97,8 +80,8 @@ cdef class GradientFunction(KernelFunction):
         cdef uint64_t size = 0, base = 0
         check_operands(self.name, sizes, r.leaves)
         self.stats.calls += 1
-        if sizes.known:
-            rooms = self._rooms(code, sizes, r.leaves, args, stream)
+        if code.artifact.gradient.stacks:
+            rooms = self._rooms(code, sizes, r, args, stream)
             workers = workers_of(code, r.leaves)
             for stack, room, count in zip(code.artifact.gradient.stacks, rooms, workers):
                 offsets.append(size)
@@ -118,35 +101,17 @@ cdef class GradientFunction(KernelFunction):
         cdef Sizes found = self.sizes.get(code)
         if found is None:
             with self.lock:
-                found = self.sizes[code] = sizes_of(code)
+                found = sizes_of(code)
+                found.rooms = rooms_of(code, self.sizer, self.counter, self.stats)
+                self.sizes[code] = found  # which other threads see from here on
         return found
 
-    cdef list _rooms(self, Specialisation code, Sizes sizes, const Leaf* leaves, tuple args, Stream stream):
+    cdef list _rooms(self, Specialisation code, Sizes sizes, Reading* r, tuple args, Stream stream):
         """How many values each stack holds in this call."""
         if self.room is not None:
-            return [self.room] * len(sizes.known)
-        cdef Known known = Known.__new__(Known)
-        known.leaves, known.code = leaves, code
-        cdef tuple values = tuple([known(*leaf) for leaf in sizes.needed])
-        cdef tuple last = sizes.last  # one object, as other threads call too
-        if last is None or last[0] != values:
-            self.stats.host_evals += 1
-            last = sizes.last = values, [worked_out(expression, known) for expression in sizes.known]
-        cdef list rooms = last[1]
-        if None in rooms:
-            rooms = self._counted(rooms, args, stream)
-        for room in rooms:
-            if room > MOST_ROOM:
-                raise MemoryError(f"a stack of the gradient of {self.name}() would hold {room} values: split the loop")
-        return [max(1, room) for room in rooms]
-
-    def _counted(self, rooms, args, stream):
-        found = self.counter(*args, stream=stream)
-        counts = found if isinstance(found, tuple) else (found,)
-        self.stats.sizer_launches += 1
-        self.stats.d2h_reads += 1
-        self.stats.device_evals += rooms.count(None)
-        return [count if room is None else room for room, count in zip(rooms, counts)]
+            return [self.room] * len(code.artifact.gradient.stacks)
+        staff = <Foreign>r.staff if r.staff != NULL else None
+        return sizes.rooms.of_call(known_of(sizes.rooms, code, r.leaves, staff, stream), args)
 
     cdef object _heap(self, uint64_t size, Stream stream):
         """Memory of as many bytes for work of a stream: what it had before is enough, or goes when its work is done."""
@@ -203,6 +168,7 @@ cdef class GradientFunction(KernelFunction):
         super().forget()
         self.sizes.clear()
         self.heaps = weakref.WeakKeyDictionary()
+        self.sizer.forget()
         self.counter.forget()
 
     def __repr__(self):
@@ -212,9 +178,10 @@ cdef class GradientFunction(KernelFunction):
 def gradient_of(KernelFunction primal):
     """The GradientFunction of a kernel."""
     cdef GradientFunction self = begin(GradientFunction, primal.function, primal.options, primal.annotations, kWithGrad)
+    self.sizer = begin(KernelFunction, primal.function, primal.options, primal.annotations, kAlone)
     self.counter = begin(KernelFunction, primal.function, primal.options, primal.annotations, kAlone)
-    self.mode, self.counter.mode = "reverse", "count"
-    self.is_graph = self.counter.is_graph = False
+    self.mode, self.sizer.mode, self.counter.mode = "reverse", "size", "count"
+    self.is_graph = self.sizer.is_graph = self.counter.is_graph = False
     self.sizes, self.heaps, self.stats = {}, weakref.WeakKeyDictionary(), GradStats()
     return self
 
@@ -234,16 +201,6 @@ cdef list workers_of(Specialisation code, const Leaf* leaves):
     return found
 
 
-cdef object worked_out(expression, Known known):
-    """How many values a stack holds; None: that has to be counted."""
-    if expression is None:
-        return None
-    try:
-        return evaluate(expression, known)
-    except Wrapped:
-        return None
-
-
 cdef Sizes sizes_of(Specialisation code):
     cdef Sizes self = Sizes.__new__(Sizes)
     cdef Operand operand
@@ -256,8 +213,6 @@ cdef Sizes sizes_of(Specialisation code):
         operand.is_written = path in info.written
         self.operands.push_back(operand)
         self.paths.append(path)
-    self.known = [stack.room for stack in info.stacks]
-    self.needed = sorted(set().union(*[leaves_of(each) for each in self.known if each is not None]))
     return self
 
 

@@ -1,11 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t, uint64_t, uintptr_t
 from libcpp.vector cimport vector
 
-from cuda_graphs._driver.cuda cimport CUdeviceptr
+from cuda_graphs._driver.cuda cimport CUdeviceptr, CUstream
 from cuda_graphs._objects.buffer cimport Buffer
+
+
+# What is known of changes of the elements of an array.
+#
+# version  another one after each change, and never that of another array; 0: others have the memory, and may change it
+# writer   the stream on which it changes, as writer_of has it; 0: it has changed
+cdef struct Changes:
+    uint64_t version
+    uintptr_t writer
 
 
 cdef class NDArray:
@@ -22,9 +31,11 @@ cdef class NDArray:
     cdef vector[int32_t] _extents  # shape, as kernels take it
     cdef object __weakref__
     cdef str _name  # of a Field in code
+    cdef Changes _changes
 
     cdef NDArray _dual_or_none(self)
     cdef int _ready(self) except -1
+    cdef int _expose(self) except -1
     cdef int _allocate(self) except -1
     cdef int _wait(self) except -1
     cdef int _read(self, elements, size_t offset) except -1
@@ -36,6 +47,11 @@ cdef class NDArray:
 cdef class Field(NDArray):
     pass
 
+
+# The elements have changed, or will where `writer` is. NULL: of no array of ours.
+cdef void note_change(Changes* changes, uintptr_t writer) noexcept
+
+cdef uintptr_t writer_of(CUstream stream) noexcept
 
 # What tells array types of kernels apart: element type, number of dimensions, gradients, and the shape of an element.
 cdef uint64_t key_of(object dtype, Py_ssize_t ndim, bint needs_grad, tuple inner=*, bint needs_dual=*) except? 0

@@ -16,7 +16,7 @@ import weakref
 from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
 
-from cuda_graphs._driver.cuda cimport CUDA_SUCCESS, CUdeviceptr, CUresult, driver
+from cuda_graphs._driver.cuda cimport CUDA_SUCCESS, CUdeviceptr, CUresult, CUstream, driver
 from cuda_graphs._driver.seam cimport check_attempt, ensure_driver
 from cuda_graphs._objects.dlpack cimport (
     ArrayForm, DLDataTypeCode, export_capsule, kDLBfloat, kDLBool, kDLCPU, kDLCUDA, kDLFloat, kDLInt, kDLUInt,
@@ -26,7 +26,8 @@ from cuda_graphs._objects.device import Device
 from cuda_graphs._objects.memory_resource import ManagedMemoryResource
 from cuda_graphs.kernels import retained
 
-# What a Field is called in code: names of variables do not look like this.
+# How a Field is called in code: names of variables do not look like this.
+FIELD = "<field "
 cdef object field_numbers = itertools.count()
 # Fields by that name, as long as they are alive.
 cdef object fields = weakref.WeakValueDictionary()
@@ -44,6 +45,20 @@ LARGEST_EXTENT = 2**31 - 1
 cdef dict DLPACK_CODES = {
     "int": <int>kDLInt, "uint": <int>kDLUInt, "float": <int>kDLFloat, "bool": <int>kDLBool,
 }
+
+
+cdef uint64_t versions = 1  # that were given away
+
+
+cdef void note_change(Changes* changes, uintptr_t writer) noexcept:
+    global versions
+    if changes != NULL and changes.version != 0:
+        versions += 1
+        changes.version, changes.writer = versions, writer
+
+
+cdef uintptr_t writer_of(CUstream stream) noexcept:
+    return <uintptr_t>stream + 1  # the default stream may be NULL
 
 
 cdef class NDArray:
@@ -94,13 +109,13 @@ cdef class NDArray:
     @property
     def handle(self):
         """The address of the first element, an int."""
-        self._ready()
+        self._expose()
         return self._address
 
     @property
     def buffer(self):
         """The Buffer with the elements."""
-        self._ready()
+        self._expose()
         return self._buffer
 
     @property
@@ -142,6 +157,12 @@ cdef class NDArray:
                     self._dual = made
                     with_duals.add(self)
         return self._dual
+
+    cdef int _expose(self) except -1:
+        """Have memory, which somebody gets to see: it may change from now on without anybody here knowing."""
+        self._ready()
+        self._changes.version = 0
+        return 0
 
     cdef int _ready(self) except -1:
         """Have memory: a Field gets it when it is used first."""
@@ -190,6 +211,7 @@ cdef class NDArray:
             if element == element[:width] * (len(element) // width):
                 stream = self.device.default_stream
                 self._buffer.fill(element[:width], stream=stream)
+                note_change(&self._changes, 0)
                 stream.sync()
                 return
         self._write(np.tile(np.frombuffer(element, np.uint8), self.size), 0)
@@ -240,6 +262,7 @@ cdef class NDArray:
         other._wait()
         stream = self.device.default_stream
         self._buffer.copy_from(other._buffer, stream=stream)
+        note_change(&self._changes, 0)
         stream.sync()
 
     cdef int _wait(self) except -1:
@@ -266,6 +289,7 @@ cdef class NDArray:
         if size:
             with nogil:
                 status = driver().cuMemcpyHtoD(to, <const void*>source, size)
+        note_change(&self._changes, 0)
         return check_attempt(status, f"write {self!r}")
 
     cdef size_t _offset(self, index) except? 0xBAD:
@@ -326,7 +350,7 @@ cdef class NDArray:
         return values if dtype is None else values.astype(dtype, copy=False)
 
     cdef dict _interface(self):
-        self._ready()
+        self._expose()
         return {
             "shape": self.shape + self.element_shape,
             "typestr": self.dtype.dtype or "<u2",
@@ -342,13 +366,15 @@ cdef class NDArray:
 
     @property
     def __array_interface__(self):
-        if not self.buffer.is_host_accessible:
+        self._ready()
+        if not self._buffer.is_host_accessible:
             raise AttributeError(f"{self!r} is in memory that the host does not reach: use to_numpy()")
         self._wait()
         return self._interface()
 
     def __dlpack_device__(self):
-        return (kDLCPU, 0) if self.buffer.is_host_accessible else (kDLCUDA, self.device.device_id)
+        self._ready()
+        return (kDLCPU, 0) if self._buffer.is_host_accessible else (kDLCUDA, self.device.device_id)
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         device = self.__dlpack_device__()
@@ -361,6 +387,7 @@ cdef class NDArray:
         form.bits = 8 * self.dtype.size
         for extent in self.shape + self.element_shape:
             form.shape.push_back(<int64_t>extent)
+        self._expose()
         return export_capsule(self._buffer._h, form, device, max_version, dl_device, copy)
 
     def __copy__(self):
@@ -401,7 +428,7 @@ cdef class Field(NDArray):
         from cuda_graphs.compiler.annotations import FieldSpec
 
         if self._name is None:
-            self._name = f"<field {next(field_numbers)}>"
+            self._name = f"{FIELD}{next(field_numbers)}>"
             fields[self._name] = self
         return FieldSpec(self._name, self.dtype, self.shape, self.element_shape, self.needs_grad, self.needs_dual)
 
@@ -416,6 +443,12 @@ def clear_duals():
     """Fill all duals that there are with zeros."""
     for each in list(with_duals):
         each.dual.fill(0)
+
+
+def address_of(NDArray field):
+    """Where its elements are; who asks for `handle` may write there."""
+    field._ready()
+    return field._address
 
 
 def clear_fields():
@@ -508,6 +541,8 @@ cdef NDArray describe(cls, dtype, tuple inner, tuple shape, bint needs_grad, bin
     for extent in inner:
         self._itemsize *= extent
     self._key = key_of(dtype, len(shape), needs_grad, inner, needs_dual)
+    self._changes.version = 1
+    note_change(&self._changes, 0)
     if needs_grad and isinstance(self, Field):
         with_gradients.add(self)
     return self
@@ -517,6 +552,7 @@ cdef NDArray of_buffer(Buffer buffer, dtype, tuple inner, tuple shape, device):
     cdef NDArray self = describe(NDArray, dtype, inner, shape, False, False, device)
     self._address = buffer._address
     self._buffer = buffer
+    self._changes.version = 0
     return self
 
 

@@ -5,11 +5,14 @@
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, uint64_t
 
+from cuda_graphs.kernels.ndarray cimport Changes
+
 
 # One scalar or array of the arguments. Its address is what a launch is given: 8 bytes, of which the type takes the first.
 cdef struct Leaf:
     uint64_t bits           # the number, or the address of the first element
     const int32_t* extents  # of an array; whoever owns it is among the arguments
+    Changes* changes        # of an array of ours; NULL: of another
 
 
 # The arguments of one call, taken apart.

@@ -10,9 +10,11 @@ the node; here it is only known.
 from __future__ import annotations
 
 import ctypes
+import sys
 import threading
 import weakref
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 from cuda_graphs._objects.arguments import register_handle_type
@@ -47,9 +49,10 @@ class Report:
         self._words[0] = 0
         return error_of(self.kernel, *found)
 
-    def __del__(self) -> None:  # with the graph, whose last launch nobody may have waited for
+    # With the graph, whose last launch nobody may have waited for; and nobody hears of it when the interpreter ends.
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         words = getattr(self, "_words", None)
-        if words is not None and words[0]:
+        if words is not None and words[0] and not is_finalizing():
             _left.append(self.take())
 
     def __repr__(self) -> str:

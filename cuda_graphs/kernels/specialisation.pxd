@@ -94,6 +94,8 @@ cdef class Specialisation:
     cdef vector[size_t] temps        # where each begins in the memory for all
     cdef size_t temp_bytes
     cdef dict leaf_numbers           # by path
+    cdef vector[size_t] changes      # leaves of the arrays that it writes
+    cdef list changed_fields         # NDArrays
     cdef object report               # of a gradient with stacks: the Report that its tasks write to
     cdef readonly tuple labels       # of checkpoints
     cdef readonly int state          # the temporary array that says whether one has yielded; -1: there are none
@@ -128,6 +130,8 @@ cdef class Specialisation:
     cdef bint overlap(self, const Span& first, const Span& second, const Leaf* leaves) noexcept nogil
     cdef uint64_t begin_of(self, const Span& span, const Leaf* leaves) noexcept nogil
 
+    # What it writes has changed, on a stream; in a graph, it will again without a call that says so.
+    cdef int note_changes(self, const Leaf* leaves, CUstream stream, bint in_graph) except -1
     # On a stream that is not captured.
     cdef int launch(self, const Leaf* leaves, Stream stream, const vector[uint64_t]* stacks) except -1
     # (LaunchConfig, Kernel, arguments, reads, writes) of each task, as nodes of graphs take them. `owners`: what leaf of

@@ -19,6 +19,7 @@ from cuda_graphs._handles.handles cimport StreamHandle, raw_of
 from cuda_graphs._objects.buffer cimport Buffer
 from cuda_graphs._objects.kernel cimport Kernel
 from cuda_graphs._objects.stream cimport Stream
+from cuda_graphs.kernels.ndarray cimport Changes, NDArray, note_change, writer_of
 from cuda_graphs.kernels.reading cimport Leaf
 
 from cuda_graphs._objects.launch_config import LaunchConfig
@@ -28,7 +29,7 @@ from cuda_graphs.compiler.types import SCALARS
 from cuda_graphs.kernels import seeds
 from cuda_graphs.kernels.checkpoints import status_of
 from cuda_graphs.kernels.emission import ConditionSlot
-from cuda_graphs.kernels.ndarray import find_field
+from cuda_graphs.kernels.ndarray import FIELD, address_of, find_field
 from cuda_graphs.kernels.reports import overflow_report
 from cuda_graphs.kernels.targets import CODE_TYPES, current_device, memory_may_go
 from cuda_graphs.kernels.temporaries import new_memory
@@ -90,6 +91,22 @@ cdef class Specialisation:
                 return 0
             total *= (end - begin + stride - 1) // stride
         return total
+
+    cdef int note_changes(self, const Leaf* leaves, CUstream stream, bint in_graph) except -1:
+        cdef uintptr_t writer = writer_of(stream)
+        cdef NDArray field
+        cdef Changes* changes
+        cdef size_t i
+        for i in range(self.changes.size()):
+            changes = leaves[self.changes[i]].changes
+            note_change(changes, writer)
+            if in_graph and changes != NULL:
+                changes.version = 0
+        for field in self.changed_fields:
+            note_change(&field._changes, writer)
+            if in_graph:
+                field._changes.version = 0
+        return 0
 
     cdef int launch(self, const Leaf* leaves, Stream stream, const vector[uint64_t]* stacks) except -1:
         cdef Buffer memory = None
@@ -262,7 +279,7 @@ cdef class Specialisation:
         if source.origin == kTemp:
             return temps[source.number]
         if source.origin == kConstant:
-            return find_field(slot.path).buffer
+            return (<NDArray>find_field(slot.path))._buffer
         if source.origin == kExtent:
             return leaves[source.number].extents[source.axis]
         if source.number in owners:
@@ -368,6 +385,9 @@ def load(str name, artifact, shape, dict leaves, guards, labels=()) -> Specialis
     code = make_object_code(artifact.image, CODE_TYPES[artifact.target], name)
     self.kernels = tuple([code.get_kernel(task.entry) for task in artifact.tasks])
     self.writes = frozenset().union(*[task.writes for task in artifact.tasks])
+    self.changed_fields = [find_field(path) for path in self.writes if path.startswith(FIELD)]
+    for path in self.writes & leaves.keys():
+        self.changes.push_back(<size_t>leaves[path])
     cdef size_t size
     for _, size in artifact.temps:
         self.temps.push_back(self.temp_bytes)
@@ -536,7 +556,7 @@ class SourceMaker:
             return <int>kLeaf, self.leaves[path]
         field = find_field(path)
         self.fields[field] = None
-        return <int>kConstant, add_constant(self.owner, field.handle)
+        return <int>kConstant, add_constant(self.owner, address_of(field))
 
     def count(self, axes):
         """The steps that leave begin, end and step of each axis on a stack; None where that is too long."""

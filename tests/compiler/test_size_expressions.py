@@ -16,8 +16,8 @@ from cuda_graphs.compiler.autodiff.gradient import reads
 from cuda_graphs.compiler.autodiff.sizes import LIMIT, TooLong, Wrapped, evaluate, leaves_of, nodes
 from cuda_graphs.compiler.autodiff.sizing import sizing_body
 from cuda_graphs.compiler.frontend import translate
-from cuda_graphs.compiler.pipeline import PASSES, lower
 from cuda_graphs.compiler.passes.propagate import propagate
+from cuda_graphs.compiler.pipeline import PASSES, lower
 from cuda_graphs.compiler.signature import specialise
 from cuda_graphs.compiler.types import SCALARS
 from tests.compiler.gradient_rig import flat_of, floats, ints, leaf_in, zeros
@@ -340,8 +340,8 @@ def bounds(draw, names, depth=2):
 
 @st.composite
 def nests(draw):
-    """Loops in loops, and whether all of them always run."""
-    lines, names, indent, always = [], ["i"], "", True
+    """Loops in loops."""
+    lines, names, indent = [], ["i"], ""
     for number in range(draw(st.integers(1, 3))):
         name, step = f"j{number}", draw(st.sampled_from([1, 1, 2, -1, -2]))
         begin, end = draw(bounds(names, 1)), draw(bounds(names))
@@ -350,7 +350,7 @@ def nests(draw):
             names.append(f"m{number}")
         if draw(st.integers(0, 5)) == 0:
             lines.append(f"{indent}if {draw(bounds(names, 0))} > 1:")
-            indent, always = indent + "    ", False
+            indent += "    "
         lines.append(f"{indent}for {name} in range({begin}, min({end}, 7), {step}):")
         names.append(name)
         indent += "    "

@@ -21,7 +21,7 @@ LIMITS = {
     "cuda_graphs/_handles": 7750,
     "cuda_graphs/_objects": 6000,
     "cuda_graphs/graph": 8500,
-    "cuda_graphs/compiler": 18600,
+    "cuda_graphs/compiler": 18900,
     "cuda_graphs/kernels": 7100,
     "cuda_graphs/interop": 900,
     "cuda_graphs/_hostdriver": 17000,

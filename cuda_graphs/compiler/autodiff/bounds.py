@@ -5,8 +5,8 @@ stack at most.
 
 A number is between two expressions (interval arithmetic), so begins and subtrahends may be negative. Of a loop whose
 variable is an index of what bounds are read from, each iteration is looked at by itself: the trips of its inner loops
-are summed over the iterations of a serial loop, and the iterations of a parallel one give their maximum. So the trips of
-`range(off[i + 1] - off[i])` are the largest difference, and not the difference of the largest. Of other loops the
+are summed over the iterations of a serial loop, and the iterations of a parallel one give their maximum. So the trips
+of `range(off[i + 1] - off[i])` are the largest difference, and not the difference of the largest. Of other loops the
 interval of the variable does, which takes no range to find.
 
 What is between no two expressions, as what depends on a `while` or on a float, has no room: it is counted.

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Size expressions: how large stacks become, as a function of what is known when a gradient is launched. bounds.py makes
-them; here is what they mean, and how the host finds their values. sizing.py has the device find the same ones.
+"""Size expressions: how large stacks become, as a function of what is known when a gradient is launched. bounds.py
+makes them; here is what they mean, and how the host finds their values. sizing.py has the device find the same ones.
 
 An expression is an int, or one of
     ("extent", path, axis)                          of an array

@@ -1,0 +1,234 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""How many values each stack of a gradient holds, found for each call in the cheapest way that is sure.
+
+1. Nothing that it depends on has changed since the last call: as then. Arrays of ours have versions, which tell.
+2. The host finds it: of extents, arguments, arrays of the host, and fields, whose elements are read back after what
+   the stream does.
+3. Where the content of arrays of the device says it, the sizer, a kernel, finds it (compiler/autodiff/sizing.py).
+4. Where no expression says it, or a number did not fit, it is counted (compiler/autodiff/counting.py).
+
+The last two are launches on the stream of the call, and the host waits for them.
+"""
+
+from libc.stddef cimport size_t
+from libc.stdint cimport uint64_t, uintptr_t
+
+from cuda_graphs._driver.cuda cimport CUDA_SUCCESS, CUdeviceptr, CUresult, CUstream, driver
+from cuda_graphs._driver.seam cimport check_attempt
+from cuda_graphs._handles.handles cimport raw_of
+from cuda_graphs._objects.stream cimport Stream
+from cuda_graphs.kernels.foreign cimport Foreign, host_values
+from cuda_graphs.kernels.function cimport KernelFunction
+from cuda_graphs.kernels.ndarray cimport Changes, NDArray, writer_of
+from cuda_graphs.kernels.reading cimport Leaf
+from cuda_graphs.kernels.specialisation cimport Source, Specialisation, kLeaf, number_of
+
+from cuda_graphs._objects.stream import PER_THREAD_DEFAULT_STREAM
+from cuda_graphs.compiler.autodiff.sizes import TooLong, Wrapped, evaluate, leaves_of
+from cuda_graphs.compiler.types import SCALARS
+from cuda_graphs.kernels.ndarray import FIELD, find_field
+
+cdef enum:
+    MOST_FIELD = 65536  # bytes of a field that are copied to the host for this; larger ones are left to the sizer
+
+cdef object MOST_ROOM = 2**31 - 1  # a stack counts with an i32
+
+
+cdef class Known:
+    """Is asked while the call runs, and never after."""
+
+    def __call__(self, kind, path, what):
+        """As sizes.evaluate asks."""
+        cdef const Leaf* leaf
+        cdef Source source
+        if kind == "read":
+            if path in self.fresh:
+                self.fresh[path].add(what)
+            return int(self.array_of(path)[what])
+        leaf = &self.leaves[<size_t>self.code.leaf_numbers[path]]
+        if kind == "extent":
+            return leaf.extents[<int>what]
+        type = SCALARS[what]
+        if type.name == "u64":
+            return leaf.bits
+        source.origin, source.number, source.axis = kLeaf, self.code.leaf_numbers[path], 0
+        source.width = -type.size if type.kind == "int" else type.size
+        return number_of(source, self.leaves)
+
+    cdef object array_of(self, str path):
+        """What the host sees of an array, as an array of NumPy; None: nothing."""
+        if path not in self.values:
+            leaf = self.code.leaf_numbers.get(path)
+            if leaf is None:
+                self.values[path] = self.rooms.field_values(path, self)
+            else:
+                self.values[path] = None if self.staff is None else host_values(self.staff, leaf)
+        return self.values[path]
+
+
+cdef Known known_of(Rooms rooms, Specialisation code, const Leaf* leaves, Foreign staff, Stream stream):
+    cdef Known self = Known.__new__(Known)
+    self.rooms, self.code, self.leaves, self.staff, self.stream = rooms, code, leaves, staff, stream
+    self.values, self.fresh = {}, {}
+    return self
+
+
+cdef class Rooms:
+    """Is asked in each call of a gradient that has stacks."""
+
+    cdef list of_call(self, Known known, tuple args):
+        cdef tuple last = self.last  # one object, as other threads call too
+        cdef tuple state = self.state(known)
+        cdef tuple counting = None
+        cdef list rooms
+        if last is not None and last[0] == state and None not in state[1]:
+            counting = None if last[1] is None else self.state_of_counting(known)
+            if counting == last[1] and (counting is None or None not in counting[0]):
+                return last[2]
+        rooms = self.found(known, args)
+        if None in rooms:
+            counts = self.on_device(self.counter, known, args)
+            self.stats.device_evals += rooms.count(None)
+            rooms = [count if room is None else room for room, count in zip(rooms, counts)]
+            if self.counted is None:
+                self.counted = slots_of(self.counter._specialisation(args))
+            counting = self.state_of_counting(known)
+        else:
+            counting = None
+        for room in rooms:
+            if room > MOST_ROOM:
+                raise MemoryError(
+                    f"a stack of the gradient of {self.counter.name}() would hold {room} values: split the loop"
+                )
+        rooms = [max(1, room) for room in rooms]
+        self.last = state, counting, rooms
+        return rooms
+
+    cdef list found(self, Known known, tuple args):
+        """What expressions say; None of stacks that must be counted."""
+        cdef list rooms = [None] * len(self.expressions)
+        cdef list left = []
+        cdef bint is_evaluated = False
+        for number, expression in enumerate(self.expressions):
+            if expression is None:
+                continue
+            if any([leaf[0] == "read" and known.array_of(leaf[1]) is None for leaf in leaves_of(expression)]):
+                left.append(number)
+                continue
+            is_evaluated = True
+            try:
+                rooms[number] = evaluate(expression, known)
+            except Wrapped:
+                pass
+            except TooLong:
+                left.append(number)
+        self.stats.host_evals += is_evaluated
+        self.stats.d2h_reads += sum([len(indices) for indices in known.fresh.values()])
+        if left:
+            sizes = dict(zip(self.sized, self.on_device(self.sizer, known, args)))
+            self.stats.device_evals += len(left)
+            for number in left:
+                rooms[number] = None if sizes[number] < 0 else sizes[number]
+        return rooms
+
+    cdef list on_device(self, KernelFunction kernel, Known known, tuple args):
+        """What a kernel returns, behind what the stream does."""
+        found = kernel(*args, stream=known.stream)
+        self.stats.sizer_launches += 1
+        self.stats.d2h_reads += 1
+        return list(found) if isinstance(found, tuple) else [found]
+
+    cdef tuple state(self, Known known):
+        """(numbers, versions) of what expressions are about; a version is None of what may change without one."""
+        return (
+            tuple([known(*leaf) for leaf in self.numbers]),
+            tuple([version_of(known, path) for path in self.arrays]),
+        )
+
+    cdef tuple state_of_counting(self, Known known):
+        """(versions, numbers) of all that the counting kernel is given."""
+        cdef uint64_t bits
+        versions, numbers = [], []
+        for kind, path, axis, size in self.counted:
+            if kind == "pointer":
+                versions.append(version_of(known, path))
+            elif kind == "extent":
+                numbers.append(known("extent", path, axis))
+            else:
+                bits = known.leaves[<size_t>known.code.leaf_numbers[path]].bits
+                numbers.append(bits & ((<uint64_t>1 << (8 * <int>size)) - 1) if size < 8 else bits)
+        return tuple(versions), tuple(numbers)
+
+    cdef object field_values(self, str path, Known known):
+        """What a field holds, behind what the stream does; None of one that is large, or that nobody has any more."""
+        import numpy as np
+
+        from cuda_graphs.kernels.dtypes import device_dtype
+
+        cdef NDArray field
+        try:
+            field = find_field(path)
+        except KeyError:
+            return None
+        if field.nbytes > MOST_FIELD:
+            return None
+        cdef tuple kept = self.fields.get(path)
+        version = version_of(known, path)
+        if kept is not None and version is not None and kept[0] == version:
+            return kept[1]
+        values = np.empty(field.shape + field.element_shape, device_dtype(field.dtype))
+        cdef uintptr_t to = values.ctypes.data
+        cdef CUdeviceptr source = field._address
+        cdef size_t size = values.nbytes
+        cdef CUstream raw = raw_of(known.stream._h)
+        cdef CUresult status
+        with nogil:
+            status = driver().cuMemcpyDtoHAsync(<void*>to, source, size, raw)
+            if status == CUDA_SUCCESS:
+                status = driver().cuStreamSynchronize(raw)
+        check_attempt(status, f"read {field!r}, which says how large stacks become")
+        known.fresh[path] = set()
+        self.fields[path] = version, values
+        return values
+
+
+cdef list slots_of(Specialisation code):
+    """(kind, path, axis, size) of what a call gives to the tasks, and of fields."""
+    slots = {(slot.kind, slot.path, slot.axis, slot.size) for task in code.artifact.tasks for slot in task.slots}
+    return sorted([slot for slot in slots if slot[1] in code.leaf_numbers or slot[1].startswith(FIELD)])
+
+
+cdef object version_of(Known known, str path):
+    """Another one after each change of the array; None: it may change without one."""
+    cdef NDArray field
+    cdef const Changes* changes
+    number = known.code.leaf_numbers.get(path)
+    if number is None:
+        field = find_field(path)
+        changes = &field._changes
+    else:
+        changes = known.leaves[<size_t>number].changes
+    if changes == NULL or changes.version == 0:
+        return None
+    # What changes it on another stream may not have done so yet, and the default stream of a thread is one of many.
+    if changes.writer and (
+        known.stream is PER_THREAD_DEFAULT_STREAM or changes.writer != writer_of(raw_of(known.stream._h))
+    ):
+        return None
+    return changes.version
+
+
+cdef Rooms rooms_of(Specialisation code, KernelFunction sizer, KernelFunction counter, object stats):
+    cdef Rooms self = Rooms.__new__(Rooms)
+    self.sizer, self.counter, self.stats, self.fields = sizer, counter, stats, {}
+    self.expressions = [stack.room for stack in code.artifact.gradient.stacks]
+    leaves = set().union(*[leaves_of(each) for each in self.expressions if each is not None])
+    self.numbers = sorted([leaf for leaf in leaves if leaf[0] != "read"])
+    self.arrays = sorted({leaf[1] for leaf in leaves if leaf[0] == "read"})
+    self.sized = [number for number, each in enumerate(self.expressions) if each is not None and reads(each)]
+    return self
+
+
+cdef bint reads(expression) except -1:
+    return any([leaf[0] == "read" for leaf in leaves_of(expression)])
