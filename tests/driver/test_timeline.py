@@ -16,10 +16,14 @@ __all__ = ["code", "kernels", "pinned"]
 
 
 @pytest.fixture
-def traced(driver, stream, tmp_path):
-    """traced(graph): the events of one launch."""
+def host_driver(driver):
     if driver.kind != "host":
         pytest.skip("the host driver's alone")
+
+
+@pytest.fixture
+def traced(host_driver, stream, tmp_path):
+    """traced(graph): the events of one launch."""
 
     def trace(graph, times=1):
         with timeline.trace(tmp_path / "trace.json"):

@@ -12,10 +12,18 @@ f64, i32 = cg.f64, cg.i32
 ndarray = cg.types.ndarray
 
 
-@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.cuda)])
-def tensor(request):
+@pytest.fixture(scope="session", params=["cpu", pytest.param("cuda", marks=pytest.mark.cuda)])
+def place(request):
+    """Where tensors are. PyTorch goes back on a thread of its own, on which a device has its pool from then on."""
+    x = torch.ones(3, dtype=torch.float64, device=request.param, requires_grad=True)
+    orbits(x, x[0], 1).sum().backward()
+    return request.param
+
+
+@pytest.fixture
+def tensor(place):
     """Makes tensors that want a gradient."""
-    return lambda values: torch.tensor(values, dtype=torch.float64, device=request.param, requires_grad=True)
+    return lambda values: torch.tensor(values, dtype=torch.float64, device=place, requires_grad=True)
 
 
 @cg.kernel
