@@ -84,10 +84,12 @@ class FwdMode:
     def before(self, call: Call, inside: tuple[Any, ...]) -> Callable[..., Any] | None:
         """What is called instead of a kernel: itself with duals."""
         function = call[0]
-        if isinstance(function, GradReplaced) or function.mode in ("forward", "constant", "count"):
+        if isinstance(function, GradReplaced):
             return None
-        if function.mode is not None:
+        if function.mode == "reverse":
             raise RuntimeError(f"{function!r} is called in a FwdMode: there are no second derivatives")
+        if function.mode is not None:  # made of a kernel already
+            return None
         found: Callable[..., Any] = function.forward(
             "constant" if any(each.is_constant for each in inside) else "forward"
         )

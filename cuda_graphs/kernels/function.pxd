@@ -47,6 +47,7 @@ cdef class KernelFunction:
     cdef Specialisation _specialisation(self, tuple args)
     cdef Specialisation _find(self, Reading* r, tuple args)
     cdef tuple _launches(self, tuple args)
+    cdef list _temps(self, Specialisation code, const Leaf* leaves, dict owners)
     cdef int _capture(self, tuple args, Stream stream, object label) except -1
     cdef bint _capture_for_others(self, tuple args, Stream stream, object label) except -1
     cdef bint _is_replayed(self) noexcept

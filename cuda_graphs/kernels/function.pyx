@@ -295,7 +295,11 @@ cdef class KernelFunction:
         for reader, value in zip(self.readers, args):
             (<Reader>reader).own(owners, value)
         code.note_changes(taken.r.leaves, NULL, True)
-        return code.launches(taken.r.leaves, owners, code.new_temps()), code.artifact.plan
+        return code.launches(taken.r.leaves, owners, self._temps(code, taken.r.leaves, owners)), code.artifact.plan
+
+    cdef list _temps(self, Specialisation code, const Leaf* leaves, dict owners):
+        """Memory of its own for what a graph launches."""
+        return code.new_temps()
 
     def __cuda_graph_emit__(self, node, args):
         """Add a KernelNode for each task after `node`; `node.call(function, *args)` calls it. The last one."""

@@ -5,7 +5,7 @@ from libcpp.vector cimport vector
 
 from cuda_graphs._objects.stream cimport Stream
 from cuda_graphs.kernels.function cimport KernelFunction
-from cuda_graphs.kernels.reading cimport Reading
+from cuda_graphs.kernels.reading cimport Leaf, Reading
 from cuda_graphs.kernels.rooms cimport Rooms
 from cuda_graphs.kernels.specialisation cimport Specialisation
 
@@ -34,6 +34,7 @@ cdef class GradientFunction(KernelFunction):
     cdef object room
     cdef readonly object stats
 
+    cdef list _fixed_rooms(self, Specialisation code, const Leaf* leaves, dict owners)
     cdef Sizes _sizes(self, Specialisation code)
     cdef list _rooms(self, Specialisation code, Sizes sizes, Reading* r, tuple args, Stream stream)
     cdef object _heap(self, uint64_t size, Stream stream)

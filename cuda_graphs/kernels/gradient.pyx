@@ -8,6 +8,7 @@ of one call.
 """
 
 import weakref
+from contextlib import suppress
 
 from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
@@ -22,13 +23,17 @@ from cuda_graphs.kernels.reading cimport Leaf, Reading
 from cuda_graphs.kernels.rooms cimport known_of, rooms_of
 from cuda_graphs.kernels.specialisation cimport Specialisation
 
+from cuda_graphs._objects.memory_resource import SynchronousMemoryResource
 from cuda_graphs._objects.stream import PER_THREAD_DEFAULT_STREAM
+from cuda_graphs.compiler.autodiff.sizes import TooLong, Wrapped, evaluate, leaves_of
 from cuda_graphs.kernels.grad_stats import GradStats
 from cuda_graphs.kernels.targets import current_device
 from cuda_graphs.kernels.tensors import fill
 
 cdef enum:
     ALIGNMENT = 256  # of the memory of a stack
+
+cdef dict NO_OWNERS = {}  # of a call: nothing comes later
 
 cdef object MOST_ROOM = 2**31 - 1  # a stack counts with an i32
 
@@ -60,17 +65,41 @@ cdef class GradientFunction(KernelFunction):
             raise ValueError(f"stack_room of {self.name} is a number from 1 to {MOST_ROOM}, or None, not {value!r}")
         self.room = number
 
-    cdef tuple _launches(self, tuple args):
-        raise RuntimeError(
-            f"the gradient of {self.name}() cannot be a part of a graph or a capture yet: call it on a stream that is not "
-            "captured"
-        )
+    cdef list _temps(self, Specialisation code, const Leaf* leaves, dict owners):
+        """The stacks of a graph have memory of their own: its address, its room, its workers."""
+        cdef list found = code.new_temps()
+        resource = SynchronousMemoryResource(current_device())  # it may be a thread that captures
+        check_operands(self.name, self._sizes(code), leaves)
+        stacks = code.artifact.gradient.stacks
+        workers = workers_of(code, leaves, owners)
+        for stack, room, count in zip(stacks, self._fixed_rooms(code, leaves, owners), workers):
+            found += [resource.allocate(max(1, room * count * stack.size)), room, count]
+        return found
 
-    def __cuda_graph_emit__(self, node, args):
-        self._launches(tuple(args))
+    cdef list _fixed_rooms(self, Specialisation code, const Leaf* leaves, dict owners):
+        """How many values each stack of a graph holds, in whatever launch."""
+        stacks = code.artifact.gradient.stacks
+        if self.room is not None:
+            return [self.room] * len(stacks)
+        known = known_of(self._sizes(code).rooms, code, leaves, None, None)
+        return [self._fixed_room(stack.room, code, known, owners) for stack in stacks]
 
-    def __cuda_graph_kernel__(self, config, args):
-        self._launches(tuple(args))
+    def _fixed_room(self, expression, Specialisation code, known, owners):
+        needed = () if expression is None else leaves_of(expression)
+        changing = [path for kind, path, _ in needed if kind == "scalar" and code.leaf_numbers[path] in owners]
+        room = None
+        if expression is not None and not changing and all([kind in ("extent", "scalar") for kind, _, _ in needed]):
+            with suppress(Wrapped, TooLong):
+                room = evaluate(expression, known)
+        if room is None:
+            why = f"{changing[0]!r}, which comes with each launch" if changing else "the content of arrays, or a while"
+            raise RuntimeError(
+                f"gradient of {self.name}() in a graph or capture: how large its stacks become depends on {why}; say how many "
+                f"values each holds at most, as in {self.name}.grad.stack_room = 64"
+            )
+        if room > MOST_ROOM:
+            raise MemoryError(f"a stack of the gradient of {self.name}() would hold {room} values: split the loop")
+        return max(1, room)
 
     cdef object _launch(self, Specialisation code, Reading* r, tuple args, Stream stream):
         cdef Sizes sizes = self._sizes(code)
@@ -82,7 +111,7 @@ cdef class GradientFunction(KernelFunction):
         self.stats.calls += 1
         if code.artifact.gradient.stacks:
             rooms = self._rooms(code, sizes, r, args, stream)
-            workers = workers_of(code, r.leaves)
+            workers = workers_of(code, r.leaves, NO_OWNERS)
             for stack, room, count in zip(code.artifact.gradient.stacks, rooms, workers):
                 offsets.append(size)
                 size += (<uint64_t>room * <uint64_t>count * <uint64_t>stack.size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
@@ -186,8 +215,8 @@ def gradient_of(KernelFunction primal):
     return self
 
 
-cdef list workers_of(Specialisation code, const Leaf* leaves):
-    """Workers of each stack."""
+cdef list workers_of(Specialisation code, const Leaf* leaves, dict owners):
+    """Workers of each stack. `owners`: as of Specialisation.launches."""
     cdef list found = []
     cdef size_t number
     cdef uint64_t most, blocks
@@ -195,7 +224,7 @@ cdef list workers_of(Specialisation code, const Leaf* leaves):
         most = 1
         for task in stack.tasks:
             number = task
-            blocks = code.grid_of(code.tasks[number], leaves)
+            blocks = code.tasks[number].most if code.waits(number, owners) else code.grid_of(code.tasks[number], leaves)
             most = max(most, blocks if code.artifact.target == "x86" else blocks * code.tasks[number].block)
         found.append(most * stack.lanes)
     return found

@@ -254,6 +254,7 @@ cdef class Specialisation:
             config = LaunchConfig(grid=blocks, block=self.tasks[i].block, is_cooperative=cooperative)
             arrays = {s.path: v for s, v in zip(info.slots, values) if s.kind == "pointer"}
             arrays.pop(REPORT, None)  # which is nobody else's
+            arrays.pop(OVERFLOW_PATH, None)
             reads, writes = ([arrays[path] for path in sorted(paths & arrays.keys())] for paths in (info.reads, info.writes))
             found.append((config, self.kernels[i], values, reads, writes))
         return found
@@ -279,7 +280,7 @@ cdef class Specialisation:
         if source.origin == kTemp:
             return temps[source.number]
         if source.origin == kConstant:
-            return (<NDArray>find_field(slot.path))._buffer
+            return self.report if slot.path == OVERFLOW_PATH else (<NDArray>find_field(slot.path))._buffer
         if source.origin == kExtent:
             return leaves[source.number].extents[source.axis]
         if source.number in owners:

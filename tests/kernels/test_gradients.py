@@ -374,13 +374,6 @@ def test_what_has_no_gradient_says_so_when_it_is_asked_for(x):
         in_place.grad(x)
 
 
-def test_gradients_are_no_nodes_of_graphs_yet(x, y):
-    with pytest.raises(
-        RuntimeError, match="cannot be a part of a graph or a capture yet: call it on a stream"
-    ):
-        cg.GraphDef().call(squares.grad, x, y)
-
-
 # Tapes
 
 
