@@ -15,13 +15,6 @@ import cuda_graphs as cg
 from tests.conformance import test_mathematics as law
 from tests.conformance.ptx_differential import Bench
 
-RECORD = Path(__file__).with_name("mathematics_h200.npz")
-EVERY = 8  # of the random arguments; all special ones
-
-
-def kept(values: np.ndarray) -> np.ndarray:
-    return np.concatenate([values[: law.N : EVERY], values[law.N :]])
-
 
 def record(path: Path) -> None:
     device = cg.Device()
@@ -31,7 +24,7 @@ def record(path: Path) -> None:
     found = {}
     for kind in law.KINDS:
         for function in (*law.ONE, *law.TWO):
-            found[law.name_of(function, kind)] = kept(
+            found[law.name_of(function, kind)] = law.kept(
                 law.results(bench, module, kind, function, *law.arguments(kind, function))
             )
     np.savez_compressed(path, made_by=np.array(f"{device.name}: {cg.driver_info()}"), **found)

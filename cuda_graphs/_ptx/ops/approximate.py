@@ -10,7 +10,7 @@ import math
 
 from ..datatypes import Type
 from ..function import FunctionLowering
-from ..rounding import flush, narrow, widen
+from ..rounding import flush, narrow, upper_word, widen
 from ..table import Op, row
 from .packed import apply
 
@@ -45,8 +45,25 @@ def _reciprocal_root(f: FunctionLowering, op: Op, kind: Type, value: str) -> str
     t, suffix = kind.value, f"f{kind.bits}"
     if "ftz" in op:
         value = flush(f, value, t)
+    if kind.bits == 64 and "ftz" in op:
+        return upper_word(f, f.v(f"fdiv {t} 1.0, {f.call(t, f'llvm.sqrt.{suffix}', (t, value))}"))
     root = f.call(t, f"llvm.sqrt.{suffix}", (t, value))
-    return f.v(f"fdiv {t} 1.0, {root}")
+    near = f.v(f"fdiv {t} 1.0, {root}")
+    return near if kind.bits == 64 else _one_newton_step(f, value, near)
+
+
+def _one_newton_step(f: FunctionLowering, x: str, near: str) -> str:
+    """y + y/2 (1 - x y^2), with x y in two floats: half a unit instead of 1.26. Zeros and infinities have no step."""
+    product = f.v(f"fmul float {x}, {near}")
+    minus = f.v(f"fneg float {product}")
+    low = f.call("float", "llvm.fma.f32", ("float", x), ("float", near), ("float", minus))
+    rest = f.call("float", "llvm.fma.f32", ("float", minus), ("float", near), ("float", "1.0"))
+    minus_low = f.v(f"fneg float {low}")
+    rest = f.call("float", "llvm.fma.f32", ("float", minus_low), ("float", near), ("float", rest))
+    half = f.v(f"fmul float {near}, 0.5")
+    better = f.call("float", "llvm.fma.f32", ("float", half), ("float", rest), ("float", near))
+    is_none = f.v(f"fcmp uno float {rest}, {rest}")
+    return f.v(f"select i1 {is_none}, float {near}, float {better}")
 
 
 def _constant(value: float) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ..datatypes import Type
 from ..function import FunctionLowering
-from ..rounding import MODES, arithmetic, flush, flush_wide, fused_to_odd, narrow, saturate, widen
+from ..rounding import MODES, arithmetic, flush, flush_wide, fused_to_odd, narrow, saturate, upper_word, widen
 from ..table import Op, row
 from .packed import apply
 
@@ -41,7 +41,12 @@ def square_root(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("rcp:f", types="f32 f64", mods=f"{ROUNDING} ftz approx", operands="2")
 def reciprocal(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    apply(f, op, operands, lambda f, op, kind, value: _rounded(f, op, kind, "1.0", value, name="div"))
+    apply(f, op, operands, _reciprocal)
+
+
+def _reciprocal(f: FunctionLowering, op: Op, kind: Type, value: str) -> str:
+    result = _rounded(f, op, kind, "1.0", value, name="div")
+    return upper_word(f, result) if kind.bits == 64 and "approx" in op else result
 
 
 def _rounded(f: FunctionLowering, op: Op, kind: Type, *values: str, name: str = "") -> str:
