@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Layouts that generated code agrees on: cgh_launch, the block record, the hidden arguments, shared metadata."""
 
+# The order of cgh_services.
+SERVICES = ("set_conditional", "vprintf", "assert_fail", "trap", "scratch", "clock64", "globaltimer")
+
 # Offsets in cgh_launch.
 LAUNCH = {
     "nctaid.x": 0,

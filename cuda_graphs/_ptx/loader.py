@@ -7,7 +7,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 
-from . import cache, native, native_image, prelude, trace
+from . import abi, cache, native, native_image, trace
 from .errors import INVALID_IMAGE, NO_BINARY_FOR_GPU, ImageError, invalid_ptx
 
 
@@ -53,7 +53,7 @@ class Image(ctypes.Structure):
 # Code gets the entries of cgh_services in one of two ways: what was translated here reads a table of its own, which is
 # filled after linking; a native image imports them by name.
 SERVICES_SYMBOL = "cgh.services"
-SERVICES = (ctypes.c_void_p * len(prelude.SERVICES)).from_address
+SERVICES = (ctypes.c_void_p * len(abi.SERVICES)).from_address
 
 
 Link = Callable[[bytes, list[str], int], native.Code]
@@ -66,7 +66,7 @@ def _with_table(code: bytes, symbols: list[str], services: int) -> native.Code:
 
 
 def _with_imports(code: bytes, symbols: list[str], services: int) -> native.Code:
-    found = zip(prelude.SERVICES, SERVICES(services), strict=True)
+    found = zip(abi.SERVICES, SERVICES(services), strict=True)
     try:
         return native.Code(code, symbols, {f"cgh_{name}": address for name, address in found})
     except RuntimeError as error:  # what it imports or is to export is not there

@@ -12,8 +12,8 @@ from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from cuda_graphs.compiler.fingerprint import llvm_version
 from cuda_graphs.compiler.this_cpu import identity
+from cuda_graphs.compiler.versions import llvm_version
 
 from . import linker, trace
 from .errors import invalid_ptx

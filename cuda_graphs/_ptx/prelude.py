@@ -8,13 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import arrivals, clusters, mbarriers, meetings
-from .abi import TOGETHER_BYTES
+from .abi import SERVICES, TOGETHER_BYTES
 
 if TYPE_CHECKING:
     from .module import ModuleLowering
-
-# The order of cgh_services.
-SERVICES = ("set_conditional", "vprintf", "assert_fail", "trap", "scratch", "clock64", "globaltimer")
 
 # Arguments of llvm.set.rounding, and what the constrained intrinsics must not assume.
 ROUNDING = {"rz": 0, "rn": 1, "rp": 2, "rm": 3}

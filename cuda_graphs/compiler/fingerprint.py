@@ -15,11 +15,9 @@ import enum
 import hashlib
 import inspect
 import os
-import sys
 import types
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +25,7 @@ import numpy as np
 from .annotations import StructSpec
 from .frontend.source import Source
 from .outside import is_installed, is_ours, outside
+from .versions import llvm_version
 
 __all__ = ["Fingerprint", "NoFingerprint", "compiler_hash"]
 
@@ -54,23 +53,6 @@ def compiler_hash() -> str:
             elif entry.name != "__pycache__" and entry.is_dir():
                 folders.append(entry.path)
     return found.hexdigest()
-
-
-def llvm_version() -> str:
-    """Of llvmlite: by the name of the folder that an installer leaves beside it. Metadata take long to read, and the
-    package is not to be looked for by those who need no compiler."""
-    for folder in map(Path, sys.path):
-        if (folder / "llvmlite").is_dir():
-            names = [each.name for each in folder.glob("llvmlite-*.dist-info")]
-            return names[0] if len(names) == 1 else version("llvmlite")
-    return version("llvmlite")
-
-
-def version(name: str) -> str:
-    """Of a package, in any way that it may be installed."""
-    import importlib.metadata
-
-    return importlib.metadata.version(name)
 
 
 class Fingerprint:
