@@ -25,7 +25,7 @@ LIMITS = {
     "cuda_graphs/kernels": 7100,
     "cuda_graphs/interop": 900,
     "cuda_graphs/_hostdriver": 17000,
-    "cuda_graphs/_ptx": 7000,
+    "cuda_graphs/_ptx": 7600,
     "cuda_graphs/_standin": 200,
 }
 
