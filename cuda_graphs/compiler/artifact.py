@@ -46,7 +46,11 @@ YIELDED = 1
 BARRIER = "graph.barrier"  # how the paths of arrays begin by which blocks wait for each other
 MOST_LIGHT = 64  # statements of an iteration that is not heavy
 SHARED_ALIGNMENT = 16  # of arrays that a block shares, for vector accesses
-MOST_SHARED = 48 * 1024  # bytes without asking for more (CUDA C++ Programming Guide, "Compute Capabilities")
+USUAL_SHARED = 48 * 1024  # bytes without asking for more (CUDA C++ Programming Guide, "Compute Capabilities")
+MOST_SHARED = (
+    227 * 1024
+)  # the same with asking, of GPUs that have the most (9.0, 10.0); others have 64, 99 or 163 KiB
+EXCHANGED = 1024  # of the usual bytes, left for what reductions exchange
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,11 @@ class TaskInfo:
     inside: tuple[
         TaskInfo, ...
     ] = ()  # of a resident one: its tasks. All its blocks must run at the same time
+
+    @property
+    def dynamic_bytes(self) -> int:
+        """What a launch must ask for, of `shared_bytes`: all or nothing."""
+        return self.shared_bytes if is_dynamic(self.shared_bytes) else 0
 
 
 # (path, dimensions whose extents come with a call, bytes of what is behind one index in each of them) of an array.
@@ -205,11 +214,16 @@ def is_outside(array: object) -> TypeGuard[ir.Array]:
     return isinstance(array, ir.Array) and array.space is not ir.Space.SHARED
 
 
-def shared_layout(task: ir.Task) -> tuple[dict[ir.Array, int], int]:
+def is_dynamic(shared_bytes: int) -> bool:
+    """Whether the arrays that a block shares are memory that the launch asks for."""
+    return shared_bytes > USUAL_SHARED - EXCHANGED
+
+
+def shared_layout(body: ir.Block) -> tuple[dict[ir.Array, int], int]:
     """Where each array that a block shares begins, in bytes, and the size of all."""
     found: dict[ir.Array, int] = {}
     end = 0
-    for statement in ir.walk(task.body):
+    for statement in ir.walk(body):
         array = getattr(statement, "array", None)
         if isinstance(array, ir.Array) and array.space is ir.Space.SHARED and array not in found:
             found[array] = end
@@ -295,7 +309,7 @@ def describe(task: ir.Task) -> TaskInfo:
     return TaskInfo(
         task.name, task.loop is not None, tuple(slot for slot, _ in layout(task)), frozenset(reads), frozenset(writes),
         iterations(task), ir.line_of(task.loc), axes_of(task), settings_of(task).block_dim,
-        task.loop is not None and task.loop.blocks > 0, shared_layout(task)[1],
+        task.loop is not None and task.loop.blocks > 0, shared_layout(task.body)[1],
         any(isinstance(each, ir.Print) for each in ir.walk(task.body)), settings_of(task).parallelize,
         bool(task.bins or task.sums), is_heavy(task),
     )  # fmt: skip

@@ -21,7 +21,8 @@ _in_kernels = in_kernels_only("cg.block")
 
 @_in_kernels
 def shared_array(dtype: Any, shape: Any) -> Any:
-    """An array that the threads of a block share, 48 KiB in all of a loop; what is in it at first is not defined."""
+    """An array that the threads of a block share; what is in it at first is not defined. Those of a loop have 48 KiB
+    together on every GPU, and up to 227 KiB on some."""
 
 
 @_in_kernels

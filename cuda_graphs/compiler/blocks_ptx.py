@@ -12,6 +12,7 @@ A reduction over a block is one over each warp, then one over the results of the
 from __future__ import annotations
 
 from . import ir
+from .artifact import is_dynamic, shared_layout
 from .collectives import COLLECTIVES, WARP, Row
 from .lanes_ptx import FULL, GpuLanes, when
 from .llvm import Emitter
@@ -36,9 +37,19 @@ class GpuTeam(Team):
         self.shares = False
         self.active: str | None = None  # whether the thread has an iteration, where it may have none
         self.tid = e.let(f"zext i32 {self.lanes.thread} to i64")
-        for array in dict.fromkeys(getattr(s, "array", None) for s in ir.walk(loop.body)):
-            if isinstance(array, ir.Array) and array.space is ir.Space.SHARED:
+        places, size = shared_layout(loop.body)
+        for array, offset in places.items():
+            if is_dynamic(size):
+                self.place_dynamic(array, offset)
+            else:
                 self.share(array)
+
+    def place_dynamic(self, array: ir.Array, offset: int) -> None:
+        """Memory of the block that a launch asks for (PTX ISA, "Dynamic shared memory": .extern, without a size)."""
+        self.shares = True
+        name = f"@{self.name}_dynamic"
+        self.e.declare(name, f"{name} = external addrspace(3) global [0 x i8], align 16")
+        self.e.addresses[array] = self.e.let(f"getelementptr i8, ptr addrspace(3) {name}, i64 {offset}")
 
     def share(self, array: ir.Array) -> None:
         """Memory of the block."""

@@ -120,7 +120,7 @@ class CompileValueError(CompileError, ValueError):
 
 
 class CompileSharedMemoryError(CompileValueError):
-    """The blocks of a loop share more memory than there is on every GPU."""
+    """The blocks of a loop share more memory than any GPU has for them."""
 
 
 class CompileResidentError(CompileValueError):

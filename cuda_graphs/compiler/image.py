@@ -26,7 +26,11 @@ def native_image(code: bytes, tasks: Iterable[TaskInfo], cpu: Mapping[str, Any])
     """The image of an object file and its entries. `cpu` says what the code needs: {"triple", "features"}, and by
     "made_here" where that is known to be so (this_cpu.py)."""
     entries = [
-        {"name": t.entry, "params": [(s.offset, s.size) for s in t.slots], "shared": t.shared_bytes}
+        {
+            "name": t.entry,
+            "params": [(s.offset, s.size) for s in t.slots],
+            "shared": t.shared_bytes - t.dynamic_bytes,
+        }
         for t in tasks
     ]
     text = json.dumps({**cpu, "entries": entries}).encode()

@@ -134,7 +134,7 @@ class X86:
         e = Lanes(self, declarations)
         e.families = task.families
         self.receive(e, slots)
-        for array, offset in shared_layout(task)[0].items():
+        for array, offset in shared_layout(task.body)[0].items():
             e.addresses[array] = e.let(f"getelementptr i8, ptr %shared, i64 {offset}")
         for statement in task.body.body:
             if statement is task.loop:

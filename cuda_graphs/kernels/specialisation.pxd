@@ -39,6 +39,7 @@ cdef struct Task:
     CUfunction function
     unsigned int block         # threads
     unsigned int most          # blocks, however many iterations there are
+    unsigned int shared        # bytes of dynamic shared memory
     bint cooperative           # they wait for each other
     vector[Trips] loops        # of a resident one several, else one
     vector[Source] parameters

@@ -31,7 +31,7 @@ from cuda_graphs.kernels.checkpoints import status_of
 from cuda_graphs.kernels.emission import ConditionSlot
 from cuda_graphs.kernels.ndarray import FIELD, address_of, find_field
 from cuda_graphs.kernels.reports import overflow_report
-from cuda_graphs.kernels.targets import CODE_TYPES, current_device, memory_may_go
+from cuda_graphs.kernels.targets import CODE_TYPES, current_device, dynamic_shared, memory_may_go, most_blocks
 from cuda_graphs.kernels.temporaries import new_memory
 
 ctypedef const void* Pointer
@@ -167,7 +167,8 @@ cdef class Specialisation:
             (<Pointer*>given)[k] = self.place_of(task.parameters[k], now.leaves, now.temps, now.seed)
         now.failed = number
         return driver().cuLaunchKernel(
-            task.function, self.grid_of(task[0], now.leaves), 1, 1, task.block, 1, 1, 0, now.stream, <void**>given, NULL,
+            task.function, self.grid_of(task[0], now.leaves), 1, 1, task.block, 1, 1, task.shared, now.stream, <void**>given,
+            NULL,
         )
 
     cdef CUresult follow(self, size_t begin, size_t end, Launching* now) noexcept nogil:
@@ -251,7 +252,9 @@ cdef class Specialisation:
             values = tuple([self._value(slot, i, k, leaves, owners, temps, seed) for k, slot in slots])
             blocks = self.tasks[i].most if self.waits(i, owners) else self.grid_of(self.tasks[i], leaves)
             cooperative = bool(self.tasks[i].cooperative)
-            config = LaunchConfig(grid=blocks, block=self.tasks[i].block, is_cooperative=cooperative)
+            config = LaunchConfig(
+                grid=blocks, block=self.tasks[i].block, shmem_size=self.tasks[i].shared, is_cooperative=cooperative
+            )
             arrays = {s.path: v for s, v in zip(info.slots, values) if s.kind == "pointer"}
             arrays.pop(REPORT, None)  # which is nobody else's
             arrays.pop(OVERFLOW_PATH, None)
@@ -462,13 +465,13 @@ cdef int add_task(Specialisation self, maker, info, Kernel kernel, shape) except
     cdef Task task
     task.function = <CUfunction><void*>raw_of(kernel._h)  # cuda.h allows a CUkernel here
     cdef bint stacked = any([slot.path in maker.stacks for slot in info.slots])
-    task.block, task.most, task.cooperative = 1, 1, False
+    task.block, task.most, task.shared, task.cooperative = 1, 1, dynamic_shared(kernel, info), False
     if info.inside:
         add_resident(self, task, maker, info, kernel, shape)
     elif info.parallel:
         shape = shape.of(info)
         task.block = info.block_dim or shape.block
-        task.most = most_blocks(kernel, task.block, shape.waves)
+        task.most = most_blocks(kernel, task.block, task.shared, shape.waves)
         if info.threads is not None and self.artifact.target == "x86":  # where a block is run by one thread
             task.most = min(task.most, <unsigned int>info.threads)
         if stacked:
@@ -514,12 +517,6 @@ cdef int add_source(vector[Source]& sources, tuple parts) except -1:
     source.origin, source.number, source.axis, source.width = <Origin><int>parts[0], parts[1], parts[2], parts[3]
     sources.push_back(source)
     return 0
-
-
-cdef unsigned int most_blocks(Kernel kernel, int block, int waves) except 0:
-    """As many blocks as run at a time, so many times."""
-    resident = kernel.occupancy.max_active_blocks_per_multiprocessor(block, 0)
-    return max(1, waves * resident * current_device().properties.multiprocessor_count)
 
 
 class SourceMaker:

@@ -19,7 +19,9 @@ __all__ = [
     "CODE_TYPES",
     "Shape",
     "current_device",
+    "dynamic_shared",
     "memory_may_go",
+    "most_blocks",
     "target_named",
     "target_of",
 ]
@@ -87,6 +89,31 @@ def current_device() -> Device:
     if device._context is None:
         device.set_current()
     return device
+
+
+def dynamic_shared(kernel: Kernel, info: TaskInfo) -> int:
+    """How many bytes a launch of the task asks for, which the kernel is made to allow.
+
+    Raises:
+        ValueError: The device has less.
+    """
+    if info.dynamic_bytes == 0:
+        return 0
+    device = current_device()
+    most = device.properties.max_shared_memory_per_block_optin - kernel.attributes.shared_size_bytes
+    if info.dynamic_bytes > most:
+        raise ValueError(
+            f"line {info.line}: the blocks of this loop share {info.dynamic_bytes} bytes, and device "
+            f"{device.device_id} has {most} for them: take smaller tiles, or a smaller type"
+        )
+    kernel.attributes.max_dynamic_shared_size_bytes = info.dynamic_bytes
+    return info.dynamic_bytes
+
+
+def most_blocks(kernel: Kernel, block: int, shared: int, waves: int) -> int:
+    """As many blocks as run at a time, so many times."""
+    resident = kernel.occupancy.max_active_blocks_per_multiprocessor(block, shared)
+    return max(1, waves * resident * current_device().properties.multiprocessor_count)
 
 
 def memory_may_go() -> bool:

@@ -323,7 +323,9 @@ def on_ptx(program, arrays, flat, shape=(2, 32)):
         values = [slot_value(slot, what, arrays, temps, flat) for slot, what in slots[number]]
         grid, block = shape if info.parallel else (1, 1)
         grid = 1 if info.inside else grid  # blocks run one after the other here
-        loaded.launch(info.entry, grid, info.block_dim if info.blocks else block, *values)
+        loaded.launch(
+            info.entry, grid, info.block_dim if info.blocks else block, *values, shared=info.dynamic_bytes
+        )
 
     run_plan(artifact.plan, run, services.conditions)
     printed["ptx"] = "".join(services.printed)
@@ -347,7 +349,9 @@ def on_gpu(program, arrays, flat, shape=(2, 32)):
     for slots, info in zip(layouts(program), artifact.tasks, strict=True):
         grid, block = shape if info.parallel else (1, 1)
         block = info.block_dim if info.blocks else block
-        config = cuda_graphs.LaunchConfig(grid, None, block, is_cooperative=bool(info.inside))
+        config = cuda_graphs.LaunchConfig(
+            grid, None, block, shmem_size=info.dynamic_bytes, is_cooperative=bool(info.inside)
+        )
         values = []
         for slot, what in slots:
             if slot.kind == "condition":
@@ -356,7 +360,10 @@ def on_gpu(program, arrays, flat, shape=(2, 32)):
             value = slot_value(slot, what, arrays, temps, flat)
             bits = buffers[slot.path] if slot.kind == "pointer" else int.from_bytes(value.tobytes(), "little")
             values.append(bits)
-        launches.append((config, code.get_kernel(info.entry), values, (), ()))
+        kernel = code.get_kernel(info.entry)
+        if info.dynamic_bytes:
+            kernel.attributes.max_dynamic_shared_size_bytes = info.dynamic_bytes
+        launches.append((config, kernel, values, (), ()))
     definition = cuda_graphs.GraphDef()
     Emission(definition, launches, artifact.plan, artifact.early)
     definition.instantiate().launch(stream)

@@ -207,6 +207,27 @@ for bi, bj, i, j in cg.blocks((x.shape[0] // 8, x.shape[1] // 8), (8, 8)):
     np.testing.assert_array_equal(run(body, x, np.zeros((40, 24), np.float32)), x.T)
 
 
+def test_arrays_that_a_launch_must_ask_for_are_apart_and_beside_reductions():
+    """60,000 bytes in two arrays, of which one begins behind the other, and what a reduction exchanges."""
+    body = """
+for b, t in cg.blocks(3, 64):
+    wide = cg.block.shared_array(cg.f32, 10000)
+    small = cg.block.shared_array(cg.u16, 10000)
+    for k in range(t, 10000, 64):
+        wide[k] = x[k] + b
+        small[k] = cg.cast(10000 - k, cg.u16)
+    cg.block.sync()
+    total = cg.block.reduce_add(small[t])
+    for k in range(t, 10000, 64):
+        y[b * 10000 + k] = wide[9999 - k] + small[k] + total
+"""
+    x = np.arange(10000, dtype=np.float32)
+    found = run(body, x, np.zeros(30000, np.float32)).reshape(3, 10000)
+    total = np.uint16(sum(10000 - k for k in range(64)) % 2**16)
+    for b in range(3):
+        np.testing.assert_array_equal(found[b], x[::-1] + b + (10000 - x) + np.float32(total))
+
+
 @pytest.mark.parametrize("size", [32, 64, 128])
 def test_a_tree_of_halves_sums_in_a_while_loop_with_a_barrier(size):
     body = """
@@ -432,17 +453,17 @@ REFUSED = {
         errors.CompileStaticError,
     ),
     "elements of a shared array": (LOOP + "  s = cg.block.shared_array(3, 8)", errors.CompileTypeError),
-    "48 KiB (49152) is the limit": (
-        LOOP + "  s = cg.block.shared_array(cg.f64, 6145)\n  s[t] = 0",
+    "227 KiB (232448) is the limit": (
+        LOOP + "  s = cg.block.shared_array(cg.f64, 29057)\n  s[t] = 0",
         errors.CompileSharedMemoryError,
     ),
-    "arrays of 40000, 16000": (
+    "arrays of 200000, 40000": (
         LOOP
-        + "  s = cg.block.shared_array(cg.f32, 10000)\n  r = cg.block.shared_array(cg.i32, 4000)\n  s[t] = r[t]",
+        + "  s = cg.block.shared_array(cg.f32, 50000)\n  r = cg.block.shared_array(cg.i32, 10000)\n  s[t] = r[t]",
         errors.CompileSharedMemoryError,
     ),
     "and 264 of reductions": (
-        LOOP + "  s = cg.block.shared_array(cg.f32, 12288)\n  s[t] = cg.block.reduce_add(t)",
+        LOOP + "  s = cg.block.shared_array(cg.f32, 58112)\n  s[t] = cg.block.reduce_add(t)",
         errors.CompileSharedMemoryError,
     ),
     "index 64 is outside": (

@@ -7,13 +7,14 @@ import ast
 import logging
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import cuda_graphs as cg
 from cuda_graphs import testing
-from cuda_graphs.kernels import options
+from cuda_graphs.kernels import options, targets
 from tests.kernels.graph_kernels import (
     array,
     body,
@@ -308,18 +309,53 @@ def test_each_device_has_a_graph_of_its_own(run_child, driver):
     assert (found.returncode, found.stderr) == (0, "")
 
 
-def test_memory_of_blocks_beyond_what_needs_no_attribute_is_refused():
-    """R36: so that no node needs an attribute for it"""
+@pytest.mark.parametrize("count", [12_000, 12_033, 40_000])
+def test_nodes_whose_blocks_share_more_than_usual_have_the_attribute_for_it(count):
+    """R36: 48 KiB are what needs none"""
+
+    @cg.kernel(graph=True)
+    def turned(x: f32_1d, y: f32_1d, size: cg.template):
+        for b, t in cg.blocks(3, 32):
+            tile = cg.block.shared_array(cg.f32, size)
+            for k in range(t, size, 32):
+                tile[k] = x[k] + b
+            cg.block.sync()
+            for k in range(t, size, 32):
+                y[b * size + k] = tile[size - 1 - k]
+
+    values = np.arange(count, dtype="f")
+    x, y = array(values), array(np.zeros(3 * count))
+    (node,) = turned.graph(x, y, count).nodes()
+    asked = node.config.shmem_size
+    assert asked == (-(-4 * count // 16) * 16 if count > 12_032 else 0)
+    assert node.kernel.attributes.max_dynamic_shared_size_bytes >= asked
+    wanted = np.concatenate([values[::-1] + b for b in range(3)])
+    for _ in range(2):
+        y.fill(0)
+        turned(x, y, count)
+        assert np.array_equal(y.to_numpy(), wanted)
+    assert counters(turned) == (1, 1, True)
+    cg.kernel(turned.__wrapped__)(x, array(np.zeros(3 * count)), count)
+
+
+def test_a_device_that_has_less_memory_for_blocks_says_so(monkeypatch):
+    """R36"""
+    device = SimpleNamespace(
+        device_id=0, properties=SimpleNamespace(max_shared_memory_per_block_optin=99 * 1024)
+    )
+    monkeypatch.setattr(targets, "current_device", lambda: device)
 
     @cg.kernel(graph=True)
     def large(x: f32_1d):
-        for b, t in cg.blocks(2, 32):
-            tile = cg.block.shared_array(cg.f32, 12_289)
+        for _, t in cg.blocks(1, 32):
+            tile = cg.block.shared_array(cg.f32, 30_000)
             tile[t] = x[t]
             cg.block.sync()
-            x[t] = tile[31 - t] + b
+            x[t] = tile[31 - t]
 
-    with pytest.raises(cg.CompileSharedMemoryError, match="48 KiB"):
+    with pytest.raises(
+        ValueError, match="share 120000 bytes, and device 0 has 101376 for them: take smaller tiles"
+    ):
         large(array(np.zeros(32)))
 
 

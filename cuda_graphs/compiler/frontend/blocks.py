@@ -134,14 +134,14 @@ def shared_array(frame: Frame, dtype: Any, shape: Any) -> ir.Array:
 
 
 def check_size(frame: Frame, team: Team) -> None:
-    """That what a block shares is there on every GPU."""
+    """That what a block shares is there on a GPU."""
     sizes = [math.prod(each.shape or ()) * each.element.size for each in team.arrays]
     total = sum(-(-size // SHARED_ALIGNMENT) * SHARED_ALIGNMENT for size in sizes) + team.exchange
     if total > MOST_SHARED:
         more = f" and {team.exchange} of reductions" if team.exchange else ""
         raise fail(
             CompileSharedMemoryError, frame.builder.loc, f"the blocks of this loop share {total} bytes: arrays of "
-            f"{', '.join(map(str, sizes))}{more}; 48 KiB ({MOST_SHARED}) is the limit",
+            f"{', '.join(map(str, sizes))}{more}; 227 KiB ({MOST_SHARED}) is the limit",
             "take smaller tiles, or a smaller type",
         )  # fmt: skip
 

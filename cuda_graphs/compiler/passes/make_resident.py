@@ -15,8 +15,9 @@ from itertools import groupby
 from .. import ir
 from ..artifact import (
     BARRIER,
-    MOST_SHARED,
+    EXCHANGED,
     SHARED_ALIGNMENT,
+    USUAL_SHARED,
     is_heavy,
     layout,
     settings_of,
@@ -106,10 +107,10 @@ def obstacle(tasks: list[ir.Task]) -> CompileError | None:
                 "give them blocks of one size, or leave loop and chain at \"auto\"",
             )  # fmt: skip
     shared = sum(shared_by(task) for task in tasks)
-    if shared > MOST_SHARED:
+    if shared > USUAL_SHARED - EXCHANGED:
         return fail(
             CompileResidentError, tasks[0].loc, f"the blocks of these tasks share {shared} bytes together, and one "
-            f"launch has {MOST_SHARED}: they cannot be resident",
+            f"launch has {USUAL_SHARED - EXCHANGED}: they cannot be resident",
             "share less, or leave loop and chain at \"auto\"",
         )  # fmt: skip
     return None
@@ -119,4 +120,4 @@ def shared_by(task: ir.Task) -> int:
     """Bytes that blocks of a GPU share in the task, at most."""
     exchange = -(-EXCHANGE // SHARED_ALIGNMENT) * SHARED_ALIGNMENT
     team = exchange if task.loop is not None and task.loop.blocks else 0
-    return shared_layout(task)[1] + team + BYTES * len(task.bins) + SUM * min(len(task.sums), JOINED)
+    return shared_layout(task.body)[1] + team + BYTES * len(task.bins) + SUM * min(len(task.sums), JOINED)
