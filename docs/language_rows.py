@@ -49,7 +49,7 @@ EXPRESSIONS = {
     ),
     ast.Attribute: (
         "t = ball.radius + v.x + x.shape[0]",
-        "members, components, `shape` and `dtype` of arrays",
+        "members, components, `shape`, `dtype` and `grad` of arrays",
     ),
     ast.Subscript: ("t = plane[n, k] + v[0] + m[0, 1]", "no slices; components by constants"),
     ast.BinOp: ("t = a * b", "of vectors component by component; `@` of matrices and vectors"),

@@ -47,10 +47,10 @@ def misfit(u: Planes, seen: Planes, loss: cg.types.ndarray(f64, ndim=0)):
 
 
 @cg.kernel
-def descend(q: Plane, slope: Plane, last: Plane, rate: f64, push: f64):
+def descend(q: Plane, last: Plane, rate: f64, push: f64):
     """One of Nesterov's steps: `last` is the guess before, `q` one that is pushed on from it."""
     for i, j in q:
-        better = max(q[i, j] - rate * slope[i, j], 0.0)
+        better = max(q[i, j] - rate * q.grad[i, j], 0.0)
         q[i, j] = better + push * (better - last[i, j])
         last[i, j] = better
 
@@ -98,8 +98,7 @@ class Plate:
             losses.append(self.loss[()])
             if number == 0:
                 rate = self.largest_rate()
-            assert self.q.grad is not None
-            descend(self.q, self.q.grad, self.last, rate, number / (number + 3))
+            descend(self.q, self.last, rate, number / (number + 3))
         return losses
 
     def largest_rate(self) -> float:

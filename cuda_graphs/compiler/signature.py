@@ -30,7 +30,7 @@ from .errors import CompileSyntaxError, CompileTypeError, fail
 from .ir import Loc
 from .types import SCALARS, ScalarType, bool_, f32, i32, pointer
 
-__all__ = ["declared", "has_gradient", "is_method", "resolve", "specialise"]
+__all__ = ["declared", "has_gradient", "is_method", "names_gradients", "resolve", "specialise"]
 
 BY_DTYPE = {type.dtype: type for type in SCALARS.values() if type.dtype is not None}
 NUMPY = {np.dtype(dtype).type: type for dtype, type in BY_DTYPE.items()}
@@ -153,6 +153,11 @@ def spec(annotation: Any, value: Any, path: str) -> Spec:
             for m in members
         ),
     )
+
+
+def names_gradients(function: Callable[..., Any]) -> bool:
+    """Whether a kernel may use the gradients of its parameters by name, as in x.grad[i]: they come with it then."""
+    return "grad" in function.__code__.co_names
 
 
 def has_gradient(spec: Spec) -> bool:

@@ -23,7 +23,7 @@ from cuda_graphs._handles.capture_handles cimport may_be_captured
 from cuda_graphs._handles.graph_handles cimport current_context
 from cuda_graphs._handles.handles cimport raw_of
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
-from cuda_graphs.kernels.arguments cimport Reader, kAlone, kWithDual, reader_of
+from cuda_graphs.kernels.arguments cimport Reader, kAlone, kWithDual, kWithGrad, reader_of
 from cuda_graphs.kernels.captures cimport captures_for_others, is_captured
 from cuda_graphs.kernels.foreign cimport Foreign
 from cuda_graphs.kernels.guards cimport Guards
@@ -38,7 +38,7 @@ from cuda_graphs.compiler import trace
 from cuda_graphs.compiler.artifact import START
 from cuda_graphs.compiler.cache import cached_compile
 from cuda_graphs.compiler.errors import CompileError
-from cuda_graphs.compiler.signature import declared, has_gradient
+from cuda_graphs.compiler.signature import declared, has_gradient, names_gradients
 from cuda_graphs.errors import CUDANotSupportedError
 from cuda_graphs.graph.captured_place import BorrowedCapture, CapturedPlace
 from cuda_graphs.kernels.forgetting import know
@@ -547,7 +547,7 @@ cdef class KernelFunction:
 
 def kernel_of(function, options, known=None):
     """The kernel of a function; `known`: annotations that its source does not have."""
-    return begin(KernelFunction, function, options, known, kAlone)
+    return begin(KernelFunction, function, options, known, kWithGrad if names_gradients(function) else kAlone)
 
 
 cdef KernelFunction begin(cls, function, options, known, int beside):

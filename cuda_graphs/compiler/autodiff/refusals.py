@@ -10,7 +10,7 @@ from ..ops import OPS
 from .activity import Activity
 from .places import Places
 
-__all__ = ["refuse_constructs", "refuse_flows"]
+__all__ = ["refuse_constructs", "refuse_flows", "refuse_gradients"]
 
 
 def refused(loc: ir.Loc | None, cause: str, remedy: str) -> CompileError:
@@ -48,6 +48,7 @@ def refuse_constructs(kernel: ir.Kernel) -> None:
             kernel.loc, f"no array that {kernel.name} uses has a gradient",
             "make arrays with needs_grad=True: cg.ndarray(cg.f32, n, needs_grad=True)",
         )  # fmt: skip
+    refuse_gradients(kernel)
     if kernel.checkpoints:
         raise refused(
             kernel.loc, "a kernel with checkpoints has no gradient", "take the gradient of one without"
@@ -70,6 +71,16 @@ def refuse_constructs(kernel: ir.Kernel) -> None:
             raise refused(
                 statement.loc, "what an atomic returns depends on the order of iterations, which nobody knows",
                 "compute the place or value from the loop variables",
+            )  # fmt: skip
+
+
+def refuse_gradients(kernel: ir.Kernel) -> None:
+    """Refuse a kernel that uses gradients."""
+    for array in kernel.arrays:
+        if array.path.endswith(".grad"):
+            raise refused(
+                kernel.loc, f"{kernel.name} uses {array.path}: there are no second derivatives",
+                "differentiate a kernel that does not",
             )  # fmt: skip
 
 

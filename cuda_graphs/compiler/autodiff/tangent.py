@@ -20,6 +20,7 @@ from ..passes.copy import Copier
 from .activity import edges
 from .derivatives import contribution
 from .forward import zero
+from .refusals import refuse_gradients
 
 __all__ = ["constant", "tangent"]
 
@@ -40,6 +41,7 @@ def constant(kernel: ir.Kernel) -> ir.Kernel:
 
 
 def _kernel(kernel: ir.Kernel, sources: set[ir.Array]) -> ir.Kernel:
+    refuse_gradients(kernel)
     if kernel.checkpoints:
         raise refused(kernel.loc, "a kernel with checkpoints has no duals", "differentiate one without")
     varied = all_varied(kernel, sources)

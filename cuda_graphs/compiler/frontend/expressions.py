@@ -14,6 +14,7 @@ from .. import ir
 from ..builder import SYMBOLS
 from ..errors import CompileNameError, CompileStaticError, CompileSyntaxError, CompileTypeError, fail
 from ..outside import dotted
+from ..signature import names_gradients
 from ..types import ScalarType, bool_, i32, promote
 from .functions import Frame, kind_of
 from .places import broadcast, component, element, extent, field_or_value, item, python_value, read, swizzle
@@ -87,6 +88,8 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
             return tuple(extent(frame, owner, axis) for axis in range(outer))
         if node.attr == "dtype":
             return owner.element
+        if node.attr == "grad":
+            return gradient_of(frame, owner)
     if isinstance(owner, (Vector, VectorElement)) and set(node.attr) <= set("xyzw"):
         return swizzle(frame, owner.places if isinstance(owner, VectorElement) else owner, node.attr)
     if isinstance(owner, (Vector, VectorElement, ir.Array)):
@@ -116,11 +119,35 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
     return found
 
 
+def gradient_of(frame: Frame, array: ir.Array) -> ir.Array:
+    """The array of the gradient of an array, which comes with it."""
+    if not array.needs_grad:
+        raise fail(
+            CompileNameError, frame.builder.loc, f"{kind_of(array)} has no gradient",
+            "make it with needs_grad=True, and have its parameter not say needs_grad=False",
+        )  # fmt: skip
+    root = frame.root
+    if array.space is ir.Space.PARAM and not names_gradients(root.source.function):
+        raise fail(
+            CompileSyntaxError, frame.builder.loc,
+            f"{array.path}.grad is of a parameter of {root.source.function.__name__}, which does not name it",
+            f"pass it from there: f({array.path}.grad)",
+        )  # fmt: skip
+    path = f"{array.path}.grad"
+    found = next((each for each in root.arrays if each.path == path), None)
+    if found is None:
+        found = ir.replace(array, path=path, needs_grad=False, needs_dual=False)
+        root.arrays.append(found)
+    return found
+
+
 def method_of(frame: Frame, owner: Any, name: str) -> Bound:
     from .linear import METHODS
 
     if isinstance(owner, ir.Array) or name not in METHODS:
-        known = "shape and dtype" if isinstance(owner, ir.Array) else f"x, y, z, w, {', '.join(METHODS)}"
+        known = (
+            "shape, dtype and grad" if isinstance(owner, ir.Array) else f"x, y, z, w, {', '.join(METHODS)}"
+        )
         raise fail(
             CompileNameError, frame.builder.loc, f"{kind_of(owner)} has no member {name!r}", f"it has {known}"
         )
