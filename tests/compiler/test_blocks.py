@@ -213,19 +213,21 @@ def test_arrays_that_a_launch_must_ask_for_are_apart_and_beside_reductions():
 for b, t in cg.blocks(3, 64):
     wide = cg.block.shared_array(cg.f32, 10000)
     small = cg.block.shared_array(cg.u16, 10000)
-    for k in range(t, 10000, 64):
-        wide[k] = x[k] + b
-        small[k] = cg.cast(10000 - k, cg.u16)
+    wide[t] = x[t] + b
+    wide[9936 + t] = x[t] - b
+    small[t] = cg.cast(t, cg.u16)
+    small[9936 + t] = cg.cast(100 + t, cg.u16)
     cg.block.sync()
-    total = cg.block.reduce_add(small[t])
-    for k in range(t, 10000, 64):
-        y[b * 10000 + k] = wide[9999 - k] + small[k] + total
+    total = cg.block.reduce_add(small[9999 - t])
+    y[b * 128 + t] = wide[63 - t] + small[t] + total
+    y[b * 128 + 64 + t] = wide[9999 - t] + small[9936 + t] + total
 """
-    x = np.arange(10000, dtype=np.float32)
-    found = run(body, x, np.zeros(30000, np.float32)).reshape(3, 10000)
-    total = np.uint16(sum(10000 - k for k in range(64)) % 2**16)
+    x = numbers(64)
+    found = run(body, x, np.zeros(3 * 128, np.float32)).reshape(3, 2, 64)
+    total, t = np.float32(sum(100 + k for k in range(64))), np.arange(64, dtype=np.float32)
     for b in range(3):
-        np.testing.assert_array_equal(found[b], x[::-1] + b + (10000 - x) + np.float32(total))
+        np.testing.assert_array_equal(found[b, 0], x[::-1] + np.float32(b) + t + total)
+        np.testing.assert_array_equal(found[b, 1], x[::-1] - np.float32(b) + (100 + t) + total)
 
 
 @pytest.mark.parametrize("size", [32, 64, 128])

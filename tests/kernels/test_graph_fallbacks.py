@@ -317,25 +317,27 @@ def test_nodes_whose_blocks_share_more_than_usual_have_the_attribute_for_it(coun
     def turned(x: f32_1d, y: f32_1d, size: cg.template):
         for b, t in cg.blocks(3, 32):
             tile = cg.block.shared_array(cg.f32, size)
-            for k in range(t, size, 32):
-                tile[k] = x[k] + b
+            tile[t] = x[t] + b
+            tile[size - 32 + t] = x[t] - b
             cg.block.sync()
-            for k in range(t, size, 32):
-                y[b * size + k] = tile[size - 1 - k]
+            y[b * 64 + t] = tile[31 - t]
+            y[b * 64 + 32 + t] = tile[size - 1 - t]
 
-    values = np.arange(count, dtype="f")
-    x, y = array(values), array(np.zeros(3 * count))
+    values = np.arange(32, dtype="f")
+    x, y = array(values), array(np.zeros(3 * 64))
     (node,) = turned.graph(x, y, count).nodes()
     asked = node.config.shmem_size
     assert asked == (-(-4 * count // 16) * 16 if count > 12_032 else 0)
     assert node.kernel.attributes.max_dynamic_shared_size_bytes >= asked
-    wanted = np.concatenate([values[::-1] + b for b in range(3)])
+    wanted = np.concatenate([values[::-1] + sign * b for b in range(3) for sign in (1, -1)])
     for _ in range(2):
         y.fill(0)
         turned(x, y, count)
         assert np.array_equal(y.to_numpy(), wanted)
     assert counters(turned) == (1, 1, True)
-    cg.kernel(turned.__wrapped__)(x, array(np.zeros(3 * count)), count)
+    y.fill(0)
+    cg.kernel(turned.__wrapped__)(x, y, count)
+    assert np.array_equal(y.to_numpy(), wanted)
 
 
 def test_a_device_that_has_less_memory_for_blocks_says_so(monkeypatch):
