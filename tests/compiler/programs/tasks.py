@@ -145,12 +145,9 @@ def function(w: Writer) -> list[str]:
     for _ in range(1 + w.below(3)):
         body += statement(w)
     last = w.int(2) if result == "int" else w.float(2)
-    declared = [
-        p if k != "array" else f"{p}: ndarray(i32, 1)" for p, k in zip(parameters, kinds, strict=True)
-    ]
     loops = any(word in line for line in body for word in ("for ", "func"))
     w.functions.append((name, result, kinds, loops))
-    return ["@cg.func", f"def {name}({', '.join(declared)}):", *indented([*body, f"return {last}"]), ""]
+    return ["@cg.func", f"def {name}({', '.join(parameters)}):", *indented([*body, f"return {last}"]), ""]
 
 
 def kernel(w: Writer) -> list[str]:
