@@ -4,8 +4,8 @@
 
 They compute in f64, so that what is rounded is nearly the true value: x = n pi/2 + r, with pi/2 in two parts of which
 n times the first is exact, then polynomials of r^2 for the sine and the cosine of r. From 2^19 on, and for what is no
-number, libm's function is called. A number and a lane go through the same operations, so a loop gives the same bits
-with lanes and without.
+number, libm's function is called. A number and a lane go through the same operations, so what a loop leaves over gets
+the bits that lanes have. Where there are no lanes libm is faster.
 
 The polynomials were fitted to sin(r)/r and cos(r) over [-pi/4, pi/4] (least squares at Chebyshev nodes, reweighted
 until errors are even). They are off by 6e-12 and 6e-11 at most, where f32 has steps of 6e-8.

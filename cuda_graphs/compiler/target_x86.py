@@ -106,8 +106,8 @@ class X86:
         return 1 if spread is None else spread.width
 
     def function(self, e: Emitter, name: str, type: ScalarType, args: list[str]) -> str:
-        """Our own, LLVM's intrinsic where there is one, else libm's function."""
-        if type == f32 and name in sines.OF_F32:
+        """LLVM's intrinsic where there is one, else libm's function; beside lanes, what these call."""
+        if type == f32 and name in sines.OF_F32 and isinstance(e, Lanes) and e.workers > 1:
             return sines.call(e, name, 0, args[0])
         t = llvm_type(type)
         symbol = (

@@ -109,7 +109,23 @@ def k(x: ndarray({type}, 1), out: ndarray({type}, 1)):
     np.testing.assert_array_equal(found, [wanted])
 
 
+def after_a_loop(x: cg.ndarray(cg.f32, 2), out: cg.ndarray(cg.f32, 1)):
+    for i in range(x.shape[0]):
+        least = 1000.0
+        for j in range(x.shape[1]):
+            least = min(least, x[i, j])
+        out[0] += least
+
+
+def test_what_a_loop_reads_does_not_come_again_after_it():
+    x = np.random.default_rng(3).integers(1, 100, (40, 5)).astype(np.float32)
+    given = {"x": x, "out": np.zeros(1, np.float32)}
+    assert atomics_inside(after_a_loop, **given) == 0
+    np.testing.assert_array_equal(run_all(after_a_loop, **given)["out"], x.min(1).sum())
+
+
 STAY = {
+    "a load that comes again": "for k in range(3):\n            y[0] += x[k]",
     "who looks at the old value": "old = cg.atomic_add(y[0], 1)\n        x[i] = old",
     "another element each time": "y[x[i] & 7] += 1",
     "a load of the array": "y[0] += y[1]",

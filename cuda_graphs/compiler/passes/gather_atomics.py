@@ -100,8 +100,7 @@ class Accesses:
         self.fits = {
             s for s in self.touched if isinstance(s, ir.Atomic) and s not in used and is_exact(s) and fits(s)
         }
-        looped = any(isinstance(s, (ir.For, ir.While)) for s in inside)
-        self.end = len(self.touched) if looped else 0  # behind all atomics, where loads come again
+        self.ends = ends_of(inside, self.touched)
         arrays = dict.fromkeys(array_of(s) for s in self.touched)
         self.uses = {array: Uses() for array in arrays}
         aliases = {array: [other for other in arrays if may_alias(array, other)] for array in arrays}
@@ -117,7 +116,7 @@ class Accesses:
         elif s.array is array:
             uses.read = True
         else:
-            uses.last = max(number, self.end)
+            uses.last = max(number, uses.last, self.ends.get(s, -1))
 
     def alone(self) -> list[ir.Atomic]:
         """Those atomics."""
@@ -129,6 +128,20 @@ class Accesses:
 
     def is_alone(self, uses: Uses, number: int) -> bool:
         return not uses.others and not uses.read and len(uses.kinds) == 1 and uses.last < number
+
+
+def ends_of(
+    inside: list[ir.Statement], touched: list[ir.Load | ir.Store | ir.Atomic]
+) -> dict[ir.Statement, int]:
+    """Of accesses in loops: the number of the last one in the same loop, behind which they come again."""
+    numbers = {s: number for number, s in enumerate(touched)}
+    found: dict[ir.Statement, int] = {}
+    for loop in inside:
+        if isinstance(loop, (ir.For, ir.While)):
+            again = [s for s in ir.walk(ir.Block([loop])) if s in numbers]
+            for s in again:
+                found[s] = max(found.get(s, -1), numbers[again[-1]])
+    return found
 
 
 def array_of(access: ir.Load | ir.Store | ir.Atomic) -> ir.Array:
