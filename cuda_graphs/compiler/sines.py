@@ -50,7 +50,6 @@ def call(e: Emitter, name: str, width: int, x: str) -> str:
 def near(name: str, symbol: str, types: tuple[str, str, str, str], lanes: str, far: str) -> str:
     """The function."""
     t, d, i, b = types
-    attributes = "alwaysinline " if lanes else ""
 
     def all_lanes(kind: str, value: str) -> str:
         return f"splat ({kind} {value})" if lanes else value
@@ -96,7 +95,7 @@ def near(name: str, symbol: str, types: tuple[str, str, str, str], lanes: str, f
         f"ret {t} %rounded",
     ]
     body = "\n".join(line if line.endswith(":") else f"  {line}" for line in lines)
-    return f"define internal {t} @{symbol}({t} %x) {attributes}nounwind {{\n{body}\n}}\n"
+    return f"define internal {t} @{symbol}({t} %x) nounwind {{\n{body}\n}}\n"
 
 
 def polynomial(name: str, d: str, factors: list[str], one: str) -> list[str]:
