@@ -79,8 +79,8 @@ def forward(function, arguments):
 def gradients(function, seeds, *, targets=None, rooms=None, debug=False, is_race=False, **arguments):
     """{path: gradient} after the function and its gradient ran, with the adjoints of its results as `seeds` says.
 
-    All targets must agree, and nothing but gradients changes. `is_race`: which iteration writes last is open, so forward
-    mode, where another one may, is not asked.
+    All targets must agree, and nothing but gradients changes. `is_race`: which iteration writes last is open, so
+    forward mode, where another one may, is not asked.
     """
     memory = {"random.seed": 0} | flat_of(arguments) | forward(function, arguments)
     is_counted = rooms is None
