@@ -233,8 +233,8 @@ ROWS = """
     A kernel or a copy used an address that is not valid there: out of range, freed, or host memory that the device
     cannot see. In a graph, a node may have run before the alloc node or after the free node of its memory.
     => Check indices against sizes; make every user of allocated memory depend on the alloc node and precede the free
-    node; use pinned memory in copies. `compute-sanitizer` finds the access; on the host driver a debugger does, with
-    CUDA_GRAPHS_HOST_FAULTS=0.
+    node; use pinned memory in copies. `compute-sanitizer` finds the access; on the host driver
+    CUDA_GRAPHS_HOST_CHECK=memory does.
 
 701 CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
     The kernel cannot run with this many threads in a block, this much shared memory, or these arguments.

@@ -76,6 +76,13 @@ class CUDAError(Exception):
         """True when the error is sticky: every later CUDA call of the process fails as well."""
         return self.code in STICKY
 
+    def told(self, findings: str) -> None:
+        """The host driver looked for bugs (CUDA_GRAPHS_HOST_CHECK), and this is what it found."""
+        self.log = findings
+        self.remedy = "Mend what the log tells of, and run it again."
+        if not self.context_lost:
+            self.explanation = "The work is done, and the host driver found what is wrong with it."
+
     def _headline(self) -> str:
         if not self.name:
             return f"UNEXPECTED ERROR CODE: {self.code}"

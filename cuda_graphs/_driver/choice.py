@@ -154,6 +154,9 @@ def _load_host(reason: str) -> DriverInfo:
     from cuda_graphs._driver import seam
 
     problem = seam.load(str(HOST_LIBRARY))
+    wrong = seam.wrong_settings(str(HOST_LIBRARY)) if problem else ""
+    if wrong:
+        raise DriverNotFoundError(f"The host driver does not start: {wrong}.")
     failures = os.environ.get("CUDA_GRAPHS_HOST_FAIL")
     if problem and failures:
         raise DriverNotFoundError(

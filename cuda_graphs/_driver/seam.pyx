@@ -178,6 +178,30 @@ def plug_image_loader(str path) -> None:
     plug.load = load_image
     plug.unload = unload_image
     check(set_loader(&plug))
+    if add_findings not in listeners:
+        listeners.append(add_findings)
+
+
+# What the host driver found while it looked for bugs (CUDA_GRAPHS_HOST_CHECK).
+
+ctypedef const char* (*Findings)(CUresult) noexcept nogil
+ctypedef const char* (*WrongSettings)() noexcept nogil
+
+
+def add_findings(error) -> None:
+    """What was found goes with the error that the driver answered because of it."""
+    cdef Findings findings = <Findings>driver_symbol(b"cghFindings")
+    if findings != NULL:
+        found = findings(<CUresult><int>error.code).decode(errors="replace")
+        if found:
+            error.told(found)
+
+
+def wrong_settings(str path) -> str:
+    """What is not understood in the environment of the host driver at `path`; "" when all is."""
+    cdef bytes encoded = path.encode()
+    cdef WrongSettings wrong = <WrongSettings>library_symbol(encoded, b"cghWrongSettings")
+    return wrong().decode(errors="replace") if wrong != NULL else ""
 
 
 def last_load_log() -> str:

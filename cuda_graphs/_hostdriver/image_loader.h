@@ -66,6 +66,7 @@ typedef struct cgh_kernel {
     uint32_t required_cluster[3];    // .reqnctapercluster, or 0, 0, 0
     uint32_t ptx_version;            // e.g. 90
     uint32_t binary_version;         // e.g. 90
+    uint32_t tells_accesses;         // 1: calls cgh_services.access
 } cgh_kernel;
 
 typedef struct cgh_global {  // a .global or .const variable
@@ -121,6 +122,31 @@ const char* cghLastLoadLog(void);
 // Whether each refusal of an image is told on standard error too, for programs that ask for no log. Off at first.
 void cghTellRefusals(int on);
 
+// An access in the code: what it is, and where in the program. Constant, and as long there as the code.
+typedef struct cgh_site {
+    const char* file;         // of the source, or NULL
+    const char* instruction;  // e.g. "ld.global.f32"
+    uint32_t line;            // of the file; 0: not known
+    uint32_t ptx_line;
+    uint32_t bytes;
+    uint32_t flags;
+} cgh_site;
+
+enum {
+    CGH_SITE_READ = 1,
+    CGH_SITE_WRITE = 2,
+    CGH_SITE_STRONG = 4,   // atomic, volatile, or of a memory order
+    CGH_SITE_RELEASE = 8,  // what the thread did before is seen by who sees this
+    CGH_SITE_SHARED = 16,  // shared memory; others may be any
+    CGH_SITE_FENCE = 32,   // no access
+    CGH_SITE_AFTER = 64,   // a strong access that has happened
+};
+
+enum {
+    CGH_WANTS_ACCESSES = 1,
+    CGH_WANTS_ORDER = 2,
+};
+
 // What generated code may call. Addresses are stable for the life of the process. The two that do not return unwind
 // to the driver by longjmp: generated code must not own anything at that point.
 typedef struct cgh_services {
@@ -139,6 +165,14 @@ typedef struct cgh_services {
     void* (*scratch)(size_t bytes);
     uint64_t (*clock64)(void);      // ticks at cuDeviceGetAttribute's CLOCK_RATE
     uint64_t (*globaltimer)(void);  // nanoseconds
+    // For code that `wants` asks for. An access of a thread, before it happens (and of an atomic one again after it),
+    // or a fence, which has no address. Does not return where the address is nobody's memory.
+    void (*access)(const void* address, const cgh_site* site, uint32_t thread_x, uint32_t thread_y, uint32_t thread_z,
+                   uint32_t block_x, uint32_t block_y, uint32_t block_z);
+    // The numbers of the threads of a block, in the order in which they are to run until their next barrier; valid
+    // until the next call.
+    const uint32_t* (*order)(uint32_t threads);
+    uint64_t wants;  // CGH_WANTS_...: what code is to call of the two above
 } cgh_services;
 
 const cgh_services* cghGetServices(void);

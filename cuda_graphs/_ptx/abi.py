@@ -3,7 +3,17 @@
 """Layouts that generated code agrees on: cgh_launch, the block record, the hidden arguments, shared metadata."""
 
 # The order of cgh_services.
-SERVICES = ("set_conditional", "vprintf", "assert_fail", "trap", "scratch", "clock64", "globaltimer")
+SERVICES = (
+    "set_conditional",
+    "vprintf",
+    "assert_fail",
+    "trap",
+    "scratch",
+    "clock64",
+    "globaltimer",
+    "access",
+    "order",
+)
 
 # Offsets in cgh_launch.
 LAUNCH = {

@@ -56,6 +56,7 @@ class BodyParser:
         self.scopes = [Scope(0)]
         self.scope_path: tuple[int, ...] = (0,)
         self.count = 0
+        self.place: tuple[int, int] | None = None
         for variable in function.params + function.returns:
             if variable.space == "reg":
                 function.register_params[variable.name] = Register(variable.name, variable.type)
@@ -106,8 +107,10 @@ class BodyParser:
         if name == ".reg":
             cursor.at += 1
             self._registers()
-        elif name in (".loc", ".file"):
-            cursor.skip_line()
+        elif name == ".loc":
+            self._loc()
+        elif name == ".file":
+            cursor.file()
         elif name == ".pragma":
             cursor.at += 2
             cursor.expect(";")
@@ -121,6 +124,14 @@ class BodyParser:
             self._variables(linkage)
         else:
             raise cursor.fail("unsupported directive")
+
+    def _loc(self) -> None:
+        """`.loc 1 12 5` and what may follow: the instructions from here on are of line 12 of file 1."""
+        cursor = self.cursor
+        file, *line = (token.text for token in cursor.tokens[cursor.at + 1 : cursor.at + 3])
+        if file.isdecimal() and line and line[0].isdecimal():
+            self.place = (int(file), int(line[0]))
+        cursor.skip_line()
 
     def _registers(self) -> None:
         cursor = self.cursor
@@ -195,7 +206,9 @@ class BodyParser:
             if not cursor.accept(","):
                 cursor.expect(";")
                 break
-        return Instruction(token.line, guard, negated, token.text, tuple(operands), self.scope_path)
+        return Instruction(
+            token.line, guard, negated, token.text, tuple(operands), self.scope_path, self.place
+        )
 
     def _operand(self) -> object:
         cursor = self.cursor

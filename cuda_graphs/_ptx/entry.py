@@ -11,6 +11,9 @@ calling OS thread. A thread that has ended counts as arrived at every barrier, b
 
 With warp instructions threads do not all come to the same places in the same order: gates.py.
 
+Where the driver chooses the order of threads (watch.py), loops over them go through a permutation that it gives, and a
+resumable thread waits once before it begins, so that all are there before the first of them runs.
+
 Both kinds have a block record (abi.BLOCK); a plain body needs it only for isspacep.
 """
 
@@ -87,7 +90,8 @@ def plain_kernel(f: FunctionLowering, function: Function, params: list[tuple[int
     body = f'@"b.{function.name}"'
     arguments = dict.fromkeys(HIDDEN) | {"dyn": str(f.module.layout.dynamic_offset(function))}
     passed = ", ".join(f"{kind} {arguments[name] or '%' + name}" for name, kind in HIDDEN.items())
-    loop = _loop_metadata(f)
+    call = f"call void {body}({passed}, ptr %params)"
+    threads = _in_order_given(f, call) if f.module.wants.order else _in_rows(call, _loop_metadata(f))
     # The body's pointers are not noalias: the inliner would leave scope intrinsics behind, which count as memory
     # accesses without an access group and so undo the parallel mark.
     return f"""
@@ -101,7 +105,13 @@ start:
 {_set("arena", "null")}
 {_set("stride", "0")}
 {_blocks_begin()}
-  br label %loop.z
+{threads}
+{_blocks_end()}
+"""
+
+
+def _in_rows(call: str, loop: str) -> str:
+    return f"""  br label %loop.z
 loop.z:
   %tid.z = phi i32 [ 0, %block.begin ], [ %next.z, %end.y ]
   br label %loop.y
@@ -110,7 +120,7 @@ loop.y:
   br label %loop.x
 loop.x:
   %tid.x = phi i32 [ 0, %loop.y ], [ %next.x, %loop.x ]
-  call void {body}({passed}, ptr %params)
+  {call}
   %next.x = add nuw nsw i32 %tid.x, 1
   %more.x = icmp ult i32 %next.x, %ntid.x
   br i1 %more.x, label %loop.x, label %end.x{loop}
@@ -121,9 +131,26 @@ end.x:
 end.y:
   %next.z = add nuw nsw i32 %tid.z, 1
   %more.z = icmp ult i32 %next.z, %ntid.z
-  br i1 %more.z, label %loop.z, label %block.end
-{_blocks_end()}
-"""
+  br i1 %more.z, label %loop.z, label %block.end"""
+
+
+def _in_order_given(f: FunctionLowering, call: str) -> str:
+    return f"""  %threads.xy = mul i32 %ntid.x, %ntid.y
+  %threads32 = mul i32 %threads.xy, %ntid.z
+{f.module.prelude.service_call("%order", "order", "ptr", "i32 %threads32")}
+  br label %thread
+thread:
+  %number = phi i32 [ 0, %block.begin ], [ %number.next, %thread ]
+  %linear.at = getelementptr i32, ptr %order, i32 %number
+  %linear = load i32, ptr %linear.at
+  %tid.x = urem i32 %linear, %ntid.x
+  %rows = udiv i32 %linear, %ntid.x
+  %tid.y = urem i32 %rows, %ntid.y
+  %tid.z = udiv i32 %rows, %ntid.y
+  {call}
+  %number.next = add nuw i32 %number, 1
+  %more.threads = icmp ult i32 %number.next, %threads32
+  br i1 %more.threads, label %thread, label %block.end"""
 
 
 def _loop_metadata(f: FunctionLowering) -> str:
@@ -276,6 +303,21 @@ stuck:
   unreachable"""
 
 
+_WAIT_ONCE = """  %begun = call i8 @llvm.coro.suspend(token none, i1 false)
+  switch i8 %begun, label %suspend [ i8 0, label %go
+                                     i8 1, label %suspend ]
+go:"""
+
+
+def _resumed(f: FunctionLowering) -> str:
+    """Whose turn it is in a round."""
+    if not f.module.wants.order:
+        return "  %resumed = add i64 %number, 0"
+    return """  %resumed.at = getelementptr i32, ptr %order, i64 %number
+  %resumed32 = load i32, ptr %resumed.at
+  %resumed = zext i32 %resumed32 to i64"""
+
+
 def resumable_kernel(
     f: FunctionLowering, function: Function, params: list[tuple[int, int]], size: int
 ) -> str:
@@ -323,6 +365,7 @@ begin:
 {_get("threads").replace("%threads", "%count").replace("%at.threads", "%at.count")}
   %alone = icmp eq i64 %count, 1
 {gates.BEGIN if f.gated else ""}
+{_WAIT_ONCE if f.module.wants.order else ""}
 {f.text_of(f.prologue)}
 {f.text_of(f.lines)}
 return:
@@ -384,11 +427,13 @@ started:
   br label %round
 round:
 {_watch(f)}
+{f.module.prelude.service_call("%order", "order", "ptr", "i32 %threads32") if f.module.wants.order else ""}
   br label %thread
 thread:
   %number = phi i64 [ 0, %round ], [ %number.next, %thread.next ]
   %waiting = phi i1 [ false, %round ], [ %still.waiting, %thread.next ]
-  %offset = mul nuw nsw i64 %number, %stride
+{_resumed(f)}
+  %offset = mul nuw nsw i64 %resumed, %stride
   %handle = getelementptr i8, ptr %arena, i64 %offset
   %has.ended = call i1 @llvm.coro.done(ptr %handle)
   br i1 %has.ended, label %thread.next, label %resume

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from . import abi, cache, native, native_image, trace
 from .errors import INVALID_IMAGE, NO_BINARY_FOR_GPU, ImageError, invalid_ptx
+from .watch import NOTHING, Wants
 
 
 class Param(ctypes.Structure):
@@ -33,6 +34,7 @@ class Kernel(ctypes.Structure):
         ("required_cluster", ctypes.c_uint32 * 3),
         ("ptx_version", ctypes.c_uint32),
         ("binary_version", ctypes.c_uint32),
+        ("tells_accesses", ctypes.c_uint32),
     ]
 
 
@@ -53,7 +55,12 @@ class Image(ctypes.Structure):
 # Code gets the entries of cgh_services in one of two ways: what was translated here reads a table of its own, which is
 # filled after linking; a native image imports them by name.
 SERVICES_SYMBOL = "cgh.services"
-SERVICES = (ctypes.c_void_p * len(abi.SERVICES)).from_address
+FUNCTIONS = ctypes.c_void_p * len(abi.SERVICES)
+SERVICES = FUNCTIONS.from_address
+
+
+class Services(ctypes.Structure):
+    _fields_ = [("functions", FUNCTIONS), ("wants", ctypes.c_uint64)]
 
 
 Link = Callable[[bytes, list[str], int], native.Code]
@@ -108,6 +115,7 @@ class LoadedImage:
             "uses_cluster",
             "ptx_version",
             "binary_version",
+            "tells_accesses",
         ]:
             setattr(out, field, kernel[field])
 
@@ -119,7 +127,7 @@ def _params(layout: list) -> ctypes.Array:
     return found
 
 
-def translate(text: str) -> tuple[dict, str]:
+def translate(text: str, wants: Wants = NOTHING) -> tuple[dict, str]:
     """PTX text -> (description, LLVM IR)."""
     from .module import ModuleLowering
     from .parser import parse
@@ -127,26 +135,30 @@ def translate(text: str) -> tuple[dict, str]:
     with trace.timed("parse"):
         module = parse(text)
     with trace.timed("lower"):
-        lowered = ModuleLowering(module).lower()
+        lowered = ModuleLowering(module, wants).lower()
     return lowered.description(), lowered.ir
 
 
-def _load_ptx(image: bytes) -> tuple[dict, bytes]:
+def _load_ptx(image: bytes, wants: Wants) -> tuple[dict, bytes]:
     image = image.rstrip(b"\0")
-    name = cache.key(image, native.depends_on())
+    name = cache.key(image, {**native.depends_on(), "wants": repr(wants)})
     entry = cache.load(name)
     if entry is None:
         try:
             text = image.decode("utf-8")
         except UnicodeDecodeError as error:
             raise invalid_ptx(f"the text is not UTF-8: {error}") from None
-        description, ir = translate(text)
+        description, ir = translate(text, wants)
         entry = description, native.compile_ir(ir)
         cache.store(name, *entry)
     return entry
 
 
-def _refuse_gpu_code(image: bytes) -> tuple[dict, bytes]:
+def _read_native(image: bytes, wants: Wants) -> tuple[dict, bytes]:
+    return native_image.read(image)
+
+
+def _refuse_gpu_code(image: bytes, wants: Wants) -> tuple[dict, bytes]:
     raise ImageError(
         NO_BINARY_FOR_GPU, "this image has GPU machine code; the host driver runs PTX: compile to PTX"
     )
@@ -158,9 +170,9 @@ def _is_ptx(image: bytes) -> bool:
 
 
 # What an image is -> how it becomes (description, object code), and how that is linked. The first that fits.
-Build = Callable[[bytes], tuple[dict, bytes]]
+Build = Callable[[bytes, Wants], tuple[dict, bytes]]
 KINDS: tuple[tuple[Callable[[bytes], bool], Build, Link], ...] = (
-    (native_image.is_native, native_image.read, _with_imports),
+    (native_image.is_native, _read_native, _with_imports),
     (_is_ptx, _load_ptx, _with_table),
     (lambda image: image.startswith(b"\x7fELF"), _refuse_gpu_code, _with_table),
     (lambda image: image.startswith(b"\x50\xed\x55\xba"), _refuse_gpu_code, _with_table),  # a fatbin
@@ -170,9 +182,10 @@ KINDS: tuple[tuple[Callable[[bytes], bool], Build, Link], ...] = (
 def load(image: bytes, services: int) -> LoadedImage:
     """`services` is the address of a cgh_services. Raises ImageError."""
     image = bytes(image)
+    wants = Wants.of(Services.from_address(services).wants)
     for fits, build, link in KINDS:
         if fits(image):
             with native.LOCK, trace.timed("load"):
-                description, code = build(image)
+                description, code = build(image, wants)
                 return LoadedImage(description, code, services, link)
     raise ImageError(INVALID_IMAGE, "the image is neither PTX text nor anything else that is known")

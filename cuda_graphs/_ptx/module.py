@@ -10,20 +10,20 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 
-from . import entry, facts, parallel
-from .abi import HIDDEN_SIGNATURE, METADATA
+from . import entry, facts, parallel, prelude
+from .abi import HIDDEN_SIGNATURE, METADATA, SERVICES
 from .errors import ImageError, invalid_ptx
 from .function import FunctionLowering, located
 from .layout import Layout
 from .ops import load_all
 from .ops.calls import result_type, scalar_type
-from .prelude import Prelude
 from .syntax import FloatImmediate, Function, Immediate, Instruction, Module, Symbol, Variable
 from .table import Refused, check
+from .watch import NOTHING, Sites, Wants
 
 load_all()
 
-SERVICES = "cgh.services"
+TABLE = "cgh.services"
 DEVICE_ARCHITECTURE = 90  # the host driver's compute capability, 9.0
 
 
@@ -44,6 +44,7 @@ class KernelInfo:
     required_cluster: tuple[int, int, int]
     ptx_version: int
     binary_version: int
+    tells_accesses: int
 
 
 @dataclass
@@ -63,13 +64,15 @@ def quoted(prefix: str, name: str) -> str:
 
 
 class ModuleLowering:
-    def __init__(self, module: Module):
+    def __init__(self, module: Module, wants: Wants = NOTHING):
         self.module = module
+        self.wants = wants
         self._check()
         self.facts = facts.gather(module)
         self.layout = Layout(module, self.facts)
         self.declarations: dict[str, str] = {}
-        self.prelude = Prelude(self)
+        self.prelude = prelude.Prelude(self)
+        self.sites = Sites(self)
         self.metadata: list[str] = []
 
     def _check(self) -> None:
@@ -135,8 +138,9 @@ class ModuleLowering:
                 parts.append(text)
             elif not (self.facts[function.name].barrier or self.facts[function.name].exits):
                 parts.append(self._function(function))
-        parts.append(self.prelude.text())
-        lowered.ir = "\n".join([f"@{SERVICES} = global [8 x ptr] zeroinitializer", *parts, *self._footer()])
+        parts += [self.prelude.text(), self.sites.text()]
+        table = f"@{TABLE} = global [{len(SERVICES)} x ptr] zeroinitializer"
+        lowered.ir = "\n".join([table, *parts, *self._footer()])
         return lowered
 
     def _footer(self) -> list[str]:
@@ -174,7 +178,8 @@ class ModuleLowering:
         gated = self.facts[function.name].warp
         lowering = FunctionLowering(self, function, resumable=resumable, gated=gated)
         no_local = not any(self.facts[name].has_local for name in facts.reachable(self.facts, function.name))
-        lowering.parallel = not resumable and parallel.loads_precede_stores(function, lowering.frame.pointers)
+        watched = resumable or self.wants.accesses
+        lowering.parallel = not watched and parallel.loads_precede_stores(function, lowering.frame.pointers)
         lowering.parallel_generic = lowering.parallel and no_local
         build = entry.resumable_kernel if resumable else entry.plain_kernel
         text = build(lowering, function, params, param_bytes)
@@ -194,8 +199,14 @@ class ModuleLowering:
             required_cluster=_extents(function, "reqnctapercluster"),
             ptx_version=architecture(self.module),
             binary_version=DEVICE_ARCHITECTURE,
+            tells_accesses=int(self.wants.accesses and not self._copies_in_bulk()),
         )
         return info, text
+
+    def _copies_in_bulk(self) -> bool:
+        """Whether there are copies whose size is only known when they run: those are not told of."""
+        bodies = (function.body or () for function in self.module.functions.values())
+        return any(getattr(ins, "opcode", "").startswith("cp.async.bulk") for body in bodies for ins in body)
 
     def _variable(self, variable: Variable) -> str:
         """`@"g.tab" = global <{ [8 x i8], i64 }> <{ ... }>, align 8`; addresses split the bytes into pieces."""

@@ -85,4 +85,5 @@ def _kernel(entry: dict[str, Any]) -> dict[str, Any]:
         "required_cluster": (0, 0, 0),
         "ptx_version": 90,
         "binary_version": 90,
+        "tells_accesses": 0,
     }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """PTX tokens -> syntax.Module, for the statements outside of function bodies. `body.py` reads the bodies.
 
-Debug directives (.file, .loc, .section, .pragma) are read and dropped. What is not understood is refused with its
-line, never skipped.
+Of the debug directives .file and .loc are kept, for reports; .section and .pragma are read and dropped. What is not
+understood is refused with its line, never skipped.
 """
 
 from collections.abc import Callable
@@ -229,7 +229,9 @@ class Parser(Cursor):
     def _top_level(self, body_parser: type) -> None:
         if self.accept(";"):
             return
-        if self.text in (".file", ".loc", ".pragma"):
+        if self.text == ".file":
+            self.file()
+        elif self.text in (".loc", ".pragma"):
             self.skip_line()
         elif self.accept(".section"):
             self._section()
@@ -245,6 +247,13 @@ class Parser(Cursor):
             self.expect(";")
         else:
             self._declaration(body_parser)
+
+    def file(self) -> None:
+        """`.file 1 "saxpy.cu"` and what may follow."""
+        number, *name = self.tokens[self.at + 1 : self.at + 3]
+        if number.text.isdecimal() and name and name[0].kind == "text":
+            self.module.files[int(number.text)] = name[0].text[1:-1]
+        self.skip_line()
 
     def _section(self) -> None:
         self.next()

@@ -100,6 +100,7 @@ class Instruction:
     opcode: str
     operands: tuple
     scopes: tuple = (0,)
+    place: tuple[int, int] | None = None  # number of the file and line, of the last .loc
 
     def __str__(self) -> str:
         return self.opcode
@@ -137,3 +138,4 @@ class Module:
     variables: dict[str, Variable] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
+    files: dict[int, str] = field(default_factory=dict)  # of .file, by number

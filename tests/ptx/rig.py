@@ -26,6 +26,19 @@ class Launch(ctypes.Structure):
     ]
 
 
+class Site(ctypes.Structure):
+    """cgh_site"""
+
+    _fields_ = [
+        ("file", ctypes.c_char_p),
+        ("instruction", ctypes.c_char_p),
+        ("line", ctypes.c_uint32),
+        ("ptx_line", ctypes.c_uint32),
+        ("bytes", ctypes.c_uint32),
+        ("flags", ctypes.c_uint32),
+    ]
+
+
 class Services:
     """cgh_services. What a kernel prints or sets is kept in lists; trap and assert end the process, as nothing can
     unwind through generated code from Python."""
@@ -49,17 +62,21 @@ class Services:
         ("scratch", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)),
         ("clock64", ctypes.CFUNCTYPE(ctypes.c_uint64)),
         ("globaltimer", ctypes.CFUNCTYPE(ctypes.c_uint64)),
+        ("access", ctypes.CFUNCTYPE(None, ctypes.c_uint64, ctypes.POINTER(Site), *[ctypes.c_uint32] * 6)),
+        ("order", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_uint32)),
     )
 
-    def __init__(self):
+    def __init__(self, wants: int = 0):
+        self.accesses: list[tuple] = []
+        self.orders: list[ctypes.Array] = []
         self.conditionals: list[tuple[int, int]] = []
         self.printed: list[tuple[str, int]] = []
         self.buffers: list[ctypes.Array] = []
         self.ticks = 0
         self.callbacks = [kind(getattr(self, name)) for name, kind in self.KINDS]
-        self.table = (ctypes.c_void_p * len(self.callbacks))(
-            *(ctypes.cast(callback, ctypes.c_void_p).value for callback in self.callbacks)
-        )
+        self.table = loader.Services(wants=wants)
+        for number, callback in enumerate(self.callbacks):
+            self.table.functions[number] = ctypes.cast(callback, ctypes.c_void_p).value
         self.address = ctypes.addressof(self.table)
 
     def set_conditional(self, handle: int, value: int) -> None:
@@ -84,6 +101,16 @@ class Services:
     def scratch(self, size: int) -> int:
         self.buffers.append(ctypes.create_string_buffer(size + 64))
         return -(-ctypes.addressof(self.buffers[-1]) // 64) * 64
+
+    def access(self, address: int, site, *place: int) -> None:
+        found = site.contents
+        named = (found.file, found.line, found.ptx_line, found.instruction.decode(), found.bytes, found.flags)
+        self.accesses.append((address, named, place[:3], place[3:]))
+
+    def order(self, threads: int) -> int:
+        """The other way round."""
+        self.orders.append((ctypes.c_uint32 * threads)(*reversed(range(threads))))
+        return ctypes.addressof(self.orders[-1])
 
     def clock64(self) -> int:
         self.ticks += 1

@@ -191,7 +191,8 @@ def test_simple_kernels_are_vectorised(source):
 
 def test_services_are_where_the_struct_says():
     services = Services()
-    assert ctypes.sizeof(services.table) == ctypes.sizeof(loader.SERVICES(services.address))
+    assert ctypes.sizeof(services.table.functions) == ctypes.sizeof(loader.SERVICES(services.address))
+    assert len(services.callbacks) == len(services.table.functions)
 
 
 @pytest.mark.parametrize("distance", [0, 1, 2])

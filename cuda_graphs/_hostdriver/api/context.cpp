@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "../check/findings.hpp"
 #include "../exec/thread_store.hpp"
 #include "../objects/arena.hpp"
 #include "../objects/capture.hpp"
@@ -106,7 +107,8 @@ CGH_API CUresult cuCtxSynchronize_v2(CUcontext ctx) {
         TRY(named_context(ctx, &context));
         TRY(context->status());
         TRY(Capture::refuse_synchronize(*context));
-        return context->synchronize();
+        TRY(context->synchronize());
+        return outcome_of(*context);
     });
 }
 

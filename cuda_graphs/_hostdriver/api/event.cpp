@@ -4,6 +4,7 @@
 // Events.
 #include "../objects/event.hpp"
 
+#include "../check/findings.hpp"
 #include "../objects/arena.hpp"
 #include "../objects/context.hpp"
 #include "../objects/intake.hpp"
@@ -84,7 +85,8 @@ CGH_API CUresult cuEventSynchronize(CUevent hEvent) {
     return entry("cuEventSynchronize", [&]() -> CUresult {
         Event* event = nullptr;
         TRY(find_event(hEvent, &event));
-        return event->synchronize();
+        const CUresult status = event->synchronize();
+        return status == CUDA_SUCCESS ? outcome_of(event->context()) : status;
     });
 }
 

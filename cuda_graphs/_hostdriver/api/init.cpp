@@ -4,10 +4,13 @@
 // Initialisation, the version, and the list of entry points by name.
 #include <pthread.h>
 
+#include <cstdio>
 #include <cstring>
 #include <mutex>
 
+#include "../check/settings.hpp"
 #include "../exec/clock.hpp"
+#include "../exec/timeline.hpp"
 #include "../objects/device.hpp"
 #include "entry.hpp"
 
@@ -52,6 +55,7 @@ CUresult initialise() {
     REQUIRE(ready != Ready::kForked, CUDA_ERROR_NOT_INITIALIZED);
     if (ready == Ready::kYes) return CUDA_SUCCESS;
     TRY(make_devices());
+    if (settings.any()) nodes_are_watched.store(true, std::memory_order_relaxed);
     ticks_per_microsecond();  // measured now, so that no launch has to
     pthread_atfork(nullptr, nullptr, after_fork_in_child);
     entry_state.ready.store(Ready::kYes, std::memory_order_release);
@@ -64,6 +68,8 @@ CGH_API CUresult cuInit(unsigned int Flags) {
     return entry_anytime("cuInit", [&]() -> CUresult {
         REQUIRE(thread_state.callback_depth == 0, CUDA_ERROR_NOT_PERMITTED);
         REQUIRE(Flags == 0, CUDA_ERROR_INVALID_VALUE);  // cuda.h: "the Flags parameter must be 0"
+        if (!settings.wrong.empty()) std::fprintf(stderr, "cuda_graphs host driver: %s\n", settings.wrong.c_str());
+        REQUIRE(settings.wrong.empty(), CUDA_ERROR_INVALID_VALUE);
         return initialise();
     });
 }

@@ -12,8 +12,11 @@
 #include <cstdint>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "../check/accesses.hpp"
+#include "../check/random_order.hpp"
 #include "../objects/kernel.hpp"
 #include "clock.hpp"
 #include "faults.hpp"
@@ -33,6 +36,7 @@ struct Launch {
     const cgh_launch& dims;
     const void* params;
     void* run_context;
+    Task* task = thread_state.task;  // where bugs are looked for
 };
 
 std::size_t shared_bytes(const Launch& launch) {
@@ -41,8 +45,8 @@ std::size_t shared_bytes(const Launch& launch) {
 
 // Calls the entry for some blocks. trap and assert come back here by longjmp, so that nothing in this function may
 // need a destructor.
-__attribute__((noinline)) CUresult enter(const Launch& launch, const cgh_launch& dims, void* shared,
-                                         std::uint64_t first, std::uint64_t end) {
+__attribute__((noinline)) CUresult enter_unchecked(const Launch& launch, const cgh_launch& dims, void* shared,
+                                                   std::uint64_t first, std::uint64_t end) {
     ThreadState& state = thread_state;
     FaultFrame frame;
     FaultFrame* const outer = state.fault;
@@ -55,8 +59,34 @@ __attribute__((noinline)) CUresult enter(const Launch& launch, const cgh_launch&
     return frame.code;
 }
 
+// `around` is what blocks that run together have as shared memory, `shared` the part that is the block's own.
+struct SharedMemory {
+    std::byte* own;
+    std::byte* around;
+    std::size_t around_bytes;
+};
+
+CUresult enter(const Launch& launch, const cgh_launch& dims, const SharedMemory& shared, std::uint64_t first,
+               std::uint64_t end) {
+    if (launch.task == nullptr) return enter_unchecked(launch, dims, shared.own, first, end);
+    KernelRun run;
+    run.task = launch.task;
+    run.kernel = &launch.kernel;
+    run.dims = &dims;
+    run.params = launch.params;
+    run.shared = shared.own;
+    run.shared_bytes = shared_bytes(launch);
+    run.shared_around = shared.around;
+    run.shared_around_bytes = shared.around_bytes;
+    const TaskScope task(launch.task);
+    KernelRun* const outer = std::exchange(thread_state.kernel_run, &run);
+    const CUresult fault = enter_unchecked(launch, dims, shared.own, first, end);
+    thread_state.kernel_run = outer;
+    return fault;
+}
+
 CUresult enter(const Launch& launch, std::uint64_t first, std::uint64_t end) {
-    return enter(launch, launch.dims, thread_state.shared, first, end);
+    return enter(launch, launch.dims, {thread_state.shared, nullptr, 0}, first, end);
 }
 
 class BlockJob final : public Job {
@@ -203,7 +233,8 @@ CUresult run_together(const Launch& launch, std::uint64_t blocks, bool cooperati
     std::uint32_t ended = 0;
     std::atomic<CUresult> fault{CUDA_SUCCESS};
     const std::size_t step = (shared_bytes(launch) + 255) / 128 * 128;
-    const AlignedBytes shared = allocate_aligned(step * ranks * clusters);
+    const std::size_t all = step * ranks * clusters;
+    const AlignedBytes shared = allocate_aligned(all);
     std::vector<cgh_together> together(clusters);
     const auto threads = static_cast<std::uint32_t>(blocks_of(launch.dims.block) * ranks);
     const auto begin = [&] {
@@ -217,7 +248,8 @@ CUresult run_together(const Launch& launch, std::uint64_t blocks, bool cooperati
         dims.together = &together[number / ranks];
         for (std::uint64_t turn = 0; turn < turns; ++turn) {
             const std::uint64_t block = block_index(dims, turn * clusters + number / ranks, number % ranks);
-            const CUresult error = enter(launch, dims, shared.get() + number * step, block, block + 1);
+            const CUresult error =
+                enter(launch, dims, {shared.get() + number * step, shared.get(), all}, block, block + 1);
             if (error != CUDA_SUCCESS) {
                 CUresult none = CUDA_SUCCESS;
                 fault.compare_exchange_strong(none, error);
@@ -230,11 +262,26 @@ CUresult run_together(const Launch& launch, std::uint64_t blocks, bool cooperati
     return fault.load();
 }
 
+// Blocks of very large grids stay together in pieces.
+CUresult run_at_random(const Launch& launch, std::uint64_t blocks) {
+    constexpr std::uint64_t kMostPieces = 1 << 20;
+    const std::uint64_t piece = (blocks + kMostPieces - 1) / kMostPieces;
+    std::vector<std::uint32_t> order;
+    draw_order(static_cast<std::uint32_t>((blocks + piece - 1) / piece), &order);
+    for (const std::uint64_t place : order) {
+        const std::uint64_t first = place * piece;
+        if (const CUresult fault = enter(launch, first, std::min(first + piece, blocks)); fault != CUDA_SUCCESS)
+            return fault;
+    }
+    return CUDA_SUCCESS;
+}
+
 }  // namespace
 
 CUresult run_blocks(Kernel& kernel, const cgh_launch& dims, const void* params, bool cooperative, const Stream* stream,
                     void* run_context) {
     const Launch launch{kernel, dims, params, run_context};
+    if (launch.task != nullptr) check_kernel(kernel);
     catch_memory_faults();
     const std::uint64_t blocks = blocks_of(dims.grid);
     if (const std::size_t need = std::max<std::size_t>(shared_bytes(launch), 128); need > thread_state.shared_bytes)
@@ -242,6 +289,7 @@ CUresult run_blocks(Kernel& kernel, const cgh_launch& dims, const void* params, 
     const bool meets = kernel.code().uses_cluster != 0 && blocks_of(dims.cluster) > 1;
     if (cooperative || meets) return run_together(launch, blocks, cooperative);
     if (blocks == 1) return enter(launch, 0, 1);
+    if (order_is_random()) return run_at_random(launch, blocks);
     const auto block_threads = static_cast<float>(dims.block[0] * dims.block[1] * dims.block[2]);
     const double ticks_per_block = kernel.ticks_per_thread() * block_threads;
     const double estimate = ticks_per_block * static_cast<double>(blocks);

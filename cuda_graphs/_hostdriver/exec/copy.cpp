@@ -143,16 +143,7 @@ CUresult Copy::make(CUmemorytype dst_type, void* dst, CUmemorytype src_type, con
 }
 
 void Copy::run() const {
-    for (std::size_t plane = 0; plane < depth_; ++plane) {
-        std::byte* to = dst_.address + plane * dst_.slice;
-        const std::byte* from = src_.address + plane * src_.slice;
-        if (height_ == 1 || (dst_.pitch == width_ && src_.pitch == width_)) {
-            std::memmove(to, from, width_ * height_);
-            continue;
-        }
-        for (std::size_t row = 0; row < height_; ++row)
-            std::memmove(to + row * dst_.pitch, from + row * src_.pitch, width_);
-    }
+    each_piece([](std::byte* to, const std::byte* from, std::size_t bytes) { std::memmove(to, from, bytes); });
 }
 
 CUresult Fill::make(CUdeviceptr dst, std::size_t pitch, unsigned value, unsigned element_size, std::size_t width,

@@ -27,6 +27,20 @@ class Copy {
     static CUresult make(CUmemorytype dst_type, void* dst, CUmemorytype src_type, const void* src, std::size_t bytes,
                          Copy* out);
     void run() const;
+    // Calls piece(to, from, bytes) for the pieces that it copies.
+    template <class Piece>
+    void each_piece(Piece piece) const {
+        for (std::size_t plane = 0; plane < depth_; ++plane) {
+            std::byte* const to = dst_.address + plane * dst_.slice;
+            const std::byte* const from = src_.address + plane * src_.slice;
+            if (height_ == 1 || (dst_.pitch == width_ && src_.pitch == width_)) {
+                piece(to, from, width_ * height_);
+                continue;
+            }
+            for (std::size_t row = 0; row < height_; ++row)
+                piece(to + row * dst_.pitch, from + row * src_.pitch, width_);
+        }
+    }
 
     // Is a side memory that the driver does not know, which can only be pageable host memory?
     bool from_pageable() const { return from_pageable_; }
@@ -55,6 +69,11 @@ class Fill {
     static CUresult make(CUdeviceptr dst, std::size_t pitch, unsigned value, unsigned element_size, std::size_t width,
                          std::size_t height, Fill* out, Reserved reserved = Reserved::kNot);
     void run() const;
+    // Calls piece(to, bytes) for the pieces that it fills.
+    template <class Piece>
+    void each_piece(Piece piece) const {
+        for (std::size_t row = 0; row < height_; ++row) piece(dst_ + row * pitch_, width_ * element_size_);
+    }
     const std::byte* destination() const { return dst_; }
 
   private:

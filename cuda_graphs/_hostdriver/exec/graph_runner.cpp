@@ -7,9 +7,13 @@
 #include <memory>
 #include <mutex>
 
+#include "../check/accesses.hpp"
+#include "../check/random_order.hpp"
 #include "../objects/context.hpp"
+#include "../objects/graph_memory.hpp"
 #include "../objects/stream.hpp"
 #include "clock.hpp"
+#include "operations.hpp"
 #include "scheduler.hpp"
 #include "spin.hpp"
 #include "thread_state.hpp"
@@ -30,17 +34,29 @@ CUresult run_kernel(const ExecNode& node, LaunchState& launch) {
 }
 
 CUresult run_memcpy(const ExecNode& node, LaunchState&) {
-    params_of<MemcpyParams>(node).copy.run();
-    return CUDA_SUCCESS;
+    return run_checked(params_of<MemcpyParams>(node).copy);
 }
 
 CUresult run_memset(const ExecNode& node, LaunchState&) {
-    params_of<MemsetParams>(node).fill.run();
+    return run_checked(params_of<MemsetParams>(node).fill);
+}
+
+// Memory changes hands when the graph is launched (objects/graph_memory.hpp); whoever looks for bugs wants to know when
+// it may be used.
+CUresult run_allocation(const ExecNode& node, LaunchState&) {
+    const GraphAllocation& memory = *params_of<AllocRun>(node).memory;
+    if (settings.any()) watch_graph_memory(memory.address(), memory.bytes());
+    return CUDA_SUCCESS;
+}
+
+CUresult run_free(const ExecNode& node, LaunchState&) {
+    if (settings.any()) unwatch_memory(params_of<FreeRun>(node).memory->address());
     return CUDA_SUCCESS;
 }
 
 CUresult run_host(const ExecNode& node, LaunchState&) {
     const auto& host = params_of<HostParams>(node);
+    if (settings.any()) check_host_function(host.data);
     CallbackScope no_cuda_calls;
     host.function(host.data);
     return CUDA_SUCCESS;
@@ -80,8 +96,9 @@ CUresult run_conditional(const ExecNode& node, LaunchState& launch) {
 // ---- one after another ----------------------------------------------------------------------------------------------
 
 CUresult run_one_by_one(const Section& section, LaunchState& launch) {
+    const SectionRun run = begin_section();
     for (const ExecNode& node : section.nodes) {
-        if (const CUresult fault = run_node_of(node, launch); fault != CUDA_SUCCESS) return fault;
+        if (const CUresult fault = run_node_of(section, node, launch, run); fault != CUDA_SUCCESS) return fault;
     }
     return CUDA_SUCCESS;
 }
@@ -163,7 +180,7 @@ class ParallelRun final : public Job {
     bool run_node(uint32_t index, uint32_t* next) {
         const ExecNode& node = section_.nodes[index];
         if (fault_.load(std::memory_order_relaxed) == CUDA_SUCCESS) {
-            if (const CUresult fault = run_node_of(node, launch_); fault != CUDA_SUCCESS) {
+            if (const CUresult fault = run_node_of(section_, node, launch_, run_); fault != CUDA_SUCCESS) {
                 CUresult none = CUDA_SUCCESS;
                 fault_.compare_exchange_strong(none, fault);
             }
@@ -192,6 +209,7 @@ class ParallelRun final : public Job {
     const Section& section_;
     const Structure& structure_;
     LaunchState& launch_;
+    const SectionRun run_ = begin_section();
     const std::unique_ptr<std::atomic<uint32_t>[]> waiting_;  // dependencies that have not finished, by node
     std::atomic<uint32_t> left_;                              // nodes that have not finished
     std::atomic<uint32_t> ready_count_{0};
@@ -201,7 +219,34 @@ class ParallelRun final : public Job {
     std::vector<uint32_t> ready_waiters_;  // the same; they may wait for something
 };
 
-// ---- which of the two -----------------------------------------------------------------------------------------------
+// ---- in an order drawn at random ------------------------------------------------------------------------------------
+
+// A node that waits for an event comes when nothing else can: what the event is of may be among the rest.
+CUresult run_at_random(const Section& section, LaunchState& launch) {
+    const Structure& structure = *section.structure;
+    const SectionRun run = begin_section();
+    std::vector<uint32_t> waiting = structure.dependency_count, ready, ready_waits;
+    const auto make_ready = [&](uint32_t node) {
+        (std::holds_alternative<WaitRun>(section.nodes[node].params) ? ready_waits : ready).push_back(node);
+    };
+    for (uint32_t node = 0; node < section.nodes.size(); ++node) {
+        if (waiting[node] == 0) make_ready(node);
+    }
+    while (!ready.empty() || !ready_waits.empty()) {
+        std::vector<uint32_t>& from = ready.empty() ? ready_waits : ready;
+        std::swap(from[draw_below(from.size())], from.back());
+        const uint32_t node = from.back();
+        from.pop_back();
+        if (const CUresult fault = run_node_of(section, section.nodes[node], launch, run); fault != CUDA_SUCCESS)
+            return fault;
+        for (uint32_t i = structure.first_successor[node]; i < structure.first_successor[node + 1]; ++i) {
+            if (--waiting[structure.successors[i]] == 0) make_ready(structure.successors[i]);
+        }
+    }
+    return CUDA_SUCCESS;
+}
+
+// ---- which of them ----------------------------------------------------------------------------------------------
 
 constexpr double kWorthSharing = 20;   // microseconds that a run must take before other threads are of use
 constexpr uint64_t kSmallWork = 4096;  // threads of kernels, or 64-byte pieces of memory, in a first guess
@@ -275,8 +320,12 @@ RunNode run_function(CUgraphNodeType type) {
             return run_record;
         case CU_GRAPH_NODE_TYPE_CONDITIONAL:
             return run_conditional;
+        case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+            return run_allocation;
+        case CU_GRAPH_NODE_TYPE_MEM_FREE:
+            return run_free;
         default:
-            return run_nothing;  // memory changes hands when the graph is launched (objects/graph_memory.hpp)
+            return run_nothing;
     }
 }
 
@@ -285,6 +334,7 @@ namespace {
 CUresult run_body(const Section& body, LaunchState& launch) {
     // Bodies hold nothing that waits (Program::compile).
     if (body.structure->one_by_one) return run_one_by_one(body, launch);
+    if (order_is_random()) return run_at_random(body, launch);
     return is_small(body) ? run_measured(body, launch) : run_shared(body, launch, true);
 }
 
@@ -292,6 +342,7 @@ CUresult run_body(const Section& body, LaunchState& launch) {
 
 CUresult run_section(const Section& section, LaunchState& launch) {
     if (section.structure->one_by_one) return run_one_by_one(section, launch);
+    if (order_is_random()) return run_at_random(section, launch);
     if (section.structure->may_wait) return ParallelRun(section, launch).run(false);
     return is_small(section) ? run_measured(section, launch) : run_shared(section, launch, false);
 }

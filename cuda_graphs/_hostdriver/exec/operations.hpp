@@ -9,19 +9,40 @@
 
 #include <utility>
 
+#include "../check/accesses.hpp"
 #include "../objects/context.hpp"
 #include "../objects/kernel.hpp"
 #include "../objects/stream.hpp"
+#include "copy.hpp"
 #include "thread_state.hpp"
 
 namespace cgh {
 
-// A Copy or a Fill.
+inline CUresult check_value(const Copy& copy) {
+    return check_copy(copy);
+}
+inline CUresult check_value(const Fill& fill) {
+    return check_fill(fill);
+}
+
+// Runs a Copy or a Fill.
+template <class Value>
+CUresult run_checked(const Value& value) {
+    if (settings.any())
+        if (const CUresult bad = check_value(value); bad != CUDA_SUCCESS) return bad;
+    value.run();
+    return CUDA_SUCCESS;
+}
+template <class Value>
+void run_value(const Value& value, Stream& stream) {
+    if (const CUresult bad = run_checked(value); bad != CUDA_SUCCESS) stream.context().fail(bad);
+}
+
 template <class Value>
 class ValueOperation final : public Operation {
   public:
     explicit ValueOperation(Value value) : value_(std::move(value)) {}
-    void run(Stream&) override { value_.run(); }
+    void run(Stream& stream) override { run_value(value_, stream); }
 
   private:
     Value value_;
@@ -33,6 +54,7 @@ class HostOperation final : public Operation {
   public:
     HostOperation(CUhostFn function, void* data) : function_(function), data_(data) {}
     void run(Stream&) override {
+        if (settings.any()) check_host_function(data_);
         CallbackScope scope;
         function_(data_);
     }

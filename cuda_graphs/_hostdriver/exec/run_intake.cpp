@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "../api/entry.hpp"
+#include "../check/findings.hpp"
 #include "../objects/capture.hpp"
 #include "../objects/context.hpp"
 #include "../objects/event.hpp"
@@ -28,7 +29,7 @@ class StagedCopy final : public Operation {
         std::memcpy(bytes_.get(), copy.source(), copy.linear_bytes());
         copy_.set_source(bytes_.get());
     }
-    void run(Stream&) override { copy_.run(); }
+    void run(Stream& stream) override { run_value(copy_, stream); }
 
   private:
     Copy copy_;
@@ -37,7 +38,7 @@ class StagedCopy final : public Operation {
 
 CUresult push_and_wait(Stream& stream, const Copy& copy) {
     stream.wait_for(stream.push(new ValueOperation<Copy>(copy)));
-    return stream.context().status();
+    return outcome_of(stream.context());
 }
 
 class RunIntake final : public Intake {
@@ -73,8 +74,9 @@ class RunIntake final : public Intake {
         const std::uint64_t position = stream.push(new ValueOperation<Fill>(fill));
         if (wait == Wait::kNo) return CUDA_SUCCESS;
         const auto target = AddressMap::get().find(request.dst);
-        if (target && (target->on_host() || target->is_managed())) stream.wait_for(position);
-        return stream.context().status();
+        if (!target || !(target->on_host() || target->is_managed())) return stream.context().status();
+        stream.wait_for(position);
+        return outcome_of(stream.context());
     }
 
     CUresult host_function(Stream& stream, CUhostFn function, void* data) const override {
@@ -113,7 +115,8 @@ class RunIntake final : public Intake {
     }
     CUresult synchronize(Stream& stream) const override {
         TRY(Capture::check_unsafe_call());
-        return stream.synchronize();
+        TRY(stream.synchronize());
+        return outcome_of(stream.context());
     }
     CUresult query(Stream& stream) const override {
         TRY(Capture::check_unsafe_call());

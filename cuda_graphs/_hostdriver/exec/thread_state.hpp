@@ -14,6 +14,8 @@
 namespace cgh {
 
 class Context;
+struct KernelRun;
+struct Task;
 struct ThreadStore;
 
 // Where trap and assert of a running kernel jump to.
@@ -31,7 +33,9 @@ struct ThreadState {
     std::uint32_t callback_depth;  // > 0 inside a host function or a user object's destructor
     CUstreamCaptureMode capture_mode;
     std::uint64_t number;  // see this_thread_number()
-    ThreadStore* store;    // everything that needs a destructor; made on first use
+    Task* task;            // what runs here, and the kernel that it runs, where bugs are looked for (check/)
+    KernelRun* kernel_run;
+    ThreadStore* store;  // everything that needs a destructor; made on first use
 };
 
 #if defined(__GNUC__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)

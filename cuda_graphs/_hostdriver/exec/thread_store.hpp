@@ -28,6 +28,7 @@ struct ThreadStore {
     AlignedBytes shared;
     AlignedBytes scratch;
     std::size_t scratch_bytes = 0;
+    std::vector<std::uint32_t> thread_order;  // of the block that runs (check/random_order.hpp)
 };
 
 // The calling thread's store.

@@ -8,6 +8,7 @@
 
 #include "../api/entry.hpp"
 #include "../call_watch.h"
+#include "../check/accesses.hpp"
 #include "../objects/node_kinds.hpp"
 #include "../objects/stream.hpp"
 #include "clock.hpp"
@@ -24,6 +25,7 @@ struct Noted {
     std::int64_t start, end;
 };
 
+std::atomic<bool> timeline_wanted{false};
 std::mutex noted_mutex;  // guards the one below
 // A deque, so that names stay where they are; never destroyed: nodes may run until the process ends.
 std::deque<Noted>& noted = *new std::deque<Noted>;
@@ -35,8 +37,14 @@ std::string name_of(const ExecNode& node) {
 
 }  // namespace
 
-CUresult run_and_note(const ExecNode& node, LaunchState& launch) {
+SectionRun begin_section() {
+    return settings.any() ? SectionRun{thread_state.task, next_section_run()} : SectionRun{};
+}
+
+CUresult run_watched(const Section& section, const ExecNode& node, LaunchState& launch, const SectionRun& run) {
     if (!node.enabled) return node.run(node, launch);
+    const TaskScope task(run.around != nullptr ? begin_node(*run.around, section, node, run.number) : nullptr);
+    if (!timeline_wanted.load(std::memory_order_relaxed)) return node.run(node, launch);
     const std::int64_t start = steady_nanoseconds();
     const CUresult result = node.run(node, launch);
     const std::int64_t end = steady_nanoseconds();
@@ -54,6 +62,7 @@ CGH_API void cghNoteNodes(int on) {
     const std::lock_guard<std::mutex> lock(noted_mutex);
     if (on != 0) noted.clear();
     timeline_wanted.store(on != 0, std::memory_order_relaxed);
+    nodes_are_watched.store(on != 0 || settings.any(), std::memory_order_relaxed);
 }
 
 CGH_API CUresult cghNotedNode(uint64_t index, cgh_noted_node* out) {

@@ -1,25 +1,32 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// When each node of a graph ran, and on which thread: noted while somebody asked for it (call_watch.h), for the price
-// of one load a node otherwise.
+// How a node of a graph runs while somebody looks: when it ran, and on which thread, is noted (call_watch.h), or what
+// it does to memory is watched (check/). For the price of one load a node otherwise.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_EXEC_TIMELINE_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_EXEC_TIMELINE_HPP
 
 #include <atomic>
 
+#include "../check/order.hpp"
 #include "graph_program.hpp"
 
 namespace cgh {
 
-inline std::atomic<bool> timeline_wanted{false};
+inline std::atomic<bool> nodes_are_watched{false};
 
-// Runs a node and notes when it did.
-CUresult run_and_note(const ExecNode& node, LaunchState& launch);
+// A run of a section: inside which task, and the how manieth. Both are 0 where nobody looks for bugs.
+struct SectionRun {
+    Task* around = nullptr;
+    std::uint64_t number = 0;
+};
+SectionRun begin_section();
 
-inline CUresult run_node_of(const ExecNode& node, LaunchState& launch) {
-    const bool noted = timeline_wanted.load(std::memory_order_relaxed);
-    return __builtin_expect(noted, false) ? run_and_note(node, launch) : node.run(node, launch);
+CUresult run_watched(const Section& section, const ExecNode& node, LaunchState& launch, const SectionRun& run);
+
+inline CUresult run_node_of(const Section& section, const ExecNode& node, LaunchState& launch, const SectionRun& run) {
+    const bool watched = nodes_are_watched.load(std::memory_order_relaxed);
+    return __builtin_expect(watched, false) ? run_watched(section, node, launch, run) : node.run(node, launch);
 }
 
 }  // namespace cgh

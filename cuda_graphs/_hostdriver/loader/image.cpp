@@ -17,6 +17,7 @@
 
 #include "../api/entry.hpp"
 #include "../api/errors.hpp"
+#include "../check/accesses.hpp"
 #include "../objects/arena.hpp"
 #include "../objects/context.hpp"
 #include "../objects/memory.hpp"
@@ -111,7 +112,7 @@ CUresult recognise(const void* data, std::size_t size, const char** text, std::s
 
 CUresult Image::load(const void* data, std::size_t size, Ref<Image>* out) {
     const CUresult result = load_quietly(data, size, out);
-    if (result != CUDA_SUCCESS && tells_refusals.load(std::memory_order_relaxed))
+    if (result != CUDA_SUCCESS && refusals_are_told())
         std::fprintf(stderr, "cuda_graphs host driver: an image is refused with %s: %s\n", error_name(result),
                      last_log.c_str());
     return result;
@@ -137,6 +138,10 @@ CUresult Image::load_quietly(const void* data, std::size_t size, Ref<Image>* out
     if (const CUresult full = image->adopt(); full != CUDA_SUCCESS) return full;
     *out = std::move(image);
     return CUDA_SUCCESS;
+}
+
+bool refusals_are_told() {
+    return tells_refusals.load(std::memory_order_relaxed);
 }
 
 CUresult read_file(const char* path, std::string* out) {
@@ -180,6 +185,8 @@ void Image::retire() {
 
 Image::~Image() {
     retire();
+    for (std::uint32_t i = 0; settings.any() && i < image_.global_count; ++i)
+        unwatch_range(reinterpret_cast<CUdeviceptr>(image_.globals[i].address), image_.globals[i].bytes);
     for (Kernel* kernel : kernels_) arena<Kernel>.recycle(kernel);
     // A loader that was taken away (at the end of the process) is not called any more.
     cgh_loader now;

@@ -53,6 +53,9 @@ class Image : public Counted {
     std::vector<Kernel*> kernels_;
 };
 
+// cghTellRefusals: whether standard error is told of what a program may not ask for.
+bool refusals_are_told();
+
 // All bytes of a file. CUDA_ERROR_FILE_NOT_FOUND.
 CUresult read_file(const char* path, std::string* out);
 

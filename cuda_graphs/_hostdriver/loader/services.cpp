@@ -16,6 +16,8 @@
 #include <string>
 
 #include "../api/entry.hpp"
+#include "../check/accesses.hpp"
+#include "../check/random_order.hpp"
 #include "../exec/clock.hpp"
 #include "../exec/thread_state.hpp"
 #include "../exec/thread_store.hpp"
@@ -186,7 +188,10 @@ void raise_fault(CUresult code) {
 }  // namespace cgh
 
 CGH_API const cgh_services* cghGetServices(void) {
-    static const cgh_services services{cgh::set_conditional, cgh::print,   cgh::assert_fail, cgh::trap,
-                                       cgh::scratch,         cgh::clock64, cgh::globaltimer};
+    const std::uint64_t wants = (cgh::settings.any() ? std::uint64_t{CGH_WANTS_ACCESSES} : 0) |
+                                (cgh::settings.random_order ? std::uint64_t{CGH_WANTS_ORDER} : 0);
+    static const cgh_services services{cgh::set_conditional,   cgh::print,   cgh::assert_fail, cgh::trap,
+                                       cgh::scratch,           cgh::clock64, cgh::globaltimer, cgh::check_access,
+                                       cgh::draw_thread_order, wants};
     return &services;
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <new>
 
+#include "../check/accesses.hpp"
 #include "../exec/thread_state.hpp"
 #include "../exec/thread_store.hpp"
 #include "arena.hpp"
@@ -111,11 +112,11 @@ void Context::remove_stream(Stream* stream) {
     if (stream->is_blocking()) blocking_streams_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-std::vector<Ref<Stream>> Context::busy_streams(bool blocking_only) {
+std::vector<Ref<Stream>> Context::busy_streams(bool blocking_only, bool idle_too) {
     std::vector<Ref<Stream>> busy;
     std::lock_guard<std::mutex> lock(mutex_);
     for (Stream* stream : streams_) {
-        if ((blocking_only && !stream->is_blocking()) || stream->idle()) continue;
+        if ((blocking_only && !stream->is_blocking()) || (!idle_too && stream->idle())) continue;
         if (stream->try_retain()) busy.push_back(Ref<Stream>::adopt(stream));
     }
     return busy;
@@ -131,6 +132,7 @@ void Context::end_blocking_capture() {
 
 CUresult Context::synchronize() {
     for (const Ref<Stream>& stream : busy_streams(/*blocking_only=*/false)) stream->wait_for(stream->pushed());
+    if (settings.any()) note_host_waited_for_all(*this);
     return status();
 }
 

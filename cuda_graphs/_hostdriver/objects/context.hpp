@@ -58,8 +58,8 @@ class Context {
 
     void add_stream(Stream* stream);
     void remove_stream(Stream* stream);
-    // Streams that the legacy default stream waits for and that wait for it, with unfinished work.
-    std::vector<Ref<Stream>> busy_streams(bool blocking_only);
+    // Streams with unfinished work; only those that the legacy default stream waits for and that wait for it.
+    std::vector<Ref<Stream>> busy_streams(bool blocking_only, bool idle_too = false);
     bool has_blocking_streams() const { return blocking_streams_.load(std::memory_order_relaxed) != 0; }
 
     // While a blocking stream is in a capture the legacy default stream is barred. With Capture::mutex() held.

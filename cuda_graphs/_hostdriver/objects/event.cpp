@@ -4,6 +4,7 @@
 // Records of events, and waits for them.
 #include "event.hpp"
 
+#include "../check/accesses.hpp"
 #include "../exec/clock.hpp"
 #include "../exec/scheduler.hpp"
 #include "arena.hpp"
@@ -99,6 +100,14 @@ CUresult check_awaited(const Ref<Milestone>& milestone) {
 }
 }  // namespace
 
+namespace {
+// The host knows of the milestone, and so of all work before it.
+void note_waited(const Ref<Milestone>& milestone) {
+    if (settings.any() && milestone && milestone->target().stream)
+        note_host_waited(*milestone->target().stream, milestone->target().position);
+}
+}  // namespace
+
 CUresult Event::query() const {
     const Ref<Milestone> milestone = latest();
     if (const CUresult refused = check_awaited(milestone); refused != CUDA_SUCCESS) return refused;
@@ -108,7 +117,10 @@ CUresult Event::query() const {
 CUresult Event::query_work(const Ref<Milestone>& milestone) const {
     if (context_.status() != CUDA_SUCCESS) return context_.status();
     // An event that was never recorded has captured no work, which is complete.
-    if (!milestone || milestone->done()) return CUDA_SUCCESS;
+    if (!milestone || milestone->done()) {
+        note_waited(milestone);
+        return CUDA_SUCCESS;
+    }
     if (Scheduler::get().workers() == 0) run_what_is_ready(*milestone->target().stream, milestone->target().position);
     return milestone->done() ? context_.status() : CUDA_ERROR_NOT_READY;
 }
@@ -117,6 +129,7 @@ CUresult Event::synchronize() const {
     const Ref<Milestone> milestone = latest();
     if (const CUresult refused = check_awaited(milestone); refused != CUDA_SUCCESS) return refused;
     if (milestone) milestone->wait();
+    note_waited(milestone);
     return context_.status();
 }
 
@@ -140,7 +153,7 @@ CUresult Event::elapsed(const Event& start, const Event& end, float* millisecond
 CUresult Event::wait_on(Stream& stream) const {
     // Nothing is waited for when it was never recorded.
     Ref<Milestone> milestone = latest_work();
-    if (milestone && !milestone->done()) stream.push(new MilestoneWait(std::move(milestone)));
+    if (milestone && (settings.race || !milestone->done())) stream.push(new MilestoneWait(std::move(milestone)));
     return CUDA_SUCCESS;
 }
 

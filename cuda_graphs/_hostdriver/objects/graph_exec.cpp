@@ -36,6 +36,12 @@ class LaunchOperation final : public Operation {
     // Behind "any previous launches of hGraphExec" (cuda.h, cuGraphLaunch), where that was on another stream.
     bool ready() const override { return !after_.stream || after_.stream->reached(after_.position); }
     Target blocked_on() const override { return after_; }
+    std::vector<Target> awaits() const override {
+        std::vector<Target> all{after_};
+        for (const Ref<Milestone>& wait : state_.waits)
+            if (wait) all.push_back(wait->target());
+        return all;
+    }
 
     void finish() override {
         // Not reached when the launch failed, or was dropped because the context had failed.

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "../api/entry.hpp"
+#include "../check/accesses.hpp"
 #include "context.hpp"
 #include "device_range.hpp"
 #include "node_params.hpp"
@@ -91,6 +92,7 @@ GraphAllocation::~GraphAllocation() {
         registry().all.erase(this);
     }
     AddressMap::get().remove(address_);
+    if (settings.any()) unwatch_memory(address_);
     if (reserved_) account(device()).subtract(whole_pages(bytes_));
     DeviceRange::of(device()).unmap(reinterpret_cast<void*>(address_), whole_pages(bytes_));
 }

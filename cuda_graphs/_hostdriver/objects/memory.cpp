@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "../check/accesses.hpp"
 #include "advice.hpp"
 #include "device_range.hpp"
 
@@ -21,6 +22,7 @@ AddressMap& AddressMap::get() {
 }
 
 void AddressMap::add(Allocation allocation) {
+    if (settings.any()) watch_memory(allocation);
     std::unique_lock<std::shared_mutex> lock(mutex_);
     allocation.id = ++last_id_;
     by_base_[allocation.base] = allocation;
@@ -33,6 +35,7 @@ bool AddressMap::add_apart(Allocation allocation) {
     if (after != by_base_.begin() && std::prev(after)->second.holds(allocation.base, 1)) return false;
     allocation.id = ++last_id_;
     by_base_.emplace(allocation.base, allocation);
+    if (settings.any()) watch_memory(allocation);
     return true;
 }
 
@@ -47,6 +50,7 @@ std::optional<Allocation> AddressMap::remove(CUdeviceptr base) {
 }
 
 void AddressMap::remove_range(CUdeviceptr start, std::size_t size) {
+    if (settings.any()) unwatch_range(start, size);
     std::unique_lock<std::shared_mutex> lock(mutex_);
     by_base_.erase(by_base_.lower_bound(start), by_base_.lower_bound(start + size));
 }
@@ -62,6 +66,7 @@ void AddressMap::release_all_of(const Context& context) {
             continue;
         }
         if (found.is_managed()) AdviceMap::get().forget(found);
+        if (settings.any()) unwatch_memory(found.base);
         if (ours) return_memory(reinterpret_cast<void*>(found.base), found.size);
         at = by_base_.erase(at);
     }
@@ -116,6 +121,10 @@ void* reserve_memory_of(CUdevice device, std::size_t bytes) {
 }
 
 void return_memory(void* address, std::size_t bytes) {
+    return settings.any() ? hold_back(address, bytes) : return_memory_at_once(address, bytes);
+}
+
+void return_memory_at_once(void* address, std::size_t bytes) {
     if (DeviceRange* const range = DeviceRange::holding(address); range != nullptr)
         range->give_back(address, bytes);
     else if (bytes < kOwnPages)

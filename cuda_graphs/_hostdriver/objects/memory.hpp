@@ -106,8 +106,9 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;
 void* reserve_memory(std::size_t bytes);
 // The same of a device, in the range of addresses that is the device's own.
 void* reserve_memory_of(CUdevice device, std::size_t bytes);
-// Of either.
+// Of either. Where bugs are looked for it is held back for a while.
 void return_memory(void* address, std::size_t bytes);
+void return_memory_at_once(void* address, std::size_t bytes);
 
 // Bytes of memory of the machine: what a device reports as its own.
 std::size_t machine_memory();

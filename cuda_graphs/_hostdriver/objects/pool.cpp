@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "../check/accesses.hpp"
 #include "arena.hpp"
 #include "context.hpp"
 #include "device.hpp"
@@ -26,6 +27,7 @@ class Free final : public Operation {
   public:
     explicit Free(const Allocation& allocation) : allocation_(allocation) {}
     void run(Stream&) override {
+        if (settings.any()) unwatch_memory(allocation_.base);
         if (allocation_.owner != nullptr)
             allocation_.owner->free(allocation_.base);
         else if (allocation_.kind == MemoryKind::kPool)
@@ -64,7 +66,9 @@ CUresult MemoryPool::allocate(std::size_t bytes, CUdeviceptr* out) {
         std::lock_guard<std::mutex> lock(mutex_);
         if (max_size_ != 0 && used_ + bytes > max_size_) return CUDA_ERROR_OUT_OF_MEMORY;
         const auto kept = kept_.find(size);
-        if (kept != kept_.end() && !kept->second.empty()) {
+        // Where bugs are looked for memory is not used again as long as there is other memory.
+        const bool reuses = !settings.any() || (max_size_ != 0 && reserved_ + size > max_size_);
+        if (reuses && kept != kept_.end() && !kept->second.empty()) {
             memory = kept->second.back();
             kept->second.pop_back();
         } else {

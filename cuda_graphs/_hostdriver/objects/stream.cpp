@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <new>
 
+#include "../check/accesses.hpp"
 #include "../exec/scheduler.hpp"
 #include "../exec/thread_state.hpp"
 #include "../exec/thread_store.hpp"
@@ -61,12 +62,12 @@ std::uint64_t Stream::push(Operation* operation) {
     // of its context wait for each other's earlier work.
     if (kind_ == Kind::kLegacy) {
         if (context_.has_blocking_streams()) {
-            for (const Ref<Stream>& other : context_.busy_streams(/*blocking_only=*/true))
+            for (const Ref<Stream>& other : context_.busy_streams(/*blocking_only=*/true, settings.race))
                 append(new PositionWait(*other, other->pushed()));
         }
     } else if (is_blocking()) {
         Stream& legacy = context_.legacy_stream();
-        if (!legacy.idle()) append(new PositionWait(legacy, legacy.pushed()));
+        if (settings.race || !legacy.idle()) append(new PositionWait(legacy, legacy.pushed()));
     }
     return append(operation);
 }
@@ -78,6 +79,7 @@ std::uint64_t Stream::append(Operation* operation) {
         (incoming_last_ != nullptr ? incoming_last_->next_ : incoming_) = operation;
         incoming_last_ = operation;
         position = pushed_.load(std::memory_order_relaxed) + 1;
+        if (settings.any()) note_pushed(*this, position, *operation);
         pushed_.store(position, std::memory_order_seq_cst);
     }
     Scheduler::get().notify(*this);
@@ -106,6 +108,13 @@ bool Stream::runnable() {
     return parked_ == nullptr || parked_->ready();
 }
 
+void Stream::run(Operation& operation) {
+    if (!settings.any()) return operation.run(*this);
+    const TaskScope task(begin_operation(*this, completed_.load(std::memory_order_relaxed) + 1));
+    operation.run(*this);
+    end_operation();
+}
+
 Stream::Advance Stream::advance(std::uint64_t position) {
     if (reached(position)) return {Advance::kReached, {}};
     if (claimed() || claimed_.exchange(true, std::memory_order_seq_cst)) return {Advance::kBusy, {}};
@@ -126,7 +135,7 @@ Stream::Advance Stream::advance(std::uint64_t position) {
             parked_ = operation;
             break;
         }
-        if (context_.status() == CUDA_SUCCESS || operation->runs_after_failure()) operation->run(*this);
+        if (context_.status() == CUDA_SUCCESS || operation->runs_after_failure()) run(*operation);
         complete(operation);
     }
     claimed_.store(false, std::memory_order_seq_cst);
@@ -176,6 +185,11 @@ void run_what_is_ready(Stream& stream, std::uint64_t position) {
 }
 
 void Stream::wait_for(std::uint64_t position) {
+    wait_until_reached(position);
+    if (settings.any()) note_host_waited(*this, position);
+}
+
+void Stream::wait_until_reached(std::uint64_t position) {
     if (reached(position)) return;
     struct Wait {
         Stream* stream;
@@ -198,7 +212,10 @@ CUresult Stream::synchronize() {
 CUresult Stream::query() {
     if (Scheduler::get().workers() == 0) run_what_is_ready(*this, pushed());
     if (context_.status() != CUDA_SUCCESS) return context_.status();
-    return idle() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+    const std::uint64_t all = pushed();
+    if (!reached(all)) return CUDA_ERROR_NOT_READY;
+    if (settings.any()) note_host_waited(*this, all);
+    return CUDA_SUCCESS;
 }
 
 CUresult find_stream(CUstream handle, Stream** out) {

@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <vector>
 
 #include "../exec/spin.hpp"
 #include "ref.hpp"
@@ -40,6 +41,8 @@ class Operation {
     // blocked_on().
     virtual bool ready() const { return true; }
     virtual Target blocked_on() const { return {}; }
+    // All that it comes after, besides the work before it in its stream.
+    virtual std::vector<Target> awaits() const { return {blocked_on()}; }
     // True for operations that run although the context has failed (they free, record, wait). The others are dropped.
     virtual bool runs_after_failure() const { return false; }
     // The operation is done or dropped.
@@ -113,6 +116,8 @@ class Stream : public Counted {
 
   private:
     friend class Scheduler;
+    void run(Operation& operation);
+    void wait_until_reached(std::uint64_t position);
     Operation* first();  // of the queue, or nullptr; by the claimer only
     void complete(Operation* operation);
 

@@ -8,7 +8,8 @@ from ..function import FunctionLowering
 from ..rounding import arithmetic, flush, narrow, widen
 from ..syntax import Vector
 from ..table import Op, row
-from .memory import CACHE, SCOPES, SPACES, VECTORS, address, space_of
+from ..watch import AFTER, READ, RELEASE, STRONG, WRITE
+from .memory import CACHE, SCOPES, SPACES, VECTORS, address, space_of, tell_access
 from .packed import join, lanes
 
 OPERATIONS = {
@@ -57,6 +58,9 @@ def _atomic(f: FunctionLowering, op: Op, target: object, place: object, *sources
         raise f.fail(f"the operation .{name} is not possible on .{kind.name}")
     order = ORDERINGS[op.one_of(*ORDERINGS, default="relaxed")]
     pointer = address(f, op, place)
+    whole = kind.bytes * (len(sources[0].items) if isinstance(sources[0], Vector) else 1)
+    flags = READ | WRITE | STRONG | (RELEASE if order in ("release", "acq_rel") else 0)
+    tell_access(f, place, space_of(op), pointer, whole, flags)
     if name == "cas":
         results = [_compare_and_swap(f, pointer, kind, order, *sources[:2])]
     else:
@@ -65,6 +69,7 @@ def _atomic(f: FunctionLowering, op: Op, target: object, place: object, *sources
         for number, item in enumerate(items):
             at = f.v(f"getelementptr i8, ptr {pointer}, i64 {number * kind.bytes}") if number else pointer
             results.append(_one(f, op, name, order, at, item))
+    tell_access(f, place, space_of(op), pointer, whole, flags | AFTER)
     targets = target.items if isinstance(target, Vector) else (target,)
     if target is not None:
         for item, (value, t) in zip(targets, results, strict=True):

@@ -5,6 +5,7 @@
 from ..function import FunctionLowering
 from ..syntax import Symbol
 from ..table import Op, row
+from ..watch import FENCE, tell
 from . import warp
 
 
@@ -71,6 +72,7 @@ def trap(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("membar", mods="cta gl sys proxy alias", operands="0")
 def memory_barrier(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    tell(f, "null", 0, FENCE)
     f.do("fence seq_cst")
 
 
@@ -82,6 +84,7 @@ def memory_barrier(f: FunctionLowering, op: Op, operands: tuple) -> None:
 )
 def fence(f: FunctionLowering, op: Op, operands: tuple) -> None:
     order = op.one_of("acq_rel", "acquire", "release", default="seq_cst")
+    tell(f, "null", 0, FENCE)
     f.do(f"fence {order}")
 
 

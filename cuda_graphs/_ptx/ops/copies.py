@@ -6,6 +6,7 @@ nobody may look before. So there is nothing to commit and to wait for."""
 from ..function import FunctionLowering
 from ..syntax import Immediate, Register
 from ..table import Op, row
+from ..watch import READ, SHARED, WRITE, tell
 from .mbarrier import update
 from .memory import CACHE, address
 
@@ -57,6 +58,8 @@ def _small(f: FunctionLowering, op: Op, operands: tuple) -> None:
     size = operands[2].value
     to, source = address(f, op, operands[0], "shared"), address(f, op, operands[1], "global")
     if len(operands) == 3:
+        tell(f, source, size, READ)
+        tell(f, to, size, WRITE | SHARED)
         word = f"i{8 * size}"
         f.do(f"store {word} {f.v(f'load {word}, ptr {source}, align {size}')}, ptr {to}, align {size}")
         return

@@ -11,6 +11,7 @@ from ..datatypes import Type
 from ..function import FunctionLowering
 from ..syntax import Address, Immediate, Register, Symbol, Vector
 from ..table import Op, row
+from ..watch import AFTER, READ, RELEASE, SHARED, STRONG, WRITE, tell
 from . import clusters
 from .move import shared_offset
 
@@ -87,6 +88,24 @@ def _ordering(f: FunctionLowering, op: Op, kind: Type, space: str) -> str:
     return {"volatile": "monotonic", "relaxed": "monotonic", "mmio": "monotonic"}.get(order, order)
 
 
+def tell_access(
+    f: FunctionLowering, operand: object, space: str, pointer: str, size: int, flags: int
+) -> None:
+    """Local memory and parameters are a thread's own."""
+    base = operand.base if isinstance(operand, Address) else None
+    if isinstance(base, Symbol):
+        space = f.symbol_space(base)
+    if space in ("local", "param", "function"):
+        return
+    if space == "shared":
+        flags |= SHARED
+    tell(f, pointer, size, flags)
+
+
+def _strength(op: Op, order: str) -> int:
+    return (STRONG if order else 0) | (RELEASE if order == "release" else 0)
+
+
 def _items(f: FunctionLowering, op: Op, operand: object) -> tuple:
     count = VECTORS.get(op.one_of(*VECTORS), 1)
     items = operand.items if isinstance(operand, Vector) else (operand,)
@@ -101,6 +120,8 @@ def load(f: FunctionLowering, op: Op, operands: tuple) -> None:
     pointer = address(f, op, operands[1])
     metadata = _metadata(f, op, space, operands[1], store=False)
     order = _ordering(f, op, kind, space)
+    whole = VECTORS.get(op.one_of(*VECTORS), 1) * kind.bytes
+    tell_access(f, operands[1], space, pointer, whole, READ | _strength(op, order))
     results = []
     for place, item in enumerate(_items(f, op, operands[0])):
         t = kind.storage
@@ -112,6 +133,8 @@ def load(f: FunctionLowering, op: Op, operands: tuple) -> None:
         else:
             value = f.v(f"load {t}, ptr {at}, align {kind.bytes}{metadata}")
         results.append((item, value, t))
+    if order:  # what another thread wrote before it stored this is seen once this is
+        tell_access(f, operands[1], space, pointer, whole, READ | AFTER | _strength(op, order))
     for item, value, t in results:
         f.write(item, value, t, kind.signed)
 
@@ -122,6 +145,8 @@ def store(f: FunctionLowering, op: Op, operands: tuple) -> None:
     pointer = address(f, op, operands[0])
     metadata = _metadata(f, op, space, operands[0], store=True)
     order = _ordering(f, op, kind, space)
+    whole = VECTORS.get(op.one_of(*VECTORS), 1) * kind.bytes
+    tell_access(f, operands[0], space, pointer, whole, WRITE | _strength(op, order))
     for place, item in enumerate(_items(f, op, operands[1])):
         t = (
             "ptr"

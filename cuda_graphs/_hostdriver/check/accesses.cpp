@@ -1,0 +1,376 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "accesses.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <array>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "../exec/copy.hpp"
+#include "../exec/thread_store.hpp"
+#include "../loader/services.hpp"
+#include "../objects/kernel.hpp"
+#include "../objects/memory.hpp"
+#include "findings.hpp"
+#include "watched_memory.hpp"
+
+namespace cgh {
+namespace {
+
+// ---- words ----------------------------------------------------------------------------------------------------------
+
+std::string hex(std::uintptr_t address) {
+    char text[32];
+    std::snprintf(text, sizeof text, "0x%" PRIxPTR, address);
+    return text;
+}
+
+std::string bytes_text(std::size_t count) {
+    return std::to_string(count) + (count == 1 ? " byte" : " bytes");
+}
+
+std::string triple(const std::array<std::uint32_t, 3>& place) {
+    return "(" + std::to_string(place[0]) + ", " + std::to_string(place[1]) + ", " + std::to_string(place[2]) + ")";
+}
+
+// Who accesses, in words: a kernel's thread, or a task that has none.
+struct Who {
+    const Task* task;
+    const KernelRun* run = nullptr;
+    std::array<std::uint32_t, 3> thread{}, block{};
+};
+
+std::string name_of(const Who& who) {
+    const std::string name = who.task != nullptr ? who.task->name() : "a kernel";
+    if (who.run == nullptr) return name;
+    return name + ", block " + triple(who.block) + ", thread " + triple(who.thread);
+}
+
+// " at saxpy.cu:12 (st.global.f32, line 40 of the PTX)"; a copy is nowhere.
+std::string place_of(const cgh_site& site) {
+    if (site.instruction == nullptr) return "";
+    const std::string ptx = std::string(site.instruction) + ", line " + std::to_string(site.ptx_line) + " of the PTX";
+    if (site.file == nullptr) return " at " + ptx;
+    return std::string(" at ") + site.file + ":" + std::to_string(site.line) + " (" + ptx + ")";
+}
+
+std::string memory_text(const WatchedMemory& memory) {
+    return "memory of " + bytes_text(memory.size) + " at " + hex(memory.base) + " (" + memory.origin + ")";
+}
+
+const char* verb_of(const cgh_site& site) {
+    const bool reads = (site.flags & CGH_SITE_READ) != 0, writes = (site.flags & CGH_SITE_WRITE) != 0;
+    return reads && writes ? "reads and writes" : writes ? "writes" : "reads";
+}
+
+constexpr const char* kBy = "CUDA_GRAPHS_HOST_CHECK=";
+
+// ---- bad addresses --------------------------------------------------------------------------------------------------
+
+std::string where_is(std::uintptr_t address, std::size_t bytes, const WatchedMemory* near) {
+    if (near == nullptr) return "which is no memory of a device";
+    if (near->holds(address, 1) && near->live)
+        return "which ends " + bytes_text(address + bytes - near->base - near->size) + " behind the " +
+               memory_text(*near);
+    if (near->holds(address, 1) && !near->live)
+        return "byte " + std::to_string(address - near->base) + " of freed " + memory_text(*near) + ", freed by " +
+               near->freed_by;
+    const std::size_t distance = address - near->base - near->size;
+    return "which is " + (distance == 0 ? "right" : bytes_text(distance)) + " behind the " +
+           (near->live ? "" : "freed ") + memory_text(*near);
+}
+
+// Not nullptr: the memory that holds all of it. Else it was reported where that is asked for.
+WatchedMemory* memory_at(std::uintptr_t address, std::size_t bytes, const cgh_site& site, const Who& who, bool* bad) {
+    WatchedMemory* const memory = MemoryWatch::get().at_or_before(address);
+    const bool is_there = memory != nullptr && memory->holds(address, bytes);
+    if (is_there && (memory->live || !settings.memory)) return memory;  // with who freed it one may race
+    *bad = settings.memory;
+    if (settings.memory)
+        report_illegal_address(*who.task->context, std::string(kBy) + "memory: " + name_of(who) + " " + verb_of(site) +
+                                                       " " + bytes_text(bytes) + " at " + hex(address) + ", " +
+                                                       where_is(address, bytes, memory) +
+                                                       (site.instruction != nullptr ? "," : "") + place_of(site));
+    return nullptr;
+}
+
+// ---- reads of what nobody wrote -------------------------------------------------------------------------------------
+
+bool is_true(bool written) {
+    return written;
+}
+
+void check_written(const WatchedMemory& memory, std::uintptr_t address, std::size_t bytes, const cgh_site& site,
+                   const Who& who) {
+    bool* const written = memory.written.as<bool>();
+    if (written == nullptr || memory.anybody_may_have_written) return;
+    const std::size_t first = address - memory.base;
+    if ((site.flags & CGH_SITE_READ) != 0) {
+        std::size_t i = first;
+        while (i < first + bytes && written[i]) ++i;
+        // Copies may take more along than anybody wrote or will read, as long as there is something in it.
+        const bool is_copy = site.instruction == nullptr;
+        if (i < first + bytes && !(is_copy && std::any_of(written + first, written + first + bytes, is_true)))
+            report(*who.task->context, "init " + who.task->name() + place_of(site),
+                   std::string(kBy) + "init: " + name_of(who) + " " + verb_of(site) + " " + bytes_text(bytes) + " at " +
+                       hex(address) + " that nobody wrote: byte " + std::to_string(i) + " of the " +
+                       memory_text(memory) + place_of(site));
+    }
+    if ((site.flags & CGH_SITE_WRITE) != 0) std::fill(written + first, written + first + bytes, true);
+}
+
+// ---- races ----------------------------------------------------------------------------------------------------------
+
+std::string earlier_text(const Access& access) {
+    const std::string block = access.site->instruction != nullptr ? ", block " + triple(access.place) : "";
+    return access.task->name() + block + ", " + verb_of(*access.site) + " it" + place_of(*access.site);
+}
+
+void check_race(WatchedMemory& memory, std::uintptr_t address, std::size_t bytes, const cgh_site& site, const Who& who,
+                Block& block) {
+    if (!settings.race) return;
+    std::uintptr_t at = 0;
+    const Access* const earlier = note_access(memory, address, bytes, site, block, &at);
+    if (earlier == nullptr) return;
+    const char* const remedy =
+        earlier->task == who.task
+            ? "Blocks of a kernel run in any order: use atomics, or another kernel."
+            : "Nothing says which comes first: add an edge between the nodes, or an event between the streams.";
+    report(*who.task->context,
+           "race " + earlier->task->name() + place_of(*earlier->site) + who.task->name() + place_of(site),
+           std::string(kBy) + "race: two accesses to byte " + std::to_string(at - memory.base) + " of the " +
+               memory_text(memory) + " race: " + name_of(who) + ", " + verb_of(site) + " it" + place_of(site) + "; " +
+               earlier_text(*earlier) + ". " + remedy);
+}
+
+// ---- kernels --------------------------------------------------------------------------------------------------------
+
+bool in_range(std::uintptr_t address, const void* start, std::size_t bytes) {
+    return start != nullptr && address - reinterpret_cast<std::uintptr_t>(start) < bytes;
+}
+
+constexpr std::size_t kGridBytes = 64;
+
+// Shared and local memory, and parameters: the stack of the OS thread, what resumable threads keep, the parameter
+// block.
+bool is_own(std::uintptr_t address, const KernelRun& run) {
+    static thread_local void* stack = nullptr;
+    static thread_local std::size_t stack_bytes = 0;
+    if (stack == nullptr) {
+        pthread_attr_t attributes;
+        pthread_getattr_np(pthread_self(), &attributes);
+        pthread_attr_getstack(&attributes, &stack, &stack_bytes);
+        pthread_attr_destroy(&attributes);
+    }
+    const ThreadStore& store = thread_store();
+    // What cooperative_groups.h keeps of a grid.
+    const cgh_together* const together = run.dims->together;
+    const void* const grid = together != nullptr ? together->grid : nullptr;
+    return in_range(address, stack, stack_bytes) || in_range(address, store.scratch.get(), store.scratch_bytes) ||
+           in_range(address, run.params, run.kernel->code().param_bytes) ||
+           in_range(address, run.shared, run.shared_bytes) || in_range(address, grid, kGridBytes) ||
+           in_range(address, run.shared_around, run.shared_around_bytes);
+}
+
+// False: the kernel ends here.
+bool shared_is_fine(std::uintptr_t address, const cgh_site& site, const Who& who) {
+    const auto start = reinterpret_cast<std::uintptr_t>(who.run->shared);
+    const std::size_t size = who.run->shared_bytes, offset = address - start;
+    if ((offset <= size && site.bytes <= size - offset) || !settings.memory) return true;
+    if (in_range(address, who.run->shared_around, who.run->shared_around_bytes)) return true;  // of the cluster
+    report_illegal_address(*who.task->context,
+                           std::string(kBy) + "memory: " + name_of(who) + " " + verb_of(site) + " " +
+                               bytes_text(site.bytes) + " at " + std::to_string(static_cast<std::int64_t>(offset)) +
+                               " of shared memory, of which the block has " + bytes_text(size) + "," + place_of(site));
+    return false;
+}
+
+void enter_block(KernelRun& run, const Who& who) {
+    const std::uint32_t* const grid = run.dims->grid;
+    const std::uint64_t index = (std::uint64_t{who.block[2]} * grid[1] + who.block[1]) * grid[0] + who.block[0];
+    if (index == run.block_index) return;
+    run.block_index = index;
+    run.block = Block{};
+    run.block.task = run.task;
+    run.block.number = index;
+    run.block.place = who.block;
+}
+
+bool access_is_fine(std::uintptr_t address, const cgh_site& site, const Who& who, KernelRun& run) {
+    if ((site.flags & CGH_SITE_SHARED) != 0) return shared_is_fine(address, site, who);
+    const std::lock_guard<std::mutex> lock(check_mutex());
+    enter_block(run, who);
+    const bool strong = (site.flags & CGH_SITE_STRONG) != 0, after = (site.flags & CGH_SITE_AFTER) != 0;
+    if (settings.race && strong && after) note_acquire(address, run.block);
+    if (settings.race && !after && (strong || (site.flags & CGH_SITE_FENCE) != 0))
+        note_release(address, site, run.block);
+    if (after || (site.flags & CGH_SITE_FENCE) != 0) return true;
+    if (is_own(address, run)) return true;
+    bool bad = false;
+    WatchedMemory* const memory = memory_at(address, site.bytes, site, who, &bad);
+    if (memory == nullptr) return !bad;
+    check_written(*memory, address, site.bytes, site, who);
+    check_race(*memory, address, site.bytes, site, who, run.block);
+    return true;
+}
+
+// ---- copies and fills -----------------------------------------------------------------------------------------------
+
+constexpr cgh_site kReads{nullptr, nullptr, 0, 0, 0, CGH_SITE_READ};
+constexpr cgh_site kWrites{nullptr, nullptr, 0, 0, 0, CGH_SITE_WRITE};
+
+// A piece that is no memory of a device is the host's own.
+CUresult check_piece(const void* start, std::size_t bytes, const cgh_site& site, const Who& who, Block& block) {
+    const auto address = reinterpret_cast<std::uintptr_t>(start);
+    WatchedMemory* const near = MemoryWatch::get().at_or_before(address);
+    if (bytes == 0 || near == nullptr || !near->holds(address, 1)) return CUDA_SUCCESS;
+    bool bad = false;
+    WatchedMemory* const memory = memory_at(address, bytes, site, who, &bad);
+    if (memory == nullptr) return bad ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS;
+    check_written(*memory, address, bytes, site, who);
+    check_race(*memory, address, bytes, site, who, block);
+    return CUDA_SUCCESS;
+}
+
+// What was not written where it comes from is not where it goes.
+void copy_written(const void* to, const void* from, std::size_t bytes) {
+    const auto source = reinterpret_cast<std::uintptr_t>(from), target = reinterpret_cast<std::uintptr_t>(to);
+    MemoryWatch& watch = MemoryWatch::get();
+    const WatchedMemory *const out = watch.holding(target), *const in = watch.holding(source);
+    if (in == nullptr || out == nullptr || in->anybody_may_have_written) return;
+    const bool* const known = in->written.as<bool>();
+    bool* const kept = out->written.as<bool>();
+    if (known != nullptr && kept != nullptr)
+        std::memmove(kept + (target - out->base), known + (source - in->base), bytes);
+}
+
+Block block_of(const Task* task) {
+    Block block;
+    block.task = task;
+    return block;
+}
+
+}  // namespace
+
+CUresult check_copy(const Copy& copy) {
+    Task* const task = thread_state.task;
+    const std::lock_guard<std::mutex> lock(check_mutex());
+    task->what = "a copy";
+    const Who who{task};
+    Block block = block_of(task);
+    CUresult result = CUDA_SUCCESS;
+    copy.each_piece([&](const std::byte* to, const std::byte* from, std::size_t bytes) {
+        if (result == CUDA_SUCCESS) result = check_piece(from, bytes, kReads, who, block);
+        if (result == CUDA_SUCCESS) result = check_piece(to, bytes, kWrites, who, block);
+        if (result == CUDA_SUCCESS) copy_written(to, from, bytes);
+    });
+    return result;
+}
+
+CUresult check_fill(const Fill& fill) {
+    Task* const task = thread_state.task;
+    const std::lock_guard<std::mutex> lock(check_mutex());
+    task->what = "a fill";
+    const Who who{task};
+    Block block = block_of(task);
+    CUresult result = CUDA_SUCCESS;
+    fill.each_piece([&](const std::byte* to, std::size_t bytes) {
+        if (result == CUDA_SUCCESS) result = check_piece(to, bytes, kWrites, who, block);
+    });
+    return result;
+}
+
+void check_host_function(const void* data) {
+    Task* const task = thread_state.task;
+    const std::lock_guard<std::mutex> lock(check_mutex());
+    task->what = "a host function";
+    const auto address = reinterpret_cast<std::uintptr_t>(data);
+    WatchedMemory* const memory = MemoryWatch::get().holding(address);
+    if (memory == nullptr) return;
+    Block block = block_of(task);
+    check_race(*memory, address, memory->base + memory->size - address, kReads, Who{task}, block);
+}
+
+void check_kernel(const Kernel& kernel) {
+    Task* const task = thread_state.task;
+    const std::lock_guard<std::mutex> lock(check_mutex());
+    task->what = std::string("kernel `") + kernel.code().name + "`";
+    task->image = Ref<Image>(&kernel.image());
+    if (kernel.code().tells_accesses == 0) MemoryWatch::get().loses_sight();
+}
+
+void check_access(const void* address, const cgh_site* site, std::uint32_t thread_x, std::uint32_t thread_y,
+                  std::uint32_t thread_z, std::uint32_t block_x, std::uint32_t block_y, std::uint32_t block_z) {
+    KernelRun* const run = thread_state.kernel_run;
+    if (run == nullptr) return;
+    const Who who{run->task, run, {thread_x, thread_y, thread_z}, {block_x, block_y, block_z}};
+    if (!access_is_fine(reinterpret_cast<std::uintptr_t>(address), *site, who, *run))
+        raise_fault(CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+// ---- memory ---------------------------------------------------------------------------------------------------------
+
+void hold_back(void* address, std::size_t bytes) {
+    std::vector<MemoryWatch::Block> too_much;
+    {
+        const std::lock_guard<std::mutex> lock(check_mutex());
+        MemoryWatch::get().hold_back({address, bytes}, &too_much);
+        for (const auto& block : too_much)
+            MemoryWatch::get().vanishes(reinterpret_cast<std::uintptr_t>(block.address), block.bytes);
+    }
+    for (const auto& block : too_much) return_memory_at_once(block.address, block.bytes);
+}
+
+void watch_memory(const Allocation& allocation) {
+    if (allocation.kind == MemoryKind::kGraph) return;  // from its node on
+    const std::lock_guard<std::mutex> lock(check_mutex());
+    MemoryWatch::get().appears(allocation);
+}
+
+namespace {
+
+constexpr std::size_t kSmall = std::size_t{1} << 20;  // bytes
+
+// That it comes or goes is an access to all of it; to what was touched, where it is large.
+void race_with_all_of(CUdeviceptr address) {
+    Task* const task = thread_state.task;
+    WatchedMemory* const memory = MemoryWatch::get().holding(address);
+    if (!settings.race || task == nullptr || memory == nullptr) return;
+    const bool whole = memory->size <= kSmall;
+    const std::size_t first = whole ? 0 : memory->first_touched, end = whole ? memory->size : memory->end_touched;
+    if (first >= end) return;
+    Block block = block_of(task);
+    check_race(*memory, memory->base + first, end - first, kWrites, Who{task}, block);
+}
+
+}  // namespace
+
+void watch_graph_memory(CUdeviceptr address, std::size_t bytes) {
+    const std::lock_guard<std::mutex> lock(check_mutex());
+    thread_state.task->what = "an allocation";
+    race_with_all_of(address);
+    MemoryWatch::get().appears(address, bytes, "a graph's allocation node", false, true);
+    race_with_all_of(address);
+}
+
+void unwatch_memory(CUdeviceptr address) {
+    const std::lock_guard<std::mutex> lock(check_mutex());
+    Task* const task = thread_state.task;
+    if (task != nullptr) task->what = "a free";
+    race_with_all_of(address);
+    MemoryWatch::get().goes(address, task != nullptr ? task->name() : "the host");
+}
+
+void unwatch_range(CUdeviceptr address, std::size_t bytes) {
+    const std::lock_guard<std::mutex> lock(check_mutex());
+    MemoryWatch::get().vanishes(address, bytes);
+}
+
+}  // namespace cgh

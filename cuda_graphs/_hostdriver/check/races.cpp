@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "races.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <vector>
+
+namespace cgh {
+namespace {
+
+constexpr std::uint32_t kSet = 0x80000000;  // a number of several readers, not of one access
+
+// Numbers go on when what they name is forgotten, so that shadows need not be cleared: one before `first` is nobody.
+template <class T>
+class Numbered {
+  public:
+    std::uint32_t add(T value) {
+        all_.push_back(std::move(value));
+        return first_ + static_cast<std::uint32_t>(all_.size()) - 1;
+    }
+    const T* find(std::uint32_t number) const { return number >= first_ ? &all_[number - first_] : nullptr; }
+    void forget() {
+        first_ += static_cast<std::uint32_t>(all_.size());
+        all_.clear();
+    }
+
+  private:
+    std::deque<T> all_;
+    std::uint32_t first_ = 1;
+};
+
+using Readers = std::vector<std::uint32_t>;  // numbers of accesses
+
+struct Races {
+    Numbered<Access> accesses;
+    Numbered<Readers> sets;
+    std::map<Readers, std::uint32_t> set_numbers;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> joined;  // readers and a further one
+    std::unordered_map<std::uintptr_t, ProgressRef> released;                 // by address
+    std::uint64_t epoch = 0;
+};
+
+Races& races() {
+    static auto* const found = new Races;
+    return *found;
+}
+
+void forget_if_over(Races& all) {
+    if (all.epoch == order_epoch()) return;
+    all.epoch = order_epoch();
+    all.accesses.forget();
+    all.sets.forget();
+    all.set_numbers.clear();
+    all.joined.clear();
+    all.released.clear();
+}
+
+ProgressRef merged(const ProgressRef& a, const ProgressRef& b) {
+    if (a == nullptr || a == b) return b;
+    if (b == nullptr) return a;
+    auto result = std::make_shared<Progress>(*a);
+    for (const auto& [who, step] : *b) {
+        std::uint32_t& known = (*result)[who];
+        known = std::max(known, step);
+    }
+    return result;
+}
+
+bool is_strong(const cgh_site& site) {
+    return (site.flags & CGH_SITE_STRONG) != 0;
+}
+
+// Is the earlier access complete, and known to be, when the block makes the later one?
+bool is_before(const Access& earlier, const Block& block) {
+    if (earlier.task == block.task && earlier.block == block.number) return true;
+    if (earlier.task != block.task && comes_before(*earlier.task, *block.task)) return true;
+    if (block.seen == nullptr) return false;
+    const auto found = block.seen->find({earlier.task, earlier.block});
+    return found != block.seen->end() && found->second >= earlier.step;
+}
+
+bool race(const Access& earlier, const cgh_site& site, const Block& block) {
+    return !(is_strong(*earlier.site) && is_strong(site)) && !is_before(earlier, block);
+}
+
+std::uint32_t number_of(Races& all, const cgh_site& site, Block& block) {
+    std::uint32_t& number = block.accesses[&site];
+    if (number == 0) number = all.accesses.add({block.task, block.number, block.place, block.step, &site});
+    return number;
+}
+
+Readers readers_of(const Races& all, std::uint32_t readers) {
+    if ((readers & kSet) == 0) return all.accesses.find(readers) != nullptr ? Readers{readers} : Readers{};
+    const Readers* const found = all.sets.find(readers & ~kSet);
+    return found != nullptr ? *found : Readers{};
+}
+
+std::uint32_t number_of(Races& all, const Readers& readers) {
+    if (readers.size() == 1) return readers[0];
+    std::uint32_t& number = all.set_numbers[readers];
+    if (number == 0) number = all.sets.add(readers) | kSet;
+    return number;
+}
+
+// The readers, and a further one of `block`.
+std::uint32_t with_reader(Races& all, std::uint32_t readers, std::uint32_t further, const Block& block) {
+    if (readers == further) return readers;
+    std::uint32_t& known = all.joined[{readers, further}];
+    if (known != 0) return known;
+    Readers kept;
+    unsigned alike = 0;
+    const bool strong = is_strong(*all.accesses.find(further)->site);
+    for (const std::uint32_t reader : readers_of(all, readers)) {
+        const Access& access = *all.accesses.find(reader);
+        const bool was_strong = is_strong(*access.site);
+        // Whoever races with it races with the new one, too.
+        if (is_before(access, block) && (was_strong || !strong)) continue;
+        alike += access.task == block.task && was_strong == strong;
+        kept.push_back(reader);
+    }
+    if (alike < 2) kept.push_back(further);
+    return known = number_of(all, kept);
+}
+
+}  // namespace
+
+const Access* note_access(WatchedMemory& memory, std::uintptr_t address, std::size_t bytes, const cgh_site& site,
+                          Block& block, std::uintptr_t* at) {
+    Races& all = races();
+    forget_if_over(all);
+    const std::uint32_t mine = number_of(all, site, block);
+    const bool writes = (site.flags & CGH_SITE_WRITE) != 0;
+    const std::size_t first = address - memory.base;
+    memory.first_touched = std::min(memory.first_touched, first);
+    memory.end_touched = std::max(memory.end_touched, first + bytes);
+    Touched* const touched = memory.touched.as<Touched>();
+    const Access* found = nullptr;
+    Touched looked_at{}, became{};  // what the byte before was and is: most are alike
+    bool looked = false;
+    for (std::size_t i = first; i < first + bytes; ++i) {
+        if (looked && touched[i].writer == looked_at.writer && touched[i].readers == looked_at.readers) {
+            touched[i] = became;
+            continue;
+        }
+        looked_at = touched[i];
+        looked = true;
+        const Access* other = all.accesses.find(touched[i].writer);
+        if (other != nullptr && !race(*other, site, block)) other = nullptr;
+        if (writes && other == nullptr) {
+            for (const std::uint32_t reader : readers_of(all, touched[i].readers)) {
+                if (!race(*all.accesses.find(reader), site, block)) continue;
+                other = all.accesses.find(reader);
+                break;
+            }
+        }
+        if (other != nullptr && found == nullptr) {
+            found = other;
+            *at = memory.base + i;
+        }
+        became =
+            writes ? Touched{mine, 0} : Touched{touched[i].writer, with_reader(all, touched[i].readers, mine, block)};
+        touched[i] = became;
+    }
+    return found;
+}
+
+void note_release(std::uintptr_t address, const cgh_site& site, Block& block) {
+    Races& all = races();
+    forget_if_over(all);
+    if ((site.flags & (CGH_SITE_RELEASE | CGH_SITE_FENCE)) != 0) {
+        auto progress = block.seen != nullptr ? std::make_shared<Progress>(*block.seen) : std::make_shared<Progress>();
+        (*progress)[{block.task, block.number}] = block.step++;
+        block.released = std::move(progress);
+        block.accesses.clear();
+    }
+    if ((site.flags & CGH_SITE_WRITE) != 0 && block.released != nullptr)
+        all.released[address] = merged(all.released[address], block.released);
+}
+
+void note_acquire(std::uintptr_t address, Block& block) {
+    Races& all = races();
+    forget_if_over(all);
+    const auto found = all.released.find(address);
+    if (found != all.released.end()) block.seen = merged(block.seen, found->second);
+}
+
+}  // namespace cgh
