@@ -62,15 +62,16 @@ class Tape:
         validation: bool = False,
         grad_check: Sequence[NDArray] | None = None,
     ) -> None:
-        self.loss = None if loss is None else Loss(loss)
+        self.loss = loss
+        self._loss = None if loss is None else Loss(loss)
         self.clear_gradients, self.validation = clear_gradients, validation
         self.check: GradCheck | None = None
         if grad_check is not None:
-            if self.loss is None or not clear_gradients:
+            if self._loss is None or not clear_gradients:
                 raise ValueError(
                     "grad_check is for a Tape with a loss that clears gradients: they are compared"
                 )
-            self.check = GradCheck(grad_check, self.loss)
+            self.check = GradCheck(grad_check, self._loss)
         self.calls: list[Call] = []
         self._kept: dict[int, list[Kept]] = {}  # by the number of the call
         self._state = "new"
@@ -80,8 +81,8 @@ class Tape:
             raise RuntimeError("a Tape is for one block: make a new one")
         watch.begin(self)
         try:
-            if self.loss is not None:
-                self.loss.begin()
+            if self._loss is not None:
+                self._loss.begin()
         except BaseException:
             watch.end()
             raise
@@ -112,12 +113,12 @@ class Tape:
     def _go_back(self) -> None:
         self._state = "done"
         calls = [(number, call) for number, call in enumerate(self.calls) if flows_through(call)]
-        if self.loss is not None:
+        if self._loss is not None:
             if self.clear_gradients:
                 done: dict[int, Any] = {}
                 for _, (function, args, _) in calls:
                     clear(function, args, done)
-            self.loss.seed()
+            self._loss.seed()
         before: Stream | None = None
         for number, (function, args, stream) in reversed(calls):
             if number in self._kept:

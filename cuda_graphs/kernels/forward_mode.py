@@ -42,7 +42,7 @@ class FwdMode:
         clear_gradients: Whether all duals become 0 before.
 
     Raises:
-        TypeError: `loss` or `param` is no array of ours.
+        TypeError: `loss` or `param` is no array of ours, or the seed no numbers.
         ValueError: One has no dual, is both, or the seed has another size or is missing.
     """
 
@@ -51,6 +51,8 @@ class FwdMode:
         if any(one is other for one in self.losses for other in self.params):
             raise ValueError("loss and param are one array: copy it in a kernel")
         several = not isinstance(param, NDArray)
+        if several and seed is not None and not isinstance(seed, (list, tuple)):
+            raise TypeError(f"seed is a list with a part for each of several params, not {seed!r}")
         given = [seed] * len(self.params) if seed is None or not several else list(seed)
         if len(given) != len(self.params):
             raise ValueError(f"seed has {len(given)} parts for {len(self.params)} params: give one for each")
@@ -125,7 +127,10 @@ def seed_of(param: NDArray, seed: Any) -> np.ndarray:
         if size != 1:
             raise ValueError(f"seed is missing: {param!r} changes in {size} numbers, give the direction")
         return np.ones(shape)
-    values = np.asarray(seed, np.float64)
+    try:
+        values = np.asarray(seed, np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"seed is {size} numbers for {param!r}, not {seed!r}") from None
     if values.size != size or values.shape not in (shape, (size,)):
         raise ValueError(
             f"seed of the shape {values.shape} for {param!r}: give {size} numbers, flat or of its shape"

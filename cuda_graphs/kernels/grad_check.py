@@ -42,6 +42,8 @@ class GradCheck:
     """
 
     def __init__(self, arrays: Sequence[NDArray], loss: Loss) -> None:
+        if not isinstance(arrays, (list, tuple)):
+            raise TypeError(f"grad_check takes a list of arrays, not {arrays!r}")
         for each in (*arrays, loss.array):
             if not isinstance(each, NDArray) or each.dtype != f64:
                 raise TypeError(

@@ -397,6 +397,8 @@ cdef class NDArray:
         copy.copy_from(self)
         if self._needs_grad:
             copy.grad.copy_from(self.grad)
+        if self._dual is not None:
+            copy.dual.copy_from(self._dual)
         return copy
 
     def __deepcopy__(self, memo):
@@ -404,7 +406,9 @@ cdef class NDArray:
 
     def __reduce__(self):
         grad = self.grad.to_numpy() if self._needs_grad else None
-        return _rebuild, (type(self), self.dtype.name, self.element_shape, self.to_numpy(), grad, bool(self._needs_dual))
+        dual = None if self._dual is None else self._dual.to_numpy()
+        kinds = bool(self._needs_grad), bool(self._needs_dual)
+        return _rebuild, (type(self), self.dtype.name, self.element_shape, *kinds, self.to_numpy(), grad, dual)
 
     def __repr__(self):
         element = self.dtype
@@ -575,13 +579,15 @@ cdef tuple read_shape(shape):
     return tuple(extents)
 
 
-def _rebuild(cls, name, inner, values, grad, needs_dual):
+def _rebuild(cls, name, inner, needs_grad, needs_dual, values, grad, dual):
     """What was pickled."""
     from cuda_graphs.compiler.types import SCALARS
 
     shape = values.shape[: values.ndim - len(inner)]
-    cdef NDArray self = describe(cls, SCALARS[name], inner, shape, grad is not None, needs_dual, None)
+    cdef NDArray self = describe(cls, SCALARS[name], inner, shape, needs_grad, needs_dual, None)
     self.from_numpy(values)
     if grad is not None:
         self.grad.from_numpy(grad)
+    if dual is not None:
+        self.dual.from_numpy(dual)
     return self

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`cg.ad.FwdMode`: products of Jacobian matrices and directions."""
 
+import copy
 import dataclasses
+import pickle
 import threading
 
 import numpy as np
@@ -410,6 +412,8 @@ def test_a_mode_is_for_one_block_and_not_nested(x, y):
         (lambda x, y: (y, x, [1.0, 2.0]), ValueError, r"seed of the shape \(2,\)"),
         (lambda x, y: (y, x, np.zeros((3, 1))), ValueError, r"seed of the shape \(3, 1\)"),
         (lambda x, y: (y, [x], [SEED, SEED]), ValueError, "seed has 2 parts for 1 params"),
+        (lambda x, y: (y, [x], 5), TypeError, "seed is a list with a part for each"),
+        (lambda x, y: (y, x, "abc"), TypeError, "seed is 3 numbers for"),
     ],
 )
 def test_losses_params_and_seeds_fit(arguments, kind, words, x, y):
@@ -428,6 +432,47 @@ def test_arrays_have_duals_that_were_asked_for(make):
     assert "needs_dual=True" in repr(alone)
     with pytest.raises(TypeError, match="an array of i32 has no gradient: needs_grad and needs_dual"):
         make(i32, 3, needs_dual=True)
+
+
+def test_copies_and_pickles_keep_duals(x):
+    assert not copy.copy(x).dual.to_numpy().any()
+    x.dual.from_numpy(SEED)
+    for twin in (copy.copy(x), copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
+        assert (twin.needs_grad, twin.needs_dual) == (False, True)
+        np.testing.assert_array_equal(twin.dual.to_numpy(), SEED)
+        twin.dual.fill(0)
+    np.testing.assert_array_equal(x.dual.to_numpy(), SEED)
+
+
+def test_parameters_that_take_fields_as_templates(x, y):
+    weights, total = (cg.field(f64, n, needs_dual=True) for n in (3, ()))
+    weights.from_numpy(START)
+
+    @cg.kernel
+    def cubes(a: cg.template, b: cg.types.Tensor):
+        for i in a:
+            b[()] += a[i] ** 3
+
+    for result in (y, total):
+        with cg.ad.FwdMode(loss=result, param=weights, seed=SEED):
+            cubes(weights, result)
+        assert result.dual[()] == pytest.approx(np.sum(3 * START**2 * SEED))
+
+
+def test_debug_checks_what_it_did(x, y):
+    @cg.kernel(debug=True)
+    def shifted(x: ndarray(f64, 1), n: i32, y: ndarray(f64, 0)):
+        for i in x:
+            assert x[i] > 0, "positive"
+            y[()] += x[i + n]
+
+    mode = cg.ad.FwdMode(loss=y, param=x, seed=SEED)
+    with mode, pytest.raises(cg.KernelIndexError, match="index 3 is outside of axis 0 of 'x'"):
+        shifted(x, 1, y)
+    x[0] = -1.0
+    mode = cg.ad.FwdMode(loss=y, param=x, seed=SEED)
+    with mode, pytest.raises(cg.KernelAssertionError, match="positive"):
+        shifted(x, 0, y)
 
 
 def test_kinds_of_derivatives_to_clear():

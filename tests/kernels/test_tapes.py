@@ -410,6 +410,7 @@ def test_the_host_may_not_write_to_what_is_checked(x, y):
         (lambda: [cg.ndarray(cg.f32, 3, needs_grad=True)], TypeError, "of f64, whose differences"),
         (lambda: [np.zeros(3)], TypeError, "of f64, whose differences"),
         (lambda: [cg.ndarray(f64, 3)], ValueError, "has no gradient"),
+        (lambda: cg.ndarray(f64, 3, needs_grad=True), TypeError, "a list of arrays"),
     ],
 )
 def test_what_is_checked_is_an_array_of_f64_with_a_gradient(arrays, kind, words, y):
