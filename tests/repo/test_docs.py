@@ -152,3 +152,10 @@ def test_the_page_of_capture_modes_shows_what_the_h200_answered(tree):
     assert page == modes_page(), "run: python docs/capture_modes_page.py"
     shown = [name for row in ROWS.values() for name in functions(row)]
     assert sorted(shown) == sorted(set(answers()) - LEFT_OUT)
+
+
+def test_the_page_of_gradients_has_the_figures_of_its_files(tree):
+    from docs.gradient_performance_page import gradient_performance_page
+
+    page = (tree.root / "docs/gradient-performance.md").read_text()
+    assert page == gradient_performance_page(), "run: python docs/gradient_performance_page.py"

@@ -1,0 +1,166 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Mistakes that others have made in reverse mode, section 2.8 of the study: a test of each, here or where the table
+says. And where the categories of its section 6.1 are."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.compiler.gradient_rig import check, floats, gradients, ints, zeros
+from tests.compiler.rig import Grad, cg
+
+f32, f64, i32 = cg.f32, cg.f64, cg.i32
+ndarray = cg.types.ndarray
+ONE = {"y": 1.0}
+HERE = Path(__file__)
+KNOWN = "tests/kernels/test_known_gradients.py"  # K1 to K18
+GRADIENTS, CATEGORIES = "test_gradients.py", "test_gradient_categories.py"
+REFUSALS, OPERATIONS = "test_gradient_refusals.py", "test_gradient_operations.py"
+CALLS, ROOMS = "tests/kernels/test_gradients.py", "test_stack_rooms.py"
+
+# Mistake -> the file and a part of the name of a test that tells it from what is right.
+DEFECTS = {
+    "tan, tanh, exp read the result of the last iteration": (HERE.name, "operations_of_a_carried_value"),
+    "rsqrt is not among what needs its operand": (HERE.name, "operations_of_a_carried_value"),
+    "an adjoint has its place inside of a branch": (HERE.name, "a_value_of_before_is_used_in_a_branch"),
+    "what comes after a loop is differentiated in it": (HERE.name, "what_comes_after_a_loop_counts_once"),
+    "a condition is asked again after its body": (GRADIENTS, "a_condition_is_not_asked_again"),
+    "sibling loops keep their order": (CATEGORIES, "test_22"),
+    "an inner bound that is an outer index is not kept": (CATEGORIES, "test_23"),
+    "a zero of the user is taken for the first value": (GRADIENTS, "a_zero_that_the_user_writes"),
+    "a load of what the kernel writes is repeated": (REFUSALS, "what_has_no_right_gradient_is_refused"),
+    "the top of a stack is read past later pushes": (CATEGORIES, "test_07"),
+    "a vector that a loop carries has one place": (CATEGORIES, "test_43"),
+    "components lose the size of their vector's stack": (CATEGORIES, "test_43"),
+    "sizes are read in one branch and used in another": (CATEGORIES, "test_45"),
+    "memory of two bytes is taken to be aligned to eight": (CATEGORIES, "test_37"),
+    "an index of two dimensions has no stride": (KNOWN, "K18"),
+    "an extent of 32 bits is read as 64": (HERE.name, "extents_lie_side_by_side"),
+    "stacks of two types share their offsets": (CATEGORIES, "test_14"),
+    "tasks of one launch share their sizes": (CATEGORIES, "test_36"),
+    "more threads run than stacks have rows": (HERE.name, "more_iterations_than_rows"),
+}
+
+# Category of section 6.1 -> the same.
+WHERE = {
+    1: (OPERATIONS, "test_01"),
+    2: ("tests/kernels/test_forward_mode.py", "def test_"),
+    3: ("test_derivatives.py", "test_every_row_says"),
+    4: ("test_derivatives.py", "test_edges"),
+    6: (GRADIENTS, "a_zero_that_the_user_writes"),
+    8: (REFUSALS, "read_then_written_by_the_next_loop"),
+    10: (REFUSALS, "PATTERNS"),
+    17: (CALLS, "a_stack_without_room_is_an_error"),
+    25: (ROOMS, "loops_in_loops_multiply_and_statements_add"),
+    28: (CALLS, "validation_names_what_a_later_call_has_overwritten"),
+    31: (CALLS, "rooms_of_what_is_in_arrays_are_counted"),
+    32: (KNOWN, "K18"),
+    40: (HERE.name, "more_iterations_than_rows"),
+    44: (KNOWN, "K17"),
+} | {
+    number: (CATEGORIES, f"test_{number:02}")
+    for number in (5, 7, 9, 11, 12, 13, 14, 15, 16, 19, 20, 21, 22, 23, 24, 26, 27, 30, 34, 35, 36, 37, 38, 39, 43, 45)
+}  # fmt: skip
+WHERE |= {18: (CATEGORIES, "test_13_18"), 29: (CATEGORIES, "_29_"), 33: (CATEGORIES, "_33_")}
+OF_CALLS = {41, 42}  # tests of the sizer: tests/kernels
+
+
+@pytest.mark.parametrize("what", [*DEFECTS, *WHERE], ids=str)
+def test_the_table_names_a_test(what):
+    file, part = (DEFECTS | WHERE)[what]
+    path = HERE.parents[2] / file if "/" in file else HERE.with_name(file)
+    assert re.search(re.escape(part), path.read_text())
+
+
+def test_each_category_has_one():
+    assert set(WHERE) | OF_CALLS == set(range(1, 46))
+
+
+def carried(x: ndarray(f64, 1), n: i32, y: ndarray(f64, 1)):
+    for i in x:
+        a = x[i]
+        b = x[i]
+        c = x[i]
+        d = x[i]
+        for _ in range(n):
+            a = cg.tan(a) * 0.7
+            b = cg.tanh(b) * 1.2
+            c = cg.exp(c) * 0.3
+            d = cg.rsqrt(d + 0.5)
+        y[i] = a + 2.0 * b + 3.0 * c + 4.0 * d
+
+
+def test_operations_of_a_carried_value_have_the_operand_of_their_iteration():
+    check(carried, {"y": 1.0}, "x", x=floats(0.3, 0.7, 0.4), n=4, y=zeros(3))
+
+
+def used_in_branches(x: ndarray(f64, 1), k: ndarray(i32, 1), n: i32, y: ndarray(f64, 0)):
+    for i in x:
+        w = x[i] * x[i]
+        s = f64(0.0)
+        for j in range(n):
+            z = w * x[j]
+            if k[j] > 0:
+                s += z * w
+            elif k[j] < 0:
+                s -= z * x[i]
+        y[()] += s
+
+
+def test_a_value_of_before_is_used_in_a_branch():
+    check(used_in_branches, ONE, "x", x=floats(0.3, 0.7, 1.1), k=ints(1, -1, 0), n=3, y=zeros())
+
+
+def after_the_loop(x: ndarray(f64, 1), n: i32, y: ndarray(f64, 0)):
+    for i in x:
+        v = x[i]
+        for _ in range(n):
+            v = v + 1.0
+        y[()] += 3.0 * v
+
+
+def test_what_comes_after_a_loop_counts_once():
+    found = gradients(after_the_loop, ONE, x=floats(0.3, 0.7), n=7, y=zeros())
+    np.testing.assert_array_equal(found["x"], 3)
+
+
+def extents(x: ndarray(f64, 3), y: ndarray(f64, 0)):
+    for i in range(x.shape[0]):
+        v = x[i, 0, 0]
+        for j in range(x.shape[1]):
+            for k in range(x.shape[2]):
+                v = v * x[i, j, k] + 0.2
+        y[()] += v
+
+
+def test_extents_lie_side_by_side():
+    check(extents, ONE, "x", x=Grad(np.linspace(0.3, 1.2, 12).reshape(2, 3, 2)), y=zeros())
+
+
+def test_more_iterations_than_rows(device):
+    """65700 threads in blocks of 192, and at most 65536 rows of stacks; on the device as users call it."""
+    import cuda_graphs as of_users
+
+    @of_users.kernel
+    def powers(
+        x: of_users.types.ndarray(of_users.f64, 1),
+        n: of_users.i32,
+        y: of_users.types.ndarray(of_users.f64, 0),
+    ):
+        of_users.loop_config(block_dim=192)
+        for i in x:
+            v = of_users.f64(1.0)
+            for _ in range(n):
+                v = v * x[i]
+            y[()] += v
+
+    values = np.linspace(0.5, 1.1, 65_700)
+    x = of_users.ndarray(of_users.f64, values.shape, needs_grad=True)
+    y = of_users.ndarray(of_users.f64, (), needs_grad=True)
+    x.from_numpy(values)
+    y.grad.fill(1)
+    powers.grad(x, 6, y)
+    np.testing.assert_allclose(x.grad.to_numpy(), 6 * values**5, rtol=1e-12)
