@@ -132,10 +132,13 @@ def translate(text: str, wants: Wants = NOTHING) -> tuple[dict, str]:
     from .module import ModuleLowering
     from .parser import parse
 
-    with trace.timed("parse"):
-        module = parse(text)
-    with trace.timed("lower"):
-        lowered = ModuleLowering(module, wants).lower()
+    try:
+        with trace.timed("parse"):
+            module = parse(text)
+        with trace.timed("lower"):
+            lowered = ModuleLowering(module, wants).lower()
+    except RecursionError:
+        raise invalid_ptx("what it says is nested too deeply") from None
     return lowered.description(), lowered.ir
 
 

@@ -5,6 +5,7 @@ is one target machine and one JIT."""
 
 from __future__ import annotations
 
+import platform
 import sys
 import threading
 from collections.abc import Mapping
@@ -119,6 +120,8 @@ class Code:
         with trace.timed("link"):
             if linker.is_linkable(object_code):
                 self.tracker: Any = linker.Linked(object_code, imports)
+            elif platform.machine() == "x86_64":  # LLVM ends the process where an object is damaged
+                raise RuntimeError("it is no object for x86-64")
             else:
                 self.tracker = _linked_by_llvm(object_code, symbols, imports)
         missing = [symbol for symbol in symbols if symbol not in self]

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <mutex>
 #include <new>
 #include <string>
@@ -59,21 +60,28 @@ constexpr std::uint32_t kFatbin = 0xba55ed50;
 // A fatbin is a header {magic u32, version u16, header size u16, payload size u64} and entries, each with a header
 // {kind u16 (1: PTX, 2: ELF), version u16, header size u32, payload size u64, ..., flags u64 at 40}. Flag 0x2000 and
 // 0x8000 mark compressed payloads. The layout is what nvcc's fatbinary writes.
-CUresult find_ptx(const std::byte* fatbin, const char** text, std::size_t* size) {
-    const std::byte* at = fatbin + read_at<std::uint16_t>(fatbin + 6);
-    const std::byte* end = at + read_at<std::uint64_t>(fatbin + 8);
+// `known` bytes of it are there.
+CUresult find_ptx(const std::byte* fatbin, std::uint64_t known, const char** text, std::size_t* size) {
+    last_log = "the fatbin is damaged: its lengths do not agree";
+    if (known < 16) return CUDA_ERROR_INVALID_IMAGE;
+    std::uint64_t at = read_at<std::uint16_t>(fatbin + 6);
+    const auto bytes = read_at<std::uint64_t>(fatbin + 8);
+    if (at > known || bytes > known - at) return CUDA_ERROR_INVALID_IMAGE;
+    const std::uint64_t end = at + bytes;
     bool compressed = false;
-    while (at + 48 <= end) {
-        const auto header = read_at<std::uint32_t>(at + 4);
-        const auto payload = read_at<std::uint64_t>(at + 8);
-        const auto flags = read_at<std::uint64_t>(at + 40);
-        if (header < 48 || payload > static_cast<std::uint64_t>(end - at)) return CUDA_ERROR_INVALID_IMAGE;
-        const bool is_ptx = read_at<std::uint16_t>(at) == 1;
+    while (end - at >= 48) {
+        const std::byte* const entry = fatbin + at;
+        const std::uint64_t header = read_at<std::uint32_t>(entry + 4);
+        const auto payload = read_at<std::uint64_t>(entry + 8);
+        const auto flags = read_at<std::uint64_t>(entry + 40);
+        if (header < 48 || header > end - at || payload > end - at - header) return CUDA_ERROR_INVALID_IMAGE;
+        const bool is_ptx = read_at<std::uint16_t>(entry) == 1;
         compressed |= is_ptx && (flags & 0xa000) != 0;
         if (is_ptx && (flags & 0xa000) == 0) {
-            *text = reinterpret_cast<const char*>(at + header);
+            *text = reinterpret_cast<const char*>(entry + header);
             *size = strnlen(*text, payload);
-            return CUDA_SUCCESS;
+            last_log.clear();
+            return *size != 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_IMAGE;
         }
         at += header + payload;
     }
@@ -100,8 +108,11 @@ CUresult recognise(const void* data, std::size_t size, const char** text, std::s
             last_log = std::string("the image is machine code of a GPU (a cubin, SASS)") + kHowToGetPtx;
             return CUDA_ERROR_NO_BINARY_FOR_GPU;
         }
-        if (magic == kFatbinWrapper) return find_ptx(read_at<const std::byte*>(bytes + 8), text, length);
-        if (magic == kFatbin) return find_ptx(bytes, text, length);
+        // Whoever does not say how long a fatbin is has to be believed that it is one.
+        constexpr std::uint64_t kUnknown = std::numeric_limits<std::uint64_t>::max();
+        if (magic == kFatbinWrapper && (size == 0 || size >= 16))
+            return find_ptx(read_at<const std::byte*>(bytes + 8), kUnknown, text, length);
+        if (magic == kFatbin) return find_ptx(bytes, size != 0 ? size : kUnknown, text, length);
     }
     *text = static_cast<const char*>(data);
     *length = size != 0 ? strnlen(*text, size) : std::strlen(*text);
@@ -154,7 +165,11 @@ CUresult read_file(const char* path, std::string* out) {
 CUresult Image::load_file(const char* path, Ref<Image>* out) {
     std::string bytes;
     TRY(read_file(path, &bytes));
-    return bytes.empty() ? CUDA_ERROR_INVALID_IMAGE : load(bytes.data(), bytes.size(), out);
+    // What nvcc embeds as a fatbin's wrapper has an address, which means nothing in a file.
+    const bool is_wrapper =
+        bytes.size() >= 4 && read_at<std::uint32_t>(reinterpret_cast<const std::byte*>(bytes.data())) == kFatbinWrapper;
+    if (bytes.empty() || is_wrapper) return CUDA_ERROR_INVALID_IMAGE;
+    return load(bytes.data(), bytes.size(), out);
 }
 
 CUresult Image::adopt() {

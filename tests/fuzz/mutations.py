@@ -1,0 +1,272 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Good images, damaged at random. A case is a number; the same number is the same image."""
+
+import random
+import re
+import struct
+from functools import cache
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parents[1]
+FATBIN, WRAPPED, PTX, ELF = 0xBA55ED50, 0x466243B1, 1, 2
+# Numbers at which something may overflow.
+NUMBERS = (
+    *(
+        "0",
+        "1",
+        "-1",
+        "7",
+        "31",
+        "32",
+        "33",
+        "63",
+        "64",
+        "127",
+        "128",
+        "255",
+        "256",
+        "65535",
+        "65536",
+        "2147483647",
+    ),
+    *(
+        "2147483648",
+        "4294967295",
+        "4294967296",
+        "9223372036854775807",
+        "18446744073709551615",
+        "99999999999999999999",
+    ),
+    *("0x7fffffff", "0b1", "0f7FC00000", "0f00000000", "0dFFF0000000000000", "1e400", "1.5", "08", "0U"),
+)
+WORDS = (
+    *(
+        "add",
+        "mov",
+        "ld",
+        "st",
+        "bra",
+        "ret",
+        "bar.sync",
+        "call",
+        "shfl.sync",
+        "atom",
+        "cvt",
+        "mad",
+        "setp",
+        "exit",
+    ),
+    *(
+        ".u32",
+        ".s64",
+        ".f32",
+        ".f16x2",
+        ".b128",
+        ".pred",
+        ".b8",
+        ".v4",
+        ".shared",
+        ".global",
+        ".param",
+        ".local",
+    ),
+    *(
+        ".reg",
+        ".align",
+        ".extern",
+        ".visible",
+        ".entry",
+        ".func",
+        ".rn",
+        ".sat",
+        ".ftz",
+        ".cluster",
+        ".relaxed",
+    ),
+    *(
+        "%r1",
+        "%rd1",
+        "%p1",
+        "%tid.x",
+        "%laneid",
+        "{",
+        "}",
+        "(",
+        ")",
+        "[",
+        "]",
+        ";",
+        ",",
+        ":",
+        "|",
+        "!",
+        "@",
+        "+",
+        "<",
+        "_",
+    ),
+)
+TOKEN = re.compile(r"\s+|[\w$%.]+|.", re.DOTALL)
+
+
+@cache
+def seeds() -> tuple[bytes, ...]:
+    """Small modules: of other compilers, and rows of the table of instructions."""
+    from tests.ptx import table
+
+    found = [path.read_bytes() for path in sorted((TESTS / "interop" / "code").glob("*.ptx"))]
+    whole = (TESTS / "conformance" / "blocks_together.ptx").read_text()
+    head, *kernels = re.split(r"(?=^\.visible \.entry)", whole, flags=re.MULTILINE)
+    found += [f"{head}\n{kernel}".encode() for kernel in kernels]
+    rows = list(enumerate(table.all_rows()))
+    found += [table.module_text([row]).encode() for row in rows[:: len(rows) // 60]]
+    return tuple(found)
+
+
+def fatbin(*entries: tuple[int, bytes]) -> bytes:
+    """What nvcc embeds: a header, and a header for each of its images."""
+    body = b"".join(
+        struct.pack("<HHIQ24xQ16x", kind, 0x101, 64, len(image), 0) + image for kind, image in entries
+    )
+    return struct.pack("<IHHQ", FATBIN, 1, 16, len(body)) + body
+
+
+@cache
+def native_code() -> bytes:
+    """An object file with code, constants and variables."""
+    from cuda_graphs._ptx import loader, native
+
+    _, ir = loader.translate((TESTS / "interop" / "code" / "numba_spread.ptx").read_text())
+    return native.compile_ir(ir)
+
+
+def native(chance: random.Random) -> bytes:
+    """A native image whose hash is right, as far as it is damaged before it is made."""
+    from types import SimpleNamespace
+
+    from cuda_graphs._ptx.native import host
+    from cuda_graphs.compiler.image import native_image
+
+    slots = [SimpleNamespace(offset=0, size=8), SimpleNamespace(offset=8, size=chance.choice((8, 0, -1)))]
+    task = SimpleNamespace(entry=chance.choice(("k.spread", "x", "")), slots=slots, shared_bytes=0)
+    cpu = {"triple": host()["triple"], "features": []}
+    code = native_code()
+    if chance.random() < 0.8:
+        return native_image(damaged_object(code, chance), [task], cpu)
+    return damaged_bytes(native_image(code, [task], cpu), chance)
+
+
+def damaged_object(code: bytes, chance: random.Random) -> bytes:
+    """Mostly in its header and in its table of sections, where the numbers are."""
+    data = bytearray(code)
+    table = int.from_bytes(data[40:48], "little")
+    for _ in range(chance.choice((1, 2, 5))):
+        at = chance.choice(
+            (chance.randrange(64), chance.randrange(table, len(data)), chance.randrange(len(data)))
+        )
+        data[at] = chance.choice((0, 1, 0x7F, 0x80, 0xFF, chance.randrange(256)))
+    return bytes(data[: chance.randrange(len(data))] if chance.random() < 0.1 else data)
+
+
+def case(number: int) -> bytes:
+    """The image of a case."""
+    chance = random.Random(number)
+    if chance.random() < 0.15:
+        return native(chance)
+    image = chance.choice(seeds())
+    if chance.random() < 0.1:
+        image = fatbin((ELF, b"\x7fELF" + bytes(60)), (PTX, image + b"\0"))
+        return damaged_bytes(image, chance)
+    if chance.random() < 0.1:
+        return damaged_bytes(image, chance)
+    text = image.decode("utf-8")
+    for _ in range(chance.choice((1, 1, 2, 3, 8))):
+        text = chance.choice(TEXT_DAMAGES)(text, chance)
+    return text.encode("utf-8")
+
+
+def damaged_bytes(image: bytes, chance: random.Random) -> bytes:
+    data = bytearray(image)
+    for _ in range(chance.choice((1, 2, 5, 20))):
+        at = chance.randrange(len(data)) if chance.random() < 0.5 else chance.randrange(min(96, len(data)))
+        data[at] = chance.choice((0, 1, 0x7F, 0x80, 0xFF, chance.randrange(256)))
+    return bytes(data[: chance.randrange(len(data))] if chance.random() < 0.2 else data)
+
+
+def _tokens(text: str, chance: random.Random) -> tuple[list[str], int]:
+    tokens = TOKEN.findall(text)
+    solid = [at for at, token in enumerate(tokens) if not token.isspace()]
+    return tokens, chance.choice(solid) if solid else 0
+
+
+def drop_token(text: str, chance: random.Random) -> str:
+    tokens, at = _tokens(text, chance)
+    return "".join(tokens[:at] + tokens[at + 1 :])
+
+
+def other_token(text: str, chance: random.Random) -> str:
+    tokens, at = _tokens(text, chance)
+    choices = (chance.choice(WORDS), chance.choice(NUMBERS), chance.choice(tokens or [""]))
+    return "".join([*tokens[:at], chance.choice(choices), *tokens[at + 1 :]])
+
+
+def another_token(text: str, chance: random.Random) -> str:
+    tokens, at = _tokens(text, chance)
+    return "".join([*tokens[:at], chance.choice((*WORDS, *NUMBERS)), " ", *tokens[at:]])
+
+
+def other_number(text: str, chance: random.Random) -> str:
+    places = list(re.finditer(r"(?<![\w%.$])\d\w*", text))
+    if not places:
+        return text
+    found = chance.choice(places)
+    return text[: found.start()] + chance.choice(NUMBERS) + text[found.end() :]
+
+
+def other_modifier(text: str, chance: random.Random) -> str:
+    """Of an instruction: one more, or one less."""
+    places = list(re.finditer(r"(?<=[\w])\.[a-z]\w*", text))
+    if not places:
+        return text
+    found, other = chance.choice(places), chance.choice(places)
+    put = chance.choice(("", found.group() + other.group(), other.group()))
+    return text[: found.start()] + put + text[found.end() :]
+
+
+def move_lines(text: str, chance: random.Random) -> str:
+    lines = text.split("\n")
+    at, count, to = chance.randrange(len(lines)), chance.choice((1, 1, 2, 10)), chance.randrange(len(lines))
+    part = lines[at : at + count]
+    if chance.random() < 0.5:
+        del lines[at : at + count]
+    return "\n".join(lines[:to] + part * chance.choice((1, 1, 2)) + lines[to:])
+
+
+def drop_lines(text: str, chance: random.Random) -> str:
+    lines = text.split("\n")
+    at = chance.randrange(len(lines))
+    return "\n".join(lines[:at] + lines[at + chance.choice((1, 2, 5)) :])
+
+
+def cut(text: str, chance: random.Random) -> str:
+    return text[: chance.randrange(len(text) + 1)]
+
+
+def splice(text: str, chance: random.Random) -> str:
+    other = chance.choice(seeds()).decode().split("\n")
+    lines = text.split("\n")
+    at, to = chance.randrange(len(other)), chance.randrange(len(lines))
+    return "\n".join(lines[:to] + other[at : at + chance.choice((1, 3, 20))] + lines[to:])
+
+
+def repeat_character(text: str, chance: random.Random) -> str:
+    """Depth: many brackets, signs or operators in a row."""
+    at = chance.randrange(len(text) + 1)
+    return text[:at] + chance.choice('({[-~!+,;@<."/*') * chance.choice((3, 100, 20000)) + text[at:]
+
+
+TEXT_DAMAGES = (
+    *(drop_token, other_token, other_token, another_token, other_number, other_number, other_modifier),
+    *(move_lines, drop_lines, cut, splice, repeat_character),
+)
