@@ -119,6 +119,9 @@ def seeds() -> tuple[bytes, ...]:
     whole = (TESTS / "conformance" / "blocks_together.ptx").read_text()
     head, *kernels = re.split(r"(?=^\.visible \.entry)", whole, flags=re.MULTILINE)
     found += [f"{head}\n{kernel}".encode() for kernel in kernels]
+    places = '.file 1 "spread.cu"\n.loc 1 12 5\n.loc 1 13 5, function_name $L__info0, inlined_at 1 12 5\n'
+    found.append(re.sub(r"(?<=\.b64 ).*;\n", lambda found: found[0] + places, kernels[0]).encode())
+    found[-1] = f"{head}\n{places}\n".encode() + found[-1]
     rows = list(enumerate(table.all_rows()))
     found += [table.module_text([row]).encode() for row in rows[:: len(rows) // 60]]
     return tuple(found)
@@ -149,7 +152,9 @@ def native(chance: random.Random) -> bytes:
     from cuda_graphs.compiler.image import native_image
 
     slots = [SimpleNamespace(offset=0, size=8), SimpleNamespace(offset=8, size=chance.choice((8, 0, -1)))]
-    task = SimpleNamespace(entry=chance.choice(("k.spread", "x", "")), slots=slots, shared_bytes=0)
+    task = SimpleNamespace(
+        entry=chance.choice(("k.spread", "x", "")), slots=slots, shared_bytes=0, dynamic_bytes=0
+    )
     cpu = {"triple": host()["triple"], "features": []}
     code = native_code()
     if chance.random() < 0.8:
