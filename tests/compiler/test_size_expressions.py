@@ -224,7 +224,7 @@ def test_all_kinds_of_nodes_are_found_alike():
     assert all(value >= count > 0 for value, count in found)
     seen = set().union(*(kinds(stack.room) for stack in stacks_of(k, arguments())))
     wanted = {"int", "extent", "scalar", "read", "bound", "most", "least", "sum"}
-    assert wanted | {"add", "sub", "mul", "floor_div", "mod", "min", "max"} == seen
+    assert wanted | {"add", "sub", "mul", "floor_div", "mod", "min", "max", "given"} == seen
     spaces = {
         leaf[2] for stack in stacks_of(k, arguments()) for leaf in leaves_of(stack.room) if leaf[0] == "read"
     }
@@ -276,6 +276,23 @@ def test_what_wraps_around_says_nothing_on_all_machines():
     assert [value_of(stack.room, leaf_in(memory)) for stack in stacks_of(k, given)] == wanted
     sizer, _ = lower(k, specialise(k, given), check_ir=True, mode="size")
     assert list(compare(sizer, {"random.seed": 0} | memory)[1]) == wanted
+
+
+@pytest.mark.parametrize(
+    ("lines", "n"),
+    [
+        (["for m in range(n):", "    for _ in range(cg.i8(m), 10):"], 138),
+        (["for m in range(n, 0, -1):", "    for _ in range(cg.i8(m), 10):"], 138),
+        (["for m in range(n):", "    for _ in range(-5, cg.u8(m - 1)):"], 2),
+        (["for m in range(2):", "    for _ in range(cg.i32(m) * 2147483647 * n, 3):"], 2),
+        (["for m in range(min(b[i], cg.i8(n)), cg.i8(n + 100)):", "    for _ in range(m, 3):"], 100),
+    ],
+)
+def test_an_end_that_is_not_used_and_wraps_around_makes_the_other_no_bound(lines, n):
+    """The lower end of cg.i8(m) is that of m only if the upper one fits too."""
+    k = kernel_of([*lines, "    " * len(lines) + STEP])
+    for value, _ in sizes(k, targets=("interpreter",), **arguments(n)):
+        assert value == -1
 
 
 NUMBERS = {
@@ -331,7 +348,8 @@ def bounds(draw, names, depth=2):
             [
                 "{0} + {1}", "{0} - {1}", "{0} * {1}", "min({0}, {1})", "max({0}, {1})", "{0} // 3", "({0}) % 5",
                 "b[({0}) % 5]", "b[min(max({0}, 0), 4)]", "at[({0}) % 4]", "abs({0})", "-({0})",
-                "cg.select({0} > {1}, {0}, {1})", "u[({0}) % 4] // 64", "({0}) >> 1",
+                "cg.select({0} > {1}, {0}, {1})", "u[({0}) % 4] // 64", "({0}) >> 1", "cg.cast({0}, i8)",
+                "({0}) * 90", "cg.cast({0}, u8)",
             ]
         )
     )  # fmt: skip
@@ -351,7 +369,9 @@ def nests(draw):
         if draw(st.integers(0, 5)) == 0:
             lines.append(f"{indent}if {draw(bounds(names, 0))} > 1:")
             indent += "    "
-        lines.append(f"{indent}for {name} in range({begin}, min({end}, 7), {step}):")
+        lines.append(
+            f"{indent}for {name} in range(min(max({begin}, -9), 9), min(max({end}, -9), 9), {step}):"
+        )
         names.append(name)
         indent += "    "
         lines.append(f"{indent}v = cg.sin(v)")
@@ -367,14 +387,14 @@ def agree(lines, numbers, n, targets):
 RANDOM = (nests(), st.lists(st.integers(-3, 9), min_size=5, max_size=5), st.integers(-2, 4))
 
 
-@settings(max_examples=15, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 @given(*RANDOM)
 def test_the_host_the_sizer_and_counting_agree_about_random_loops(lines, numbers, n):
     agree(lines, numbers, n, ("interpreter",))
 
 
 @pytest.mark.nightly
-@settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2500, deadline=None, suppress_health_check=list(HealthCheck))
 @given(*RANDOM)
 def test_they_agree_about_many(lines, numbers, n):
     agree(lines, numbers, n, None)

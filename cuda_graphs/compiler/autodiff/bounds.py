@@ -9,6 +9,9 @@ are summed over the iterations of a serial loop, and the iterations of a paralle
 of `range(off[i + 1] - off[i])` are the largest difference, and not the difference of the largest. Of other loops the
 interval of the variable does, which takes no range to find.
 
+Where one end of an interval does not fit its type, the number may be anything, on the other side too: wherever one end
+is used, the other is looked at as well.
+
 What is between no two expressions, as what depends on a `while` or on a float, has no room: it is counted.
 """
 
@@ -20,7 +23,7 @@ from typing import Any
 
 from .. import ir
 from .places import Places
-from .sizes import Expression, combined, free, nodes
+from .sizes import MAY_WRAP, Expression, combined, free, nodes
 
 __all__ = ["room"]
 
@@ -152,11 +155,8 @@ class Bounds:
         begin, end = self.of(axis.begin, scope), self.of(axis.end, scope)
         if begin is None or end is None:
             return None
-        span = (
-            combined("sub", end[1], begin[0], "i64")
-            if axis.step > 0
-            else combined("sub", begin[1], end[0], "i64")
-        )
+        first, last = (begin, end) if axis.step > 0 else (end, begin)
+        span = combined("sub", highest(last), lowest(first), "i64")
         size = abs(axis.step)
         if size > 1:
             span = combined("floor_div", combined("add", span, size - 1, "i64"), size, "i64")
@@ -171,15 +171,20 @@ class Bounds:
         bound: Expression = ("bound", number)
         if abs(axis.step) > 1 and begin[0] == begin[1]:
             ahead = combined("mul", bound, axis.step, "i64")
-            span = ("sub", end[1], begin[0]) if axis.step > 0 else ("sub", begin[0], end[0])
+            span = ("sub", highest(end), begin[0]) if axis.step > 0 else ("sub", begin[0], lowest(end))
             size = abs(axis.step)
             trips = combined(
                 "floor_div", combined("add", combined(*span, "i64"), size - 1, "i64"), size, "i64"
             )
             return number, 0, trips, combined("add", begin[0], ahead, "i64")
         if axis.step > 0:
-            return number, begin[0], end[1], bound
-        return number, combined("add", end[0], 1, "i64"), combined("add", begin[1], 1, "i64"), bound
+            return number, lowest(begin), highest(end), bound
+        return (
+            number,
+            combined("add", lowest(end), 1, "i64"),
+            combined("add", highest(begin), 1, "i64"),
+            bound,
+        )
 
     # Intervals
 
@@ -219,7 +224,7 @@ class Bounds:
         if low is None or high is None:
             return None
         ahead = 0 if axis.step > 0 else 1
-        return combined("add", low[0], ahead, "i64"), combined("sub", high[1], 1 - ahead, "i64")
+        return combined("add", lowest(low), ahead, "i64"), combined("sub", highest(high), 1 - ahead, "i64")
 
     def local(self, get: ir.Get, scope: Scope) -> Interval | None:
         """Between all that is ever written to it."""
@@ -303,6 +308,21 @@ def within(found: Interval, extent: Expression) -> Interval:
     """The range of an index, in its array."""
     end = combined("min", combined("add", found[1], 1, "i64"), extent, "i64")
     return combined("max", found[0], 0, "i64"), end
+
+
+def lowest(found: Interval) -> Expression:
+    """The lower end, where the other one fits."""
+    return given(*found)
+
+
+def highest(found: Interval) -> Expression:
+    """The upper end, where the other one fits."""
+    return given(*reversed(found))
+
+
+def given(used: Expression, other: Expression) -> Expression:
+    wraps = any(not isinstance(each, int) and each[0] in MAY_WRAP for each in nodes(other))
+    return ("given", used, other, "i64") if wraps and used != other else used
 
 
 def is_own(statement: ir.Set) -> bool:

@@ -26,6 +26,7 @@ from ..types import SCALARS
 __all__ = [
     "EXACT",
     "LIMIT",
+    "MAY_WRAP",
     "RANGES",
     "Expression",
     "TooLong",
@@ -48,7 +49,9 @@ EXACT: dict[str, Callable[[int, int], int]] = {
     "mod": operator.mod,
     "min": min,
     "max": max,
+    "given": lambda a, b: a,  # where b says something too
 }
+MAY_WRAP = {"add", "sub", "mul"}
 RANGES: dict[str, Callable[[Iterator[int]], int]] = {
     "most": lambda values: max(values, default=0),
     "least": lambda values: min(values, default=0),
