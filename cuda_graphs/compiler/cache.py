@@ -220,8 +220,9 @@ def decoded(data: bytes, functions: Functions) -> Artifact | None:
 
 
 def _gradient(found: dict[str, Any] | None) -> GradientInfo | None:
-    """What is known of a gradient. An entry without it is not taken for one: `cached_compile` asks."""
-    if found is None:
+    """What is known of a gradient. An entry that lacks it, or the expressions of how large stacks become, is not taken
+    for one: `cached_compile` asks."""
+    if found is None or any("room" not in stack for stack in found.get("stacks", ({},))):
         return None
     stacks = tuple(
         StackInfo(**{name: _tuples(value) for name, value in each.items()}) for each in found["stacks"]

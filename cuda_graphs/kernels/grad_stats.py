@@ -15,10 +15,13 @@ class GradStats:
 
     Attributes:
         calls: Of the gradient.
-        host_evals: Calls for which the host worked out how large stacks become; equal calls after it do not.
-        sizer_launches: Launches of the kernel that counts what goes on stacks, where the host cannot know.
+        host_evals: Calls for which the host worked out how large stacks become, of extents, numbers, fields and arrays
+        of the host; calls after it for which nothing has changed do not.
+        sizer_launches: Launches of the kernel that finds it of what arrays of the device hold, or of the one that
+        counts where no expression says it. Calls after it take none, unless something has changed, or somebody else
+        has the memory of the arrays (`handle`, DLPack and the like, or a graph that writes them).
         device_evals: Stacks whose size came of these.
-        d2h_reads: Waits for the device to read such a size.
+        d2h_reads: Elements of fields that were read for it, and waits for these kernels.
         meta_uploads, meta_bytes, event_waits: Copies of sizes to the device, and waits for them. Sizes are parameters
         of the launch, so there are none. heap_grows: How often the memory of the stacks was too small. heap_bytes: What
         the stacks of the last call took.

@@ -3,12 +3,12 @@
 """Rooms of stacks: expressions hold what is counted, for every sign of bounds; what nobody can say is counted; entries
 on disk carry both."""
 
-import dataclasses
+import json
 
 import numpy as np
 import pytest
 
-from cuda_graphs.compiler import cache
+from cuda_graphs.compiler import cache, disk
 from cuda_graphs.compiler.autodiff import counting, gradient, plan
 from cuda_graphs.compiler.autodiff.sizes import Wrapped, evaluate
 from cuda_graphs.compiler.frontend import translate
@@ -17,11 +17,16 @@ from cuda_graphs.compiler.passes.propagate import propagate
 from cuda_graphs.compiler.pipeline import compile_kernel
 from cuda_graphs.compiler.signature import specialise
 from cuda_graphs.compiler.target_x86 import X86
-from tests.compiler.gradient_rig import flat_of, floats, ints, leaf_in, zeros
+from tests.compiler.gradient_rig import flat_of, floats, gradients, ints, leaf_in, zeros
 from tests.compiler.rig import cg, function_of
 
 f64, i32 = cg.f64, cg.i32
 ndarray = cg.types.ndarray
+
+
+def stacks_of(function, **arguments):
+    kernel, _ = translate(function, dict(specialise(function, arguments)))
+    return gradient(propagate(kernel)).stacks
 
 
 def rooms(function, **arguments):
@@ -153,6 +158,27 @@ def test_a_break_leaves_the_room_of_its_range():
         assert count <= expression
 
 
+def test_a_kernel_whose_own_stack_is_too_small_says_so_and_writes_nothing():
+    """Its statements are several tasks, with parallel loops between them, which add nothing either."""
+
+    def serial_and_parallel(x: ndarray(f64, 1), n: i32, y: ndarray(f64, 1)):
+        v = x[0]
+        if n > 0:
+            for _ in range(n):
+                v = cg.sin(v) * x[1]
+        for i in x:
+            y[i] = v * x[i] + x[i] * x[i]
+
+    x, seeds = floats(0.3, 0.7, 1.1), {"y": np.array([1.0, 2.0, 3.0])}
+    right = gradients(serial_and_parallel, seeds, x=x, n=6, y=zeros(3))
+    assert np.all(right["x"] != 0) and np.all(right["y"] == 0)
+    stacks = [stack.array.path for stack in stacks_of(serial_and_parallel, x=x, n=6, y=zeros(3))]
+    found = gradients(serial_and_parallel, seeds, rooms=dict.fromkeys(stacks, 5), x=x, n=6, y=zeros(3))
+    assert found["adstack.overflow"] > 0
+    np.testing.assert_array_equal(found["x"], 0)
+    np.testing.assert_array_equal(found["y"], seeds["y"])
+
+
 # On disk
 
 
@@ -170,11 +196,40 @@ def test_entries_on_disk_carry_what_is_known_of_a_gradient():
     assert evaluate(found.gradient.stacks[0].room, lambda *leaf: 3) == 5
 
 
-def test_an_entry_of_a_gradient_without_it_is_compiled_again(monkeypatch):
-    stale = dataclasses.replace(artifact(), gradient=None)
-    monkeypatch.setattr(cache.disk, "is_enabled", lambda: True)
-    monkeypatch.setattr(cache, "load", lambda *key: stale)
+def without_gradient(head):
+    del head["gradient"]
+
+
+def without_expressions(head):
+    for stack in head["gradient"]["stacks"]:
+        del stack["room"]
+
+
+def without_stacks(head):
+    del head["gradient"]["stacks"]
+
+
+@pytest.mark.parametrize("damage", [without_gradient, without_expressions, without_stacks])
+def test_an_entry_without_expressions_is_refused_and_compiled_again(tmp_path, monkeypatch, damage):
+    """Stacks of a size that nobody knows would be too small: on disk is the true file, of a true name."""
+    monkeypatch.setenv("CUDA_GRAPHS_CACHE", "1")
+    monkeypatch.setenv("CUDA_GRAPHS_CACHE_DIR", str(tmp_path))
+    fresh = cache.CompileCache()
+    monkeypatch.setattr(cache, "compile_cache", fresh)
     signature = specialise(from_below_zero, {"x": floats(0.3), "n": 3, "y": zeros()})
-    found = cache.cached_compile(from_below_zero, signature, X86(), mode="reverse")
-    assert found.gradient is not None
-    assert cache.cached_compile(from_below_zero, signature, X86()) is stale  # of no gradient: as good as any
+    made = cache.cached_compile(from_below_zero, signature, X86(), mode="reverse")
+    name, functions = cache.fingerprint(
+        from_below_zero, signature, X86(), False, None, None, "reverse", False
+    )
+    data = disk.read(cache.KIND, name)
+    start = 8 + int.from_bytes(data[:8], "little")
+    head = json.loads(data[8:start])
+    damage(head)
+    text = json.dumps(head).encode()
+    assert disk.write(cache.KIND, name, len(text).to_bytes(8, "little") + text + data[start:])
+    assert cache.load(name, functions).gradient is None
+    again = cache.cached_compile(from_below_zero, signature, X86(), mode="reverse")
+    assert again.gradient == made.gradient and again.gradient.stacks[0].room is not None
+    assert (fresh.hits, fresh.misses, fresh.stored) == (0, 2, 2)
+    cache.cached_compile(from_below_zero, signature, X86(), mode="reverse")
+    assert fresh.hits == 1

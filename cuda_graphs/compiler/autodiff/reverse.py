@@ -23,7 +23,7 @@ from .hazards import is_shared
 from .normal import Normal
 from .places import Places, Point
 from .plan import Plan
-from .stacks import OVERFLOW, StackOf
+from .stacks import OVERFLOW, StackOf, unless
 
 __all__ = ["Recorder", "Reverse"]
 
@@ -73,8 +73,8 @@ class Reverse:
         self.turns.append((unit, body, between + len(front)))
 
     def guard(self, live: set[ir.Array]) -> None:
-        """Have no iteration go back that had no room on one of these stacks, and say so. The kernel's own statements go
-        back with what there is: they are not one task."""
+        """Have no iteration go back that had no room on one of these stacks, and say so. The kernel's own statements
+        are not one task: they go back with what there is, and write nothing."""
         for unit, body, at in self.turns:
             stacks = [stack for stack in unit.stacks.values() if stack.array in live]
             if not stacks:
@@ -88,7 +88,7 @@ class Reverse:
                 then = ir.Block([ir.Set(full, ir.TRUE), told])
                 builder.put(ir.If(stack.overflowed(builder), then, ir.Block()))
             if unit.outer is None:
-                body.body[at:at] = builder.block.body
+                body.body[at:] = [*builder.block.body, *unless(full, body.body[at:])]
                 continue
             asked = builder.put(ir.Get(full))
             builder.put(ir.If(asked, ir.Block(), ir.Block(body.body[at:])))

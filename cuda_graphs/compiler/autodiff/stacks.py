@@ -15,7 +15,7 @@ from ..types import i32, i64
 from .bounds import room
 from .places import Places
 
-__all__ = ["OVERFLOW", "StackOf"]
+__all__ = ["OVERFLOW", "StackOf", "unless"]
 
 # Memory of the host: the number of a stack, from 1 on, that had no room in some iteration.
 OVERFLOW = ir.Array(OVERFLOW_PATH, i64, 1, ir.Space.FIELD, (1,))
@@ -58,3 +58,23 @@ class StackOf:
     def described(self, places: Places) -> ir.Stack:
         """What the kernel says of it."""
         return ir.Stack(self.array, room(self.sites, places.owner.get(self.unit), places), self.loc)
+
+
+def unless(full: ir.Local, body: list[ir.Statement]) -> list[ir.Statement]:
+    """Statements that write to arrays of a call and to fields unless a local is set. What is inside them is changed
+    where it is."""
+    made: list[ir.Statement] = []
+    for statement in body:
+        for block in ir.blocks_of(statement):
+            block.body[:] = unless(full, block.body)
+        array = statement.array if isinstance(statement, (ir.Store, ir.Atomic)) else None
+        if (
+            isinstance(array, ir.Array)
+            and array.space in (ir.Space.PARAM, ir.Space.FIELD)
+            and array is not OVERFLOW
+        ):
+            asked = ir.Get(full, statement.loc)
+            made += [asked, ir.If(asked, ir.Block(), ir.Block([statement]), statement.loc)]
+        else:
+            made.append(statement)
+    return made
