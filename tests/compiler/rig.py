@@ -272,10 +272,10 @@ def jit():
 
 def linked(code, names, services):
     builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
-    builder.import_symbol("cgh_set_conditional", services.table[0])
-    builder.import_symbol("cgh_vprintf", services.table[1])
-    builder.import_symbol("cgh_assert_fail", services.table[2])
-    builder.import_symbol("cgh_scratch", services.table[4])
+    builder.import_symbol("cgh_set_conditional", services.table.functions[0])
+    builder.import_symbol("cgh_vprintf", services.table.functions[1])
+    builder.import_symbol("cgh_assert_fail", services.table.functions[2])
+    builder.import_symbol("cgh_scratch", services.table.functions[4])
     for name in names:
         builder.export_symbol(name)
     return builder.link(jit(), f"test{next(_numbers)}")
