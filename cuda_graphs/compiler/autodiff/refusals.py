@@ -24,7 +24,7 @@ CONSTRUCTS: dict[type, tuple[str, str]] = {
         "draw them in a kernel of its own, into an array that this kernel reads",
     ),
     **dict.fromkeys(
-        (ir.Conditional, ir.Sections),
+        (ir.Conditional, ir.Arm, ir.Sections),
         ("control flow between tasks has no gradient", "call kernels without it, one after the other"),
     ),
     **dict.fromkeys(
