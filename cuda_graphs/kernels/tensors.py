@@ -7,7 +7,9 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-__all__ = ["fill", "gradient_of", "is_tensor", "shown"]
+import numpy as np
+
+__all__ = ["fill", "gradient_of", "is_tensor", "set_values", "shown", "values_of"]
 
 
 def is_tensor(value: Any) -> bool:
@@ -36,8 +38,26 @@ def gradient_of(tensor: Any, path: str) -> Any:
     return tensor.grad
 
 
+def values_of(tensor: Any) -> np.ndarray:
+    """A copy of what it holds, after what PyTorch does on its current stream; floats of any type as f64."""
+    plain = tensor.detach().cpu()
+    found: np.ndarray = (plain.double() if plain.is_floating_point() else plain).numpy().copy()
+    return found
+
+
+def set_values(tensor: Any, values: np.ndarray) -> None:
+    """Have it hold other values, before what is launched later on any stream."""
+    tensor.detach().copy_(tensor.detach().new_tensor(values))
+    settle(tensor)
+
+
 def fill(tensor: Any, value: float) -> None:
     """Set all elements, before what is launched later on any stream."""
     tensor.detach().fill_(value)
+    settle(tensor)
+
+
+def settle(tensor: Any) -> None:
+    """Wait for what PyTorch has done to it."""
     if getattr(tensor, "is_cuda", False):
         sys.modules["torch"].cuda.current_stream(tensor.device).synchronize()

@@ -11,12 +11,15 @@ only where these differ something is wrong.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cuda_graphs.kernels.field_names import name_fields
 from cuda_graphs.kernels.ndarray import NDArray
+from cuda_graphs.kernels.targets import current_device
+from cuda_graphs.kernels.tensors import gradient_of, is_tensor, set_values, values_of
 
 __all__ = ["Kept", "OverwrittenError", "check_kept", "kept_of"]
 
@@ -31,7 +34,7 @@ class Kept(NamedTuple):
 
     path: str
     line: int
-    array: NDArray
+    array: Any
     values: np.ndarray
 
 
@@ -39,13 +42,11 @@ def kept_of(function: Any, args: tuple[Any, ...]) -> list[Kept]:
     """Copies of what the gradient of a call reads. Raises CompileGradientError where there is no gradient."""
     info, _ = function.grad.info(*args)
     known = arrays_of(function, args)
-    return [
-        Kept(path, line, known[path], known[path].to_numpy()) for path, line in info.repeats if path in known
-    ]
+    return [Kept(path, line, known[path], read(known[path])) for path, line in info.repeats if path in known]
 
 
-def arrays_of(function: Any, args: tuple[Any, ...]) -> dict[str, NDArray]:
-    """The arrays of ours that a call uses, by path; fields by their name in code."""
+def arrays_of(function: Any, args: tuple[Any, ...]) -> dict[str, Any]:
+    """The arrays of ours, NumPy and PyTorch that a call uses, by path; fields by their name in code."""
     info, fields = function.grad.info(*args)
     names = list(inspect.signature(function.__wrapped__).parameters)
     found = {}
@@ -54,7 +55,7 @@ def arrays_of(function: Any, args: tuple[Any, ...]) -> dict[str, NDArray]:
         value = args[names.index(root)]
         for member in members:
             value = getattr(value, member)
-        if isinstance(value, NDArray):
+        if isinstance(value, NDArray) or is_tensor(value) or is_changeable(value):
             found[path.removesuffix(".grad")] = value
     for field in fields:
         if hasattr(field, "__cuda_graphs_field__"):
@@ -62,35 +63,63 @@ def arrays_of(function: Any, args: tuple[Any, ...]) -> dict[str, NDArray]:
     return found
 
 
+def is_changeable(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and bool(value.flags.writeable)
+
+
+def read(array: Any) -> np.ndarray:
+    """A copy of what an array holds, after all that the device does."""
+    if isinstance(array, NDArray):
+        return array.to_numpy()
+    current_device().sync()
+    return np.array(array) if isinstance(array, np.ndarray) else values_of(array)
+
+
+def write(array: Any, values: np.ndarray) -> None:
+    """Have an array hold other values."""
+    if isinstance(array, NDArray):
+        array.from_numpy(values)
+    elif isinstance(array, np.ndarray):
+        array[...] = values
+    else:
+        set_values(array, values)
+
+
+def grads_of(arrays: Iterable[Any]) -> list[Any]:
+    """The gradients that there are of arrays."""
+    own = [each.grad for each in arrays if isinstance(each, NDArray) and each.grad is not None]
+    return own + [
+        gradient_of(each, "") for each in arrays if is_tensor(each) and each.requires_grad and each.is_leaf
+    ]
+
+
 def check_kept(function: Any, args: tuple[Any, ...], kept: list[Kept]) -> None:
     """Raise OverwrittenError where the gradient of a call would be another one with what its arrays held."""
-    changed = [
-        each for each in kept if not np.array_equal(each.array.to_numpy(), each.values, equal_nan=True)
-    ]
+    changed = [each for each in kept if not np.array_equal(read(each.array), each.values, equal_nan=True)]
     if not changed:
         return
-    grads = [each.grad for each in arrays_of(function, args).values() if each.grad is not None]
+    grads = grads_of(arrays_of(function, args).values())
     now = gradients(function, args, grads)
     for each in changed:
-        current = each.array.to_numpy()
-        each.array.from_numpy(each.values)
+        current = read(each.array)
+        write(each.array, each.values)
         then = gradients(function, args, grads)
-        each.array.from_numpy(current)
+        write(each.array, current)
         for one, other in zip(now, then, strict=True):
             size = float(np.max(np.abs(other), initial=0.0))
             if not np.allclose(one, other, rtol=0, atol=1e-6 * size, equal_nan=True):
                 name = name_fields(each.path, function.__wrapped__)
                 raise OverwrittenError(
-                    f"the gradient of {function.__name__}() needs {name!r} as it was (line {each.line}), and a later "
-                    "call has written it: write to another array, or to another step of it, as in x[t + 1, i]"
+                    f"the gradient of {function.__name__}() needs {name!r} as it was (line {each.line}), and it "
+                    "has been written since: write to another array, or to another step of it, as in x[t + 1, i]"
                 )
 
 
-def gradients(function: Any, args: tuple[Any, ...], grads: list[NDArray]) -> list[np.ndarray]:
+def gradients(function: Any, args: tuple[Any, ...], grads: list[Any]) -> list[np.ndarray]:
     """What the gradients become, which are as before then."""
-    before = [each.to_numpy() for each in grads]
+    before = [read(each) for each in grads]
     function.grad(*args)
-    found = [each.to_numpy() for each in grads]
+    found = [read(each) for each in grads]
     for each, values in zip(grads, before, strict=True):
-        each.from_numpy(values)
+        write(each, values)
     return found

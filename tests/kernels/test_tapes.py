@@ -230,6 +230,20 @@ def test_fields_that_no_kernel_has_used_are_cleared_too():
         np.testing.assert_array_equal(each.grad.to_numpy(), 0)
 
 
+def test_validation_sees_what_becomes_of_arrays_of_numpy(x, y):
+    n = np.array([1.0, 2.0, 3.0])
+
+    def changes(value):
+        with cg.ad.Tape(loss=y, validation=True):
+            weighted(n, x, y)
+            n[1] = value
+
+    changes(2.0)  # what it is
+    with pytest.raises(cg.ad.OverwrittenError, match=r"gradient of weighted\(\) needs 'n' as it was"):
+        changes(5.0)
+    assert n.tolist() == [1, 5, 3]
+
+
 # Misuse
 
 

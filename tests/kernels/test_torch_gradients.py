@@ -113,6 +113,26 @@ def test_vectors_and_f32(tensor):
     )
 
 
+def test_validation_sees_what_becomes_of_tensors(tensor):
+    x, n, y = tensor(START), tensor([1.0, 2.0, 3.0]), tensor(0.0)
+
+    @cg.kernel
+    def weighted(n: ndarray(f64, 1, needs_grad=False), x: ndarray(f64, 1), y: ndarray(f64, 0)):
+        for i in x:
+            y[()] += n[i] * x[i]
+
+    def changes(factor):
+        with cg.ad.Tape(loss=y, validation=True):
+            weighted(n, x, y)
+            n.detach().mul_(factor)
+
+    changes(1.0)
+    np.testing.assert_allclose(numbers(x.grad), [1, 2, 3])
+    with pytest.raises(cg.ad.OverwrittenError, match=r"gradient of weighted\(\) needs 'n' as it was"):
+        changes(2.0)
+    np.testing.assert_allclose(numbers(n), [2, 4, 6])
+
+
 def test_what_keeps_no_gradient_is_refused_where_one_is_asked_for(tensor):
     x, y = tensor(START), tensor(0.0)
     doubled = 2 * x
