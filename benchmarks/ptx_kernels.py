@@ -1,0 +1,223 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""How fast kernels of CUDA C++ run on the host driver, as PTX, beside loops of numba.
+
+    python benchmarks/ptx_kernels.py [--peer PYTHON] [--rounds 9] [--json OUT]
+
+`--peer` is a Python that has numba (the environment of the peers). Rounds alternate between the two, in two processes,
+so that both meet the same machine. Figures are medians.
+
+    saxpy       y = a * x + y of 16 Mi floats (64 MiB each): a thread an element; numba: a prange
+    n-body      accelerations of 4096 bodies: rsqrtf, tiles of 128 bodies in shared memory, a barrier a tile; numba: a
+                prange of plain loops, fastmath off
+    barrier     1000 times __syncthreads(), 64 blocks of 256 threads: nanoseconds that a thread needs for one, times
+                the cores; and the same in a kernel that also has an instruction of warps, __shfl_sync()
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+SAXPY, BODIES, TILE, BARRIERS, BLOCKS, THREADS = 1 << 24, 4096, 128, 1000, 64, 256
+
+SOURCE = """
+extern "C" __global__ void saxpy(int n, float a, const float* x, float* y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = a * x[i] + y[i];
+}
+extern "C" __global__ void bodies(int n, const float4* p, float4* a) {
+    __shared__ float4 tile[128];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float4 mine = p[i];
+    float x = 0, y = 0, z = 0;
+    for (int start = 0; start < n; start += blockDim.x) {
+        tile[threadIdx.x] = p[start + threadIdx.x];
+        __syncthreads();
+        for (int j = 0; j < 128; ++j) {
+            float dx = tile[j].x - mine.x, dy = tile[j].y - mine.y, dz = tile[j].z - mine.z;
+            float inverse = rsqrtf(dx * dx + dy * dy + dz * dz + 1e-4f);
+            float pull = tile[j].w * inverse * inverse * inverse;
+            x += dx * pull; y += dy * pull; z += dz * pull;
+        }
+        __syncthreads();
+    }
+    a[i] = make_float4(x, y, z, 0);
+}
+extern "C" __global__ void barriers(int n, int* out) {
+    for (int i = 0; i < n; ++i) __syncthreads();
+    if (n < 0) out[0] = threadIdx.x;
+}
+extern "C" __global__ void barriers_and_warps(int n, int* out) {
+    int lane = __shfl_sync(0xffffffff, threadIdx.x, 0);
+    for (int i = 0; i < n; ++i) __syncthreads();
+    if (n < 0) out[0] = lane;
+}
+"""
+
+BARRIER_ROWS = ("barrier", "barrier, with warps")
+
+Run = Callable[[], None]
+
+
+def ours() -> dict[str, Run]:
+    import numpy as np
+
+    import cuda_graphs as cg
+
+    cg.use_driver("host")
+    device = cg.Device()
+    device.set_current()
+    stream = device.create_stream()
+    program = cg.Program(SOURCE, "c++", cg.ProgramOptions(arch="sm_90"))
+    code = program.compile("ptx")
+    memory = cg.ManagedMemoryResource(device)
+
+    def array(values: np.ndarray):
+        buffer = memory.allocate(values.nbytes, stream=stream)
+        stream.sync()
+        np.from_dlpack(buffer).view(np.uint8)[:] = values.view(np.uint8).ravel()
+        return buffer
+
+    def timed(name: str, grid: int, block: int, *arguments: object) -> Run:
+        kernel, config = code.get_kernel(name), cg.LaunchConfig(grid=grid, block=block)
+
+        def run() -> None:
+            cg.launch(stream, config, kernel, *arguments)
+            stream.sync()
+
+        return run
+
+    draw = np.random.default_rng(1)
+    x, y = array(np.ones(SAXPY, np.float32)), array(np.zeros(SAXPY, np.float32))
+    places = array(draw.random((BODIES, 4), np.float32))
+    pulls = array(np.zeros((BODIES, 4), np.float32))
+    return {
+        "saxpy": timed("saxpy", SAXPY // 256, 256, np.int32(SAXPY), np.float32(2), x, y),
+        "n-body": timed("bodies", BODIES // TILE, TILE, np.int32(BODIES), places, pulls),
+        "barrier": timed("barriers", BLOCKS, THREADS, np.int32(BARRIERS), pulls),
+        "barrier, with warps": timed("barriers_and_warps", BLOCKS, THREADS, np.int32(BARRIERS), pulls),
+    }
+
+
+def numbas() -> dict[str, Run]:
+    import numpy as np
+    from numba import njit, prange
+
+    @njit(parallel=True)
+    def saxpy(a, x, y):
+        for i in prange(x.size):
+            y[i] = a * x[i] + y[i]
+
+    @njit(parallel=True)
+    def bodies(p, a):
+        for i in prange(p.shape[0]):
+            x, y, z = np.float32(0), np.float32(0), np.float32(0)
+            for j in range(p.shape[0]):
+                dx, dy, dz = p[j, 0] - p[i, 0], p[j, 1] - p[i, 1], p[j, 2] - p[i, 2]
+                inverse = np.float32(1) / np.sqrt(dx * dx + dy * dy + dz * dz + np.float32(1e-4))
+                pull = p[j, 3] * inverse * inverse * inverse
+                x += dx * pull
+                y += dy * pull
+                z += dz * pull
+            a[i, 0], a[i, 1], a[i, 2] = x, y, z
+
+    draw = np.random.default_rng(1)
+    x, y = np.ones(SAXPY, np.float32), np.zeros(SAXPY, np.float32)
+    places, pulls = draw.random((BODIES, 4), np.float32), np.zeros((BODIES, 4), np.float32)
+    return {"saxpy": lambda: saxpy(np.float32(2), x, y), "n-body": lambda: bodies(places, pulls)}
+
+
+def serve(runs: dict[str, Run]) -> None:
+    """Runs what each line of the input names, and answers with the seconds that it took."""
+    for run in runs.values():
+        run()
+    print("ready", flush=True)
+    for line in sys.stdin:
+        start = time.perf_counter()
+        runs[line.strip()]()
+        print(time.perf_counter() - start, flush=True)
+
+
+class Contestant:
+    def __init__(self, python: str, name: str):
+        self.process = subprocess.Popen(
+            [python, __file__, "--serve", name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        if self._answer() != "ready":
+            raise SystemExit(f"{python} does not run {name}")
+
+    def _answer(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+    def seconds(self, what: str) -> float:
+        assert self.process.stdin is not None
+        print(what, file=self.process.stdin, flush=True)
+        return float(self._answer())
+
+    def close(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def measured(peer_python: str | None, rounds: int) -> dict[str, dict[str, float]]:
+    """Medians of seconds, by problem and contestant."""
+    mine = Contestant(sys.executable, "ours")
+    peer = Contestant(peer_python, "numba") if peer_python else None
+    times: dict[str, dict[str, float]] = {}
+    for what in ("saxpy", "n-body", *BARRIER_ROWS):
+        took: dict[str, list[float]] = {"cuda_graphs": []}
+        for _ in range(rounds):
+            took["cuda_graphs"].append(mine.seconds(what))
+            if peer and what not in BARRIER_ROWS:
+                took.setdefault("numba", []).append(peer.seconds(what))
+        times[what] = {who: statistics.median(seconds) for who, seconds in took.items()}
+    for contestant in (mine, peer):
+        if contestant:
+            contestant.close()
+    return times
+
+
+def row(found: dict[str, float]) -> str:
+    milliseconds = f"{found['cuda_graphs'] * 1e3:8.2f} ms"
+    if "numba" not in found:
+        return f"{milliseconds}   numba absent"
+    speed = found["numba"] / found["cuda_graphs"]
+    return f"{milliseconds}   numba {found['numba'] * 1e3:8.2f} ms   {speed:.2f} times its speed"
+
+
+def barrier_row(found: dict[str, float]) -> str:
+    cores = min(len(os.sched_getaffinity(0)), BLOCKS)
+    return f"{found['cuda_graphs'] * 1e9 * cores / (BARRIERS * BLOCKS * THREADS):8.1f} ns a thread"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--peer", help="a Python with numba")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--json")
+    parser.add_argument("--serve", choices=["ours", "numba"], help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.serve:
+        serve({"ours": ours, "numba": numbas}[options.serve]())
+        return
+    times = measured(options.peer, options.rounds)
+    for what, found in times.items():
+        print(f"{what:20} {barrier_row(found) if what in BARRIER_ROWS else row(found)}")
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump(times, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()
