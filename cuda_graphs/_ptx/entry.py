@@ -364,8 +364,7 @@ begin:
 {_get("params")}
 {_get("threads").replace("%threads", "%count").replace("%at.threads", "%at.count")}
   %alone = icmp eq i64 %count, 1
-{gates.BEGIN if f.gated else ""}
-{_WAIT_ONCE if f.module.wants.order else ""}
+{gates.BEGIN if f.gated else _WAIT_ONCE if f.module.wants.order else ""}
 {f.text_of(f.prologue)}
 {f.text_of(f.lines)}
 return:
