@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How loading an image fails: one exception with the CUresult that the driver returns and a reason in words."""
 
+OUT_OF_MEMORY = 2
 INVALID_IMAGE = 200
 NO_BINARY_FOR_GPU = 209
 INVALID_PTX = 218

@@ -5,6 +5,7 @@
 import re
 from typing import NamedTuple
 
+from . import limits
 from .errors import invalid_ptx
 
 _PATTERN = re.compile(
@@ -44,6 +45,10 @@ def tokenize(source: str) -> list[Token]:
         elif kind == "block":
             line += found.group().count("\n")
         elif kind != "skip":
+            if found.end() - at > limits.TOKEN and kind != "text":
+                raise invalid_ptx(
+                    f"line {line}: a name or number of {found.end() - at} characters is too long"
+                )
             tokens.append(Token(kind or "", found.group(), line))
         at = found.end()
     tokens.append(Token("end", "", line))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 
-from . import entry, facts, parallel, prelude
+from . import entry, facts, limits, parallel, prelude
 from .abi import HIDDEN_SIGNATURE, METADATA, SERVICES
 from .errors import ImageError, invalid_ptx
 from .function import FunctionLowering, located
@@ -123,6 +123,7 @@ class ModuleLowering:
 
     def lower(self) -> Lowered:
         lowered = Lowered("")
+        limits.check_variables([v for v in self.module.variables.values() if _has_memory(v)])
         parts = [self._variable(variable) for variable in self.module.variables.values()]
         lowered.globals = [
             (name, f"g.{variable.name}", variable.bytes)
@@ -183,13 +184,16 @@ class ModuleLowering:
         lowering.parallel_generic = lowering.parallel and no_local
         build = entry.resumable_kernel if resumable else entry.plain_kernel
         text = build(lowering, function, params, param_bytes)
+        shared = self.layout.static_bytes(function)
+        local = sum(v.bytes for v in function.variables if v.space == "local")
+        limits.check_kernel(function, shared, local, param_bytes)
         info = KernelInfo(
             name=function.name,
             symbol=f"k.{function.name}",
             params=params,
             param_bytes=param_bytes,
-            static_shared_bytes=self.layout.static_bytes(function),
-            local_bytes=sum(v.bytes for v in function.variables if v.space == "local"),
+            static_shared_bytes=shared,
+            local_bytes=local,
             const_bytes=sum(v.bytes for v in self.module.variables.values() if v.space == "const"),
             registers=max(8, min(255, 8 + function.register_bits // 128)),
             max_threads_per_block=_max_threads(function),
@@ -212,9 +216,12 @@ class ModuleLowering:
         """`@"g.tab" = global <{ [8 x i8], i64 }> <{ ... }>, align 8`; addresses split the bytes into pieces."""
         if not _has_memory(variable):
             return ""
+        name = quoted("g.", variable.name)
+        if variable.init is None:
+            return f"{name} = global <{{ [{variable.bytes} x i8] }}> zeroinitializer, align {variable.align}"
         pieces: list[tuple[str, str]] = []
         data = bytearray()
-        for item in variable.init or ():
+        for item in variable.init:
             if isinstance(item, Symbol):
                 pieces += (
                     [_bytes(data), ("i64", self._address_constant(variable, item))]
@@ -230,7 +237,6 @@ class ModuleLowering:
             pieces.append(_bytes(data))
         kinds = ", ".join(kind for kind, _ in pieces)
         values = ", ".join(f"{kind} {value}" for kind, value in pieces)
-        name = quoted("g.", variable.name)
         return f"{name} = global <{{ {kinds} }}> <{{ {values} }}>, align {variable.align}"
 
     def _address_constant(self, variable: Variable, symbol: Symbol) -> str:

@@ -8,6 +8,7 @@ understood is refused with its line, never skipped.
 
 from collections.abc import Callable
 
+from . import limits
 from .datatypes import TYPES, Type
 from .errors import UNSUPPORTED_PTX_VERSION, ImageError, invalid_ptx
 from .lexer import Token, tokenize
@@ -177,12 +178,14 @@ SHIFT = 7  # the level of << and >>: what may stand between < and >
 
 def integer_literal(text: str) -> int:
     text = text.rstrip("U")
-    if text[:2] in ("0x", "0X", "0b", "0B"):
-        return int(text, 0)
+    octal = len(text) > 1 and text[0] == "0" and text[1].isdecimal()
     try:
-        return int(text, 8 if len(text) > 1 and text[0] == "0" else 10)
+        value = int(text, 8 if octal else 0)
     except ValueError:
         raise invalid_ptx(f"`{text}` is not a number") from None
+    if value >> 64:
+        raise invalid_ptx(f"`{text}` has more than 64 bits")
+    return value
 
 
 def float_literal(text: str) -> FloatImmediate:
@@ -311,6 +314,8 @@ class Parser(Cursor):
                 values.append(self.integer())
                 while self.accept(","):
                     values.append(self.integer())
+            if any(not 0 <= value <= limits.EXTENT for value in values):
+                raise self.fail("a limit that no grid can have", name)
             function.limits[name.text[1:]] = tuple(values)
         elif name.text == ".noreturn":
             function.no_return = True
@@ -343,6 +348,10 @@ class Parser(Cursor):
             name = token.text[1:]
             if token.text == ".align":
                 align = self.integer()
+                if not limits.is_alignment(align):
+                    raise self.fail(
+                        f"the alignment {align} is not a power of two up to {limits.ALIGNMENT}", token
+                    )
             elif token.text == ".attribute":
                 self.expect("(")
                 while not self.accept(")"):

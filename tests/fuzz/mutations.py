@@ -266,9 +266,10 @@ def splice(text: str, chance: random.Random) -> str:
 
 
 def repeat_character(text: str, chance: random.Random) -> str:
-    """Depth: many brackets, signs or operators in a row."""
-    at = chance.randrange(len(text) + 1)
-    return text[:at] + chance.choice('({[-~!+,;@<."/*') * chance.choice((3, 100, 20000)) + text[at:]
+    """Depth: many brackets, signs, operators or digits in a row."""
+    starts = [found.start() for found in re.finditer(r"\b", text)] or [0]
+    at = chance.choice((chance.randrange(len(text) + 1), chance.choice(starts)))
+    return text[:at] + chance.choice('({[-~!+,;@<."/*09') * chance.choice((3, 100, 20000)) + text[at:]
 
 
 TEXT_DAMAGES = (

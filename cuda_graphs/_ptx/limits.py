@@ -1,0 +1,39 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""How large things may be. What ptxas of CUDA 13.0 refuses for sm_90 is refused; so is what no process has room for."""
+
+from .errors import OUT_OF_MEMORY, ImageError, invalid_ptx
+from .syntax import Function, Variable
+
+SHARED = 48 << 10  # static shared memory of a kernel
+LOCAL = 512 << 10  # of a thread
+PARAMETERS = 32764
+VARIABLES = 1 << 30  # .global and .const of a module together
+TOKEN = 4096  # characters; Python does not convert much longer numbers
+EXTENT = (1 << 31) - 1  # of .maxntid and the like
+ALIGNMENT = 1 << 16
+
+
+def check_kernel(function: Function, shared: int, local: int, parameters: int) -> None:
+    """Sizes in bytes."""
+    for what, size, most in (
+        ("static shared memory", shared, SHARED),
+        ("local memory", local, LOCAL),
+        ("parameters", parameters, PARAMETERS),
+    ):
+        if size > most:
+            raise invalid_ptx(
+                f"line {function.line}: the kernel `{function.name}` has {size} bytes of {what}; {most} are possible"
+            )
+
+
+def check_variables(variables: list[Variable]) -> None:
+    total = sum(variable.bytes for variable in variables)
+    if total > VARIABLES:
+        raise ImageError(
+            OUT_OF_MEMORY, f"the module's variables take {total} bytes; {VARIABLES} are possible"
+        )
+
+
+def is_alignment(size: int) -> bool:
+    return 0 < size <= ALIGNMENT and size & (size - 1) == 0
