@@ -361,6 +361,8 @@ class Parser(Cursor):
             elif name in TYPES:
                 kind = TYPES[name]
                 return align or kind.bytes, kind
+            elif name in ("texref", "samplerref", "surfref"):
+                raise self.fail("the host driver has no textures and surfaces", token)
             else:
                 raise self.fail("unsupported type or directive", token)
 

@@ -52,6 +52,19 @@ class Refused(Exception):
     """An instruction that is not supported as written. The lowering adds its place."""
 
 
+# Instructions of what the host driver does not have: why they have no row.
+WITHOUT = {
+    **dict.fromkeys(
+        ("tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"),
+        "the host driver has no textures and surfaces (its devices have 0 as their limits); read global memory instead",
+    ),
+    **dict.fromkeys(
+        ("wmma", "mma", "wgmma", "ldmatrix", "stmatrix", "movmatrix", "setmaxnreg", "tcgen05"),
+        "the host driver has no tensor cores",
+    ),
+    **dict.fromkeys(("tensormap", "multimem"), "the host driver has no copies of tensors and no multicast"),
+}
+
 ROWS: dict[str, Row] = {}
 SPECIAL: dict[str, Callable] = {}  # special register -> function that reads it: (value, LLVM type)
 _decoded: dict[str, tuple[Row, Op]] = {}
@@ -94,7 +107,7 @@ def _decode(opcode: str) -> tuple[Row, Op]:
     found = ROWS.get(f"{name}:f") if types and types[-1].is_float else None
     found = found or ROWS.get(name)
     if found is None:
-        raise Refused("this instruction is not supported")
+        raise Refused(WITHOUT.get(name, "this instruction is not supported"))
     mods = tuple(part for part in parts if part not in TYPES)
     for mod in mods:
         if mod not in found.mods:

@@ -8,6 +8,7 @@ from cuda_graphs._ptx.errors import (
     INVALID_IMAGE,
     INVALID_PTX,
     NO_BINARY_FOR_GPU,
+    OUT_OF_MEMORY,
     UNSUPPORTED_PTX_VERSION,
     ImageError,
 )
@@ -53,7 +54,14 @@ def refusal(image) -> ImageError:
         ("bar.sync 0, 33;", "multiple of 32"),
         ("bar.warp.sync -1, 2;", "operands"),
         ("bar.arrive 0;", "operands"),
-        ("tex.2d.v4.f32.f32 {%f0, %f1, %f0, %f1}, [p, {%f0, %f1}];", "tex"),
+        ("tex.2d.v4.f32.f32 {%f0, %f1, %f0, %f1}, [p, {%f0, %f1}];", "no textures"),
+        ("tld4.r.2d.v4.f32.f32 {%f0, %f1, %f0, %f1}, [%rd1, {%f0, %f1}];", "no textures"),
+        ("txq.width.b32 %r1, [%rd1];", "no textures"),
+        ("suld.b.1d.b32.trap {%r1}, [%rd1, {%r2}];", "no textures and surfaces"),
+        ("sust.b.2d.b32.trap [%rd1, {%r1, %r1}], {%r2};", "no textures and surfaces"),
+        ("sured.b.add.1d.u32.clamp [%rd1, {%r1}], %r2;", "no textures and surfaces"),
+        ("suq.width.b32 %r1, [%rd1];", "no textures and surfaces"),
+        ("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%f0}, {%f0}, {%f0}, {%f0};", "tensor cores"),
         ("mov.u32 %r1, %envreg3;", "%envreg3"),
         ("mov.u32 %r1, nothing;", "nothing"),
         ("call malloc, ();", "malloc"),
@@ -103,6 +111,35 @@ def test_an_unsupported_instruction_is_named_with_its_line_and_kernel(code, word
 )
 def test_an_image_that_is_none_gets_the_code_of_the_driver(image, code):
     assert refusal(image).code == code
+
+
+@pytest.mark.parametrize("kind", ["texref", "samplerref", "surfref"])
+def test_references_to_textures_are_refused_by_name(kind):
+    error = refusal(f"{HEADER}.global .{kind} picture;\n")
+    assert error.code == INVALID_PTX
+    assert "no textures and surfaces" in str(error)
+    assert f".{kind}" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (".visible .entry k() { .shared .b8 s[49153]; st.shared.u8 [s], 1; ret; }", "static shared memory"),
+        (".visible .entry k() { .local .b8 s[524289]; ret; }", "local memory"),
+        (".visible .entry k(.param .b8 s[32765]) { ret; }", "parameters"),
+        (".visible .entry k() .maxntid 2147483648 { ret; }", "limit"),
+        (".global .align 12 .b8 g[4];", "alignment"),
+        (".global .u32 g = 18446744073709551616;", "64 bits"),
+    ],
+)
+def test_sizes_past_the_limits_of_ptxas_are_refused(text, what):
+    error = refusal(HEADER + text)
+    assert error.code == INVALID_PTX
+    assert what in str(error)
+
+
+def test_variables_for_which_there_is_no_room_are_out_of_memory():
+    assert refusal(f"{HEADER}.global .b8 g[1073741825];").code == OUT_OF_MEMORY
 
 
 def test_trailing_zeros_and_leading_space_do_not_matter():
