@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""How large things may be: shared memory and parameters as for ptxas of CUDA 13.0 and sm_90, the rest as there is room."""
+"""How large things may be: shared memory and parameters as for ptxas of CUDA 13.0, the rest as there is room."""
 
 from .errors import OUT_OF_MEMORY, ImageError, invalid_ptx
 from .syntax import Function, Variable

@@ -3,6 +3,9 @@
 """Law: the blocks of a cooperative launch, and those of a cluster, run at the same time: they wait for each other, and
 the blocks of a cluster reach each other's shared memory. The truth is the same algorithm in NumPy."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -102,3 +105,58 @@ def test_a_kernel_may_say_how_large_its_clusters_are(run):
 def test_threads_that_have_ended_are_not_waited_for_by_the_cluster(run):
     (out,) = run("some_threads_end", [np.zeros(64, np.int32)], grid=1, cluster=2, block=32)
     assert out.reshape(2, 32).sum(1).tolist() == [8, 16]
+
+
+# Block 0 ends in a trap while the others wait for it: for ever, if nobody told them.
+FAULT = r"""
+import sys
+import cuda_graphs as cg
+
+text = b'''.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 word) {
+  .reg .pred %p; .reg .b32 %r; .reg .b64 %a;
+  mov.u32 %r, %ctaid.x; setp.eq.u32 %p, %r, 0;
+  @%p trap;
+  ld.param.u64 %a, [word];
+WAIT:
+  ld.acquire.gpu.global.u32 %r, [%a]; setp.eq.u32 %p, %r, 0;
+  @%p bra WAIT;
+  ret;
+}
+.visible .entry meet() {
+  .reg .pred %p; .reg .b32 %r;
+  mov.u32 %r, %ctaid.x; setp.eq.u32 %p, %r, 0;
+  @%p trap;
+  barrier.cluster.arrive; barrier.cluster.wait;
+  ret;
+}'''
+device = cg.Device()
+device.set_current()
+stream = device.create_stream()
+code = cg.ObjectCode.from_ptx(text)
+memory = device.allocate(4, stream=stream)
+memory.fill(b"\0", stream=stream)
+if sys.argv[1] == "grid":
+    config = cg.LaunchConfig(grid=3, block=32, is_cooperative=True)
+    cg.launch(stream, config, code.get_kernel("k"), memory)
+else:
+    cg.launch(stream, cg.LaunchConfig(grid=2, cluster=2, block=32), code.get_kernel("meet"))
+try:
+    stream.sync()
+except cg.CUDAError as error:
+    print(error)
+sys.stdout.flush()
+import os
+
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("what", ["grid", "cluster"])
+def test_a_block_that_ends_in_a_fault_is_not_waited_for(what):
+    environment = {**os.environ, "CUDA_GRAPHS_DRIVER": cg.driver_info().kind}
+    command = [sys.executable, "-c", FAULT, what]
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert "LAUNCH_FAILED" in found.stdout, found.stdout + found.stderr
