@@ -35,6 +35,7 @@ def gradient_of(tensor: Any, path: str) -> Any:
         )
     if tensor.grad is None:
         tensor.grad = tensor.detach().new_zeros(tensor.shape)
+        settle(tensor)
     return tensor.grad
 
 

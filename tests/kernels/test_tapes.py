@@ -120,6 +120,57 @@ def test_arrays_in_dataclasses_and_of_vectors_have_gradients(x, y):
     np.testing.assert_allclose(at.grad.to_numpy(), (pull / lengths)[:, None] * places)
 
 
+@dataclasses.dataclass
+class Net:
+    springs: Springs
+    weights: ndarray(f64, 1)
+
+
+@cg.kernel
+def of_net(net: Net, y: ndarray(f64, 0)):
+    for i in net.weights:
+        y[()] += net.weights[i] * net.springs.rest[i] ** 2 * net.springs.at[i].x
+
+
+def object_of(net, y):
+    @cg.data_oriented
+    class World:
+        def __init__(self):
+            self.net, self.y = net, y
+
+        @cg.kernel
+        def measure(self):
+            for i in self.net.weights:
+                self.y[()] += self.net.weights[i] * self.net.springs.rest[i] ** 2 * self.net.springs.at[i].x
+
+    World().measure()
+
+
+def parts_of(net, y):
+    @cg.kernel
+    def of_parts(rest: cg.types.Tensor, at: ndarray(), weights: ndarray(f64, 1), y: ndarray(f64, 0)):
+        for i in weights:
+            y[()] += weights[i] * rest[i] ** 2 * at[i].x
+
+    of_parts(net.springs.rest, net.springs.at, net.weights, y)
+
+
+@pytest.mark.parametrize("call", [of_net, parts_of, object_of], ids=["nested", "parts", "object"])
+def test_arrays_have_gradients_and_duals_wherever_they_are(call, x, y):
+    at = cg.ndarray(cg.types.vec(2, f64), 3, needs_grad=True)
+    at.from_numpy(np.array([[3.0, 4.0], [0.0, 2.0], [1.0, 0.0]]))
+    net = Net(Springs(x, at, 1.0), array([2.0, -1.0, 0.5]))
+    with cg.ad.Tape(loss=y, validation=True, grad_check=[x, at, net.weights]):
+        call(net, y)
+    weights, first = np.array([2.0, -1.0, 0.5]), np.array([3.0, 0.0, 1.0])
+    np.testing.assert_allclose(x.grad.to_numpy(), 2 * weights * START * first)
+    np.testing.assert_allclose(at.grad.to_numpy()[:, 0], weights * START**2)
+    np.testing.assert_allclose(net.weights.grad.to_numpy(), START**2 * first)
+    with cg.ad.FwdMode(loss=y, param=[x, net.weights], seed=[[1, 0, 0], [0, 0, 1]]):
+        call(net, y)
+    assert y.dual[()] == pytest.approx(2 * 2.0 * START[0] * 3.0 + START[2] ** 2)
+
+
 def test_functions_with_their_own_gradient_take_keywords(x, y):
     @cg.ad.grad_replaced
     def squared(x, y):
