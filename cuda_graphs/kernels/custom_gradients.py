@@ -36,7 +36,7 @@ class GradReplaced:
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Call the function, and have the tape that is open note it, without the kernels that it calls."""
         args = self.in_order(args, keywords)
-        if not watch.inside:
+        if not watch.place():
             watch.before(self, args, None)
         with watch.apart(self):
             found = self.function(*args)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""One Tape or FwdMode at a time is open, and watches the calls of kernels by the thread that entered it.
+"""A Tape or FwdMode that is open watches the calls of kernels by the thread that entered it, which may have one.
 
 A function that has a gradient of its own counts as one call: what it calls is told to the watcher with it.
 """
@@ -34,29 +34,36 @@ class Watcher(Protocol):
 
 
 class _Watch:
-    """Who watches, and where the thread is."""
+    """Who watches each thread, and the functions with a gradient of their own that the thread is in."""
 
     def __init__(self) -> None:
-        self.watcher: Watcher | None = None
-        self.thread = 0
-        self.inside: tuple[Any, ...] = ()
+        self.open: dict[int, Watcher] = {}  # by thread
+        self.inside: dict[int, tuple[Any, ...]] = {}
+        self.lock = threading.Lock()
 
     def begin(self, watcher: Watcher) -> None:
-        """Have calls told to `watcher`. RuntimeError: another one is open."""
-        if self.watcher is not None:
-            raise RuntimeError(
-                f"a {type(self.watcher).__name__} is open already: tapes and the like are not nested"
-            )
-        self.watcher, self.thread, self.inside = watcher, threading.get_ident(), ()
-        watch_by(self)
+        """Have calls of this thread told to `watcher`. RuntimeError: another one is open."""
+        now = self.now()
+        if now is not None:
+            raise RuntimeError(f"a {type(now).__name__} is open already: tapes and the like are not nested")
+        with self.lock:
+            self.open[threading.get_ident()] = watcher
+            watch_by(self)
 
     def end(self) -> None:
-        self.watcher = None
-        watch_by(None)
+        """Have nobody told of calls of this thread."""
+        with self.lock:
+            del self.open[threading.get_ident()]
+            if not self.open:
+                watch_by(None)
 
     def now(self) -> Watcher | None:
         """Who watches this thread."""
-        return self.watcher if threading.get_ident() == self.thread else None
+        return self.open.get(threading.get_ident())
+
+    def place(self) -> tuple[Any, ...]:
+        """The functions that this thread is in, from the outermost on."""
+        return self.inside.get(threading.get_ident(), ())
 
     @contextmanager
     def apart(self, function: Any) -> Iterator[None]:
@@ -64,20 +71,24 @@ class _Watch:
         if self.now() is None:
             yield
             return
-        outer, self.inside = self.inside, (*self.inside, function)
+        thread, outer = threading.get_ident(), self.place()
+        self.inside[thread] = (*outer, function)
         try:
             yield
         finally:
-            self.inside = outer
+            if outer:
+                self.inside[thread] = outer
+            else:
+                del self.inside[thread]
 
     def before(self, function: Any, args: tuple[Any, ...], stream: Stream | None) -> Any:
         now = self.now()
-        return None if now is None else now.before((function, args, stream), self.inside)
+        return None if now is None else now.before((function, args, stream), self.place())
 
     def after(self, function: Any, args: tuple[Any, ...], stream: Stream | None) -> None:
         now = self.now()
         if now is not None:
-            now.after((function, args, stream), self.inside)
+            now.after((function, args, stream), self.place())
 
     def captured(self, function: Any) -> None:
         now = self.now()

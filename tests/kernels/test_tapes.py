@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import pickle
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -75,6 +76,27 @@ def test_calls_of_other_threads_are_not_noted(x, y):
         other.join()
         squares(x, y)
     assert len(tape.calls) == 1
+
+
+def test_threads_have_tapes_of_their_own():
+    meet = threading.Barrier(2, timeout=60)
+    arrays = [(array(START + k), cg.ndarray(f64, (), needs_grad=True)) for k in range(2)]
+    squares.compile(*arrays[0])
+    device = cg.Device()
+    device.set_current()
+
+    def run(x, y):
+        device.set_current()
+        with cg.ad.Tape(loss=y):
+            meet.wait()  # both are open
+            squares(x, y)
+            meet.wait()
+
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(run, *each) for each in arrays]:
+            done.result()
+    for x, _ in arrays:
+        np.testing.assert_allclose(x.grad.to_numpy(), 2 * x.to_numpy())
 
 
 def test_functions_of_other_threads_do_not_hide_calls(x, y):
