@@ -166,12 +166,8 @@ cdef class Rooms:
 
         from cuda_graphs.kernels.dtypes import device_dtype
 
-        cdef NDArray field
-        try:
-            field = find_field(path)
-        except KeyError:
-            return None
-        if field.nbytes > MOST_FIELD:
+        cdef NDArray field = field_or_none(path)
+        if field is None or field.nbytes > MOST_FIELD:
             return None
         cdef tuple kept = self.fields.get(path)
         version = version_of(known, path)
@@ -199,13 +195,23 @@ cdef list slots_of(Specialisation code):
     return sorted([slot for slot in slots if slot[1] in code.leaf_numbers or slot[1].startswith(FIELD)])
 
 
+cdef NDArray field_or_none(str path):
+    """None: the program has it no more."""
+    try:
+        return find_field(path)
+    except KeyError:
+        return None
+
+
 cdef object version_of(Known known, str path):
     """Another one after each change of the array; None: it may change without one."""
     cdef NDArray field
     cdef const Changes* changes
     number = known.code.leaf_numbers.get(path)
     if number is None:
-        field = find_field(path)
+        field = field_or_none(path)
+        if field is None:
+            return None
         changes = &field._changes
     else:
         changes = known.leaves[<size_t>number].changes

@@ -5,12 +5,14 @@
 import dataclasses
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from cuda_graphs.kernels import rooms
 
 f64, i32 = cg.f64, cg.i32
 ndarray = cg.types.ndarray
@@ -40,7 +42,7 @@ def cosines(values, times):
 
 
 def by_array():
-    """Kernels of each test are its own, and so are their counters."""
+    """A kernel with counters and memory of its own; the others are used by many tests, with arrays of their own."""
 
     @cg.kernel
     def of_array(x: ndarray(f64, 1), b: ndarray(ndim=1), y: ndarray(f64, 0)):
@@ -65,6 +67,18 @@ def by_while():
             y[()] += v
 
     return of_while
+
+
+@cg.kernel
+def late(x: ndarray(f64, 1), b: ndarray(i32, 1), value: i32, rounds: i32):
+    for i in b:
+        v = x[0]
+        for _ in range(rounds):
+            v = v * 0.5 + 0.1
+        b[i] = value + cg.cast(v * 1e-9, i32)
+
+
+OF_ARRAY, OF_WHILE = by_array(), by_while()
 
 
 @pytest.fixture
@@ -182,7 +196,7 @@ def test_each_change_of_an_array_is_seen(y, change):
         for i in b:
             b[i] = 7
 
-    of_array, x, b = by_array(), array(START), ints([7, 7, 7, 1])
+    of_array, x, b = OF_ARRAY, array(START), ints([7, 7, 7, 1])
     call(of_array, x, b, y, wanted=cosines(START, [7, 7, 7, 1]))
     b.fill(1)
     call(of_array, x, b, y, wanted=cosines(START, 1))
@@ -206,7 +220,7 @@ def test_what_others_may_change_is_asked_each_time(y, how):
         for i in b:
             b[i] = value
 
-    of_array, x, b = by_array(), array(START), ints(BOUNDS)
+    of_array, x, b = OF_ARRAY, array(START), ints(BOUNDS)
     if how == "graph":
         graph = sets.graph(b, 33).instantiate()
         change = lambda: graph.launch(cg.Device().default_stream)  # noqa: E731
@@ -223,7 +237,7 @@ def test_what_others_may_change_is_asked_each_time(y, how):
 
 
 def test_arrays_of_the_host_are_read_there(y):
-    of_array, x, b = by_array(), array(START), np.array(BOUNDS, np.int64)
+    of_array, x, b = OF_ARRAY, array(START), np.array(BOUNDS, np.int64)
     for bounds in (b, np.repeat(b, 2)[::2], b.astype(np.uint8)):
         found = call(of_array, x, bounds, y, wanted=cosines(START, BOUNDS))
         assert costs(found) == NOTHING and found["host_evals"] == 1
@@ -232,7 +246,7 @@ def test_arrays_of_the_host_are_read_there(y):
 
 
 def test_what_no_expression_says_is_counted_until_something_changes(y):
-    of_while, x, b = by_while(), array(START), ints(BOUNDS)
+    of_while, x, b = OF_WHILE, array(START), ints(BOUNDS)
     found = call(of_while, x, b, y, wanted=cosines(START, BOUNDS))
     assert costs(found) == A_LAUNCH and found["device_evals"] >= 1 and "host_evals" not in found
     assert costs(call(of_while, x, b, y, wanted=cosines(START, BOUNDS))) == NOTHING
@@ -300,6 +314,49 @@ def test_bounds_of_fields_and_of_arrays_in_one_kernel():
     assert costs(call(differences, x, b, y, wanted=wanted)) == NOTHING
 
 
+def test_a_field_that_nobody_finds_is_left_to_the_sizer(y, monkeypatch):
+    """The host knows fields by what the program keeps of them; the code knows where they are."""
+    steps = cg.field(i32, ())
+    steps[()] = 6
+
+    @cg.kernel
+    def of_lost(x: ndarray(f64, 1), y: ndarray(f64, 0)):
+        for i in x:
+            v = x[i]
+            for _ in range(steps[()]):
+                v = cg.sin(v)
+            y[()] += v
+
+    def nothing(name):
+        raise KeyError(name)
+
+    x = array(START)
+    of_lost.grad(x, y)
+    monkeypatch.setattr(rooms, "find_field", nothing)
+    for _ in range(2):
+        assert costs(call(of_lost, x, y, wanted=cosines(START, 6))) == A_LAUNCH
+
+
+def test_threads_have_rooms_of_their_own_arrays(y):
+    device = cg.Device()
+    device.set_current()
+    work = [(array(START), ints([3 + 11 * k] * 4), 3 + 11 * k, device.create_stream()) for k in range(4)]
+
+    def calls(x, b, n, stream):
+        device.set_current()
+        for k in range(10):
+            if k % 3 == 0:
+                late(x, b, n, 10, stream=stream)
+            OF_ARRAY.grad(x, b, y, stream=stream)
+        stream.sync()
+
+    with ThreadPoolExecutor(len(work)) as pool:
+        for done in [pool.submit(calls, *each) for each in work]:
+            done.result()
+    for x, _, n, _ in work:
+        np.testing.assert_allclose(x.grad.to_numpy(), 10 * cosines(START, n))
+
+
 # In the order of streams
 
 
@@ -310,18 +367,9 @@ def streams():
     return [device.create_stream() for _ in range(3)]
 
 
-@cg.kernel
-def late(x: ndarray(f64, 1), b: ndarray(i32, 1), value: i32, rounds: i32):
-    for i in b:
-        v = x[0]
-        for _ in range(rounds):
-            v = v * 0.5 + 0.1
-        b[i] = value + cg.cast(v * 1e-9, i32)
-
-
-@pytest.mark.parametrize("make", [by_array, by_while])
-def test_sizes_are_found_behind_a_producer_on_the_same_stream(streams, y, make):
-    kernel, x, b = make(), array(START), ints([1] * 4)
+@pytest.mark.parametrize("kernel", [OF_ARRAY, OF_WHILE])
+def test_sizes_are_found_behind_a_producer_on_the_same_stream(streams, y, kernel):
+    x, b = array(START), ints([1] * 4)
     stream = streams[0]
     for value in (30, 11, 60):
         late(x, b, value, 100_000, stream=stream)
@@ -363,15 +411,16 @@ def test_fields_are_read_behind_a_producer_on_the_same_stream(streams, y):
 
 
 def test_what_another_stream_may_still_change_is_not_kept(streams, y):
-    of_array, x, b = by_array(), array(START), ints([1] * 4)
+    of_array, x, b = OF_ARRAY, array(START), ints([1] * 4)
+    before = of_array.grad_stats.sizer_launches
     late(x, b, 25, 1000, stream=streams[0])
     streams[1].wait(streams[0].record())
     of_array.grad(x, b, y, stream=streams[1])
     of_array.grad(x, b, y, stream=streams[1])
-    assert of_array.grad_stats.sizer_launches == 2
+    assert of_array.grad_stats.sizer_launches == before + 2
     of_array.grad(x, b, y, stream=streams[0])
     of_array.grad(x, b, y, stream=streams[0])
-    assert of_array.grad_stats.sizer_launches == 3
+    assert of_array.grad_stats.sizer_launches == before + 3
     for stream in streams:
         stream.sync()
 
@@ -405,7 +454,7 @@ def test_many_calls_on_streams_have_rooms_of_their_own(streams, y):
 
 @pytest.mark.parametrize("dtype", [cg.u8, cg.i64, cg.u64])
 def test_bounds_may_be_of_any_integer_type(y, dtype):
-    of_array, x = by_array(), array(START)
+    of_array, x = OF_ARRAY, array(START)
     for bounds in ([4, 0, 9, 2], [40, 100, 9, 2], [1, 1, 1, 0]):
         assert costs(call(of_array, x, ints(bounds, dtype), y, wanted=cosines(START, bounds))) == A_LAUNCH
 
@@ -522,7 +571,8 @@ def test_memory_is_of_at_most_65536_threads(y):
 
 def test_no_room_is_an_error_and_the_next_call_is_right(y):
     """The room of 4 is forced: without it no bound can be too small, since bounds are read for each call."""
-    of_array, x, b = by_array(), array(START), ints([40, 1, 40, 3])
+    of_array, x, b = OF_ARRAY, array(START), ints([40, 1, 40, 3])
+    before = of_array.grad_stats.sizer_launches
     of_array.grad.stack_room = 4
     of_array.grad(x, b, y)
     with pytest.raises(cg.AdstackOverflowError, match=r"kernel of_array.*(\n.*)*v = cg.sin\(v\)"):
@@ -531,7 +581,7 @@ def test_no_room_is_an_error_and_the_next_call_is_right(y):
     np.testing.assert_allclose(found, cosines(START, [40, 1, 40, 3]) * [0, 1, 0, 1])  # what had room
     assert y.grad[()] == 1 and list(b.to_numpy()) == [40, 1, 40, 3]
     np.testing.assert_array_equal(x.to_numpy(), START)
-    assert of_array.grad_stats.sizer_launches == 0
+    assert of_array.grad_stats.sizer_launches == before
     call(of_array, x, ints([4, 1, 0, 3]), y, wanted=cosines(START, [4, 1, 0, 3]))
     of_array.grad.stack_room = None
     call(of_array, x, b, y, wanted=cosines(START, [40, 1, 40, 3]))
