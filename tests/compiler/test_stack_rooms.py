@@ -161,22 +161,28 @@ def test_a_break_leaves_the_room_of_its_range():
 def test_a_kernel_whose_own_stack_is_too_small_says_so_and_writes_nothing():
     """Its statements are several tasks, with parallel loops between them, which add nothing either."""
 
-    def serial_and_parallel(x: ndarray(f64, 1), n: i32, y: ndarray(f64, 1)):
+    def serial_and_parallel(
+        x: ndarray(f64, 1), at: ndarray(i32, 1), n: i32, y: ndarray(f64, 1), z: ndarray(f64, 1)
+    ):
         v = x[0]
         if n > 0:
             for _ in range(n):
                 v = cg.sin(v) * x[1]
+            z[0] = v * v
         for i in x:
-            y[i] = v * x[i] + x[i] * x[i]
+            y[at[i]] = v * x[i] + x[i] * x[i]
+        z[1] = v
 
-    x, seeds = floats(0.3, 0.7, 1.1), {"y": np.array([1.0, 2.0, 3.0])}
-    right = gradients(serial_and_parallel, seeds, x=x, n=6, y=zeros(3))
-    assert np.all(right["x"] != 0) and np.all(right["y"] == 0)
-    stacks = [stack.array.path for stack in stacks_of(serial_and_parallel, x=x, n=6, y=zeros(3))]
-    found = gradients(serial_and_parallel, seeds, rooms=dict.fromkeys(stacks, 5), x=x, n=6, y=zeros(3))
+    x, seeds = floats(0.3, 0.7, 1.1), {"y": np.array([1.0, 2.0, 3.0]), "z": np.array([4.0, 5.0])}
+    given = {"x": x, "at": ints(2, 0, 1), "n": 6, "y": zeros(3), "z": zeros(2)}
+    right = gradients(serial_and_parallel, seeds, **given)
+    assert np.all(right["x"] != 0) and np.all(right["y"] == 0) and np.all(right["z"] == 0)
+    stacks = [stack.array.path for stack in stacks_of(serial_and_parallel, **given)]
+    found = gradients(serial_and_parallel, seeds, rooms=dict.fromkeys(stacks, 5), **given)
     assert found["adstack.overflow"] > 0
     np.testing.assert_array_equal(found["x"], 0)
-    np.testing.assert_array_equal(found["y"], seeds["y"])
+    for path, seed in seeds.items():
+        np.testing.assert_array_equal(found[path], seed)
 
 
 # On disk

@@ -236,6 +236,21 @@ def test_what_others_may_change_is_asked_each_time(y, how):
         assert costs(call(of_array, x, b, y, wanted=cosines(START, 33))) == A_LAUNCH
 
 
+def test_arrays_of_others_on_the_device_are_asked_there_each_time(y):
+    """As a tensor of PyTorch or CuPy is: of its changes nobody here knows."""
+
+    class Tensor:
+        def __init__(self, array):
+            self.array = array
+            self.__cuda_array_interface__ = array.__cuda_array_interface__
+
+    of_array, x, b = OF_ARRAY, array(START), ints(BOUNDS)
+    tensor = Tensor(b)
+    for bounds in (BOUNDS, BOUNDS, [31, 0, 2, 2]):
+        b.from_numpy(np.array(bounds))
+        assert costs(call(of_array, x, tensor, y, wanted=cosines(START, bounds))) == A_LAUNCH
+
+
 def test_arrays_of_the_host_are_read_there(y):
     of_array, x, b = OF_ARRAY, array(START), np.array(BOUNDS, np.int64)
     for bounds in (b, np.repeat(b, 2)[::2], b.astype(np.uint8)):

@@ -61,20 +61,30 @@ class StackOf:
 
 
 def unless(full: ir.Local, body: list[ir.Statement]) -> list[ir.Statement]:
-    """Statements that write to arrays of a call and to fields unless a local is set. What is inside them is changed
-    where it is."""
+    """Statements that write to arrays of a call and to fields unless a local is set. Loops do nothing then; what is
+    inside statements is changed where it is."""
+    used = {value for each in ir.walk(ir.Block(body)) for value in ir.operands_of(each)}
     made: list[ir.Statement] = []
     for statement in body:
-        for block in ir.blocks_of(statement):
-            block.body[:] = unless(full, block.body)
-        array = statement.array if isinstance(statement, (ir.Store, ir.Atomic)) else None
-        if (
-            isinstance(array, ir.Array)
-            and array.space in (ir.Space.PARAM, ir.Space.FIELD)
-            and array is not OVERFLOW
+        asked = ir.Get(full, statement.loc)
+        if isinstance(statement, ir.For):
+            inside = ir.Block(list(statement.body.body))
+            statement.body.body[:] = [asked, ir.If(asked, ir.Block(), inside, statement.loc)]
+            made.append(statement)
+        elif (
+            isinstance(statement, (ir.Store, ir.Atomic))
+            and statement not in used
+            and is_given(statement.array)
         ):
-            asked = ir.Get(full, statement.loc)
             made += [asked, ir.If(asked, ir.Block(), ir.Block([statement]), statement.loc)]
         else:
+            for block in ir.blocks_of(statement):
+                block.body[:] = unless(full, block.body)
             made.append(statement)
     return made
+
+
+def is_given(array: ir.Array | ir.Local) -> bool:
+    """Whether it is memory that others see, but for the word that says that there was no room."""
+    outside = isinstance(array, ir.Array) and array.space in (ir.Space.PARAM, ir.Space.FIELD)
+    return outside and array is not OVERFLOW
