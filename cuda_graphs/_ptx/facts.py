@@ -5,7 +5,7 @@ kernel from inside a call, who touches shared memory, whose addresses are taken.
 
 from dataclasses import dataclass, field
 
-from .syntax import Function, Group, Immediate, Instruction, Label, Module, Symbol, Variable
+from .syntax import Function, Group, Immediate, Instruction, Label, Module, Special, Symbol, Variable
 
 # They wait for other lanes, or let them run.
 WARP_INSTRUCTIONS = ("shfl", "vote", "redux", "match", "activemask", "elect", "nanosleep")
@@ -24,6 +24,7 @@ class Facts:
     exits: bool = False
     calls_pointer: bool = False
     has_local: bool = False
+    reserved: bool = False  # asks where the reserved shared memory is
     addresses: set[str] = field(default_factory=set)  # functions whose address is taken
 
 
@@ -114,6 +115,8 @@ def _visit(module: Module, found: Facts, ins: Instruction, function: Function) -
         if symbol.variable is not None and symbol.variable.space in ("param", "local"):
             found.has_local = True  # a parameter whose address is taken may be local memory of a caller
     for operand in ins.operands:
+        if isinstance(operand, Special) and operand.name.startswith("%reserved_smem"):
+            found.reserved = found.barrier = True  # inlined, so that the kernel is known
         symbol = getattr(operand, "base", operand)
         if isinstance(symbol, Symbol):
             variable = symbol.variable or module.variables.get(symbol.name)

@@ -9,6 +9,9 @@ module; the variables that only a kernel names follow. Kernels which need none o
 from .facts import Facts, reachable
 from .syntax import Function, Module, Variable
 
+# What a GPU keeps of each block's shared memory for the system; cooperative groups of more than a warp meet in it.
+RESERVED_BYTES, RESERVED_ALIGN = 1024, 128
+
 
 def _is_dynamic(variable: Variable) -> bool:
     return variable.linkage == "extern" or variable.count == 0
@@ -28,6 +31,7 @@ class Layout:
         self.facts = facts
         functions = module.functions
         self.common: dict[Variable, int] = {}
+        self.reserved: dict[str, int] = {}  # of kernels that ask where it is
         self.common_bytes = 0
         for name, found in facts.items():
             if not functions[name].is_entry:
@@ -43,7 +47,11 @@ class Layout:
         offsets = dict(self.common)
         start = self.common_bytes if used & self.common.keys() else 0
         own = list(self.facts[kernel.name].shared.values())
-        return offsets, _place(own, start, offsets)
+        end = _place(own, start, offsets)
+        if any(self.facts[name].reserved for name in names):
+            self.reserved[kernel.name] = -(-end // RESERVED_ALIGN) * RESERVED_ALIGN
+            end = self.reserved[kernel.name] + RESERVED_BYTES
+        return offsets, end
 
     def offset(self, kernel: Function | None, variable: Variable) -> int | None:
         """None for dynamic shared memory, whose offset depends on the kernel."""
@@ -54,6 +62,9 @@ class Layout:
 
     def static_bytes(self, kernel: Function) -> int:
         return self.kernels[kernel.name][1]
+
+    def reserved_bytes(self, kernel: Function) -> int:
+        return RESERVED_BYTES if kernel.name in self.reserved else 0
 
     def dynamic_offset(self, kernel: Function) -> int:
         return -(-self.static_bytes(kernel) // 16) * 16

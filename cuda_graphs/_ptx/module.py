@@ -186,7 +186,7 @@ class ModuleLowering:
         text = build(lowering, function, params, param_bytes)
         shared = self.layout.static_bytes(function)
         local = sum(v.bytes for v in function.variables if v.space == "local")
-        limits.check_kernel(function, shared, local, param_bytes)
+        limits.check_kernel(function, shared - self.layout.reserved_bytes(function), local, param_bytes)
         info = KernelInfo(
             name=function.name,
             symbol=f"k.{function.name}",

@@ -248,3 +248,50 @@ for boolean, combine in (("or", lambda x, y: x | y), ("and", lambda x, y: x & y)
         regs=".reg .pred %x;\n  .reg .b32 %t;",
         version="8.2",
     )
+
+
+# ---- the bytes and halves of words ----
+
+
+def lanes_of(word, kind, bits):
+    """Each lane as int64, the lowest first."""
+    parts = [(word.astype(np.int64) >> at) & ((1 << bits) - 1) for at in range(0, 32, bits)]
+    return [np.where(p >> (bits - 1), p - (1 << bits), p) if kind == "s32" else p for p in parts]
+
+
+def differences(a, b, kinds, bits):
+    return [
+        np.abs(x - y) for x, y in zip(lanes_of(a, kinds[0], bits), lanes_of(b, kinds[1], bits), strict=True)
+    ]
+
+
+def joined(lanes, bits):
+    return sum((lane & ((1 << bits) - 1)) << (at * bits) for at, lane in enumerate(lanes)).astype(np.uint32)
+
+
+for name, bits in (("vabsdiff4", 8), ("vabsdiff2", 16)):
+    for kinds in (("u32", "u32"), ("s32", "s32")):
+        kind = f"{kinds[0]}.{kinds[0]}.{kinds[1]}"
+        op(
+            f"{name}.{kind}",
+            "u32 u32 u32 -> u32",
+            lambda a, b, c, kinds=kinds, bits=bits: joined(differences(a, b, kinds, bits), bits),
+        )
+        op(
+            f"{name}.{kind}.sat",
+            "u32 u32 u32 -> u32",
+            lambda a, b, c, kinds=kinds, bits=bits: joined(
+                [
+                    np.minimum(d, (1 << bits - (kinds[0] == "s32")) - 1)
+                    for d in differences(a, b, kinds, bits)
+                ],
+                bits,
+            ),
+        )
+        op(
+            f"{name}.{kind}.add",
+            "u32 u32 u32 -> u32",
+            lambda a, b, c, kinds=kinds, bits=bits: (c + sum(differences(a, b, kinds, bits))).astype(
+                np.uint32
+            ),
+        )

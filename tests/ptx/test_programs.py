@@ -458,3 +458,28 @@ def test_blocks_know_their_places_in_their_clusters(cluster):
             cluster.prod() > 1,
         ]
         assert list(out[z, y, x]) == expected
+
+
+def test_reserved_shared_memory_is_apart_from_the_kernels_own():
+    """Static memory, 1 KiB that is reserved, then dynamic memory; each thread writes into all three."""
+    text = (
+        HEADER
+        + """.extern .shared .align 16 .b8 dynamic[];
+.visible .entry k(.param .u64 out) {
+  .reg .b32 %r<12>; .reg .b64 %o<3>; .shared .align 4 .b8 s[256];
+  mov.u32 %r1, %tid.x; mov.u32 %r2, s; mov.u32 %r3, dynamic;
+  mov.u32 %r4, %reserved_smem_offset_1; mov.u32 %r5, %reserved_smem_offset_end;
+  mad.lo.u32 %r6, %r1, 4, %r2; st.shared.u32 [%r6], %r1;
+  mad.lo.u32 %r7, %r1, 4, %r4; st.shared.u32 [%r7], 1000;
+  mad.lo.u32 %r8, %r1, 4, %r3; st.shared.u32 [%r8], 2000;
+  bar.sync 0;
+  ld.shared.u32 %r9, [%r6]; ld.shared.u32 %r10, [%r7]; ld.shared.u32 %r11, [%r8];
+  add.u32 %r9, %r9, %r10; add.u32 %r9, %r9, %r11; sub.u32 %r5, %r5, %r4; add.u32 %r9, %r9, %r5;
+  ld.param.u64 %o1, [out]; mul.wide.u32 %o2, %r1, 4; add.u64 %o1, %o1, %o2; st.global.u32 [%o1], %r9; ret;
+}
+"""
+    )
+    program, out = load(text), np.zeros(64, np.uint32)
+    assert program.kernels["k"].static_shared_bytes == 256 + 1024
+    program.launch("k", 1, 64, out, shared=256)
+    np.testing.assert_array_equal(out, np.arange(64) + 4024)

@@ -19,6 +19,7 @@ FAMILIES = (
     "clusters",
     "mbarrier",
     "copies",
+    "video",
     "calls",
     "special",
     "warp",

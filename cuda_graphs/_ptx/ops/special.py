@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ..abi import INVARIANT, LAUNCH, TOGETHER_AT
 from ..function import FunctionLowering
+from ..layout import RESERVED_BYTES
 from ..table import SPECIAL
 
 AXES = ("x", "y", "z")
@@ -125,6 +126,14 @@ def _total_shared(f: FunctionLowering) -> tuple[str, str]:
     return f.v(f"add i32 {f.hidden('dyn')}, {dynamic}"), "i32"
 
 
+def _reserved(distance: int) -> Callable[[FunctionLowering], tuple[str, str]]:
+    def read(f: FunctionLowering) -> tuple[str, str]:
+        assert f.kernel is not None
+        return str(f.module.layout.reserved[f.kernel.name] + distance), "i32"
+
+    return read
+
+
 SPECIAL |= {
     **{f"%tid.{axis}": _hidden(f"tid.{axis}") for axis in AXES},
     **{f"%ctaid.{axis}": _hidden(f"ctaid.{axis}") for axis in AXES},
@@ -153,6 +162,9 @@ SPECIAL |= {
     "%total_smem_size": _total_shared,
     "%aggr_smem_size": _total_shared,
     "%is_explicit_cluster": _is_cluster,
+    **{f"%reserved_smem_offset_{name}": _reserved(0) for name in ("begin", "0", "1")},
+    "%reserved_smem_offset_end": _reserved(RESERVED_BYTES),
+    "%reserved_smem_offset_cap": _constant(RESERVED_BYTES),
     "%envreg1": _grid_words(32),
     "%envreg2": _grid_words(0),
 }
