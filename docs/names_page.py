@@ -13,6 +13,7 @@ import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import cuda_graphs as cg
 
@@ -124,6 +125,9 @@ GROUPS = {
 }
 
 
+# Those whose names are listed; what is in the others is in the language reference.
+MODULES = ("ad", "interop")
+
 SIGNATURE = re.compile(r"^[\w.]+\((.*)\)( -> .*)?$")
 
 
@@ -189,6 +193,8 @@ def names_page() -> str:
             lines.append(f"* **`{name}`**: {about(thing)}")
             if isinstance(thing, type):
                 lines += [line for _, line in members(name, thing)]
+            if name in MODULES:
+                lines += [f"  * `{each}`: {sentence(getattr(thing, each))}" for each in thing.__all__]
         lines.append("")
     where = "See [Errors](errors.md), and for those of the compiler [the language](language.md#errors): "
     lines += ["## Errors", "", where + ", ".join(f"`{n}`" for n in errors()) + ".", ""]
@@ -198,7 +204,7 @@ def names_page() -> str:
 def about(thing: object) -> str:
     if isinstance(thing, type) or callable(thing):
         return sentence(thing) or inspect.getdoc(thing)
-    return f"a `{type(thing).__name__}`"
+    return sentence(thing) if isinstance(thing, ModuleType) else f"a `{type(thing).__name__}`"
 
 
 def errors() -> list[str]:
