@@ -292,6 +292,12 @@ def test_in_the_place_of_libcuda_the_finding_is_on_standard_error(tmp_path):
     assert result.stderr.count("CUDA_GRAPHS_HOST_CHECK=memory") == 1
 
 
+@pytest.mark.parametrize("name", ["named_parameters", "stream_capture", "switch_dispatch"])
+def test_nothing_is_found_in_the_examples(name):
+    result = python(str(ROOT / "examples" / f"{name}.py"), CUDA_GRAPHS_HOST_CHECK="memory,race,init")
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 @pytest.mark.parametrize(
     ("variable", "value", "expected"),
     [
