@@ -154,6 +154,13 @@ def kernel_writes_behind():
 
 
 @program
+def kernel_writes_where_the_next_memory_might_be():
+    a, b = (S.memory.allocate(512, stream=S.stream) for _ in range(2))
+    on(S.stream, "put", a, n=129, threads=129)
+    on(S.stream, "put", b, n=128, threads=128)
+
+
+@program
 def kernel_writes_without_lines():
     on(S.stream, "plain", S.buffer(), n=9, blocks=3, threads=4)
 

@@ -23,6 +23,10 @@ MEMORY = {
         "behind the memory of 32 bytes at 0x* (cuMemAllocAsync), at bugs.cu:10 (st.global.u32, line 25 of "
         "the PTX)"
     ),
+    "kernel_writes_where_the_next_memory_might_be": (
+        "kernel `put` (stream *), block (0, 0, 0), thread (128, 0, 0) writes 4 bytes at 0x*, which is right behind the "
+        "memory of 512 bytes at 0x* (cuMemAllocAsync), at bugs.cu:10 (st.global.u32, line 25 of the PTX)"
+    ),
     "kernel_writes_without_lines": (
         "kernel `plain` (stream *), block (2, 0, 0), thread (0, 0, 0) writes 4 bytes at 0x*, which is right "
         "behind the memory of 32 bytes at 0x* (cuMemAllocAsync), at st.global.u32, line 182 of the PTX"

@@ -19,8 +19,9 @@ namespace {
 constexpr std::size_t kPage = 4096;
 constexpr CUdevice kMaxDevices = 64;
 
+// Where bugs are looked for, with a page between one memory and the next.
 std::size_t whole_pages(std::size_t bytes) {
-    return (bytes + kPage - 1) / kPage * kPage;
+    return ((bytes + kPage - 1) / kPage + (settings.any() ? 1 : 0)) * kPage;
 }
 
 // The bytes that graphs hold on a device, and their high watermarks.

@@ -98,8 +98,16 @@ std::size_t machine_memory() {
     return total;
 }
 
-void* reserve_memory(std::size_t bytes) {
-    if (bytes > machine_memory()) return nullptr;
+namespace {
+// Where bugs are looked for, what is behind one memory is no other.
+std::size_t with_gap(std::size_t bytes) {
+    return settings.any() ? bytes + kMemoryAlignment : bytes;
+}
+}  // namespace
+
+void* reserve_memory(std::size_t asked) {
+    if (asked > machine_memory()) return nullptr;
+    const std::size_t bytes = with_gap(asked);
     if (bytes < kOwnPages)
         return std::aligned_alloc(kMemoryAlignment,
                                   (bytes + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment);
@@ -117,14 +125,15 @@ void* reserve_memory(std::size_t bytes) {
 }
 
 void* reserve_memory_of(CUdevice device, std::size_t bytes) {
-    return bytes <= machine_memory() ? DeviceRange::of(device).take(bytes) : nullptr;
+    return bytes <= machine_memory() ? DeviceRange::of(device).take(with_gap(bytes)) : nullptr;
 }
 
 void return_memory(void* address, std::size_t bytes) {
     return settings.any() ? hold_back(address, bytes) : return_memory_at_once(address, bytes);
 }
 
-void return_memory_at_once(void* address, std::size_t bytes) {
+void return_memory_at_once(void* address, std::size_t asked) {
+    const std::size_t bytes = with_gap(asked);
     if (DeviceRange* const range = DeviceRange::holding(address); range != nullptr)
         range->give_back(address, bytes);
     else if (bytes < kOwnPages)
