@@ -95,7 +95,8 @@ class TorchFunction:
         context.others = {name: value for name, value in values.items() if name not in tensors}
         if any(wants):
             self.check_writes(self.shadows(context, tensors))
-        self.kernel(*self.ordered(values | outputs), **stream_of(tensors))
+        hidden = {name: each.detach() for name, each in outputs.items()}  # to a tape these are constants
+        self.kernel(*self.ordered(values | hidden), **stream_of(tensors))
         context.save_for_backward(*tensors.values())
         context.mark_non_differentiable(*(each for each in outputs.values() if not each.is_floating_point()))
         found = tuple(outputs.values())

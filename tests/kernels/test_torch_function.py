@@ -121,6 +121,29 @@ def test_inputs_that_were_changed_before_the_way_back_are_pytorchs_error(tensor)
         y.sum().backward()
 
 
+def test_a_tape_passes_over_what_is_the_business_of_pytorch(tensor):
+    x, c, y = tensor([0.3, 0.7]), tensor(0.1), cg.ndarray(f64, (), needs_grad=True)
+    with cg.ad.Tape(loss=y):
+        orbits(x, c, 2).sum().backward()
+    torch.testing.assert_close(x.grad, torch.autograd.grad(orbit_of(x, c, 2).sum(), x)[0])
+
+
+def test_matrices_transposed_and_the_same_twice(tensor):
+    @cg.kernel
+    def product(a: ndarray(f64, 2), b: ndarray(f64, 2), c: ndarray(f64, 2)):
+        for i, j in c:
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+    function = cg.interop.torch(product, out={"c": lambda a, b: a.new_zeros(a.shape[0], b.shape[1])})
+    a, b = tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), tensor([[0.5, -1.0], [2.0, 1.5], [-0.5, 3.0]])
+    torch.testing.assert_close(function(a.t(), b), a.t() @ b)
+    assert torch.autograd.gradcheck(lambda a, b: function(a.t(), b), (a, b))
+    assert torch.autograd.gradcheck(lambda b: function(b[:2], b[:2]), (b,))
+    empty = tensor([[0.0, 0.0]])[:0]
+    assert function(empty, b[:2]).shape == (0, 2)
+
+
 def test_there_are_no_second_derivatives(tensor):
     x, c = tensor([0.3, 0.7]), tensor(0.1)
     (first,) = torch.autograd.grad((orbits(x, c, 2) ** 2).sum(), x, create_graph=True)
