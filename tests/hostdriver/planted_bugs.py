@@ -414,12 +414,38 @@ def two_streams():
 
 
 @program
+def stream_frees_what_another_uses():
+    a = S.zeros()
+    on(S.other, "put", a)
+    a.close(S.stream)
+    S.other.sync()
+
+
+@program
 def two_streams_and_an_event():
     a = S.zeros()
     on(S.stream, "put", a)
     S.other.wait(S.stream.record())
     on(S.other, "put_first", a, n=1)
     S.other.sync()
+
+
+@program
+def default_stream_and_one_that_does_not_wait_for_it():
+    a = S.zeros()
+    on(S.device.default_stream, "put", a)
+    on(S.stream, "put_first", a, n=1)
+    S.device.sync()
+
+
+@program
+def default_stream_and_one_that_waits_for_it():
+    a = S.zeros()
+    blocking = S.device.create_stream(options=cg.StreamOptions(nonblocking=False))
+    on(blocking, "put", a)
+    on(S.device.default_stream, "put", a)
+    on(blocking, "put_first", a, n=1)
+    S.device.sync()
 
 
 @program
