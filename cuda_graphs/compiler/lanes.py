@@ -174,12 +174,29 @@ class Lanes(Emitter):
         self.start(end)
 
     def lanes_op(self, op: ir.Op) -> None:
+        assert self.spread is not None
+        if op in self.spread.sums:
+            self.add_up(op)
+            return
         if op not in self.varying:
             EMIT[ir.Op](self, op)
             return
         flags, self.fast = self.fast, self.fast or ("reassoc " if op.loose else "")
         self.vectors[op] = self.emit_lanes(op)
         self.fast = flags
+
+    def add_up(self, op: ir.Op) -> None:
+        """What the lanes add to a sum of all iterations."""
+        type, v, each = op.type, self.of(op.type), self.vector(op.args[1])
+        nothing = f"splat ({llvm_type(type)} {number(-0.0 if type.kind == 'float' else 0, type)})"
+        if self.mask:
+            each = self.let(f"select {self.of(bool_)} {self.mask}, {v} {each}, {v} {nothing}")
+        name, args = f"llvm.vector.reduce.add.{self.suffix(type)}", [(v, each)]
+        if type.kind == "float":
+            name = f"llvm.vector.reduce.fadd.{self.suffix(type)}"
+            args.insert(0, (llvm_type(type), number(-0.0, type)))
+        found = self.call(name, llvm_type(type), args, "reassoc " if type.kind == "float" else "")
+        self.names[op] = self.computed("add", type, [self.value(op.args[0]), found])
 
     def lanes_get(self, get: ir.Get) -> None:
         if get not in self.varying:
@@ -189,6 +206,10 @@ class Lanes(Emitter):
 
     def lanes_set(self, statement: ir.Set) -> None:
         local = statement.local
+        assert self.spread is not None
+        if local in self.spread.outside and statement.value is ir.TRUE and self.mask:
+            self.guarded(self.mask, lambda: EMIT[ir.Set](self, statement))
+            return
         if local not in self.varying:
             EMIT[ir.Set](self, statement)
             return

@@ -7,6 +7,9 @@ LLVM makes vectors of the innermost loops. Where a parallel loop has a loop insi
 leaves when it is far away, a sum that may not be reordered) nothing becomes a vector, although iterations of the outer
 loop are independent: that is what lanes are for.
 
+A sum of all iterations that may be taken in any order (gather_atomics.py) is one scalar: what the lanes add to it is
+added up first.
+
 What differs: the index of the last axis, all that is computed from it, and variables that are set where only some of
 the iterations are. Everything else is one scalar for all lanes.
 """
@@ -42,12 +45,16 @@ class Spread:
     width    lanes
     varying  values and variables that differ between them
     masked   loops inside of which some lanes may leave before others
+    sums     operations that add to a sum of all iterations
+    outside  the variables of these, which begin before the loop and are read behind it
     """
 
     index: ir.LoopIndex
     width: int = MOST
     varying: set[ir.Value | ir.Local] = field(default_factory=set)
     masked: set[ir.Statement] = field(default_factory=set)
+    sums: set[ir.Op] = field(default_factory=set)
+    outside: set[ir.Local] = field(default_factory=set)
 
 
 def spread_of(task: ir.Task) -> Spread | None:
@@ -57,9 +64,12 @@ def spread_of(task: ir.Task) -> Spread | None:
         return None
     if loop.axes[-1].step != 1 or may_wrap(loop.axes[-1]):
         return None
-    if not all(isinstance(s, PLAIN) for s in ir.walk(loop.body)) or leaks(task, loop):
+    if not all(isinstance(s, PLAIN) for s in ir.walk(loop.body)):
         return None
-    found = Spread(loop.axes[-1].index, varying={loop.axes[-1].index})
+    found = Spread(loop.axes[-1].index, varying={loop.axes[-1].index}, outside=leaks(task, loop))
+    found.sums = sums_of(found.outside, loop)
+    if not are_sums(found, loop):
+        return None
     size = -1
     while size != (size := len(found.varying) + len(found.masked)):
         mark(found, loop.body, diverts(loop))
@@ -80,8 +90,8 @@ def is_sine(op: ir.Op) -> bool:
     return op.name in OF_F32 and op.type == f32
 
 
-def leaks(task: ir.Task, loop: ir.For) -> bool:
-    """Whether a variable of the loop is used outside it."""
+def leaks(task: ir.Task, loop: ir.For) -> set[ir.Local]:
+    """Variables of the loop that are used outside it."""
 
     def locals_of(block: ir.Block, without: ir.Statement | None) -> set[ir.Local]:
         found: set[ir.Local] = set()
@@ -91,7 +101,37 @@ def leaks(task: ir.Task, loop: ir.For) -> bool:
                 found = found.union(*(locals_of(inner, None) for inner in ir.blocks_of(s)))
         return found
 
-    return not locals_of(task.body, loop).isdisjoint(locals_of(loop.body, None))
+    return locals_of(task.body, loop) & locals_of(loop.body, None)
+
+
+def sums_of(outside: set[ir.Local], loop: ir.For) -> set[ir.Op]:
+    """Additions of something to a variable, as it is before, for the variable."""
+    return {
+        s.value
+        for s in ir.walk(loop.body)
+        if isinstance(s, ir.Set) and s.local in outside and isinstance(s.value, ir.Op) and s.value.name == "add"
+        and (s.value.loose or s.local.type.kind != "float")
+        and isinstance(s.value.args[0], ir.Get) and s.value.args[0].local is s.local
+    }  # fmt: skip
+
+
+def are_sums(found: Spread, loop: ir.For) -> bool:
+    """Whether the loop only adds to variables from outside, or sets them to true."""
+    before = {op.args[0] for op in found.sums}
+    for s in ir.walk(loop.body):
+        if (
+            isinstance(s, ir.Set)
+            and s.local in found.outside
+            and not (s.value in found.sums or s.value is ir.TRUE)
+        ):
+            return False
+        if isinstance(s, ir.Get) and s.local in found.outside and s not in before:
+            return False
+        used = found.sums if isinstance(s, ir.Set) and s.local in found.outside else ()
+        for value in ir.operands_of(s):
+            if (value in found.sums and value not in used) or (value in before and s not in found.sums):
+                return False
+    return True
 
 
 def diverts(loop: ir.For | ir.While) -> bool:
@@ -116,12 +156,12 @@ def mark(found: Spread, block: ir.Block, some: bool) -> None:
             if s.local in varying:
                 varying.add(s)
         elif isinstance(s, ir.Set):
-            if some or s.value in varying:
+            if (some or s.value in varying) and s.local not in found.outside:
                 varying.add(s.local)
         elif isinstance(s, ir.Worker):
             varying.add(s)
         elif isinstance(s, (ir.Op, ir.Load)):
-            if not varying.isdisjoint(ir.operands_of(s)):
+            if s not in found.sums and not varying.isdisjoint(ir.operands_of(s)):
                 varying.add(s)
         elif isinstance(s, ir.If):
             for inner in ir.blocks_of(s):
