@@ -147,6 +147,7 @@ def test_targets_do_as_the_interpreter_does(target, source):
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(7200)
 @settings(max_examples=400, deadline=None, suppress_health_check=QUIET)
 @given(source=programs())
 def test_many_random_programs_have_the_gradients_of_central_differences(source):
