@@ -11,7 +11,7 @@ PARAMETERS = 32764
 VARIABLES = 1 << 30  # .global and .const of a module together
 TOKEN = 4096  # characters; Python does not convert much longer numbers
 EXTENT = (1 << 31) - 1  # of .maxntid and the like
-ALIGNMENT = 1 << 16
+ALIGNMENT = 4096  # a page
 
 
 def check_kernel(function: Function, shared: int, local: int, parameters: int) -> None:

@@ -85,7 +85,7 @@ class Linked:
             self._copy(image, sections, places)
             values = [self._value(symbol, places, imports) for symbol in symbols]
             self._relocate(image, sections, places, values)
-        except (struct.error, IndexError, KeyError, ValueError) as error:
+        except (struct.error, IndexError, KeyError, ValueError, OverflowError) as error:
             self.close()
             raise RuntimeError(
                 f"it is no object that can be linked ({type(error).__name__}: {error})"

@@ -8,7 +8,7 @@ import ctypes
 from collections.abc import Callable
 
 from . import abi, cache, native, native_image, trace
-from .errors import INVALID_IMAGE, NO_BINARY_FOR_GPU, ImageError, invalid_ptx
+from .errors import INVALID_IMAGE, NO_BINARY_FOR_GPU, OUT_OF_MEMORY, ImageError, invalid_ptx
 from .watch import NOTHING, Wants
 
 
@@ -67,7 +67,10 @@ Link = Callable[[bytes, list[str], int], native.Code]
 
 
 def _with_table(code: bytes, symbols: list[str], services: int) -> native.Code:
-    linked = native.Code(code, [SERVICES_SYMBOL, *symbols])
+    try:
+        linked = native.Code(code, [SERVICES_SYMBOL, *symbols])
+    except RuntimeError as error:
+        raise ImageError(OUT_OF_MEMORY, f"there is no place for the module: {error}") from None
     ctypes.memmove(linked[SERVICES_SYMBOL], services, ctypes.sizeof(SERVICES(services)))
     return linked
 

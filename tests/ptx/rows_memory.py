@@ -312,3 +312,17 @@ op(
   prefetchu.L1 [%at];
   add.u32 %d, %a, 1;""",
 )
+
+
+op(
+    "createpolicy for a load and a store",
+    "u32 -> u32",
+    lambda a: a + np.uint32(1),
+    body="""createpolicy.fractional.L2::evict_first.b64 %policy, 1.0;
+  ld.global.L2::cache_hint.u32 %n, [%pa], %policy;
+  createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 %policy, 0.5;
+  add.u32 %n, %n, 1;
+  st.global.L2::cache_hint.u32 [%pd], %n, %policy;""",
+    regs=".reg .b64 %policy;",
+    store=False,
+)

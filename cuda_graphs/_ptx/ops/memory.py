@@ -20,7 +20,7 @@ ORDERS = "weak volatile relaxed acquire release mmio"
 SCOPES = "cta cluster gpu sys"
 CACHE = (
     "ca cg cs lu cv wb wt nc L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate "
-    "L2::cache_hint L2::64B L2::128B L2::256B L2::evict_normal L2::evict_first L2::evict_last"
+    "L2::cache_hint L2::64B L2::128B L2::256B L2::evict_normal L2::evict_unchanged L2::evict_first L2::evict_last"
 )
 TYPES = "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64"
 MODS = f"{SPACES} {ORDERS} {SCOPES} {CACHE} v2 v4 v8"
@@ -168,3 +168,14 @@ def store(f: FunctionLowering, op: Op, operands: tuple) -> None:
 )
 def hint(f: FunctionLowering, op: Op, operands: tuple) -> None:
     """Nothing: hosts prefetch well by themselves, and discarded memory may keep its contents."""
+
+
+@row(
+    "createpolicy",
+    types="b64",
+    mods=f"fractional range cvt L2 global {CACHE}",
+    operands="1-5",
+)
+def policy(f: FunctionLowering, op: Op, operands: tuple) -> None:
+    """What a cache hint names; any policy is as good as none."""
+    f.write(operands[0], "0", "i64")
