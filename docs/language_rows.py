@@ -101,7 +101,7 @@ REFUSED = {
 LOOPS = (
     (
         "for i in range(1, n, 2):\n    pass",
-        "one to three numbers of any integer type; the step is known when compiling",
+        "one to three integers of any types; a step that is known when compiling makes better code",
     ),
     ("for i, j in cg.ndrange(n, (1, k)):\n    pass", "a box: each extent is `n` or `(begin, end)`"),
     ("for i, j in plane:\n    pass", "the indices of an array or field"),

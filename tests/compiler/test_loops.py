@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from cuda_graphs.compiler import errors
+from cuda_graphs.compiler.interpret import AssertionFailed
 from cuda_graphs.compiler.pipeline import lower
 from cuda_graphs.compiler.signature import specialise
-from tests.compiler.rig import Field, cg, function_of, run_all
+from tests.compiler.rig import Field, cg, execute, function_of, run_all
 
 i32s = cg.ndarray(cg.i32, 1)
 
@@ -62,6 +63,95 @@ def test_a_range_of_any_integer_types_is_pythons():
             begin,
             end,
         )
+
+
+# Steps that come with a call, of each type.
+STEPS = {
+    "i8": (3, -2, -128, 0),
+    "u8": (2,),
+    "u64": (2**64 - 1,),
+    "i64": (-1, 2**63 - 1),
+}
+NEAR = [each for each in BOUNDS if each[0] != ("u64", "i16")][::4]
+FAR = [
+    (("i64", "i64"), (-(2**63), 2**63 - 1), 2**62),
+    (("i64", "i64"), (2**63 - 1, -(2**63)), -(2**62)),
+    (("u64", "u64"), (0, 2**64 - 1), 2**62),
+]
+
+
+@pytest.mark.parametrize("kind", STEPS)
+def test_a_step_may_come_with_a_call(kind):
+    """One of 0, which Python refuses, runs no times: an assert of kernels with debug."""
+    source = f"""def kernel(out: ndarray(i64, 1), s: {kind}):
+    for i in range(-9, 9, s):
+        out[0] += i * i + 1
+    for i in cg.grouped(range(9, -9, s)):
+        out[1] += i.x * i.x + 1
+"""
+    for step in STEPS[kind]:
+        found = run_all(function_of(source), out=zeros(2, "i8"), s=step)["out"]
+        points = (range(-9, 9, step), range(9, -9, step)) if step else ((), ())
+        assert found.tolist() == [sum(i * i + 1 for i in each) for each in points], step
+
+
+def test_such_ranges_are_pythons_between_bounds_of_all_types():
+    steps = [1, 2, 5, -1, -3, 2**63 - 1, -(2**63)]
+    for (first, second), (begin, end), _ in NEAR:
+        source = f"""def kernel(out: ndarray(i64, 2), steps: ndarray(i64, 1), a: {first}, b: {second}):
+    for q in steps:
+        for j in range(a, b, steps[q]):
+            out[q, 0] += 1
+            out[q, 1] = out[q, 1] * 3 + j % 10
+"""
+        arguments = {"out": np.zeros((len(steps), 2), "i8"), "steps": np.array(steps), "a": begin, "b": end}
+        found = run_all(function_of(source), **arguments)["out"]
+        for q, step in enumerate(steps):
+            points, last = range(begin, end, step), 0
+            for j in points:
+                last = last * 3 + j % 10
+            assert found[q].tolist() == [len(points), last], (first, second, step)
+
+
+def test_bounds_may_be_as_far_apart_as_can_be():
+    for (first, second), (begin, end), step in FAR:
+        body = f"""def kernel(out: ndarray({first}, 1), a: {first}, b: {second}, s: i64):
+    for _ in range(1):
+        k = 0
+        for i in range(a, b, s):
+            out[k] = i
+            k += 1
+"""
+        points = list(range(begin, end, step))
+        found = run_all(
+            function_of(body), out=np.zeros(4, {"i64": "i8", "u64": "u8"}[first]), a=begin, b=end, s=step
+        )["out"]
+        assert [int(each) for each in found] == points
+
+
+def test_a_step_of_0_is_told_with_debug():
+    def kernel(n: cg.i32, s: cg.i32):
+        for _ in range(0, n, s):
+            pass
+
+    kernel, _ = lower(kernel, specialise(kernel, {"n": 3, "s": 0}), debug=True)
+    with pytest.raises(AssertionFailed, match="the step of a range is 0"):
+        execute("interpreter", kernel, {"n": 3, "s": 0})
+
+
+def jumping(out: i32s, n: cg.i32, s: cg.i32):
+    for i in range(0, n, s):
+        if i == 4:
+            continue
+        for j in range(n, 0, -s):
+            if j < 3:
+                break
+            out[i] += j
+
+
+def test_loops_with_such_a_step_are_continued_and_left():
+    wanted = [sum(range(10, 2, -2)) if i % 2 == 0 and i != 4 else 0 for i in range(10)]
+    assert run_all(jumping, out=zeros(10), n=10, s=2)["out"].tolist() == wanted
 
 
 def test_constant_bounds_take_the_type_that_holds_both():

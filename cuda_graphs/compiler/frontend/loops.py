@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from .. import ir
@@ -24,7 +25,7 @@ from .blocks import team_of
 from .functions import Frame, kind_of
 from .places import extent, field_or_value, integer, python_value
 from .scope import Scope
-from .values import Element, IndexRange, Static, Vector
+from .values import Element, IndexRange, Static, Stride, Vector
 
 MANY = 32  # iterations that are unrolled without a warning
 
@@ -125,12 +126,13 @@ def loop(frame: Frame, node: ast.For, what: IndexRange) -> None:
     if parallel:
         frame.parallel, frame.loops, frame.outer_scope, frame.parallel_loops = True, [None], frame.scope, 1
     with frame.block(body):
+        indices = [
+            each.index if what.stride is None else strided(frame, what.stride, each.index) for each in axes
+        ]
         if what.grouped:
-            frame.scope.names[node.target.id] = Vector(tuple(each.index for each in axes))  # type: ignore[attr-defined]
+            frame.scope.names[node.target.id] = Vector(tuple(indices))  # type: ignore[attr-defined]
         else:
-            for name, each in zip(names, axes, strict=True):
-                if name != "_":
-                    frame.scope.names[name] = each.index
+            frame.scope.names.update({name: i for name, i in zip(names, indices, strict=True) if name != "_"})
         frame.run(node.body)
     frame.parallel, frame.loops, frame.outer_scope, frame.parallel_loops = outer
     frame.root.team = outer_team
@@ -207,12 +209,7 @@ def range_call(frame: Frame, *args: Any) -> IndexRange:
     begin, end = bounds if len(bounds) == 2 else (ir.Const(0, bounds[0].type), bounds[0])
     step = python_value(frame, args[2]) if len(args) == 3 else 1
     if isinstance(step, (ir.Value, ir.Local, Element)):
-        raise fail(
-            CompileStaticError,
-            frame.builder.loc,
-            "the step of a range must be known when compiling",
-            "write a constant, or count and multiply in the body",
-        )
+        return counted_range(frame, begin, end, integer(frame, step, "the step of a range"))
     if type(step) is not int or step == 0:
         raise fail(
             CompileValueError,
@@ -221,6 +218,32 @@ def range_call(frame: Frame, *args: Any) -> IndexRange:
             "an integer that is not 0",
         )
     return IndexRange(((begin, end, step),))
+
+
+def counted_range(frame: Frame, begin: ir.Value, end: ir.Value, step: ir.Value) -> IndexRange:
+    """A range whose step is known at run time only, as its count. What u64 holds is the distance of any two bounds; one
+    of step 0 is empty."""
+    builder = frame.builder
+    type = index_type(frame, begin, end)
+    begin, end, step = as_index(frame, begin, type), as_index(frame, end, type), as_index(frame, step, i64)
+    zero, one, none = builder.const(0, i64), builder.const(1, u64), builder.const(0, u64)
+    moves = builder.op("not_equal", step, zero)
+    builder.put(ir.Assert(moves, ("the step of a range is 0",), builder.loc))
+    rises = builder.op("less", zero, step)
+    low, high = (builder.op("select", rises, *pair) for pair in ((begin, end), (end, begin)))
+    gap = builder.op("sub", builder.cast(high, u64), builder.cast(low, u64))
+    size = builder.cast(builder.op("select", rises, step, builder.op("neg", step)), u64)
+    count = builder.op("add", builder.op("floor_div", builder.op("sub", gap, one), size), one)
+    some = builder.op("bit_and", moves, builder.op("less", low, high))
+    count = as_index(frame, builder.op("select", some, count, none), i64)
+    return IndexRange(((zero, count, 1),), stride=Stride(builder.cast(begin, i64), step, type))
+
+
+def strided(frame: Frame, stride: Stride, index: ir.Value) -> ir.Value:
+    """The loop variable of such a range."""
+    builder = frame.builder
+    way = builder.op("mul", builder.cast(index, i64), stride.step)
+    return builder.cast(builder.op("add", stride.begin, way), stride.type)
 
 
 def bound(frame: Frame, found: Any) -> ir.Value:
@@ -255,7 +278,7 @@ def grouped(frame: Frame, what: Any) -> IndexRange:
             f"cg.grouped takes cg.ndrange(...) or an array, not {kind_of(what)}",
             "cg.grouped(cg.ndrange(n, m))",
         )
-    return IndexRange(what.axes, True)
+    return replace(what, grouped=True)
 
 
 def loop_config(

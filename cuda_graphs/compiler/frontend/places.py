@@ -87,9 +87,9 @@ def place(frame: Frame, node: ast.expr) -> Any:
     if isinstance(found, VectorElement):
         return found.places
     leaf = found.leaves()[0] if isinstance(found, Vector) else found
-    if isinstance(leaf, (ir.LoopIndex, ir.Param)):
-        name = leaf.name if isinstance(leaf, ir.LoopIndex) else leaf.path
-        what = "a loop variable" if isinstance(leaf, ir.LoopIndex) else "a parameter of the kernel"
+    if isinstance(leaf, (ir.LoopIndex, ir.Param)) or (isinstance(node, ast.Name) and isinstance(leaf, ir.Op)):
+        name = leaf.path if isinstance(leaf, ir.Param) else ast.unparse(node).partition("[")[0]
+        what = "a parameter of the kernel" if isinstance(leaf, ir.Param) else "a loop variable"
         raise fail(
             CompileImmutableError,
             frame.builder.loc,

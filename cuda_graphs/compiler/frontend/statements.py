@@ -96,9 +96,10 @@ def bind_name(frame: Frame, name: str, value: Any) -> None:
 
 
 def is_index(found: Any) -> bool:
-    """Whether it is a loop variable, or all of them as a vector."""
-    return isinstance(found, ir.LoopIndex) or (
-        isinstance(found, Vector) and isinstance(found.components[0], ir.LoopIndex)
+    """Whether it is a loop variable, computed from one (loops.py, `strided`), or all of them as a vector."""
+    indices = (ir.LoopIndex, ir.Op)  # no other name is an operation
+    return isinstance(found, indices) or (
+        isinstance(found, Vector) and isinstance(found.components[0], indices)
     )
 
 

@@ -68,13 +68,24 @@ class VectorElement:
 
 
 @dataclass(frozen=True)
+class Stride:
+    """Of a range whose step is known at run time only: the axis counts, and the loop variable, of this type, is `begin`
+    and that many steps. Both are i64, and wrap around as its type does."""
+
+    begin: ir.Value
+    step: ir.Value
+    type: ScalarType
+
+
+@dataclass(frozen=True)
 class IndexRange:
     """What is iterated over: (begin, end, step) of each axis; `grouped`: one index vector; `block_dim`: threads of a
-    block of cg.blocks."""
+    block of cg.blocks; `stride`: how the only axis is meant."""
 
     axes: tuple[tuple[ir.Value, ir.Value, int], ...]
     grouped: bool = False
     block_dim: int | None = None
+    stride: Stride | None = None
 
 
 @dataclass(frozen=True)
