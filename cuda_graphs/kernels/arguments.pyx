@@ -167,7 +167,10 @@ cdef class Float(Reader):
             getattr(value, "ndim", 0) != 0
         ):
             raise TypeError(f"parameter {self.path!r} takes {self.annotation}, a number, got {type(value).__name__}")
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            raise OverflowError(f"parameter {self.path!r} takes {self.annotation}, and this int is too large for it") from None
 
     cdef int _small(self, Leaf* leaf, double number) except -1:
         from cuda_graphs.kernels.dtypes import to_element

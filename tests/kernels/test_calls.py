@@ -195,6 +195,7 @@ def test_numpy_scalars_are_numbers():
         ("i32", 1.0, TypeError, r"parameter 'value' takes i32, an integer, got 1.0 \(float\)"),
         ("i32", np.float32(1), TypeError, "takes i32, an integer"),
         ("bool_", 1.5, TypeError, "takes bool, got 1.5"),
+        ("f64", 10**400, OverflowError, "parameter 'value' takes f64, and this int is too large for it"),
         ("f32", 1j, TypeError, "takes f32, a number, got complex"),
     ],
 )
