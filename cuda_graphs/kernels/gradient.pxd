@@ -38,3 +38,4 @@ cdef class GradientFunction(KernelFunction):
     cdef Sizes _sizes(self, Specialisation code)
     cdef list _rooms(self, Specialisation code, Sizes sizes, Reading* r, tuple args, Stream stream)
     cdef object _heap(self, uint64_t size, Stream stream)
+    cdef object _grown(self, object device, uint64_t size, uint64_t most, Stream stream)

@@ -26,6 +26,7 @@ from cuda_graphs.kernels.specialisation cimport Specialisation
 from cuda_graphs._objects.memory_resource import SynchronousMemoryResource
 from cuda_graphs._objects.stream import PER_THREAD_DEFAULT_STREAM
 from cuda_graphs.compiler.autodiff.sizes import TooLong, Wrapped, evaluate, leaves_of
+from cuda_graphs.errors import CUDAOutOfMemoryError
 from cuda_graphs.kernels.grad_stats import GradStats
 from cuda_graphs.kernels.targets import current_device
 from cuda_graphs.kernels.tensors import fill
@@ -147,18 +148,29 @@ cdef class GradientFunction(KernelFunction):
         cdef dict of_devices
         cdef Buffer found
         device = current_device()
-        self.stats.heap_bytes = size
         if stream == PER_THREAD_DEFAULT_STREAM:  # one name for a stream of each thread: nobody else may have the memory
-            self.stats.heap_grows += 1
-            return device.memory_resource.allocate(size, stream=stream)
+            return self._grown(device, size, size, stream)
         of_devices = self.heaps.setdefault(stream, {})  # the default stream is another one on each device
         found = of_devices.get(device.device_id)
         if found is None or found._size < size:
-            self.stats.heap_grows += 1
-            if found is not None:
-                size = max(size, 2 * found._size)
-            found = of_devices[device.device_id] = device.memory_resource.allocate(size, stream=stream)
+            most = size if found is None else max(size, 2 * <uint64_t>found._size)
+            found = of_devices[device.device_id] = self._grown(device, size, most, stream)
+        self.stats.heap_bytes = size
         return found
+
+    cdef object _grown(self, object device, uint64_t size, uint64_t most, Stream stream):
+        """`most` bytes, of which `size` are needed now."""
+        try:
+            made = device.memory_resource.allocate(most, stream=stream)
+        except CUDAOutOfMemoryError as error:
+            error.add_note(
+                f"The stacks of the gradient of {self.name}() take {size} bytes in this call: split the loop whose variables "
+                f"they hold, or say how many values they hold at most, as in {self.name}.grad.stack_room = 64"
+            )
+            raise
+        self.stats.heap_grows += 1
+        self.stats.heap_bytes = size
+        return made
 
     def info(self, *args):
         """What the compiler says of the gradient for these arguments, a GradientInfo; and the fields that it uses."""
