@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 """Mistakes that others have made in reverse mode, section 2.8 of the study: a test of each, here or where the table
-says. And where the categories of its section 6.1 are."""
+says. And where the categories of its section 6.1 and the groups of 6.2 are."""
 
 import re
 from pathlib import Path
@@ -67,10 +67,39 @@ WHERE = {
 WHERE |= {18: (CATEGORIES, "test_13_18"), 29: (CATEGORIES, "_29_"), 33: (CATEGORIES, "_33_")}
 OF_CALLS = {41, 42}  # tests of the sizer: tests/kernels
 
+# Group of section 6.2 -> the same.
+TAPES, FORWARD = "tests/kernels/test_tapes.py", "tests/kernels/test_forward_mode.py"
+GROUPS = {
+    "basics": (OPERATIONS, "test_basics"),
+    "basics, f32 and f64 mixed": (OPERATIONS, "floats_of_two_widths"),
+    "basics, a store that is forwarded": (OPERATIONS, "a_store_that_is_loaded_again"),
+    "basics, random numbers": (REFUSALS, "drawn"),
+    "basics, forward": (FORWARD, "a_call_computes_what_it_did"),
+    "for": (GRADIENTS, "inner_loops_of_several_axes"),
+    "for, an index that is carried": (GRADIENTS, "an_index_that_a_loop_carries"),
+    "for, siblings": (CATEGORIES, "test_22"),
+    "for, if, atomics, forward": (FORWARD, "all_control_flow_has_derivatives"),
+    "if": (OPERATIONS, "branches_in_branches"),
+    "while": (GRADIENTS, "while_in_while"),
+    "arrays": (CALLS, "a_parameter_may_let_no_gradient_through"),
+    "arrays, vectors": (CALLS, "f32_and_vectors"),
+    "arrays, several tapes": (CALLS, "a_tape_goes_back_through_calls"),
+    "tensors of PyTorch": ("tests/kernels/test_torch_gradients.py", "a_tape_goes_through_tensors"),
+    "dataclasses": (TAPES, "arrays_in_dataclasses"),
+    "misc, a polar decomposition": (OPERATIONS, "a_polar_decomposition"),
+    "misc, a chain through one array": (GRADIENTS, "the_gradient_of_what_was_stored_is_taken"),
+    "misc, gradients of one's own": (CALLS, "functions_with_a_gradient_of_their_own"),
+    "misc, stop_grad": ("tests/kernels/test_stopped_gradients.py", "a_stopped_number_is_a_constant"),
+    "misc, no_grad": (CALLS, "functions_without_a_gradient"),
+    "misc, streams": (CALLS, "streams_have_stacks_of_their_own"),
+    "what is overwritten between calls": (CALLS, "validation_names_what_a_later_call"),
+    "grad_check": (TAPES, "right_gradients_pass_the_check"),
+}
 
-@pytest.mark.parametrize("what", [*DEFECTS, *WHERE], ids=str)
+
+@pytest.mark.parametrize("what", [*DEFECTS, *WHERE, *GROUPS], ids=str)
 def test_the_table_names_a_test(what):
-    file, part = (DEFECTS | WHERE)[what]
+    file, part = (DEFECTS | WHERE | GROUPS)[what]
     path = HERE.parents[2] / file if "/" in file else HERE.with_name(file)
     assert re.search(re.escape(part), path.read_text())
 
