@@ -16,7 +16,7 @@ ASKING = ("volatile", "relaxed", "acquire", "mmio")
 @dataclass(slots=True)
 class Facts:
     callees: set[str] = field(default_factory=set)
-    shared: dict[str, Variable] = field(default_factory=dict)
+    shared: dict[Variable, None] = field(default_factory=dict)  # in the order of their first use
     barrier: bool = False  # or waits for other lanes of the warp
     cluster: bool = False  # or for other blocks of the cluster, or reaches their memory
     warp: bool = False  # warps may be at different places: gates.py
@@ -50,7 +50,7 @@ def _of_body(module: Module, function: Function) -> Facts:
     found.has_local = any(variable.space == "local" for variable in function.variables)
     for statement in function.body or ():
         if isinstance(statement, Instruction):
-            _visit(module, found, statement, function)
+            _visit(module, found, statement)
     _find_polling(function, found)
     return found
 
@@ -95,7 +95,7 @@ def _is_partial(ins: Instruction) -> bool:
     )
 
 
-def _visit(module: Module, found: Facts, ins: Instruction, function: Function) -> None:
+def _visit(module: Module, found: Facts, ins: Instruction) -> None:
     name = ins.opcode.partition(".")[0]
     if _is_of_cluster(ins.opcode):
         found.barrier = found.warp = found.cluster = True
@@ -121,7 +121,7 @@ def _visit(module: Module, found: Facts, ins: Instruction, function: Function) -
         if isinstance(symbol, Symbol):
             variable = symbol.variable or module.variables.get(symbol.name)
             if variable is not None and variable.space == "shared":
-                found.shared[f"{'' if symbol.variable is None else function.name}.{variable.name}"] = variable
+                found.shared[variable] = None
 
 
 def _call(module: Module, found: Facts, ins: Instruction) -> None:

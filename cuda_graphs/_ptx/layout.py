@@ -35,7 +35,7 @@ class Layout:
         self.common_bytes = 0
         for name, found in facts.items():
             if not functions[name].is_entry:
-                self.common_bytes = _place(list(found.shared.values()), self.common_bytes, self.common)
+                self.common_bytes = _place(list(found.shared), self.common_bytes, self.common)
         self.kernels: dict[str, tuple[dict[Variable, int], int]] = {}
         for function in functions.values():
             if function.is_entry:
@@ -43,10 +43,10 @@ class Layout:
 
     def _of_kernel(self, kernel: Function) -> tuple[dict[Variable, int], int]:
         names = reachable(self.facts, kernel.name)
-        used = {variable for name in names for variable in self.facts[name].shared.values()}
+        used = {variable for name in names for variable in self.facts[name].shared}
         offsets = dict(self.common)
         start = self.common_bytes if used & self.common.keys() else 0
-        own = list(self.facts[kernel.name].shared.values())
+        own = list(self.facts[kernel.name].shared)
         end = _place(own, start, offsets)
         if any(self.facts[name].reserved for name in names):
             self.reserved[kernel.name] = -(-end // RESERVED_ALIGN) * RESERVED_ALIGN

@@ -483,3 +483,20 @@ def test_reserved_shared_memory_is_apart_from_the_kernels_own():
     assert program.kernels["k"].static_shared_bytes == 256 + 1024
     program.launch("k", 1, 64, out, shared=256)
     np.testing.assert_array_equal(out, np.arange(64) + 4024)
+
+
+def test_shared_variables_of_one_name_in_two_scopes_are_two():
+    text = (
+        HEADER
+        + """.visible .entry k(.param .u64 out) {
+  .reg .b32 %r<4>; .reg .b64 %o; ld.param.u64 %o, [out];
+  { .shared .align 4 .u32 s; st.shared.u32 [s], 1;
+    { .shared .align 4 .u32 s; st.shared.u32 [s], 2; ld.shared.u32 %r2, [s]; }
+    ld.shared.u32 %r1, [s]; }
+  st.global.u32 [%o], %r1; st.global.u32 [%o+4], %r2; ret;
+}
+"""
+    )
+    out = np.zeros(2, np.uint32)
+    load(text).launch("k", 1, 1, out)
+    assert out.tolist() == [1, 2]
