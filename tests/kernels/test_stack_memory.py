@@ -286,6 +286,7 @@ def test_ranges_of_the_sizer_have_no_end(y):
             y[()] += v
 
     x, b = array(START), cg.ndarray(cg.u8, 2**24 + 3)
+    b.fill(0)
     b[0], b[1], b[2**24 + 1] = 5, 2, 7
     found = call(of_any, x, b, y, wanted=cosines(START, [15, 15, 6, 15]))
     assert costs(found) == A_LAUNCH
