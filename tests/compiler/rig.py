@@ -17,6 +17,7 @@ from functools import cache
 
 import llvmlite.binding as llvm
 import numpy as np
+import pytest
 from cuda.pathfinder import find_bitcode_lib
 
 from cuda_graphs._driver.choice import driver_info
@@ -376,6 +377,15 @@ def on_gpu(program, arrays, flat, shape=(2, 32)):
 def as_bytes(buffer, size):
     """The memory of a buffer that the host may use too."""
     return np.frombuffer((ctypes.c_ubyte * max(1, size)).from_address(int(buffer.handle)), np.uint8)[:size]
+
+
+def pairs_of(firsts, seconds):
+    """All pairs, for parametrize; in the suite each of both comes with some of the others, the rest is nightly."""
+    return [
+        pytest.param(first, second, marks=() if (i + j) % 4 == 0 else pytest.mark.nightly)
+        for i, first in enumerate(firsts)
+        for j, second in enumerate(seconds)
+    ]
 
 
 MACHINES = {"interpreter": interpreted, "x86": on_x86, "ptx": on_ptx, "gpu": on_gpu}

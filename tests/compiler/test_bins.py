@@ -10,7 +10,7 @@ from cuda_graphs.compiler import compile_kernel, specialise
 from cuda_graphs.compiler import types as t
 from cuda_graphs.compiler.pipeline import lower
 from cuda_graphs.compiler.target_x86 import X86
-from tests.compiler.rig import cg, function_of, run_all
+from tests.compiler.rig import cg, function_of, pairs_of, run_all
 
 RNG = np.random.default_rng(5)
 BYTES = RNG.integers(0, 12, 1000).astype("u1")
@@ -22,8 +22,11 @@ def arrays_with_bins(function, **arguments):
     return {atomic.array.path for task in program.tasks for atomic in task.bins}
 
 
-@pytest.mark.parametrize("kind", ["add", "sub", "mul", "min", "max", "and", "or", "xor"])
-@pytest.mark.parametrize("type", ["i8", "i16", "i32", "i64", "u16", "u32", "u64"])
+KINDS = ["add", "sub", "mul", "min", "max", "and", "or", "xor"]
+TYPES = ["i8", "i16", "i32", "i64", "u16", "u32", "u64"]
+
+
+@pytest.mark.parametrize(("kind", "type"), pairs_of(KINDS, TYPES))
 def test_every_kind_and_type_gives_what_the_atomics_give(kind, type):
     k = function_of(f"""
 def k(at: ndarray(u8, 1), x: ndarray({type}, 1), bins: ndarray({type}, 1)):

@@ -16,7 +16,7 @@ from cuda_graphs.compiler.passes.gather_atomics import gather_atomics
 from cuda_graphs.compiler.passes.offload import offload
 from cuda_graphs.compiler.pipeline import lower
 from cuda_graphs.compiler.target_x86 import X86
-from tests.compiler.rig import cg, function_of, run_all
+from tests.compiler.rig import cg, function_of, pairs_of, run_all
 
 INTS, FLOATS = np.arange(-40, 60, dtype="i4"), np.arange(100, dtype="f4")
 
@@ -29,8 +29,11 @@ def atomics_inside(function, **arguments):
     )
 
 
-@pytest.mark.parametrize("kind", ["add", "sub", "mul", "min", "max", "and", "or", "xor"])
-@pytest.mark.parametrize("type", ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"])
+KINDS = ["add", "sub", "mul", "min", "max", "and", "or", "xor"]
+TYPES = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"]
+
+
+@pytest.mark.parametrize(("kind", "type"), pairs_of(KINDS, TYPES))
 def test_every_kind_and_type_gives_what_the_atomics_give(kind, type):
     k = function_of(f"""
 def k(x: ndarray({type}, 1), out: ndarray({type}, 1)):

@@ -12,7 +12,7 @@ from cuda_graphs._driver.choice import driver_info
 from cuda_graphs.compiler import compile_kernel, specialise
 from cuda_graphs.compiler import types as t
 from cuda_graphs.compiler.pipeline import lower
-from tests.compiler.rig import cg, function_of, on_gpu, on_ptx, ptx_target, run_all
+from tests.compiler.rig import cg, function_of, on_gpu, on_ptx, pairs_of, ptx_target, run_all
 
 # One thread; no whole warp; some warps; as many threads as there may be.
 SHAPES = [(1, 1), (2, 20), (3, 64), (2, 96), (1, 1024)]
@@ -21,7 +21,7 @@ SIZES = [0, 1, 37, 1024, 4099]
 RNG = np.random.default_rng(11)
 INTS, FLOATS = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"], ["f32", "f64"]
 NUMBERS, BITS = ["add", "mul", "min", "max"], ["sub", "and", "or", "xor"]
-KINDS = [(type, kind) for type in INTS for kind in NUMBERS + BITS] + [(t, k) for t in FLOATS for k in NUMBERS]
+KINDS = pairs_of(INTS, NUMBERS + BITS) + pairs_of(FLOATS, NUMBERS)
 
 
 def in_shape(machine, program, given, shape):
@@ -136,8 +136,7 @@ def histogram(x: cg.ndarray(cg.u8, 1), bins: cg.ndarray(cg.i32, 1)):
         bins[x[i]] += 1
 
 
-@pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("size", [12, 256, 5000])
+@pytest.mark.parametrize(("size", "n"), pairs_of([12, 256, 5000], SIZES))
 def test_bins_of_any_number_and_of_any_number_of_iterations(n, size):
     x = RNG.integers(0, 12, n).astype("u1")
     found = same_in_all_shapes(histogram, {"x": x, "bins": np.arange(size, dtype="i4")})["bins"]

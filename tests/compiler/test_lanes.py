@@ -316,7 +316,7 @@ def arguments():
     }
 
 
-SEEDS = range(60)
+SEEDS = range(30)
 
 
 @pytest.mark.parametrize("part", range(5))

@@ -133,14 +133,14 @@ def agree(source, targets):
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=QUIET, derandomize=True)
+@settings(max_examples=25, deadline=None, suppress_health_check=QUIET, derandomize=True)
 @given(source=programs())
 def test_random_programs_have_the_gradients_of_central_differences(source):
     agree(source, ("interpreter",))
 
 
 @pytest.mark.parametrize("target", ["x86", "ptx"])
-@settings(max_examples=5, deadline=None, suppress_health_check=QUIET, derandomize=True)
+@settings(max_examples=3, deadline=None, suppress_health_check=QUIET, derandomize=True)
 @given(source=programs())
 def test_targets_do_as_the_interpreter_does(target, source):
     agree(source, ("interpreter", target))

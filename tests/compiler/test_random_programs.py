@@ -20,7 +20,7 @@ from tests.compiler.programs import ARRAYS, COLUMNS, FIELD, ROWS, SIZE, Inner, S
 from tests.compiler.rig import SEED, Field, compare, flattened, function_of, lower, same
 
 FEW = settings(
-    max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+    max_examples=15, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
 )
 MANY = settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
 

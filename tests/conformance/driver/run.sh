@@ -31,7 +31,7 @@ changed() {  # the sources whose object is older than they or any header
 todo=$(changed)
 if [ -n "$todo" ] || [ ! -e "$program" ]; then
     echo "$todo" | xargs -P "$(nproc)" -I FILE sh -c \
-        '$compiler -std=c++17 -O1 -Wall -Wextra -Werror -Wsign-conversion -I"$include" -c FILE -o "$build/$(basename FILE .cpp).o"'
+        '$compiler -std=c++17 -O0 -Wall -Wextra -Werror -Wsign-conversion -I"$include" -c FILE -o "$build/$(basename FILE .cpp).o"'
     g++ $(for source in "$here"/*.cpp; do echo "$build/$(basename "$source" .cpp).o"; done) -ldl -lpthread -o "$program"
 fi
 "$program" "$1" > "$2"
