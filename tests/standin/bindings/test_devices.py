@@ -11,6 +11,7 @@ import threading
 
 import numpy as np
 import pytest
+
 from tests.standin.bindings.answers import (
     INVALID_CONTEXT,
     INVALID_DEVICE,

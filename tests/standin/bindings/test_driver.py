@@ -8,6 +8,7 @@ import threading
 
 import numpy as np
 import pytest
+
 from tests.standin.bindings.answers import INVALID_CONTEXT, INVALID_DEVICE, INVALID_VALUE, OK, d, ok
 
 PTX = b"""
