@@ -46,7 +46,7 @@ def exchanged(x: i32_1d, y: i32_1d, c: i32_0d):
         c[()] -= 1
 
 
-@pytest.mark.parametrize("size", [1, 31, 32, 33, 64, 65, 300])
+@pytest.mark.parametrize("size", [1, 32, 65, 300])
 def test_each_task_sees_what_all_blocks_wrote_in_the_one_before(size):
     """Two blocks of 32 threads, each of which reads what the other wrote."""
     start, rounds = np.arange(size, dtype="i4"), 20

@@ -190,9 +190,15 @@ def found(names, **environment: str) -> dict[str, str]:
 
 
 def accesses(text: str) -> set[str]:
-    """Those that a report of a race names, without the thread that is only known of one of them."""
-    if not text:
-        return set()
+    """Those that reports of a race name, without the thread that is only known of one of them. Two that come at the
+    same time may each find the other: then there are two reports, of the same two."""
+    each = [accesses_of(line) for line in text.splitlines()]
+    assert all(one == each[0] for one in each), text
+    return each[0] if each else set()
+
+
+def accesses_of(text: str) -> set[str]:
+    """Those of one report, which is a line."""
     head, both = text.split(" race: ", 1)
     assert re.fullmatch(
         r"CUDA_ERROR_ILLEGAL_STATE: CUDA_GRAPHS_HOST_CHECK=race: two accesses to byte \d+ of the memory of "
