@@ -47,7 +47,7 @@ def host() -> dict:
         pytest.skip("the host driver is not built: run `make`")
     BUILD.mkdir(parents=True, exist_ok=True)
     out = BUILD / "host.json"
-    sources = [HOST_DRIVER, *HERE.glob("*.cpp"), *HERE.glob("*.hpp"), HERE / "run.sh"]
+    sources = [HOST_DRIVER, *HERE.glob("*.cpp"), *HERE.glob("*.hpp"), HERE / "asked.def", HERE / "run.sh"]
     with (BUILD / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if out.exists() and out.stat().st_mtime > max(p.stat().st_mtime for p in sources):

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The driver under test, opened by path. Nothing here links against libcuda: every function of functions.def is asked
-// of cuGetProcAddress_v2 at its explicit version, as cuda_graphs does, so that a wrong version shows up here too.
-// A function that the driver lacks is no error at load; calling it throws Absent and the case answers "absent".
+// The driver under test, opened by path. Nothing here links against libcuda: every function of functions.def and of
+// asked.def is asked of cuGetProcAddress_v2 at its explicit version, as cuda_graphs does, so that a wrong version shows
+// up here too. A function that the driver lacks is no error at load; calling it throws Absent and the case answers
+// "absent".
 #ifndef CONFORMANCE_DRIVER_HPP
 #define CONFORMANCE_DRIVER_HPP
 
@@ -43,6 +44,8 @@ struct Driver {
 #define CG_REQUIRED(base, symbol, version) Entry<decltype(::base)> base;
 #define CG_OPTIONAL(base, symbol, version) Entry<decltype(::base)> base;
 #include "../../../cuda_graphs/_driver/functions.def"
+#define CONF_ASKED(base, symbol, version) Entry<decltype(::base)> base;
+#include "asked.def"
 
     // Opens the library at `path` and fills the table; on failure returns why, else "".
     std::string open(const char* path);

@@ -21,7 +21,7 @@ command -v ccache >/dev/null && compiler="ccache g++" || compiler=g++
 export compiler include build
 
 program=$build/driver_cases
-headers="$here/*.hpp $here/../../../cuda_graphs/_driver/functions.def $here/../../../cuda_graphs/_hostdriver/image_loader.h"
+headers="$here/*.hpp $here/asked.def $here/../../../cuda_graphs/_driver/functions.def $here/../../../cuda_graphs/_hostdriver/image_loader.h"
 changed() {  # the sources whose object is older than they or any header
     for source in "$here"/*.cpp; do
         object=$build/$(basename "$source" .cpp).o
