@@ -3,7 +3,9 @@
 """Compiled code on disk: entries in a folder that only this user can write, each a file with a checksum.
 
 A file is written beside its place and renamed, so that whoever reads sees all of an entry or none. What is damaged, or
-could have been written by others, is reported and not used. The least recently used entries go when there is no room.
+could have been written by others, is reported and not used. The least recently used entries go when there is no room:
+a process looks through all of them when it first writes, and again each time it has written a 64th part of the limit,
+which it keeps free for that.
 
 CUDA_GRAPHS_CACHE=0 turns it off; CUDA_GRAPHS_CACHE_DIR says where it is, CUDA_GRAPHS_CACHE_MIB how large it may become.
 """
@@ -27,10 +29,14 @@ DIGEST = 32
 KINDS = (
     "kernel",
     "image",
-)  # compiled kernels, and images that were translated for the CPU: suffixes of files
+)  # suffixes of files: compiled kernels, and images that were translated for the CPU
 DEFAULT_MIB = 256
 UNFINISHED = ".unfinished-"
 ABANDONED_S = 3600.0  # an unfinished file that is older has no writer any more
+AHEAD = 64  # this part of the limit is kept free, and written without looking through the entries
+
+# By folder and limit: how many bytes this process may write before it looks through the entries.
+_free: dict[tuple[Path, int], int] = {}
 
 
 def is_enabled() -> bool:
@@ -95,7 +101,7 @@ def write(kind: str, name: str, payload: bytes) -> bool:
         except BaseException:
             os.unlink(temporary)
             raise
-        trim(folder)
+        _make_room(folder, len(MAGIC) + DIGEST + len(payload))
     except OSError as error:
         _warn(f"cannot write to {folder}: {error}")
         return False
@@ -104,30 +110,20 @@ def write(kind: str, name: str, payload: bytes) -> bool:
 
 def entries(folder: Path | None = None) -> Iterator[tuple[float, int, Path]]:
     """(when it was last used, bytes, file) of each."""
-    for path in (folder or directory()).glob("*.*"):
-        if path.suffix[1:] not in KINDS:
-            continue
-        try:
-            found = path.lstat()
-        except FileNotFoundError:  # another process trims too
-            continue
-        yield found.st_mtime, found.st_size, path
+    for path, found in _files(folder or directory()):
+        if path.suffix[1:] in KINDS:
+            yield found.st_mtime, found.st_size, path
 
 
-def trim(folder: Path, limit: int | None = None) -> None:
+def trim(folder: Path, limit: int) -> None:
     """Remove the least recently used entries until the rest fits, and what was never finished."""
-    limit = limit_bytes() if limit is None else limit
     total = 0
     for _, size, path in sorted(entries(folder), reverse=True):
         total += size
         if total > limit:
             path.unlink(missing_ok=True)
-    for path in folder.glob(f"{UNFINISHED}*"):
-        try:
-            abandoned = time.time() - path.lstat().st_mtime > ABANDONED_S
-        except FileNotFoundError:  # its writer was faster
-            continue
-        if abandoned:
+    for path, found in _files(folder):
+        if path.name.startswith(UNFINISHED) and time.time() - found.st_mtime > ABANDONED_S:
             path.unlink(missing_ok=True)
 
 
@@ -137,6 +133,24 @@ def remove() -> int:
     for path in found:
         path.unlink(missing_ok=True)
     return len(found)
+
+
+def _make_room(folder: Path, written: int) -> None:
+    """After so many more bytes: see to it that the entries are within the limit."""
+    limit = limit_bytes()
+    left = _free.get((folder, limit), 0) - written
+    if left < 0:
+        left = limit // AHEAD
+        trim(folder, limit - left)
+    _free[folder, limit] = left
+
+
+def _files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """Those of a folder that need not exist. Other processes remove some meanwhile."""
+    with contextlib.suppress(FileNotFoundError), os.scandir(folder) as found:
+        for entry in found:
+            with contextlib.suppress(FileNotFoundError):
+                yield Path(entry.path), entry.stat(follow_symlinks=False)
 
 
 def _digest(name: str, payload: bytes) -> bytes:

@@ -369,6 +369,26 @@ def test_there_is_never_more_than_fits_and_the_least_used_goes(folder, counts, m
     assert len(list(folder.iterdir())) == 2
 
 
+def test_entries_are_looked_through_each_time_a_64th_of_the_limit_was_written(folder, monkeypatch):
+    limit, size = 64_000, 300
+    looked, look = [], disk.trim
+
+    def counted(place, room):
+        looked.append(room)
+        look(place, room)
+
+    monkeypatch.setattr(disk, "limit_bytes", lambda: limit)
+    monkeypatch.setattr(disk, "trim", counted)
+    taken = []
+    for number in range(260):
+        assert disk.write("kernel", str(number), bytes(size))
+        taken.append(sum(entry.stat().st_size for entry in os.scandir(folder)))
+    entry = taken[0]
+    assert size < entry < limit
+    assert limit - limit // 64 - entry < min(taken[-10:]) <= max(taken) <= limit
+    assert looked == [limit - limit // 64] * (1 + 259 // (1 + limit // 64 // entry))
+
+
 def test_a_use_makes_an_entry_the_last_that_goes(folder):
     compiled()
     os.utime(the_entry(folder), (1, 1))
