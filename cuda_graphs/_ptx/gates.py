@@ -19,6 +19,8 @@ Here are the records; meetings.py has the functions for warps, arrivals.py those
 
 from __future__ import annotations
 
+from .abi import BLOCK
+
 # The record of a block: field -> (offset, LLVM type). A block has 16 barriers (PTX ISA, "bar").
 BARRIERS = 16
 GATE = {"live": (0, "i32"), "progress": (4, "i32")}
@@ -43,10 +45,16 @@ WARP = {
 VALUE, SOURCE, RESULT = 64, 320, 448  # of each lane: i64, i32, i64
 WARP_BYTES = 704
 
+# A place where a thread stops. Code that stops in loops (the halving of a reduction) is not worth unrolled copies, each
+# with its own place to go on at: they made such kernels twice as long to compile, and no faster.
+SUSPEND = "call i8 @llvm.coro.suspend(token none, i1 false) noduplicate"
+
 # What a thread does when it starts: %memory is the arena, %gate and %warp its records. The first thread of a block and
 # of a warp, which start first, make them new. Then all stop once: whatever could be run before the first stop would be
 # compiled twice, as every place to wait may be passed without waiting.
-BEGIN = f"""  %frames = mul i64 %count, %stride
+BEGIN = f"""  %count.at = getelementptr i8, ptr %block, i64 {BLOCK["threads"][0]}
+  %count = load i64, ptr %count.at
+  %frames = mul i64 %count, %stride
   %gate = getelementptr i8, ptr %memory, i64 %frames
   %warp.number = lshr i64 %linear, 5
   %warp.place = mul i64 %warp.number, {WARP_BYTES}
@@ -77,7 +85,7 @@ new.warp:
   store i32 %lanes, ptr %warp
   br label %old.warp
 old.warp:
-  %starts = call i8 @llvm.coro.suspend(token none, i1 false)
+  %starts = {SUSPEND}
   switch i8 %starts, label %suspend [ i8 0, label %started
                                       i8 1, label %suspend ]
 started:"""

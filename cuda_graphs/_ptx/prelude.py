@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import arrivals, clusters, mbarriers, meetings
+from . import arrivals, clusters, mbarriers, meetings, rounds
 from .abi import SERVICES, TOGETHER_BYTES
 
 if TYPE_CHECKING:
@@ -38,6 +38,13 @@ class Prelude:
             f"  {to} = load ptr, ptr {at}, !invariant.load !0\n"
             f"  {assign}call {kind} {to}({args})"
         )
+
+    def rounds(self, gated: bool, clustered: bool) -> str:
+        """The name of the function that runs blocks of resumable threads (rounds.py)."""
+        name = "rounds" + ".gated" * gated + ".clustered" * clustered
+        if name not in self.functions:
+            self.functions[name] = rounds.text(self, name, gated=gated, clustered=clustered)
+        return name
 
     def results(self, kind: str) -> str:
         """The name of a function that leaves the results of lanes that meet (meetings.py)."""

@@ -47,10 +47,8 @@ def _meet(f: FunctionLowering, kind: str, operands: tuple) -> None:
 
 
 def _stop(f: FunctionLowering) -> None:
-    """The entry resumes all threads in turn. A block of one thread has nobody to wait for."""
-    wait, go_on = f.block("wait"), f.block("go.on")
-    f.branch_if("%alone", go_on, wait)
-    f.place(wait)
+    """The entry resumes all threads in turn."""
+    go_on = f.block("go.on")
     warp.suspend(f, go_on)
     f.place(go_on)
 

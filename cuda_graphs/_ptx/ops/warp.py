@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..function import FunctionLowering
-from ..gates import PROGRESS, RESULT, SOURCE, VALUE, WARP, YIELDED
+from ..gates import PROGRESS, RESULT, SOURCE, SUSPEND, VALUE, WARP, YIELDED
 from ..syntax import SINK, Not, Pair
 from ..table import Op, row
 
 
 def suspend(f: FunctionLowering, go_on: str) -> None:
     """Let other threads run, and go on at a label."""
-    result = f.v("call i8 @llvm.coro.suspend(token none, i1 false)")
+    result = f.v(SUSPEND)
     f.do(f"switch i8 {result}, label %suspend [ i8 0, label %{go_on} i8 1, label %suspend ]")
 
 

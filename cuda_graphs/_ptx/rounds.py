@@ -1,0 +1,190 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The function that runs blocks of resumable threads, one for all kernels of a module that need the same of it:
+
+    rounds(threads' function, offset of dynamic shared memory, and what an entry gets)
+
+    for every block: for z, y, x: start(thread)                 runs to the first barrier
+                     until all have ended: for every thread: resume
+
+Where warps may be at different places (gates.py), a round in which nobody gets on is the last.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import gates
+from .abi import TOGETHER, TOGETHER_AT, TOGETHER_BYTES
+from .blocks import begin, blocks_begin, blocks_end, get_field, set_field
+from .clusters import RANK_SHIFT
+
+if TYPE_CHECKING:
+    from .prelude import Prelude
+
+ARGUMENTS = "ptr %launch, ptr %params, ptr %shared, i64 %first, i64 %end"
+
+
+def _together(gated: bool, clustered: bool) -> str:
+    """What this block shares with those that run at the same time; of the cluster, if there is one."""
+    if not gated:
+        return ""
+    launched = f"""  %together.at = getelementptr i8, ptr %launch, i64 {TOGETHER_AT}
+  %together = load ptr, ptr %together.at"""
+    if not clustered:
+        return launched
+    return f"""{launched}
+  %own = alloca [{TOGETHER_BYTES} x i8], align 8
+{_field("own", "shared", "%shared")}
+{_field("own", "step", str(1 << RANK_SHIFT))}
+{_field("own", "threads", "%threads32")}
+  %is.launched.alone = icmp eq ptr %together, null
+  %asked.together = select i1 %is.launched.alone, ptr %own, ptr %together
+  %first.shared.at = getelementptr i8, ptr %asked.together, i64 {TOGETHER["shared"][0]}
+  %first.shared = load ptr, ptr %first.shared.at
+  %no.cluster = icmp eq ptr %first.shared, null
+  %cluster = select i1 %no.cluster, ptr %own, ptr %asked.together
+{set_field("cluster", "%cluster")}"""
+
+
+def _new_cluster(clustered: bool) -> str:
+    """Before each block: a cluster of its own is a new one."""
+    return _field("own", "barrier", "0") if clustered else ""
+
+
+def _field(record: str, name: str, value: str) -> str:
+    offset, kind = TOGETHER[name]
+    return (
+        f"  %{record}.{name} = getelementptr i8, ptr %{record}, i64 {offset}\n"
+        f"  store {kind} {value}, ptr %{record}.{name}"
+    )
+
+
+def _watch(gated: bool) -> str:
+    """Before a round of all threads, in a kernel with gates."""
+    if not gated:
+        return ""
+    return f"""  %gate.offset = mul i64 %threads, %stride
+  %gate = getelementptr i8, ptr %arena, i64 %gate.offset
+  %progress.at = getelementptr i8, ptr %gate, i64 {gates.GATE["progress"][0]}
+  store i32 0, ptr %progress.at"""
+
+
+def _look(prelude: Prelude, gated: bool) -> str:
+    """After it: whether there is another one. If nobody got on or asked memory, nobody ever will; nor if a block that
+    runs together with this one ended in a fault."""
+    if not gated:
+        return "  br i1 %still.waiting, label %round, label %block.end"
+    prelude.module.declarations["sched_yield"] = "declare i32 @sched_yield()"
+    return f"""  br i1 %still.waiting, label %look, label %block.end
+look:
+  %progress = load i32, ptr %progress.at
+  %got.on = and i32 %progress, {gates.PROGRESS}
+  %is.on = icmp ne i32 %got.on, 0
+  br i1 %is.on, label %round, label %only.asked
+only.asked:
+  %asked = icmp ne i32 %progress, 0
+  br i1 %asked, label %let.others, label %stuck
+let.others:
+  %yielded = call i32 @sched_yield()
+  %is.alone = icmp eq ptr %together, null
+  br i1 %is.alone, label %round, label %ask.others
+ask.others:
+  %ended.at = getelementptr i8, ptr %together, i64 {TOGETHER["ended"][0]}
+  %ended.word = load ptr, ptr %ended.at
+  %ended = load atomic i32, ptr %ended.word monotonic, align 4
+  %go.on = icmp eq i32 %ended, 0
+  br i1 %go.on, label %round, label %stuck
+stuck:
+{prelude.service_call("", "trap", "void", "")}
+  unreachable"""
+
+
+def _resumed(ordered: bool) -> str:
+    """Whose turn it is in a round."""
+    if not ordered:
+        return "  %resumed = add i64 %number, 0"
+    return """  %resumed.at = getelementptr i32, ptr %order, i64 %number
+  %resumed32 = load i32, ptr %resumed.at
+  %resumed = zext i32 %resumed32 to i64"""
+
+
+def _draw(prelude: Prelude, ordered: bool) -> str:
+    return prelude.service_call("%order", "order", "ptr", "i32 %threads32") if ordered else ""
+
+
+def text(prelude: Prelude, name: str, *, gated: bool, clustered: bool) -> str:
+    ordered = prelude.module.wants.order
+    prelude.module.declare("llvm.coro.resume", "void", ("ptr",))
+    prelude.module.declare("llvm.coro.done", "i1", ("ptr",))
+    return f"""
+define internal void @{name}(ptr %begin, i32 %dyn, {ARGUMENTS}) noinline nounwind {{
+{begin()}
+{set_field("arena", "null")}
+{set_field("launch", "%launch")}
+{set_field("shared", "%shared")}
+{set_field("params", "%params")}
+{set_field("dyn", "%dyn")}
+  %threads.xy = mul i32 %ntid.x, %ntid.y
+  %threads32 = mul i32 %threads.xy, %ntid.z
+  %threads = zext i32 %threads32 to i64
+{set_field("threads", "%threads")}
+{_together(gated, clustered)}
+{blocks_begin()}
+{_new_cluster(clustered)}
+{set_field("ctaid.x", "%ctaid.x")}
+{set_field("ctaid.y", "%ctaid.y")}
+{set_field("ctaid.z", "%ctaid.z")}
+  br label %loop.z
+loop.z:
+  %tid.z = phi i32 [ 0, %block.begin ], [ %next.z, %end.y ]
+  %linear.z = phi i64 [ 0, %block.begin ], [ %linear.next, %end.y ]
+  br label %loop.y
+loop.y:
+  %tid.y = phi i32 [ 0, %loop.z ], [ %next.y, %end.x ]
+  %linear.y = phi i64 [ %linear.z, %loop.z ], [ %linear.next, %end.x ]
+  br label %loop.x
+loop.x:
+  %tid.x = phi i32 [ 0, %loop.y ], [ %next.x, %loop.x ]
+  %linear = phi i64 [ %linear.y, %loop.y ], [ %linear.next, %loop.x ]
+  %unused = call ptr %begin(ptr %block, i32 %tid.x, i32 %tid.y, i32 %tid.z, i64 %linear)
+  %linear.next = add nuw nsw i64 %linear, 1
+  %next.x = add nuw nsw i32 %tid.x, 1
+  %more.x = icmp ult i32 %next.x, %ntid.x
+  br i1 %more.x, label %loop.x, label %end.x
+end.x:
+  %next.y = add nuw nsw i32 %tid.y, 1
+  %more.y = icmp ult i32 %next.y, %ntid.y
+  br i1 %more.y, label %loop.y, label %end.y
+end.y:
+  %next.z = add nuw nsw i32 %tid.z, 1
+  %more.z = icmp ult i32 %next.z, %ntid.z
+  br i1 %more.z, label %loop.z, label %started
+started:
+{get_field("arena")}
+{get_field("stride")}
+  br label %round
+round:
+{_watch(gated)}
+{_draw(prelude, ordered)}
+  br label %thread
+thread:
+  %number = phi i64 [ 0, %round ], [ %number.next, %thread.next ]
+  %waiting = phi i1 [ false, %round ], [ %still.waiting, %thread.next ]
+{_resumed(ordered)}
+  %offset = mul nuw nsw i64 %resumed, %stride
+  %handle = getelementptr i8, ptr %arena, i64 %offset
+  %has.ended = call i1 @llvm.coro.done(ptr %handle)
+  br i1 %has.ended, label %thread.next, label %resume
+resume:
+  call void @llvm.coro.resume(ptr %handle)
+  br label %thread.next
+thread.next:
+  %still.waiting = phi i1 [ %waiting, %thread ], [ true, %resume ]
+  %number.next = add nuw nsw i64 %number, 1
+  %more.threads = icmp ult i64 %number.next, %threads
+  br i1 %more.threads, label %thread, label %round.end
+round.end:
+{_look(prelude, gated)}
+{blocks_end()}
+"""
