@@ -6,6 +6,7 @@ Metadata stands in pyproject.toml. `cuda.h` comes from CUDA_HOME or CUDA_PATH wh
 nvidia-cuda-runtime. Environment: CXX (e.g. "ccache g++"), MAX_JOBS (default: all cores), CUDA_GRAPHS_CXXFLAGS.
 """
 
+import compileall
 import os
 import shlex
 from concurrent.futures import ThreadPoolExecutor
@@ -127,6 +128,13 @@ class BuildExt(build_ext):
     def finalize_options(self) -> None:
         super().finalize_options()
         self.parallel = self.parallel or JOBS
+
+    def run(self) -> None:
+        super().run()
+        if self.inplace:
+            # As installers do. Where Python does not write bytecode (PYTHONDONTWRITEBYTECODE), each process would
+            # compile each module again: 20 ms before a first image is loaded from disk, and 60 ms in `import`.
+            compileall.compile_dir(ROOT / "cuda_graphs", quiet=1)
 
     def get_ext_filename(self, fullname: str) -> str:
         name = fullname.rpartition(".")[2]

@@ -8,12 +8,12 @@ depends on: the image, this package, LLVM, the CPU.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from functools import cache
 
 from cuda_graphs.compiler import disk
+from cuda_graphs.compiler.sha256 import sha256
 
 KIND = "image"
 
@@ -22,7 +22,7 @@ KIND = "image"
 def package_hash() -> str:
     """Of this package's own source: what it makes of an image changes only with it. Sizes and times of files stand for
     what is in them, as for Python's bytecode."""
-    found = hashlib.sha256()
+    found = sha256()
     for folder in (os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "ops")):
         for entry in sorted(os.scandir(folder), key=lambda each: each.name):
             if entry.name.endswith(".py"):
@@ -32,7 +32,7 @@ def package_hash() -> str:
 
 
 def key(image: bytes, host: dict[str, str]) -> str:
-    found = hashlib.sha256(image)
+    found = sha256(image)
     for part in (package_hash(), *host.values()):
         found.update(part.encode() + b"\0")
     return found.hexdigest()

@@ -5,7 +5,7 @@ is one target machine and one JIT."""
 
 from __future__ import annotations
 
-import platform
+import os
 import sys
 import threading
 from collections.abc import Mapping
@@ -120,7 +120,7 @@ class Code:
         with trace.timed("link"):
             if linker.is_linkable(object_code):
                 self.tracker: Any = linker.Linked(object_code, imports)
-            elif platform.machine() == "x86_64":  # LLVM ends the process where an object is damaged
+            elif os.uname().machine == "x86_64":  # LLVM ends the process where an object is damaged
                 raise RuntimeError("it is no object for x86-64")
             else:
                 self.tracker = _linked_by_llvm(object_code, symbols, imports)

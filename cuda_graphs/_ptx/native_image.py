@@ -6,11 +6,11 @@ feature that the code uses."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import Any
 
 from cuda_graphs.compiler.image import HEAD, MAGIC, VERSION
+from cuda_graphs.compiler.sha256 import sha256
 from cuda_graphs.compiler.this_cpu import made_here
 
 from . import native
@@ -30,7 +30,7 @@ def read(image: bytes) -> tuple[dict[str, Any], bytes]:
         raise ImageError(NO_BINARY_FOR_GPU, f"the native image has version {version}, not {VERSION}")
     if head != HEAD.size or size != len(image) or head + text > size:
         raise _damaged("its lengths do not agree")
-    if hashlib.sha256(memoryview(image)[head:]).digest() != wanted:
+    if sha256(memoryview(image)[head:]).digest() != wanted:
         raise _damaged("its content is not what was written")
     try:
         found = json.loads(image[head : head + text])

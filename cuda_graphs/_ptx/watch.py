@@ -10,8 +10,7 @@ says what is accessed and where in the program that is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from .function import FunctionLowering
@@ -25,8 +24,7 @@ READ, WRITE, STRONG, RELEASE, SHARED, FENCE, AFTER = 1, 2, 4, 8, 16, 32, 64
 PLACE = ("tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z")
 
 
-@dataclass(frozen=True, slots=True)
-class Wants:
+class Wants(NamedTuple):
     """What the driver wants; nothing, as a rule."""
 
     accesses: bool = False

@@ -13,7 +13,6 @@ CUDA_GRAPHS_CACHE=0 turns it off; CUDA_GRAPHS_CACHE_DIR says where it is, CUDA_G
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import stat
 import tempfile
@@ -21,6 +20,8 @@ import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+
+from .sha256 import sha256
 
 __all__ = ["KINDS", "directory", "entries", "is_enabled", "limit_bytes", "read", "remove", "trim", "write"]
 
@@ -155,7 +156,7 @@ def _files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
 
 def _digest(name: str, payload: bytes) -> bytes:
     """The checksum covers the name, so that a file under another's name is noticed."""
-    return hashlib.sha256(name.encode() + b"\0" + payload).digest()
+    return sha256(name.encode() + b"\0" + payload).digest()
 
 
 def _folder() -> Path | None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import hashlib
 import inspect
 import os
 import types
@@ -25,6 +24,7 @@ import numpy as np
 from .annotations import StructSpec
 from .frontend.source import Source
 from .outside import is_installed, is_ours, outside
+from .sha256 import sha256
 from .versions import llvm_version
 
 __all__ = ["Fingerprint", "NoFingerprint", "compiler_hash"]
@@ -43,7 +43,7 @@ def compiler_hash() -> str:
     Sizes and times of files stand for what is in them, as for Python's bytecode: reading them all takes longer than
     what else a warm start does.
     """
-    found = hashlib.sha256(llvm_version().encode())
+    found = sha256(llvm_version().encode())
     folders = [os.path.dirname(__file__)]
     for folder in folders:
         for entry in sorted(os.scandir(folder), key=lambda each: each.name):
@@ -59,7 +59,7 @@ class Fingerprint:
     """A hash that grows by what it is told of. `functions`: those that it met, by qualified name."""
 
     def __init__(self) -> None:
-        self.hash = hashlib.sha256()
+        self.hash = sha256()
         self.functions: dict[str, list[Callable[..., Any]]] = {}
         # By id: (number, what is being described or was, which is kept alive so that ids stay).
         self.seen: dict[int, tuple[int, Any]] = {}

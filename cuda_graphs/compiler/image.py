@@ -5,7 +5,6 @@ a head of 64 bytes, a description as JSON, the object file."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import struct
 from collections.abc import Iterable, Mapping
@@ -13,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .artifact import TaskInfo
+
+from .sha256 import sha256
 
 __all__ = ["native_image"]
 
@@ -35,7 +36,7 @@ def native_image(code: bytes, tasks: Iterable[TaskInfo], cpu: Mapping[str, Any])
     ]
     text = json.dumps({**cpu, "entries": entries}).encode()
     body = text + code
-    size, digest = HEAD.size + len(body), hashlib.sha256(body).digest()
+    size, digest = HEAD.size + len(body), sha256(body).digest()
     unhashed = HEAD.pack(MAGIC, VERSION, HEAD.size, size, len(text), 0, digest)
     return HEAD.pack(MAGIC, VERSION, HEAD.size, size, len(text), fnv1a(unhashed[:HASHED]), digest) + body
 

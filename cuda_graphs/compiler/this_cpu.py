@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from functools import cache
+
+from .sha256 import sha256
 
 __all__ = ["identity", "made_here"]
 
@@ -36,7 +37,7 @@ def identity() -> str:
 
 def made_here(triple: str, features: list[str]) -> str:
     """What an image for a triple and features of this CPU carries, so that it is known here again."""
-    return hashlib.sha256("\n".join((identity(), triple, *features)).encode()).hexdigest()
+    return sha256("\n".join((identity(), triple, *features)).encode()).hexdigest()
 
 
 def first_of_them(file: str) -> str:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -15,7 +16,11 @@ def llvm_version() -> str:
     package is not to be looked for by those who need no compiler."""
     for folder in map(Path, sys.path):
         if (folder / "llvmlite").is_dir():
-            names = [each.name for each in folder.glob("llvmlite-*.dist-info")]
+            names = [
+                each
+                for each in os.listdir(folder)
+                if each.startswith("llvmlite-") and each.endswith(".dist-info")
+            ]
             return names[0] if len(names) == 1 else version("llvmlite")
     return version("llvmlite")
 
