@@ -38,9 +38,11 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
     return report
 
 
-def pytest_collection_finish() -> None:
+@pytest.fixture(scope="module", autouse=True)
+def collections_look_at_what_this_module_makes() -> None:
+    """What lives now lives on: imports, the tests themselves, caches. Two collections round every test add up."""
     gc.collect()
-    gc.freeze()  # what imports made will not go: the collections round every test need not look at it again
+    gc.freeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
