@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from . import abi, cache, native, native_image, trace
 from .errors import INVALID_IMAGE, NO_BINARY_FOR_GPU, OUT_OF_MEMORY, ImageError, invalid_ptx
@@ -130,19 +131,32 @@ def _params(layout: list) -> ctypes.Array:
     return found
 
 
+@contextmanager
+def _nesting() -> Iterator[None]:
+    try:
+        yield
+    except RecursionError:
+        raise invalid_ptx("what it says is nested too deeply") from None
+
+
 def translate(text: str, wants: Wants = NOTHING) -> tuple[dict, str]:
     """PTX text -> (description, LLVM IR)."""
     from .module import ModuleLowering
-    from .parser import parse
+    from .units import parse
 
-    try:
+    with _nesting():
         with trace.timed("parse"):
             module = parse(text)
         with trace.timed("lower"):
             lowered = ModuleLowering(module, wants).lower()
-    except RecursionError:
-        raise invalid_ptx("what it says is nested too deeply") from None
     return lowered.description(), lowered.ir
+
+
+def _text(image: bytes) -> str:
+    try:
+        return image.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise invalid_ptx(f"the text is not UTF-8: {error}") from None
 
 
 def _load_ptx(image: bytes, wants: Wants) -> tuple[dict, bytes]:
@@ -150,14 +164,19 @@ def _load_ptx(image: bytes, wants: Wants) -> tuple[dict, bytes]:
     name = cache.key(image, {**native.depends_on(), "wants": repr(wants)})
     entry = cache.load(name)
     if entry is None:
-        try:
-            text = image.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise invalid_ptx(f"the text is not UTF-8: {error}") from None
-        description, ir = translate(text, wants)
+        description, ir = translate(_text(image), wants)
         entry = description, native.compile_ir(ir)
         cache.store(name, *entry)
     return entry
+
+
+def _look_at_parts(image: bytes, wants: Wants) -> tuple[dict, bytes]:
+    """Texts that are to be linked later: all that can be said is whether each is right by itself."""
+    from . import units
+
+    with _nesting():
+        units.check(_text(image))
+    return _load_ptx(b".version 8.0 .target sm_50 .address_size 64", wants)
 
 
 def _read_native(image: bytes, wants: Wants) -> tuple[dict, bytes]:
@@ -170,15 +189,23 @@ def _refuse_gpu_code(image: bytes, wants: Wants) -> tuple[dict, bytes]:
     )
 
 
+def _is_parts(image: bytes) -> bool:
+    return image.startswith(PARTS)
+
+
 def _is_ptx(image: bytes) -> bool:
     start = image.lstrip()[:16]
     return start.startswith((b"//", b"/*", b".version"))
 
 
+# What the driver's linker writes before texts that it asks about (units.py).
+PARTS = b"// linked by the host driver of cuda_graphs: parts"
+
 # What an image is -> how it becomes (description, object code), and how that is linked. The first that fits.
 Build = Callable[[bytes, Wants], tuple[dict, bytes]]
 KINDS: tuple[tuple[Callable[[bytes], bool], Build, Link], ...] = (
     (native_image.is_native, _read_native, _with_imports),
+    (_is_parts, _look_at_parts, _with_table),
     (_is_ptx, _load_ptx, _with_table),
     (lambda image: image.startswith(b"\x7fELF"), _refuse_gpu_code, _with_table),
     (lambda image: image.startswith(b"\x50\xed\x55\xba"), _refuse_gpu_code, _with_table),  # a fatbin

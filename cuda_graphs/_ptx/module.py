@@ -63,27 +63,28 @@ def quoted(prefix: str, name: str) -> str:
     return f'@"{prefix}{name}"'
 
 
+def check_instructions(module: Module) -> None:
+    """Every instruction against its row, so that the analyses may trust the number of operands."""
+    for function in module.functions.values():
+        for statement in function.body or ():
+            if isinstance(statement, Instruction):
+                try:
+                    check(statement)
+                except Refused as refused:
+                    raise located(function, statement, str(refused)) from None
+
+
 class ModuleLowering:
     def __init__(self, module: Module, wants: Wants = NOTHING):
         self.module = module
         self.wants = wants
-        self._check()
+        check_instructions(module)
         self.facts = facts.gather(module)
         self.layout = Layout(module, self.facts)
         self.declarations: dict[str, str] = {}
         self.prelude = prelude.Prelude(self)
         self.sites = Sites(self)
         self.metadata: list[str] = []
-
-    def _check(self) -> None:
-        """Every instruction against its row, so that the analyses may trust the number of operands."""
-        for function in self.module.functions.values():
-            for statement in function.body or ():
-                if isinstance(statement, Instruction):
-                    try:
-                        check(statement)
-                    except Refused as refused:
-                        raise located(function, statement, str(refused)) from None
 
     # ---- asked by functions ----
 

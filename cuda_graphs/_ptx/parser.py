@@ -11,7 +11,7 @@ from collections.abc import Callable
 from . import limits
 from .datatypes import TYPES, Type
 from .errors import UNSUPPORTED_PTX_VERSION, ImageError, invalid_ptx
-from .lexer import Token, tokenize
+from .lexer import Token
 from .syntax import FloatImmediate, Function, Immediate, Module, Symbol, Variable
 
 # The newest PTX that is read; NVRTC 13.5 writes 9.5.
@@ -199,8 +199,8 @@ def float_literal(text: str) -> FloatImmediate:
 
 
 class Parser(Cursor):
-    def __init__(self, source: str):
-        super().__init__(tokenize(source))
+    def __init__(self, tokens: list[Token]):
+        super().__init__(tokens)
         self.module = Module()
 
     def parse(self) -> Module:
@@ -423,7 +423,3 @@ class Parser(Cursor):
             if isinstance(item, list):
                 flat += [Immediate(0)] * (inner - len(part))
         return flat
-
-
-def parse(source: str) -> Module:
-    return Parser(source).parse()

@@ -11,7 +11,7 @@ import pytest
 
 from cuda_graphs._ptx import loader, native
 from cuda_graphs._ptx.module import ModuleLowering
-from cuda_graphs._ptx.parser import parse
+from cuda_graphs._ptx.units import parse
 from tests.ptx.rig import HEADER, Services, compile_cuda, load
 
 DESCRIBED = (

@@ -1,8 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: programs of cuda.core and cuda.bindings give the right results with the host driver in the place of libcuda.
+"""Law: programs of cuda.core and cuda.bindings give the same results with the host driver in the place of libcuda and
+with NVIDIA's.
 
-Each file of core/ and bindings/ runs in a process of its own, started by the command.
+Each file of core/ and bindings/ runs in a process of its own: started by the command with the host driver, as it is
+with a GPU. By hand that is::
+
+    python -m cuda_graphs.hostdriver -m pytest tests/standin/core/test_objects.py
+    CUDA_GRAPHS_DRIVER=cuda python -m pytest tests/standin/core/test_objects.py
 """
 
 import os
@@ -13,20 +18,26 @@ from pathlib import Path
 
 import pytest
 
+import cuda_graphs as cg
 from tests.conftest import ROOT
 
 HERE = Path(__file__).parent
 PROGRAMS = sorted(
     path.relative_to(HERE) for folder in ("core", "bindings") for path in HERE.glob(f"{folder}/test_*.py")
 )
+TWO_DEVICES = Path("bindings/test_devices.py")
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
-def test_programs_of_others_run_on_the_host_driver(program):
+def test_programs_of_others_run(program):
+    on_a_gpu = cg.driver_info().kind == "cuda"
+    if on_a_gpu and program == TWO_DEVICES and len(cg.Device.get_all_devices()) < 2:
+        pytest.skip("needs two devices")
+    command = [] if on_a_gpu else ["-m", "cuda_graphs.hostdriver"]
     arguments = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", HERE / program]
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     child = subprocess.run(
-        [sys.executable, "-m", "cuda_graphs.hostdriver", *map(str, arguments)],
+        [sys.executable, *command, *map(str, arguments)],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": path, "CUDA_GRAPHS_HOST_DEVICES": "2"},
         capture_output=True,

@@ -1,10 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The linker, for code that is complete as it is: what goes in as PTX comes out as an image that the driver loads,
-// which is the same PTX. Several inputs, which would have to be made one, are refused.
+// The linker. PTX goes in, or what has PTX in it; what comes out is an image that the driver loads: the one text that
+// went in, or all of them behind a line that says how long each is. The image loader makes one module of them
+// (_ptx/units.py), here for a look at whether it can, and when the image is loaded.
 #include <cstring>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "../loader/library.hpp"
 #include "../objects/arena.hpp"
@@ -14,20 +17,54 @@ using namespace cgh;
 
 namespace {
 
+// cuda.h, cuLinkCreate: what the options name "must remain valid for the life of the CUlinkState".
 struct Link {
-    std::string text;  // PTX with its NUL, or empty
+    std::vector<std::string> inputs;
+    std::string image;  // of all of them, when they were linked
+    std::vector<CUjit_option> options;
+    void** values = nullptr;
+    std::vector<void*> first_values;  // the driver writes over sizes of logs
 };
 
-CUresult add_image(CUlinkState handle, CUjitInputType type, std::string text) {
-    auto* link = cast<Link>(handle);
-    REQUIRE(link != nullptr, CUDA_ERROR_INVALID_HANDLE);
-    REQUIRE(type < CU_JIT_NUM_INPUT_TYPES, CUDA_ERROR_INVALID_VALUE);
-    REQUIRE(type != CU_JIT_INPUT_CUBIN, CUDA_ERROR_NO_BINARY_FOR_GPU);
-    REQUIRE(type == CU_JIT_INPUT_PTX && link->text.empty(), CUDA_ERROR_NOT_SUPPORTED);
-    // Loaded for a look at it, so that wrong PTX is refused here.
+void tell(const Link& link, CUresult result) {
+    std::vector<void*> values = link.first_values;
+    const auto count = static_cast<unsigned>(values.size());
+    write_jit_log(count, link.options.data(), values.data(), result);
+    for (unsigned i = 0; i < count; ++i)
+        if (link.options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES ||
+            link.options[i] == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES)
+            link.values[i] = values[i];
+}
+
+std::string together(std::string_view aim, const std::vector<std::string>& inputs) {
+    std::string text = "// linked by the host driver of cuda_graphs: ";
+    text += aim;
+    for (const std::string& input : inputs) text += " " + std::to_string(input.size());
+    text += '\n';
+    for (const std::string& input : inputs) text += input;
+    return text;
+}
+
+CUresult check(const std::string& text) {
     Ref<Image> image;
-    TRY(Image::load(text.c_str(), text.size() + 1, &image));
-    link->text = std::move(text);
+    return Image::load(text.data(), text.size(), &image);
+}
+
+CUresult add_input(Link& link, CUjitInputType type, const void* data, std::size_t size) {
+    REQUIRE(type < CU_JIT_NUM_INPUT_TYPES, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(type <= CU_JIT_INPUT_FATBINARY, CUDA_ERROR_NOT_SUPPORTED);
+    std::string text;
+    TRY(Image::find_text(data, size, &text));
+    TRY(check(together("parts", {text})));
+    link.inputs.push_back(std::move(text));
+    return CUDA_SUCCESS;
+}
+
+CUresult complete(Link& link) {
+    REQUIRE(!link.inputs.empty(), CUDA_ERROR_INVALID_VALUE);
+    std::string image = link.inputs.size() == 1 ? link.inputs.front() : together("whole", link.inputs);
+    TRY(check(image));
+    link.image = std::move(image);
     return CUDA_SUCCESS;
 }
 
@@ -40,6 +77,9 @@ CGH_API CUresult cuLinkCreate_v2(unsigned int numOptions, CUjit_option* options,
         REQUIRE(numOptions == 0 || (options != nullptr && optionValues != nullptr), CUDA_ERROR_INVALID_VALUE);
         Link* link = arena<Link>.create();
         REQUIRE(link != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
+        link->options.assign(options, options + numOptions);
+        link->values = optionValues;
+        link->first_values.assign(optionValues, optionValues + numOptions);
         *stateOut = reinterpret_cast<CUlinkState>(link);
         return CUDA_SUCCESS;
     });
@@ -48,10 +88,12 @@ CGH_API CUresult cuLinkCreate_v2(unsigned int numOptions, CUjit_option* options,
 CGH_API CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, size_t size, const char*,
                                   unsigned int numOptions, CUjit_option* options, void** optionValues) {
     return entry("cuLinkAddData", [&]() -> CUresult {
+        auto* link = cast<Link>(state);
+        REQUIRE(link != nullptr, CUDA_ERROR_INVALID_HANDLE);
         REQUIRE(data != nullptr && size != 0, CUDA_ERROR_INVALID_VALUE);
-        const auto* text = static_cast<const char*>(data);
-        const CUresult result = add_image(state, type, std::string(text, strnlen(text, size)));
+        const CUresult result = add_input(*link, type, data, size);
         write_jit_log(numOptions, options, optionValues, result);
+        tell(*link, result);
         return result;
     });
 }
@@ -59,11 +101,15 @@ CGH_API CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* 
 CGH_API CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* path, unsigned int numOptions,
                                   CUjit_option* options, void** optionValues) {
     return entry("cuLinkAddFile", [&]() -> CUresult {
+        auto* link = cast<Link>(state);
+        REQUIRE(link != nullptr, CUDA_ERROR_INVALID_HANDLE);
         REQUIRE(path != nullptr, CUDA_ERROR_INVALID_VALUE);
-        std::string text;
-        TRY(read_file(path, &text));
-        const CUresult result = add_image(state, type, text.c_str());  // up to its NUL
+        std::string bytes;
+        TRY(read_file(path, &bytes));
+        REQUIRE(!bytes.empty(), CUDA_ERROR_INVALID_IMAGE);
+        const CUresult result = add_input(*link, type, bytes.data(), bytes.size());
         write_jit_log(numOptions, options, optionValues, result);
+        tell(*link, result);
         return result;
     });
 }
@@ -73,9 +119,12 @@ CGH_API CUresult cuLinkComplete(CUlinkState state, void** cubinOut, size_t* size
     return entry("cuLinkComplete", [&]() -> CUresult {
         auto* link = cast<Link>(state);
         REQUIRE(link != nullptr, CUDA_ERROR_INVALID_HANDLE);
-        REQUIRE(cubinOut != nullptr && !link->text.empty(), CUDA_ERROR_INVALID_VALUE);
-        *cubinOut = link->text.data();
-        if (sizeOut != nullptr) *sizeOut = link->text.size() + 1;
+        REQUIRE(cubinOut != nullptr, CUDA_ERROR_INVALID_VALUE);
+        const CUresult result = complete(*link);
+        tell(*link, result);
+        TRY(result);
+        *cubinOut = link->image.data();
+        if (sizeOut != nullptr) *sizeOut = link->image.size() + 1;
         return CUDA_SUCCESS;
     });
 }

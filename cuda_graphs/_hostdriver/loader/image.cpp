@@ -151,6 +151,19 @@ CUresult Image::load_quietly(const void* data, std::size_t size, Ref<Image>* out
     return CUDA_SUCCESS;
 }
 
+CUresult Image::find_text(const void* data, std::size_t size, std::string* out) {
+    last_log.clear();
+    const char* text = nullptr;
+    std::size_t length = 0;
+    TRY(recognise(data, size, &text, &length));
+    if (is_native_image(data, size)) {
+        last_log = "native images are not linked";
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    out->assign(text, length);
+    return CUDA_SUCCESS;
+}
+
 bool refusals_are_told() {
     return tells_refusals.load(std::memory_order_relaxed);
 }

@@ -33,6 +33,8 @@ class Image : public Counted {
     // Finds out what `data` is and loads it. `size` 0: it says itself how long it is (text up to its NUL).
     static CUresult load(const void* data, std::size_t size, Ref<Image>* out);
     static CUresult load_file(const char* path, Ref<Image>* out);
+    // The PTX of an image of `size` bytes, which nobody has looked at: INVALID_IMAGE, NO_BINARY_FOR_GPU.
+    static CUresult find_text(const void* data, std::size_t size, std::string* out);
     static void dispose(Image* image) { delete image; }
 
     Kernel* kernel(const char* name) const;  // nullptr: no such kernel

@@ -1,0 +1,129 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: PTX texts that name each other's functions and variables become one module by cuLink*."""
+
+import numpy as np
+import pytest
+
+from tests.standin.bindings.answers import d, ok
+
+HEAD = b".version 8.0\n.target sm_50\n.address_size 64\n"
+FUNCTION = b"""%s .func (.param .b32 out) %s(.param .b32 in) {
+    .reg .b32 %%r;
+    ld.param.b32 %%r, [in];
+    mad.lo.u32 %%r, %%r, %d, %d;
+    st.param.b32 [out], %%r;
+    ret;
+}
+"""
+KERNEL = b""".visible .entry %s(.param .u64 at) {
+    .reg .b64 %%a;
+    .reg .b32 %%r<3>;
+    ld.param.u64 %%a, [at];
+    {
+        .param .b32 x, y;
+        st.param.b32 [x], 10;
+        call (y), %s, (x);
+        ld.param.b32 %%r1, [y];
+    }
+    ld.global.u32 %%r2, [%s];
+    add.u32 %%r1, %%r1, %%r2;
+    st.global.u32 [%%a], %%r1;
+    ret;
+}
+"""
+DECLARED = b".extern .func (.param .b32 out) change(.param .b32 in);\n.extern .global .align 4 .u32 base;\n"
+CALLER = HEAD + DECLARED + KERNEL % (b"main", b"change", b"base")
+BASE = b".visible .global .align 4 .u32 base = 1000;\n"
+CALLED = HEAD + BASE + FUNCTION % (b".visible", b"change", 2, 1)
+WEAK = HEAD + FUNCTION % (b".weak", b"change", 3, 0)
+LOG_BYTES = 1024
+
+
+@pytest.fixture(autouse=True)
+def primary():
+    ok(d.cuInit(0))
+    device = ok(d.cuDeviceGet(0))
+    ok(d.cuCtxSetCurrent(ok(d.cuDevicePrimaryCtxRetain(device))))
+    yield
+    ok(d.cuCtxSetCurrent(d.CUcontext(0)))
+    ok(d.cuDevicePrimaryCtxRelease(device))
+
+
+class Linked:
+    """A link of texts: statuses of what was added, status of the whole, and the module, if there is one."""
+
+    def __init__(self, *texts):
+        option = d.CUjit_option
+        self.log = bytes(bytearray(LOG_BYTES))  # cuda.bindings lets the driver write there
+        options = [option.CU_JIT_ERROR_LOG_BUFFER, option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
+        state = ok(d.cuLinkCreate(2, options, [self.log, LOG_BYTES]))
+        kind = d.CUjitInputType.CU_JIT_INPUT_PTX
+        self.added = [
+            d.cuLinkAddData(state, kind, text + b"\0", len(text) + 1, b"text", 0, [], [])[0] for text in texts
+        ]
+        self.status, image, size = d.cuLinkComplete(state)
+        self.module = None
+        if int(self.status) == 0:
+            assert size > 0
+            self.module = ok(d.cuModuleLoadData(image))
+        ok(d.cuLinkDestroy(state))
+
+    def run(self, kernel=b"main"):
+        """What a kernel of it writes."""
+        function, memory = ok(d.cuModuleGetFunction(self.module, kernel)), ok(d.cuMemAlloc(4))
+        ok(d.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, ((memory,), (None,)), 0))
+        word = np.zeros(1, "u4")
+        ok(d.cuMemcpyDtoH(word.ctypes.data, memory, 4))
+        ok(d.cuMemFree(memory))
+        return int(word[0])
+
+
+@pytest.mark.parametrize("texts", [(CALLER, CALLED), (CALLED, CALLER)], ids=["caller first", "called first"])
+def test_what_one_text_declares_another_defines(texts):
+    linked = Linked(*texts)
+    assert linked.run() == 1000 + 21
+    address, size = ok(d.cuModuleGetGlobal(linked.module, b"base"))
+    assert size == 4
+    ok(d.cuMemsetD32(address, 5, 1))
+    assert linked.run() == 5 + 21
+    ok(d.cuModuleUnload(linked.module))
+
+
+def test_what_is_weak_gives_way():
+    for texts, result in (
+        ((CALLER, WEAK, CALLED), 1021),
+        ((CALLER, WEAK, WEAK.replace(b", 3, 0", b", 4, 0"), HEAD + BASE), 1030),
+    ):
+        linked = Linked(*texts)
+        assert linked.run() == result
+        ok(d.cuModuleUnload(linked.module))
+
+
+def test_names_without_linkage_are_each_texts_own():
+    def text(kernel, factor):
+        variable = b".global .align 4 .u32 own = %d;\n" % (100 * factor)
+        return HEAD + variable + FUNCTION % (b"", b"local", factor, 0) + KERNEL % (kernel, b"local", b"own")
+
+    linked = Linked(text(b"one", 1), text(b"two", 2), text(b"three", 3))
+    assert [linked.run(name) for name in (b"one", b"two", b"three")] == [110, 220, 330]
+    ok(d.cuModuleUnload(linked.module))
+
+
+def test_a_reference_to_nothing_is_an_error_of_the_whole():
+    linked = Linked(CALLER)
+    assert [int(status) for status in linked.added] == [0]
+    assert linked.module is None
+    assert b"change" in linked.log
+
+
+def test_two_definitions_are_an_error_of_the_whole():
+    linked = Linked(CALLED, CALLED)
+    assert [int(status) for status in linked.added] == [0, 0]
+    assert linked.module is None
+    assert b"Multiple definition" in linked.log
+
+
+def test_wrong_ptx_is_an_error_where_it_is_added():
+    linked = Linked(CALLED, HEAD + b".visible .entry wrong() { bogus; }")
+    assert [int(status) == 0 for status in linked.added] == [True, False]
