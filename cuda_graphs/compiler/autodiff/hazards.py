@@ -16,9 +16,9 @@ from collections.abc import Iterable
 from itertools import product
 
 from .. import ir
-from ..errors import CompileGradientError, fail
 from .affine import Affine, affine
 from .places import Places
+from .refusals import refused
 
 __all__ = ["check_hazards", "is_shared"]
 
@@ -39,16 +39,16 @@ def check_hazards(kernel: ir.Kernel, places: Places, needed: set[ir.Load]) -> No
         path = load.array.path
         matters = load in needed or load.array.needs_grad
         if matters and other_iteration(places, load, write) is not False:
-            raise fail(
-                CompileGradientError, load.loc,
+            raise refused(
+                load.loc,
                 f"an iteration may read an element of {path!r} that another iteration writes (line "
                 f"{ir.line_of(write.loc)}): a gradient goes through each iteration by itself",
                 "have all iterations read and write elements of their own, read what an earlier loop has written, or "
                 "write to another array",
             )  # fmt: skip
         if load in needed and written_after(places, load, write):
-            raise fail(
-                CompileGradientError, load.loc,
+            raise refused(
+                load.loc,
                 f"the gradient needs this element of {path!r} as it was read, and the kernel may write it later "
                 f"(line {ir.line_of(write.loc)}): it is not there any more when the gradient runs",
                 "write to another array, or to another place of it, as in x[t + 1, i] = f(x[t, i])",
@@ -120,8 +120,8 @@ def check_races(places: Places, store: ir.Store) -> None:
     for other in writes_beside(places, store):
         certain = is_always(places, store) and is_always(places, other)
         if certain and other_iteration(places, store, other):
-            raise fail(
-                CompileGradientError, store.loc,
+            raise refused(
+                store.loc,
                 f"several iterations write one element of {store.array.path!r} (line {ir.line_of(other.loc)}): which "
                 "of them is the last, and has a part in the result, is not known",
                 "have each iteration write elements of its own, write it in a loop of its own or outside of loops, or "

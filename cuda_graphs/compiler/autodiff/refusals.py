@@ -10,10 +10,11 @@ from ..ops import OPS
 from .activity import Activity
 from .places import Places
 
-__all__ = ["refuse_constructs", "refuse_flows", "refuse_gradients"]
+__all__ = ["refuse_constructs", "refuse_flows", "refuse_gradients", "refused"]
 
 
 def refused(loc: ir.Loc | None, cause: str, remedy: str) -> CompileError:
+    """The error of what has no derivative."""
     return fail(CompileGradientError, loc, cause, remedy)
 
 

@@ -14,13 +14,12 @@ from collections.abc import Iterator
 from .. import ir
 from ..builder import Builder
 from ..collectives import COLLECTIVES
-from ..errors import CompileError, CompileGradientError, fail
 from ..ops import OPS
 from ..passes.copy import Copier
 from .activity import edges
 from .derivatives import contribution
 from .forward import zero
-from .refusals import refuse_gradients
+from .refusals import refuse_gradients, refused
 
 __all__ = ["constant", "tangent"]
 
@@ -81,10 +80,6 @@ def flows_of(statement: ir.Statement) -> Iterator[tuple[Carrier, Carrier]]:
                 yield statement.value, statement
         case ir.Collective() if statement.type.kind == "float":
             yield statement.args[0], statement
-
-
-def refused(loc: ir.Loc | None, cause: str, remedy: str) -> CompileError:
-    return fail(CompileGradientError, loc, cause, remedy)
 
 
 def refuse(kernel: ir.Kernel, varied: set[Carrier]) -> None:
