@@ -8,8 +8,9 @@ CPU::
     python -m cuda_graphs.hostdriver -c code [arguments]
 
 Whatever asks for ``libcuda.so.1`` by ``dlopen`` in this process then gets the host driver: cuda.bindings, cuda.core,
-ctypes. It is in the place of libcuda in this process only. A process that the program starts is an ordinary one, unless
-it is started by this command as well; a forked one cannot use the driver, as with CUDA.
+ctypes. So it is in this process, and in those that multiprocessing starts for the program ("spawn", "forkserver"). Any
+other process that the program starts is an ordinary one, unless it is started by this command as well; a forked one
+cannot use the driver, as with CUDA.
 
 Nothing else ever loads the host driver under that name. In a process that runs already (a notebook, a conftest.py),
 `stand_in()` does it, before anything has asked for libcuda.
@@ -25,7 +26,7 @@ from types import ModuleType, TracebackType
 from typing import NoReturn
 
 from cuda_graphs._driver import choice
-from cuda_graphs._standin import runtime
+from cuda_graphs._standin import runtime, workers
 
 __all__ = ["main", "stand_in", "stands_in"]
 
@@ -43,7 +44,8 @@ def stands_in() -> bool:
 
 
 def stand_in() -> None:
-    """Put the host driver in the place of ``libcuda.so.1`` for the rest of this process; once is enough.
+    """Put the host driver in the place of ``libcuda.so.1`` for the rest of this process, and for the processes that
+    multiprocessing starts from now on with "spawn" or "forkserver"; once is enough.
 
     To be called before anything looks for libcuda: before the first import of cuda.bindings, cuda.core, CuPy, PyTorch.
 
@@ -67,6 +69,7 @@ def stand_in() -> None:
             raise RuntimeError(f"the C library does not find {file} by its SONAME {name}; that takes glibc")
         library.cghTellRefusals(1)  # few programs ask for the log of a module that does not load
     runtime.install()
+    workers.install()
 
 
 def _loaded(name: str) -> ctypes.CDLL | None:

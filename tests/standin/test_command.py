@@ -237,6 +237,35 @@ def test_a_process_that_the_program_starts_is_an_ordinary_one(python):
     assert json.loads(child.stdout) == [None, None, []], child.stderr
 
 
+WORKERS = f"""
+import multiprocessing
+def report():
+    exec({REPORT!r}, {{}})
+if __name__ == "__main__":
+    STAND_IN
+    child = multiprocessing.get_context("METHOD").Process(target=report)
+    child.start()
+    child.join()
+"""
+
+
+@pytest.mark.parametrize(
+    ("start", "stand_in", "method", "found"),
+    [
+        (STAND_IN, "", "spawn", True),
+        ([], "from cuda_graphs import hostdriver; hostdriver.stand_in()", "forkserver", True),
+        ([], "import cuda_graphs.hostdriver", "spawn", None),
+    ],
+    ids=["the command", "the call", "the import"],
+)
+def test_processes_of_multiprocessing_are_on_the_driver_of_their_program(
+    python, file, start, stand_in, method, found
+):
+    program = WORKERS.replace("STAND_IN", stand_in).replace("METHOD", method)
+    child = python(*start, file("program.py", program))
+    assert json.loads(child.stdout)[:2] == [found, found], child.stderr
+
+
 def test_another_library_of_that_name_is_not_pushed_aside(python, tmp_path):
     other = tmp_path / "libother.so"
     subprocess.run(

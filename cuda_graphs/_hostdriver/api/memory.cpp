@@ -94,7 +94,8 @@ CGH_API CUresult cuMemFree_v2(CUdeviceptr dptr) {
         if (dptr == 0) return CUDA_SUCCESS;
         const auto found = AddressMap::get().find(dptr);
         REQUIRE(found && found->base == dptr && (!found->on_host() || found->kind == MemoryKind::kPool) &&
-                    found->kind != MemoryKind::kGlobal && found->kind != MemoryKind::kMapped,
+                    found->kind != MemoryKind::kGlobal && found->kind != MemoryKind::kMapped &&
+                    found->kind != MemoryKind::kOpened,
                 CUDA_ERROR_INVALID_VALUE);
         return release(*found);
     });

@@ -4,6 +4,9 @@
 // Memory pools and stream-ordered allocation.
 #include "../objects/pool.hpp"
 
+#include <memory>
+#include <utility>
+
 #include "../objects/arena.hpp"
 #include "../objects/capture.hpp"
 #include "../objects/context.hpp"
@@ -16,8 +19,7 @@ using namespace cgh;
 
 namespace {
 
-// Pools that processes share are not offered (CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES is 0). One node of
-// memory is all that the host has.
+// One node of memory is all that the host has.
 struct Place {
     Residence residence;
     Device* device;  // of device memory; of other memory device 0, whose context is that of the pool
@@ -46,9 +48,12 @@ CUresult find_place(const CUmemLocation& location, CUmemAllocationType type, Pla
     }
 }
 
+// CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES says what can be shared.
 CUresult check_props(const CUmemPoolProps& props, Place* place) {
     TRY(find_place(props.location, props.allocType, place));
-    REQUIRE(props.handleTypes == CU_MEM_HANDLE_TYPE_NONE, CUDA_ERROR_NOT_SUPPORTED);
+    REQUIRE((props.handleTypes & ~CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) == 0, CUDA_ERROR_NOT_SUPPORTED);
+    REQUIRE(props.handleTypes == CU_MEM_HANDLE_TYPE_NONE || place->residence != Residence::kManaged,
+            CUDA_ERROR_NOT_SUPPORTED);
     return CUDA_SUCCESS;
 }
 
@@ -101,7 +106,8 @@ CGH_API CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) {
         TRY(find_device(dev, &device));
         MemoryPool* found = find_pool(pool);
         // cuda.h: "The memory pool must be local to the specified device."
-        REQUIRE(found != nullptr && found->residence() == Residence::kDevice && found->context().device() == dev,
+        REQUIRE(found != nullptr && found->residence() == Residence::kDevice && found->context().device() == dev &&
+                    !found->is_imported(),
                 CUDA_ERROR_INVALID_VALUE);
         device->set_pool(*found);
         return CUDA_SUCCESS;
@@ -114,8 +120,11 @@ CGH_API CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* poolP
         REQUIRE(pool != nullptr && poolProps != nullptr, CUDA_ERROR_INVALID_VALUE);
         Place place{};
         TRY(check_props(*poolProps, &place));
-        MemoryPool* made =
-            arena<MemoryPool>.create(place.device->context(), false, poolProps->maxSize, place.residence);
+        std::unique_ptr<SharedHeap> heap;
+        if (poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
+            TRY(SharedHeap::make(place.device->ordinal(), place.residence, &heap));
+        MemoryPool* made = arena<MemoryPool>.create(place.device->context(), false, poolProps->maxSize, place.residence,
+                                                    std::move(heap));
         REQUIRE(made != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
         *pool = made->handle();
         return CUDA_SUCCESS;
@@ -254,7 +263,8 @@ CGH_API CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType ty
         Place place{};
         TRY(find_place_of(location, type, &place));
         MemoryPool* found = find_pool(pool);
-        REQUIRE(found != nullptr && found->residence() == place.residence, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(found != nullptr && found->residence() == place.residence && !found->is_imported(),
+                CUDA_ERROR_INVALID_VALUE);
         if (place.residence != Residence::kDevice) return set_current_pool_of(place.residence, *found), CUDA_SUCCESS;
         REQUIRE(found->context().device() == place.device->ordinal(), CUDA_ERROR_INVALID_VALUE);
         place.device->set_pool(*found);

@@ -35,6 +35,8 @@ const char* origin_of(const Allocation& allocation) {
             return "cuMemHostRegister";
         case MemoryKind::kMapped:
             return "cuMemMap";
+        case MemoryKind::kOpened:
+            return "cuIpcOpenMemHandle";
     }
     return "";
 }
@@ -67,10 +69,12 @@ MemoryWatch& MemoryWatch::get() {
 }
 
 void MemoryWatch::appears(const Allocation& allocation) {
+    // What other processes do is seen no more than what the host does.
     const bool host_may_write = allocation.on_host() || allocation.is_managed() ||
-                                allocation.kind == MemoryKind::kGlobal || allocation.kind == MemoryKind::kMapped;
+                                allocation.kind == MemoryKind::kGlobal || allocation.kind == MemoryKind::kMapped ||
+                                allocation.sharing != Sharing::kNone;
     const bool is_ours = allocation.kind != MemoryKind::kGlobal && allocation.kind != MemoryKind::kMapped &&
-                         allocation.kind != MemoryKind::kRegistered;
+                         allocation.kind != MemoryKind::kRegistered && allocation.sharing != Sharing::kImported;
     appears(allocation.base, allocation.size, origin_of(allocation), host_may_write, is_ours);
 }
 

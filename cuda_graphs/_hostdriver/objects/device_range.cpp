@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <iterator>
 
 #include "device.hpp"
 #include "memory.hpp"
@@ -19,15 +18,11 @@ constexpr std::size_t kChunk = std::size_t{4} << 20;
 
 std::array<std::atomic<DeviceRange*>, kMostDevices> ranges;  // never destroyed: memory is used until the process ends
 
-std::size_t rounded(std::size_t size, std::size_t unit) {
-    return (size + unit - 1) / unit * unit;
-}
-
 // Eight sizes for each power of two, so that blocks are used again by blocks of nearly their size.
 std::size_t small_size(std::size_t bytes) {
     std::size_t unit = kMemoryAlignment;
     while (unit * 16 < bytes) unit *= 2;
-    return rounded(bytes, unit);
+    return rounded_up(bytes, unit);
 }
 
 void* mapped(std::uintptr_t start, std::size_t size, int rights) {
@@ -63,52 +58,30 @@ DeviceRange::DeviceRange() {
         if (found == nullptr) continue;
         start_ = reinterpret_cast<std::uintptr_t>(found);
         size_ = size;
-        const std::uintptr_t first = rounded(start_, kHugePage);
-        free_[first] = start_ + size_ - first;
+        const std::uintptr_t first = rounded_up(start_, kHugePage);
+        free_.add(first, start_ + size_ - first);
         return;
     }
 }
 
-std::uintptr_t DeviceRange::find_room(std::size_t size, std::size_t alignment) {
-    for (auto gap = free_.begin(); gap != free_.end(); ++gap) {
-        const auto [start, length] = *gap;
-        const std::uintptr_t at = rounded(start, alignment);
-        if (at - start > length || length - (at - start) < size) continue;
-        free_.erase(gap);
-        if (at != start) free_[start] = at - start;
-        if (const std::size_t left = length - (at - start) - size; left != 0) free_[at + size] = left;
-        return at;
-    }
-    return 0;
-}
-
 void* DeviceRange::map(std::size_t bytes, std::size_t alignment) {
-    const std::size_t size = rounded(bytes, kPage);
+    const std::size_t size = rounded_up(bytes, kPage);
     if (size < bytes) return nullptr;
     const std::lock_guard<std::mutex> lock(mutex_);
-    const std::uintptr_t at = find_room(size, alignment);
-    return at != 0 ? mapped(at, size, PROT_READ | PROT_WRITE) : nullptr;
+    const auto at = free_.take(size, alignment);
+    return at ? mapped(*at, size, PROT_READ | PROT_WRITE) : nullptr;
 }
 
 void DeviceRange::unmap(void* address, std::size_t bytes) {
     const auto start = reinterpret_cast<std::uintptr_t>(address);
     const std::lock_guard<std::mutex> lock(mutex_);
-    mapped(start, rounded(bytes, kPage), PROT_NONE);
-    auto gap = free_.emplace(start, rounded(bytes, kPage)).first;
-    if (const auto next = std::next(gap); next != free_.end() && gap->first + gap->second == next->first) {
-        gap->second += next->second;
-        free_.erase(next);
-    }
-    if (gap == free_.begin()) return;
-    if (const auto before = std::prev(gap); before->first + before->second == gap->first) {
-        before->second += gap->second;
-        free_.erase(gap);
-    }
+    mapped(start, rounded_up(bytes, kPage), PROT_NONE);
+    free_.add(start, rounded_up(bytes, kPage));
 }
 
 void* DeviceRange::take(std::size_t bytes) {
     if (bytes < kOwnPages) return take_small(small_size(bytes));
-    const std::size_t size = rounded(bytes, kHugePage);
+    const std::size_t size = rounded_up(bytes, kHugePage);
     void* const found = size >= bytes ? map(size, kHugePage) : nullptr;
     if (found != nullptr) madvise(found, size, MADV_HUGEPAGE);
     return found;
@@ -137,7 +110,7 @@ void* DeviceRange::take_small(std::size_t size) {
 }
 
 void DeviceRange::give_back(void* address, std::size_t bytes) {
-    if (bytes >= kOwnPages) return unmap(address, rounded(bytes, kHugePage));
+    if (bytes >= kOwnPages) return unmap(address, rounded_up(bytes, kHugePage));
     const std::lock_guard<std::mutex> lock(mutex_);
     small_[small_size(bytes)].push_back(address);
 }

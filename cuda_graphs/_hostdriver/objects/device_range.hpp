@@ -10,10 +10,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
+
+#include "gaps.hpp"
 
 namespace cgh {
 
@@ -35,13 +36,12 @@ class DeviceRange {
     static constexpr std::size_t kPage = std::size_t{64} << 10;
 
     DeviceRange();
-    std::uintptr_t find_room(std::size_t size, std::size_t alignment);  // 0: there is none
     void* take_small(std::size_t size);
 
     std::uintptr_t start_ = 0;
     std::size_t size_ = 0;
     std::mutex mutex_;                                           // guards what is below
-    std::map<std::uintptr_t, std::size_t> free_;                 // gaps by address
+    Gaps free_;                                                  // by address
     std::uintptr_t chunk_ = 0, chunk_end_ = 0;                   // the chunk that small blocks are cut from
     std::unordered_map<std::size_t, std::vector<void*>> small_;  // blocks that were given back, by size
 };

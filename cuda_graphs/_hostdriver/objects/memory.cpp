@@ -98,12 +98,9 @@ std::size_t machine_memory() {
     return total;
 }
 
-namespace {
-// Where bugs are looked for, what is behind one memory is no other.
 std::size_t with_gap(std::size_t bytes) {
     return settings.any() ? bytes + kMemoryAlignment : bytes;
 }
-}  // namespace
 
 void* reserve_memory(std::size_t asked) {
     if (asked > machine_memory()) return nullptr;

@@ -28,10 +28,14 @@ enum class MemoryKind : std::uint8_t {
     kPinned,      // cuMemAllocHost, cuMemHostAlloc
     kRegistered,  // cuMemHostRegister
     kMapped,      // cuMemMap
+    kOpened,      // cuIpcOpenMemHandle
 };
 
 // Where memory of a pool is at home.
 enum class Residence : std::uint8_t { kDevice, kHost, kManaged };
+
+// Memory that other processes see as well: they have it from this one, or this one from them.
+enum class Sharing : std::uint8_t { kNone, kExported, kImported };
 
 struct Allocation {
     CUdeviceptr base = 0;
@@ -40,6 +44,7 @@ struct Allocation {
     Context* context = nullptr;
     MemoryPool* pool = nullptr;                // of kPool, and of kGraph where there is one
     Residence residence = Residence::kDevice;  // of kPool
+    Sharing sharing = Sharing::kNone;          // of kPool and kOpened
     unsigned flags = 0;                        // of kPinned, kRegistered and kManaged
     std::uint64_t id = 0;                      // CU_POINTER_ATTRIBUTE_BUFFER_ID; given by the map
     // kGraph: what cuMemFree and cuMemFreeAsync do instead of giving the memory back themselves. Called when the
@@ -106,6 +111,8 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;
 void* reserve_memory(std::size_t bytes);
 // The same of a device, in the range of addresses that is the device's own.
 void* reserve_memory_of(CUdevice device, std::size_t bytes);
+// Where bugs are looked for, what is behind one memory is no other.
+std::size_t with_gap(std::size_t bytes);
 // Of either. Where bugs are looked for it is held back for a while.
 void return_memory(void* address, std::size_t bytes);
 void return_memory_at_once(void* address, std::size_t bytes);

@@ -43,8 +43,9 @@ class Free final : public Operation {
 
 }  // namespace
 
-MemoryPool::MemoryPool(Context& context, bool is_default, std::size_t max_size, Residence residence)
-    : context_(context), is_default_(is_default), max_size_(max_size), residence_(residence) {}
+MemoryPool::MemoryPool(Context& context, bool is_default, std::size_t max_size, Residence residence,
+                       std::unique_ptr<SharedHeap> heap)
+    : context_(context), is_default_(is_default), max_size_(max_size), residence_(residence), heap_(std::move(heap)) {}
 
 MemoryPool::~MemoryPool() {
     trim_locked(0);
@@ -54,7 +55,30 @@ void MemoryPool::dispose(MemoryPool* pool) {
     arena<MemoryPool>.recycle(pool);
 }
 
+void* MemoryPool::reserve(std::size_t size) {
+    if (heap_ != nullptr) return heap_->take(with_gap(size));
+    return residence_ == Residence::kDevice ? reserve_memory_of(context_.device(), size) : reserve_memory(size);
+}
+
+void MemoryPool::unreserve(void* memory, std::size_t size) {
+    heap_ != nullptr ? heap_->give_back(memory, with_gap(size)) : return_memory(memory, size);
+}
+
+Allocation MemoryPool::described(CUdeviceptr base, std::size_t bytes) {
+    Allocation allocation;
+    allocation.base = base;
+    allocation.size = bytes;
+    allocation.kind = MemoryKind::kPool;
+    allocation.context = &context_;
+    allocation.pool = this;
+    allocation.residence = residence_;
+    if (heap_ != nullptr) allocation.sharing = is_imported() ? Sharing::kImported : Sharing::kExported;
+    return allocation;
+}
+
 CUresult MemoryPool::allocate(std::size_t bytes, CUdeviceptr* out) {
+    // cuda.h, cuMemPoolImportFromShareableHandle: "Imported memory pools do not support creating new allocations."
+    if (is_imported()) return CUDA_ERROR_INVALID_VALUE;
     if (bytes == 0) {
         *out = 0;
         return CUDA_SUCCESS;
@@ -72,8 +96,7 @@ CUresult MemoryPool::allocate(std::size_t bytes, CUdeviceptr* out) {
             memory = kept->second.back();
             kept->second.pop_back();
         } else {
-            memory =
-                residence_ == Residence::kDevice ? reserve_memory_of(context_.device(), size) : reserve_memory(size);
+            memory = reserve(size);
             if (memory == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
             reserved_ += size;
             reserved_high_ = std::max(reserved_high_, reserved_);
@@ -82,20 +105,24 @@ CUresult MemoryPool::allocate(std::size_t bytes, CUdeviceptr* out) {
         used_high_ = std::max(used_high_, used_);
     }
     retain();
-    Allocation allocation;
-    allocation.base = *out = reinterpret_cast<CUdeviceptr>(memory);
-    allocation.size = bytes;
-    allocation.kind = MemoryKind::kPool;
-    allocation.context = &context_;
-    allocation.pool = this;
-    allocation.residence = residence_;
-    AddressMap::get().add(allocation);
+    *out = reinterpret_cast<CUdeviceptr>(memory);
+    AddressMap::get().add(described(*out, bytes));
+    return CUDA_SUCCESS;
+}
+
+CUresult MemoryPool::import(const CUmemPoolPtrExportData& data, CUdeviceptr* out) {
+    if (!is_imported()) return CUDA_ERROR_INVALID_VALUE;
+    Allocation found;
+    if (const CUresult wrong = heap_->locate(data, &found); wrong != CUDA_SUCCESS) return wrong;
+    if (!AddressMap::get().add_apart(described(found.base, found.size))) return CUDA_ERROR_INVALID_VALUE;
+    retain();
+    *out = found.base;
     return CUDA_SUCCESS;
 }
 
 void MemoryPool::give_back(const Allocation& allocation) {
     const std::size_t size = rounded(allocation.size);
-    {
+    if (!is_imported()) {
         std::lock_guard<std::mutex> lock(mutex_);
         kept_[size].push_back(reinterpret_cast<void*>(allocation.base));
         used_ -= allocation.size;
@@ -112,7 +139,7 @@ void MemoryPool::trim(std::size_t keep) {
 void MemoryPool::trim_locked(std::size_t keep) {
     for (auto& [size, blocks] : kept_) {
         while (!blocks.empty() && reserved_ > keep) {
-            return_memory(blocks.back(), size);
+            unreserve(blocks.back(), size);
             blocks.pop_back();
             reserved_ -= size;
         }

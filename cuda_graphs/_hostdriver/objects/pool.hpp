@@ -11,11 +11,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <vector>
 
 #include "memory.hpp"
 #include "ref.hpp"
+#include "shared_heap.hpp"
 
 namespace cgh {
 
@@ -24,7 +26,9 @@ class Stream;
 
 class MemoryPool : public Counted {
   public:
-    MemoryPool(Context& context, bool is_default, std::size_t max_size = 0, Residence residence = Residence::kDevice);
+    // `heap`: of a pool that processes share. One of another process allocates nothing.
+    MemoryPool(Context& context, bool is_default, std::size_t max_size = 0, Residence residence = Residence::kDevice,
+               std::unique_ptr<SharedHeap> heap = nullptr);
     ~MemoryPool();
     static void dispose(MemoryPool* pool);
 
@@ -32,11 +36,15 @@ class MemoryPool : public Counted {
     Context& context() const { return context_; }
     bool is_default() const { return is_default_; }
     Residence residence() const { return residence_; }
+    const SharedHeap* heap() const { return heap_.get(); }
+    bool is_imported() const { return heap_ != nullptr && heap_->is_imported(); }
 
     // Memory (address 0 for 0 bytes), registered in the address map as the pool's. Every allocation keeps the pool
     // alive.
     CUresult allocate(std::size_t bytes, CUdeviceptr* out);
-    // Gives back what allocate() returned. It is not in the address map any more.
+    // Memory that the process which made the pool has allocated. It is freed like memory of this one.
+    CUresult import(const CUmemPoolPtrExportData& data, CUdeviceptr* out);
+    // Gives back what allocate() or import() returned. It is not in the address map any more.
     void give_back(const Allocation& allocation);
     // Releases kept memory until at most `keep` bytes are reserved.
     void trim(std::size_t keep);
@@ -50,12 +58,16 @@ class MemoryPool : public Counted {
     CUmemAccess_flags access(CUdevice device) const;
 
   private:
+    void* reserve(std::size_t size);
+    void unreserve(void* memory, std::size_t size);
+    Allocation described(CUdeviceptr base, std::size_t bytes);
     void trim_locked(std::size_t keep);
 
     Context& context_;
     const bool is_default_;
     const std::size_t max_size_;  // 0: the machine's memory
     const Residence residence_;
+    const std::unique_ptr<SharedHeap> heap_;
     mutable std::mutex mutex_;                        // guards everything below
     std::map<std::size_t, std::vector<void*>> kept_;  // by size in bytes
     std::uint64_t release_threshold_ = 0;

@@ -177,8 +177,3 @@ def test_virtual_memory_grows_in_place_or_moves_with_its_bytes(device, stream, k
     launch(stream, kernel, larger)
     assert (written(stream, larger)[:INTS] == 31).all()
     larger.close(stream)
-
-
-def test_memory_that_processes_share_is_refused_by_name(device):
-    with pytest.raises(Exception, match=r"IPC|NOT_SUPPORTED|not support"):
-        core.DeviceMemoryResource(device, core.DeviceMemoryResourceOptions(ipc_enabled=True))

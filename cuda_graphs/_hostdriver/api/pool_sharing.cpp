@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory pools that processes share, by file descriptors.
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "../objects/arena.hpp"
+#include "../objects/capture.hpp"
+#include "../objects/context.hpp"
+#include "../objects/device.hpp"
+#include "../objects/pool.hpp"
+#include "entry.hpp"
+
+using namespace cgh;
+
+CGH_API CUresult cuMemPoolExportToShareableHandle(void* handle_out, CUmemoryPool pool,
+                                                  CUmemAllocationHandleType handleType, unsigned long long flags) {
+    return entry("cuMemPoolExportToShareableHandle", [&]() -> CUresult {
+        MemoryPool* const found = find_pool(pool);
+        REQUIRE(handle_out != nullptr && found != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(handleType == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(found->heap() != nullptr && !found->is_imported(), CUDA_ERROR_INVALID_VALUE);
+        return found->heap()->file().duplicate(static_cast<int*>(handle_out));
+    });
+}
+
+CGH_API CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool* pool_out, void* handle,
+                                                    CUmemAllocationHandleType handleType, unsigned long long flags) {
+    return entry("cuMemPoolImportFromShareableHandle", [&]() -> CUresult {
+        REQUIRE(pool_out != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(handleType == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, CUDA_ERROR_INVALID_VALUE);
+        std::unique_ptr<SharedHeap> heap;
+        TRY(SharedHeap::open(static_cast<int>(reinterpret_cast<std::intptr_t>(handle)), &heap));
+        Device* device = nullptr;
+        REQUIRE(find_device(heap->device(), &device) == CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE);
+        const Residence residence = heap->residence();
+        MemoryPool* const made =
+            arena<MemoryPool>.create(device->context(), false, std::size_t{0}, residence, std::move(heap));
+        REQUIRE(made != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
+        *pool_out = made->handle();
+        return CUDA_SUCCESS;
+    });
+}
+
+CGH_API CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData* shareData_out, CUdeviceptr ptr) {
+    return entry("cuMemPoolExportPointer", [&]() -> CUresult {
+        REQUIRE(shareData_out != nullptr, CUDA_ERROR_INVALID_VALUE);
+        const auto found = AddressMap::get().find(ptr);
+        REQUIRE(found && found->pool != nullptr && found->sharing == Sharing::kExported, CUDA_ERROR_INVALID_VALUE);
+        *shareData_out = found->pool->heap()->describe(*found);
+        return CUDA_SUCCESS;
+    });
+}
+
+CGH_API CUresult cuMemPoolImportPointer(CUdeviceptr* ptr_out, CUmemoryPool pool, CUmemPoolPtrExportData* shareData) {
+    return entry("cuMemPoolImportPointer", [&]() -> CUresult {
+        MemoryPool* const found = find_pool(pool);
+        REQUIRE(ptr_out != nullptr && found != nullptr && shareData != nullptr, CUDA_ERROR_INVALID_VALUE);
+        return found->import(*shareData, ptr_out);
+    });
+}

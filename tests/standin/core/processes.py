@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the other process does in test_processes.py; multiprocessing finds it here by its name."""
+
+import numpy as np
+from cuda import core
+
+
+def ready():
+    """A device and a stream of this process."""
+    device = core.Device()
+    device.set_current()
+    return device, device.create_stream()
+
+
+def ints_of(stream, buffer):
+    """What is in the buffer, by a copy."""
+    host = core.LegacyPinnedMemoryResource().allocate(buffer.size, stream=stream)
+    buffer.copy_to(host, stream=stream)
+    stream.sync()
+    seen = np.from_dlpack(host).view("i4").copy()
+    host.close(stream)
+    return seen.tolist()
+
+
+def read_and_fill(resource, buffers, value, answers):
+    """Tells what is in the buffers, which came by pickle, and fills them."""
+    _, stream = ready()
+    for buffer in buffers:
+        seen = ints_of(stream, buffer)
+        answers.put(
+            (buffer.is_mapped, buffer.memory_resource.is_mapped, buffer.size, sorted(set(seen)), len(seen))
+        )
+        buffer.fill(np.int32(value), stream=stream)
+        stream.sync()
+        buffer.close(stream)
+    stream.sync()
+    try:
+        resource.allocate(64, stream=stream)
+    except Exception as error:
+        answers.put(type(error).__name__)
+    answers.put(None)
+
+
+def read_by_descriptors(handle, descriptor, answers):
+    """The same without pickled resources: what is in the memory that a handle and a descriptor tell of."""
+    device, stream = ready()
+    resource = core.DeviceMemoryResource.from_allocation_handle(device, handle)
+    buffer = core.Buffer.from_ipc_descriptor(resource, descriptor, stream=stream)
+    answers.put(sorted(set(ints_of(stream, buffer))))
+    buffer.close(stream)
+    stream.sync()
+    resource.close()
+    answers.put(None)
