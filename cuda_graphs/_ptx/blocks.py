@@ -1,9 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 """The record of a block (abi.BLOCK), and the loop over the blocks of a range, around whatever runs one of them: begin,
-what fills the record, blocks_begin, the threads, blocks_end."""
+what fills the record, blocks_begin, the threads, blocks_end.
+
+    blocks(run, and what an entry gets)      for every block: run(launch, params, shared, block, ctaid.x .. ctaid.z)
+"""
 
 from .abi import BLOCK, BLOCK_BYTES, INVARIANT, LAUNCH
+
+ARGUMENTS = "ptr %launch, ptr %params, ptr %shared, i64 %first, i64 %end"
+RUN_ARGUMENTS = "ptr %block, i32 %ctaid.x, i32 %ctaid.y, i32 %ctaid.z"
 
 
 def set_field(name: str, value: str) -> str:
@@ -20,7 +26,7 @@ def get_field(name: str) -> str:
     )
 
 
-def _launch_fields() -> str:
+def launch_fields() -> str:
     lines = []
     for name, offset in LAUNCH.items():
         if name != "dynamic_smem_size":
@@ -34,7 +40,7 @@ def begin() -> str:
   %block = alloca [{BLOCK_BYTES} x i8], align 16
   %frame = call ptr @llvm.frameaddress.p0(i32 0)
 {set_field("frame", "%frame")}
-{_launch_fields()}
+{launch_fields()}
   %nothing = icmp uge i64 %first, %end
   br i1 %nothing, label %done, label %start
 start:"""
@@ -80,3 +86,16 @@ block.next:
 done:
   ret void
 }"""
+
+
+def text() -> str:
+    return f"""
+define internal void @blocks(ptr %run, {ARGUMENTS}) noinline nounwind {{
+{begin()}
+{set_field("arena", "null")}
+{set_field("stride", "0")}
+{blocks_begin()}
+  call void %run(ptr %launch, ptr %params, ptr %shared, {RUN_ARGUMENTS})
+  br label %block.end
+{blocks_end()}
+"""

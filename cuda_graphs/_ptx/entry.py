@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The entry point of a kernel: loops over the blocks of a range and the threads of a block.
 
-    plain       for every block: for z, y, x: body(...)         the body is inlined, the x loop can be vectorised
-    resumable   rounds(start, ...)                              threads stop at barriers (rounds.py)
+    plain       blocks(run, ...)        run: for z, y, x: body(...); the body is inlined, the x loop can be vectorised
+    resumable   rounds(start, ...)      threads stop at barriers
+
+The two functions (blocks.py, rounds.py) are there once for all kernels of a module: what LLVM does not see again and
+again is soon translated.
 
 A resumable thread is an LLVM coroutine. Its frame lies at arena + thread * stride; the arena is scratch memory of the
 calling OS thread. A thread that has ended counts as arrived at every barrier, because nobody waits for it.
@@ -20,9 +23,8 @@ from __future__ import annotations
 
 from . import gates
 from .abi import BLOCK, HIDDEN, HIDDEN_SIGNATURE, LAUNCH_BYTES
-from .blocks import begin, blocks_begin, blocks_end, get_field, set_field
+from .blocks import ARGUMENTS, RUN_ARGUMENTS, get_field, launch_fields, set_field
 from .function import FunctionLowering
-from .rounds import ARGUMENTS
 from .syntax import Function
 
 
@@ -58,6 +60,7 @@ def plain_kernel(f: FunctionLowering, function: Function, params: list[tuple[int
     passed = ", ".join(f"{kind} {arguments[name] or '%' + name}" for name, kind in HIDDEN.items())
     call = f"call void {body}({passed}, ptr %params)"
     threads = _in_order_given(f, call) if f.module.wants.order else _in_rows(call, _loop_metadata(f))
+    run = f'@"r.{function.name}"'
     # The body's pointers are not noalias: the inliner would leave scope intrinsics behind, which count as memory
     # accesses without an access group and so undo the parallel mark.
     return f"""
@@ -66,20 +69,25 @@ entry:
 {f.text()}
 }}
 
-{_entry(function, size)}
-{begin()}
-{set_field("arena", "null")}
-{set_field("stride", "0")}
-{blocks_begin()}
+define internal void {run}({_given(size)}, {RUN_ARGUMENTS}) nounwind {{
+entry:
+{launch_fields()}
 {threads}
-{blocks_end()}
+done:
+  ret void
+}}
+
+{_entry(function, size)}
+  tail call void @{f.module.prelude.blocks()}(ptr {run}, {ARGUMENTS})
+  ret void
+}}
 """
 
 
 def _in_rows(call: str, loop: str) -> str:
     return f"""  br label %loop.z
 loop.z:
-  %tid.z = phi i32 [ 0, %block.begin ], [ %next.z, %end.y ]
+  %tid.z = phi i32 [ 0, %entry ], [ %next.z, %end.y ]
   br label %loop.y
 loop.y:
   %tid.y = phi i32 [ 0, %loop.z ], [ %next.y, %end.x ]
@@ -97,7 +105,7 @@ end.x:
 end.y:
   %next.z = add nuw nsw i32 %tid.z, 1
   %more.z = icmp ult i32 %next.z, %ntid.z
-  br i1 %more.z, label %loop.z, label %block.end"""
+  br i1 %more.z, label %loop.z, label %done"""
 
 
 def _in_order_given(f: FunctionLowering, call: str) -> str:
@@ -106,7 +114,7 @@ def _in_order_given(f: FunctionLowering, call: str) -> str:
 {f.module.prelude.service_call("%order", "order", "ptr", "i32 %threads32")}
   br label %thread
 thread:
-  %number = phi i32 [ 0, %block.begin ], [ %number.next, %thread ]
+  %number = phi i32 [ 0, %entry ], [ %number.next, %thread ]
   %linear.at = getelementptr i32, ptr %order, i32 %number
   %linear = load i32, ptr %linear.at
   %tid.x = urem i32 %linear, %ntid.x
@@ -116,7 +124,7 @@ thread:
   {call}
   %number.next = add nuw i32 %number, 1
   %more.threads = icmp ult i32 %number.next, %threads32
-  br i1 %more.threads, label %thread, label %block.end"""
+  br i1 %more.threads, label %thread, label %done"""
 
 
 def _loop_metadata(f: FunctionLowering) -> str:
@@ -128,9 +136,12 @@ def _loop_metadata(f: FunctionLowering) -> str:
     return f", !llvm.loop !{number}"
 
 
+def _given(size: int) -> str:
+    return f"{_pointer('launch', LAUNCH_BYTES)}, {_pointer('params', size)}, ptr noalias %shared"
+
+
 def _entry(function: Function, size: int) -> str:
-    given = f"{_pointer('launch', LAUNCH_BYTES)}, {_pointer('params', size)}"
-    return f'define void @"k.{function.name}"({given}, ptr noalias %shared, i64 %first, i64 %end) nounwind {{'
+    return f'define void @"k.{function.name}"({_given(size)}, i64 %first, i64 %end) nounwind {{'
 
 
 def _leave_cluster(f: FunctionLowering) -> str:

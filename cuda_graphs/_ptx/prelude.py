@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import arrivals, clusters, mbarriers, meetings, rounds
+from . import arrivals, blocks, clusters, mbarriers, meetings, rounds
 from .abi import SERVICES, TOGETHER_BYTES
 
 if TYPE_CHECKING:
@@ -38,6 +38,11 @@ class Prelude:
             f"  {to} = load ptr, ptr {at}, !invariant.load !0\n"
             f"  {assign}call {kind} {to}({args})"
         )
+
+    def blocks(self) -> str:
+        """The name of the function that runs blocks of threads that never wait (blocks.py)."""
+        self.functions["blocks"] = blocks.text()
+        return "blocks"
 
     def rounds(self, gated: bool, clustered: bool) -> str:
         """The name of the function that runs blocks of resumable threads (rounds.py)."""

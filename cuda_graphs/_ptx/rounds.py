@@ -16,13 +16,11 @@ from typing import TYPE_CHECKING
 
 from . import gates
 from .abi import TOGETHER, TOGETHER_AT, TOGETHER_BYTES
-from .blocks import begin, blocks_begin, blocks_end, get_field, set_field
+from .blocks import ARGUMENTS, begin, blocks_begin, blocks_end, get_field, set_field
 from .clusters import RANK_SHIFT
 
 if TYPE_CHECKING:
     from .prelude import Prelude
-
-ARGUMENTS = "ptr %launch, ptr %params, ptr %shared, i64 %first, i64 %end"
 
 
 def _together(gated: bool, clustered: bool) -> str:
