@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from . import gates
 from .abi import BLOCK, HIDDEN, HIDDEN_SIGNATURE, LAUNCH_BYTES
-from .blocks import ARGUMENTS, RUN_ARGUMENTS, get_field, launch_fields, set_field
+from .blocks import ARGUMENTS, RUN_ARGUMENTS, get_field, launch_fields
 from .function import FunctionLowering
 from .syntax import Function
 
@@ -171,7 +171,6 @@ def resumable_kernel(
         ("llvm.coro.begin", "ptr", ("token", "ptr")),
         ("llvm.coro.suspend", "i8", ("token", "i1")),
         ("llvm.coro.end", "void", ("ptr", "i1", "token")),
-        ("llvm.memset.p0.i64", "void", ("ptr", "i8", "i64", "i1")),
     ):
         f.module.declare(name, result, args)
     thread = f'@"t.{function.name}"'
@@ -186,21 +185,7 @@ entry:
   %bytes = call i64 @llvm.coro.size.i64()
   %padded = add i64 %bytes, 63
   %stride = and i64 %padded, -64
-{get_field("arena")}
-  %is.new = icmp eq ptr %arena, null
-  br i1 %is.new, label %allocate, label %begin
-allocate:
-{get_field("threads")}
-  %frames.bytes = mul i64 %threads, %stride
-{gates.MORE_BYTES if f.gated else ""}
-{f.module.prelude.service_call("%fresh", "scratch", "ptr", f"i64 {'%total' if f.gated else '%frames.bytes'}")}
-{set_field("arena", "%fresh")}
-{set_field("stride", "%stride")}
-  br label %begin
-begin:
-  %memory = phi ptr [ %arena, %entry ], [ %fresh, %allocate ]
-  %offset = mul i64 %linear, %stride
-  %mine = getelementptr i8, ptr %memory, i64 %offset
+  %mine = call ptr @{f.module.prelude.frame(f.gated)}(ptr %block, i64 %stride, i64 %linear)
   %handle = call ptr @llvm.coro.begin(token %id, ptr %mine)
 {get_field("params")}
 {gates.BEGIN if f.gated else _WAIT_ONCE if f.module.wants.order else ""}

@@ -19,7 +19,7 @@ Here are the records; meetings.py has the functions for warps, arrivals.py those
 
 from __future__ import annotations
 
-from .abi import BLOCK
+from .blocks import get_field
 
 # The record of a block: field -> (offset, LLVM type). A block has 16 barriers (PTX ISA, "bar").
 BARRIERS = 16
@@ -49,56 +49,83 @@ WARP_BYTES = 704
 # with its own place to go on at: they made such kernels twice as long to compile, and no faster.
 SUSPEND = "call i8 @llvm.coro.suspend(token none, i1 false) noduplicate"
 
-# What a thread does when it starts: %memory is the arena, %gate and %warp its records. The first thread of a block and
-# of a warp, which start first, make them new. Then all stop once: whatever could be run before the first stop would be
-# compiled twice, as every place to wait may be passed without waiting.
-BEGIN = f"""  %count.at = getelementptr i8, ptr %block, i64 {BLOCK["threads"][0]}
-  %count = load i64, ptr %count.at
-  %frames = mul i64 %count, %stride
-  %gate = getelementptr i8, ptr %memory, i64 %frames
-  %warp.number = lshr i64 %linear, 5
-  %warp.place = mul i64 %warp.number, {WARP_BYTES}
-  %warp.first = add i64 %warp.place, {GATE_BYTES}
-  %warp = getelementptr i8, ptr %gate, i64 %warp.first
+# What a thread does when it starts. Then all stop once: whatever could be run before the first stop would be compiled
+# twice, as every place to wait may be passed without waiting. The records come from functions, since LLVM's coroutine
+# pass computes again after each stop what can be computed from other values; what a call gave it keeps.
+BEGIN = f"""  %gate = call ptr @gate.begin(ptr %block, i64 %linear)
+  %warp = call ptr @warp.begin(ptr %block, ptr %gate, i64 %linear)
   %lane64 = and i64 %linear, 31
   %lane = trunc i64 %lane64 to i32
   %lane.bit = shl i32 1, %lane
   %lane.others = xor i32 %lane.bit, -1
-  %is.first = icmp eq i64 %linear, 0
-  br i1 %is.first, label %new.gate, label %old.gate
-new.gate:
-  call void @llvm.memset.p0.i64(ptr %gate, i8 0, i64 {GATE_ZEROED}, i1 false)
-  %count32 = trunc i64 %count to i32
-  store i32 %count32, ptr %gate
-  br label %old.gate
-old.gate:
-  %is.lane.0 = icmp eq i32 %lane, 0
-  br i1 %is.lane.0, label %new.warp, label %old.warp
-new.warp:
-  call void @llvm.memset.p0.i64(ptr %warp, i8 0, i64 {WARP_BYTES}, i1 false)
-  %left = sub i64 %count, %linear
-  %is.full = icmp uge i64 %left, 32
-  %some = shl i64 1, %left
-  %some.mask = sub i64 %some, 1
-  %lanes64 = select i1 %is.full, i64 4294967295, i64 %some.mask
-  %lanes = trunc i64 %lanes64 to i32
-  store i32 %lanes, ptr %warp
-  br label %old.warp
-old.warp:
   %starts = {SUSPEND}
   switch i8 %starts, label %suspend [ i8 0, label %started
                                       i8 1, label %suspend ]
 started:"""
 
 # What it does when it ends.
-END = f"""  %live.threads = load i32, ptr %gate
-  %live.fewer = sub i32 %live.threads, 1
-  store i32 %live.fewer, ptr %gate
+END = "  call void @gate.end(ptr %gate, ptr %warp, i32 %lane.others)"
+
+# The records lie behind the frames. The first thread of a block and of a warp, which start first, make them new.
+_GATE_BEGIN = f"""define internal ptr @gate.begin(ptr %block, i64 %linear) noinline nounwind {{
+entry:
+{get_field("arena")}
+{get_field("stride")}
+{get_field("threads")}
+  %frames = mul i64 %threads, %stride
+  %gate = getelementptr i8, ptr %arena, i64 %frames
+  %is.first = icmp eq i64 %linear, 0
+  br i1 %is.first, label %new, label %old
+new:
+  call void @llvm.memset.p0.i64(ptr %gate, i8 0, i64 {GATE_ZEROED}, i1 false)
+  %threads32 = trunc i64 %threads to i32
+  store i32 %threads32, ptr %gate
+  br label %old
+old:
+  ret ptr %gate
+}}
+"""
+
+_WARP_BEGIN = f"""define internal ptr @warp.begin(ptr %block, ptr %gate, i64 %linear) noinline nounwind {{
+entry:
+{get_field("threads")}
+  %number = lshr i64 %linear, 5
+  %place = mul i64 %number, {WARP_BYTES}
+  %behind = add i64 %place, {GATE_BYTES}
+  %warp = getelementptr i8, ptr %gate, i64 %behind
+  %lane = and i64 %linear, 31
+  %is.first = icmp eq i64 %lane, 0
+  br i1 %is.first, label %new, label %old
+new:
+  call void @llvm.memset.p0.i64(ptr %warp, i8 0, i64 {WARP_BYTES}, i1 false)
+  %left = sub i64 %threads, %linear
+  %is.full = icmp uge i64 %left, 32
+  %some = shl i64 1, %left
+  %some.mask = sub i64 %some, 1
+  %lanes64 = select i1 %is.full, i64 4294967295, i64 %some.mask
+  %lanes = trunc i64 %lanes64 to i32
+  store i32 %lanes, ptr %warp
+  br label %old
+old:
+  ret ptr %warp
+}}
+"""
+
+_END = f"""define internal void @gate.end(ptr %gate, ptr %warp, i32 %others) noinline nounwind {{
+entry:
+  %threads = load i32, ptr %gate
+  %fewer = sub i32 %threads, 1
+  store i32 %fewer, ptr %gate
   %progress.at = getelementptr i8, ptr %gate, i64 {GATE["progress"][0]}
   store i32 {PROGRESS}, ptr %progress.at
-  %live.lanes = load i32, ptr %warp
-  %live.rest = and i32 %live.lanes, %lane.others
-  store i32 %live.rest, ptr %warp"""
+  %lanes = load i32, ptr %warp
+  %rest = and i32 %lanes, %others
+  store i32 %rest, ptr %warp
+  ret void
+}}
+"""
+
+FUNCTIONS = {"gate.begin": _GATE_BEGIN, "warp.begin": _WARP_BEGIN, "gate.end": _END}
 
 # More of the arena, after the frames of the threads.
 MORE_BYTES = f"""  %warps.above = add i64 %threads, 31

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import arrivals, blocks, clusters, mbarriers, meetings, rounds
+from . import arrivals, blocks, clusters, gates, mbarriers, meetings, rounds
 from .abi import SERVICES, TOGETHER_BYTES
 
 if TYPE_CHECKING:
@@ -43,6 +43,16 @@ class Prelude:
         """The name of the function that runs blocks of threads that never wait (blocks.py)."""
         self.functions["blocks"] = blocks.text()
         return "blocks"
+
+    def frame(self, gated: bool) -> str:
+        """The name of the function that says where the frame of a resumable thread lies (rounds.py)."""
+        name = "frame" + ".gated" * gated
+        if name not in self.functions:
+            self.functions[name] = rounds.frame(self, name, gated=gated)
+            if gated:
+                self.functions |= gates.FUNCTIONS
+                self.module.declare("llvm.memset.p0.i64", "void", ("ptr", "i8", "i64", "i1"))
+        return name
 
     def rounds(self, gated: bool, clustered: bool) -> str:
         """The name of the function that runs blocks of resumable threads (rounds.py)."""

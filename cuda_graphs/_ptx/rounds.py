@@ -186,3 +186,28 @@ round.end:
 {_look(prelude, gated)}
 {blocks_end()}
 """
+
+
+def frame(prelude: Prelude, name: str, *, gated: bool) -> str:
+    """Where the frame of a thread lies; the first one that starts asks for memory for all of them."""
+    return f"""
+define internal ptr @{name}(ptr %block, i64 %stride, i64 %linear) noinline nounwind {{
+entry:
+{get_field("arena")}
+  %is.new = icmp eq ptr %arena, null
+  br i1 %is.new, label %allocate, label %place
+allocate:
+{get_field("threads")}
+  %frames.bytes = mul i64 %threads, %stride
+{gates.MORE_BYTES if gated else ""}
+{prelude.service_call("%fresh", "scratch", "ptr", f"i64 {'%total' if gated else '%frames.bytes'}")}
+{set_field("arena", "%fresh")}
+{set_field("stride", "%stride")}
+  br label %place
+place:
+  %memory = phi ptr [ %arena, %entry ], [ %fresh, %allocate ]
+  %offset = mul i64 %linear, %stride
+  %mine = getelementptr i8, ptr %memory, i64 %offset
+  ret ptr %mine
+}}
+"""
