@@ -45,16 +45,20 @@ def check(text: str) -> None:
 def _split(text: str, start: str) -> list[str]:
     """The texts; of a text that was linked before, those that it is made of."""
     head, _, rest = text.partition("\n")
-    lengths = head.removeprefix(start).split()
-    if not lengths or not all(length.isdecimal() for length in lengths):
-        raise invalid_ptx("line 1: this is not what the linker writes")
     data = rest.encode()
+    longest = len(str(len(data)))
+    lengths = head.removeprefix(start).split()
+    if not lengths or not all(length.isdecimal() and len(length) <= longest for length in lengths):
+        raise invalid_ptx("line 1: this is not what the linker writes")
     if sum(map(int, lengths)) != len(data):
         raise invalid_ptx("line 1: the lengths of what was linked do not agree")
     found: list[str] = []
     at = 0
     for length in map(int, lengths):
-        unit = data[at : at + length].decode()
+        try:
+            unit = data[at : at + length].decode()
+        except UnicodeDecodeError:
+            raise invalid_ptx("line 1: a length ends inside of a character") from None
         found += _split(unit, HEAD + "whole") if unit.startswith(HEAD) else [unit]
         at += length
     return found

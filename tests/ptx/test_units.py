@@ -61,9 +61,27 @@ def test_the_newest_version_and_target_count():
     assert (module.version, module.target) == ((8, 8), "sm_120a")
 
 
-@pytest.mark.parametrize(
-    "head", ["whole", "whole 5", "whole -1", "some 3", "whole x", "", "whole 3 99999", "parts 4"]
-)
+HEADS = [
+    "whole",
+    "whole 5",
+    "whole -1",
+    "some 3",
+    "whole x",
+    "",
+    "whole 3 99999",
+    "parts 4",
+    "whole " + "9" * 5000,
+]
+
+
+@pytest.mark.parametrize("head", HEADS, ids=lambda head: head[:20])
 def test_a_head_that_the_linker_does_not_write_is_refused(head):
     with pytest.raises(ImageError, match="line 1"):
         units.parse(f"{units.HEAD}{head}\n{CALLED}")
+
+
+def test_a_length_that_ends_inside_of_a_character_is_refused():
+    text = f"{CALLED}// \N{MICRO SIGN}"
+    cut = len(text.encode()) - 1
+    with pytest.raises(ImageError, match="inside of a character"):
+        units.parse(f"{units.HEAD}whole {cut} 1\n{text}")
