@@ -95,6 +95,13 @@ def driver_info() -> DriverInfo:
     return ensure_loaded()
 
 
+def is_told_of_accesses() -> bool:
+    """Whether the driver of this process looks for bugs, and wants code to tell it of each access."""
+    from cuda_graphs._driver import seam
+
+    return ensure_loaded().kind == "host" and seam.is_told_of_accesses()
+
+
 def ensure_loaded() -> DriverInfo:
     global _chosen
     if _chosen is None:

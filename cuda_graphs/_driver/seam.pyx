@@ -8,7 +8,7 @@ from cpython.exc cimport PyErr_Fetch, PyErr_Restore, PyErr_SetInterrupt
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from libc.stddef cimport size_t
-from libc.stdint cimport uintptr_t
+from libc.stdint cimport uint64_t, uintptr_t
 from libc.string cimport strncpy
 from libcpp.string cimport string
 
@@ -51,7 +51,9 @@ cdef extern from "_hostdriver/image_loader.h" nogil:
         CUresult (*load)(void*, const void*, size_t, cgh_image*, char*, size_t) noexcept nogil
         void (*unload)(void*, cgh_image*) noexcept nogil
     ctypedef struct cgh_services:
-        pass
+        uint64_t wants
+    cdef enum:
+        CGH_WANTS_ACCESSES
 
 ctypedef CUresult (*SetImageLoader)(const cgh_loader*) noexcept nogil
 ctypedef const cgh_services* (*GetServices)() noexcept nogil
@@ -195,6 +197,11 @@ def add_findings(error) -> None:
         found = findings(<CUresult><int>error.code).decode(errors="replace")
         if found:
             error.told(found)
+
+
+def is_told_of_accesses() -> bool:
+    """Whether the host driver, whose loader is plugged, wants code to tell it of each access."""
+    return services_of_host != NULL and (services_of_host().wants & CGH_WANTS_ACCESSES) != 0
 
 
 def wrong_settings(str path) -> str:

@@ -89,7 +89,8 @@ typedef struct cgh_global {  // a .global or .const variable
 // Numbers are little endian. The description is JSON: {"triple": "x86_64-...", "features": ["avx2", ...] that the code
 // needs of the CPU, "entries": [{"name", "params": [[offset, size], ...], "shared": bytes}, ...]}. An entry is a
 // cgh_entry of that name; "shared" is its static_shared_bytes. "made_here", if it is there, tells a CPU of the kind on
-// which the code was made (compiler/this_cpu.py): any other is asked for its features.
+// which the code was made (compiler/this_cpu.py): any other is asked for its features. "tells": 1, if it is there, says
+// that all code of the image calls cgh_services.access.
 // What the object imports: `cgh_` and a name of cgh_services, and functions of libc and libm.
 #define CGH_NATIVE_MAGIC "\177CGHOBJ\n"
 #define CGH_NATIVE_VERSION 1
@@ -127,9 +128,12 @@ typedef struct cgh_site {
     const char* file;         // of the source, or NULL
     const char* instruction;  // e.g. "ld.global.f32"
     uint32_t line;            // of the file; 0: not known
-    uint32_t ptx_line;
+    uint32_t ptx_line;        // 0: it comes from no PTX
     uint32_t bytes;
     uint32_t flags;
+    // Of the parallel loop around it, of whose iterations each is a block of its own, up to 3: the indices are told in
+    // place of the thread, the number of the iteration (low and high half) in place of the block. 0: there is none.
+    uint32_t axes;
 } cgh_site;
 
 enum {
@@ -140,6 +144,7 @@ enum {
     CGH_SITE_SHARED = 16,  // shared memory; others may be any
     CGH_SITE_FENCE = 32,   // no access
     CGH_SITE_AFTER = 64,   // a strong access that has happened
+    CGH_SITE_JOIN = 128,   // no access: whatever the launch did so far is complete, and comes before what this call does
 };
 
 enum {

@@ -37,7 +37,7 @@ def read(image: bytes) -> tuple[dict[str, Any], bytes]:
         triple, features = found["triple"], found["features"]
         if found.get("made_here") != made_here(triple, features):
             _check_cpu(triple, features)
-        kernels = [_kernel(entry) for entry in found["entries"]]
+        kernels = [_kernel(entry, int(bool(found.get("tells")))) for entry in found["entries"]]
     except (ValueError, KeyError, TypeError) as error:
         raise _damaged(f"its description cannot be read ({type(error).__name__}: {error})") from None
     return {"kernels": kernels, "globals": []}, image[head + text :]
@@ -61,8 +61,8 @@ def _check_cpu(triple: str, features: list[str]) -> None:
         )
 
 
-def _kernel(entry: dict[str, Any]) -> dict[str, Any]:
-    """As the loader describes kernels. Blocks are pieces of a loop, without barriers."""
+def _kernel(entry: dict[str, Any], tells: int) -> dict[str, Any]:
+    """As the loader describes kernels. Blocks are pieces of a loop, without barriers. `tells`: of its accesses."""
     params = [(int(offset), int(size)) for offset, size in entry["params"]]
     if any(offset < 0 or size <= 0 for offset, size in params):
         raise ValueError("a parameter lies nowhere")
@@ -85,5 +85,5 @@ def _kernel(entry: dict[str, Any]) -> dict[str, Any]:
         "required_cluster": (0, 0, 0),
         "ptx_version": 90,
         "binary_version": 90,
-        "tells_accesses": 0,
+        "tells_accesses": tells,
     }

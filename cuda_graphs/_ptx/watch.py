@@ -54,9 +54,9 @@ class Sites:
         key = (file, line, ptx_line, opcode, size, flags)
         if key not in self.known:
             name = self.known[key] = f"@site.{len(self.known)}"
-            numbers = ", ".join(f"i32 {n}" for n in (line, ptx_line, size, flags))
+            numbers = ", ".join(f"i32 {n}" for n in (line, ptx_line, size, flags, 0))
             fields = f"ptr {self._constant(file)}, ptr {self._constant(opcode)}, {numbers}"
-            self.lines.append(f"{name} = private constant {{ ptr, ptr, i32, i32, i32, i32 }} {{ {fields} }}")
+            self.lines.append(f"{name} = private constant {{ ptr, ptr, i32, i32, i32, i32, i32 }} {{ {fields} }}")
         return self.known[key]
 
     def _constant(self, text: str) -> str:

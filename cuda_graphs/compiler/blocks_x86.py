@@ -38,7 +38,7 @@ class CpuTeam(Team):
     def __init__(self, e: Emitter, loop: ir.For) -> None:
         super().__init__(e, loop)
         self.arrays: dict[ir.Local, str] = {}
-        self.thread = ""  # number of the thread, in 64 bits
+        self.thread = ""  # number of the thread, in 64 bits; "" outside of regions
         self.size = str(loop.blocks)  # threads of this block
 
     def run(self, low: str, high: str) -> None:
@@ -123,6 +123,7 @@ class CpuTeam(Team):
         self.e.loops.append((following, following))
         self.e.block(body)
         self.e.loops.pop()
+        self.thread = ""
 
     def each(self, end: str, body: Callable[[str, str], None], parallel: str = ROLLED) -> None:
         """A loop from 0; `body` gets the number and the label of what follows."""

@@ -351,9 +351,10 @@ class Emitter:
         """A pointer to a constant string, for all address spaces."""
         data = text.encode() + b"\0"
         escaped = "".join(chr(c) if 32 <= c < 127 and c not in b'"\\' else f"\\{c:02X}" for c in data)
-        name = f"@text{len(self.declarations)}"
         space = self.target.constants()
-        self.declare(name, f'{name} = private{space} constant [{len(data)} x i8] c"{escaped}"')
+        constant = f'private{space} constant [{len(data)} x i8] c"{escaped}"'
+        self.declare(f"text {constant}", f"@text{len(self.declarations)} = {constant}")
+        name = self.declarations[f"text {constant}"].partition(" ")[0]
         return self.let(f"addrspacecast ptr{space} {name} to ptr") if space else name
 
     def print(self, statement: ir.Print) -> None:

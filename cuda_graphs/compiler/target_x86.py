@@ -30,6 +30,7 @@ from .notation import llvm_type, suffix
 from .resident import Staying, slots_of
 from .spread import Spread, spread_of
 from .this_cpu import identity, made_here
+from .told import StayingTold, Told
 from .types import ScalarType, f32
 
 PARALLEL = "!0"  # the access group of memory that iterations do not share
@@ -37,9 +38,11 @@ PARALLEL = "!0"  # the access group of memory that iterations do not share
 
 @dataclass(frozen=True)
 class X86:
-    """The CPU of this process. `fast_math` allows contraction and reassociation."""
+    """The CPU of this process. `fast_math` allows contraction and reassociation; where bugs are looked for, code `tells`
+    the driver of each access (told.py)."""
 
     fast_math: bool = False
+    tells: bool = False
     name: ClassVar[str] = "x86"
 
     def code(self, text: str) -> bytes:
@@ -48,12 +51,12 @@ class X86:
 
     def depends_on(self) -> tuple[object, ...]:
         """What code for it depends on."""
-        return self.name, self.fast_math, identity()
+        return self.name, self.fast_math, self.tells, identity()
 
     def image(self, code: bytes, tasks: tuple[TaskInfo, ...]) -> bytes:
         """What the host driver loads."""
         cpu = machine.cpu()
-        return native_image(code, tasks, cpu | {"made_here": made_here(**cpu)})
+        return native_image(code, tasks, cpu | {"made_here": made_here(**cpu), "tells": int(self.tells)})
 
     def atomic_scope(self) -> str:
         return ""
@@ -102,8 +105,12 @@ class X86:
 
     def workers(self, task: ir.Task) -> int:
         """Those of a block, which side by side have places of their own on stacks."""
-        spread = spread_of(task)
+        spread = self.spread(task)
         return 1 if spread is None else spread.width
+
+    def spread(self, task: ir.Task) -> Spread | None:
+        """How iterations become lanes."""
+        return None if self.tells else spread_of(task)
 
     def function(self, e: Emitter, name: str, type: ScalarType, args: list[str]) -> str:
         """LLVM's intrinsic where there is one, else libm's function; beside lanes, what these call."""
@@ -131,7 +138,7 @@ class X86:
         return "\n".join([*functions, *declarations.values(), METADATA])
 
     def task(self, task: ir.Task, declarations: dict[str, str], slots: Layout, linkage: str = "") -> str:
-        e = Lanes(self, declarations)
+        e = Told(self, declarations) if self.tells else Lanes(self, declarations)
         e.families = task.families
         self.receive(e, slots)
         for array, offset in shared_layout(task.body)[0].items():
@@ -156,7 +163,7 @@ class X86:
         e = Emitter(self, declarations)
         self.receive(e, slots)
         given = "ptr %launch, ptr %params, ptr %shared, i64 0, i64 1"
-        Staying(e, resident, program, slots, given).run()
+        (StayingTold if self.tells else Staying)(e, resident, program, slots, given).run()
         return [*functions, function(e, resident.name)]
 
     def parallel(self, e: Lanes, task: ir.Task, loop: ir.For) -> None:
@@ -169,7 +176,7 @@ class X86:
         low, high = (
             e.let(f"udiv i64 {e.let(f'mul i64 {whole}, {edge}')}, {blocks}") for edge in ("%first", "%end")
         )
-        spread = spread_of(task)
+        spread = self.spread(task)
         e.workers = 1 if spread is None else spread.width
 
         def run() -> None:
@@ -180,7 +187,10 @@ class X86:
             else:
                 self.rows(e, loop, spread, begins, counts, low, high)
 
-        if task.bins:
+        if isinstance(e, Told):
+            with e.iterations_of(loop, begins, counts):
+                run()
+        elif task.bins:
             with_bins(e, task.bins, e.let(f"sub i64 {high}, {low}"), run)
         else:
             run()

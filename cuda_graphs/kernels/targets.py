@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from cuda_graphs._driver.choice import driver_info
+from cuda_graphs._driver.choice import driver_info, is_told_of_accesses
 from cuda_graphs._objects.device import Device
 from cuda_graphs._objects.kernel import Kernel
 from cuda_graphs.compiler.artifact import TaskInfo
@@ -142,13 +142,18 @@ def isa_of(version: tuple[int, int]) -> int:
     return max((isa for since, isa in ISA.items() if since <= version), default=min(ISA.values()))
 
 
+def x86_of_driver(fast_math: bool) -> X86:
+    """This CPU; code that tells of its accesses, where the host driver looks for bugs."""
+    return X86(fast_math, is_told_of_accesses())
+
+
 # By the driver's kind.
 TARGETS: dict[str, tuple[Callable[[bool], Any], Shape]] = {
     "cuda": (
         ptx_of_device,
         Shape(128, 128, gathering=Shape(512, 2048, waves=1), uneven=Shape(128, 128, waves=8)),
     ),
-    "host": (X86, Shape(block=1, share=128)),
+    "host": (x86_of_driver, Shape(block=1, share=128)),
 }
 
 

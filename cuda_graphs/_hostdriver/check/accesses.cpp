@@ -36,7 +36,9 @@ std::string bytes_text(std::size_t count) {
     return std::to_string(count) + (count == 1 ? " byte" : " bytes");
 }
 
-std::string triple(const std::array<std::uint32_t, 3>& place) {
+using Place = std::array<std::uint32_t, 3>;
+
+std::string triple(const Place& place) {
     return "(" + std::to_string(place[0]) + ", " + std::to_string(place[1]) + ", " + std::to_string(place[2]) + ")";
 }
 
@@ -44,21 +46,35 @@ std::string triple(const std::array<std::uint32_t, 3>& place) {
 struct Who {
     const Task* task;
     const KernelRun* run = nullptr;
-    std::array<std::uint32_t, 3> thread{}, block{};
+    Place thread{}, block{};
 };
 
-std::string name_of(const Who& who) {
+// What a remembered access is known by: of a loop's iteration its indices, else the block.
+const Place& remembered_place(const cgh_site& site, const Who& who) {
+    return site.axes != 0 ? who.thread : who.block;
+}
+
+// "thread of iteration (3, -1)": by the indices of the loop
+std::string iteration_text(const cgh_site& site, const Place& place) {
+    std::string text;
+    for (std::size_t i = 0; i < site.axes; ++i)
+        text += (i == 0 ? "" : ", ") + std::to_string(static_cast<std::int32_t>(place[i]));
+    return "thread of iteration " + (site.axes > 1 ? "(" + text + ")" : text);
+}
+
+std::string name_of(const Who& who, const cgh_site& site) {
     const std::string name = who.task != nullptr ? who.task->name() : "a kernel";
     if (who.run == nullptr) return name;
+    if (site.axes != 0) return name + ", " + iteration_text(site, who.thread);
     return name + ", block " + triple(who.block) + ", thread " + triple(who.thread);
 }
 
 // " at saxpy.cu:12 (st.global.f32, line 40 of the PTX)"; a copy is nowhere.
 std::string place_of(const cgh_site& site) {
     if (site.instruction == nullptr) return "";
-    const std::string ptx = std::string(site.instruction) + ", line " + std::to_string(site.ptx_line) + " of the PTX";
-    if (site.file == nullptr) return " at " + ptx;
-    return std::string(" at ") + site.file + ":" + std::to_string(site.line) + " (" + ptx + ")";
+    const std::string ptx = site.ptx_line != 0 ? ", line " + std::to_string(site.ptx_line) + " of the PTX" : "";
+    if (site.file == nullptr) return std::string(" at ") + site.instruction + ptx;
+    return std::string(" at ") + site.file + ":" + std::to_string(site.line) + " (" + site.instruction + ptx + ")";
 }
 
 std::string memory_text(const WatchedMemory& memory) {
@@ -94,7 +110,7 @@ WatchedMemory* memory_at(std::uintptr_t address, std::size_t bytes, const cgh_si
     if (is_there && (memory->live || !settings.memory)) return memory;  // with who freed it one may race
     *bad = settings.memory;
     if (settings.memory)
-        report_illegal_address(*who.task->context, std::string(kBy) + "memory: " + name_of(who) + " " + verb_of(site) +
+        report_illegal_address(*who.task->context, std::string(kBy) + "memory: " + name_of(who, site) + " " + verb_of(site) +
                                                        " " + bytes_text(bytes) + " at " + hex(address) + ", " +
                                                        where_is(address, bytes, memory) +
                                                        (site.instruction != nullptr ? "," : "") + place_of(site));
@@ -119,7 +135,7 @@ void check_written(const WatchedMemory& memory, std::uintptr_t address, std::siz
         const bool is_copy = site.instruction == nullptr;
         if (i < first + bytes && !(is_copy && std::any_of(written + first, written + first + bytes, is_true)))
             report(*who.task->context, "init " + who.task->name() + place_of(site),
-                   std::string(kBy) + "init: " + name_of(who) + " " + verb_of(site) + " " + bytes_text(bytes) + " at " +
+                   std::string(kBy) + "init: " + name_of(who, site) + " " + verb_of(site) + " " + bytes_text(bytes) + " at " +
                        hex(address) + " that nobody wrote: byte " + std::to_string(i) + " of the " +
                        memory_text(memory) + place_of(site));
     }
@@ -129,8 +145,11 @@ void check_written(const WatchedMemory& memory, std::uintptr_t address, std::siz
 // ---- races ----------------------------------------------------------------------------------------------------------
 
 std::string earlier_text(const Access& access) {
-    const std::string block = access.site->instruction != nullptr ? ", block " + triple(access.place) : "";
-    return access.task->name() + block + ", " + verb_of(*access.site) + " it" + place_of(*access.site);
+    const cgh_site& site = *access.site;
+    const std::string who = site.axes != 0                ? ", " + iteration_text(site, access.place)
+                            : site.instruction != nullptr ? ", block " + triple(access.place)
+                                                          : "";
+    return access.task->name() + who + ", " + verb_of(site) + " it" + place_of(site);
 }
 
 void check_race(WatchedMemory& memory, std::uintptr_t address, std::size_t bytes, const cgh_site& site, const Who& who,
@@ -140,13 +159,15 @@ void check_race(WatchedMemory& memory, std::uintptr_t address, std::size_t bytes
     const Access* const earlier = note_access(memory, address, bytes, site, block, &at);
     if (earlier == nullptr) return;
     const char* const remedy =
-        earlier->task == who.task
+        earlier->task == who.task && site.axes != 0
+            ? "Iterations of a parallel loop run in any order: use atomics, or another loop."
+        : earlier->task == who.task
             ? "Blocks of a kernel run in any order: use atomics, or another kernel."
             : "Nothing says which comes first: add an edge between the nodes, or an event between the streams.";
     report(*who.task->context,
            "race " + earlier->task->name() + place_of(*earlier->site) + who.task->name() + place_of(site),
            std::string(kBy) + "race: two accesses to byte " + std::to_string(at - memory.base) + " of the " +
-               memory_text(memory) + " race: " + name_of(who) + ", " + verb_of(site) + " it" + place_of(site) + "; " +
+               memory_text(memory) + " race: " + name_of(who, site) + ", " + verb_of(site) + " it" + place_of(site) + "; " +
                earlier_text(*earlier) + ". " + remedy);
 }
 
@@ -186,32 +207,39 @@ bool shared_is_fine(std::uintptr_t address, const cgh_site& site, const Who& who
     if ((offset <= size && site.bytes <= size - offset) || !settings.memory) return true;
     if (in_range(address, who.run->shared_around, who.run->shared_around_bytes)) return true;  // of the cluster
     report_illegal_address(*who.task->context,
-                           std::string(kBy) + "memory: " + name_of(who) + " " + verb_of(site) + " " +
+                           std::string(kBy) + "memory: " + name_of(who, site) + " " + verb_of(site) + " " +
                                bytes_text(site.bytes) + " at " + std::to_string(static_cast<std::int64_t>(offset)) +
                                " of shared memory, of which the block has " + bytes_text(size) + "," + place_of(site));
     return false;
 }
 
-void enter_block(KernelRun& run, const Who& who) {
+std::uint64_t number_of_block(const KernelRun& run, const cgh_site& site, const Place& block) {
+    if (site.axes != 0) return std::uint64_t{block[1]} << 32 | block[0];
     const std::uint32_t* const grid = run.dims->grid;
-    const std::uint64_t index = (std::uint64_t{who.block[2]} * grid[1] + who.block[1]) * grid[0] + who.block[0];
-    if (index == run.block_index) return;
+    return (std::uint64_t{block[2]} * grid[1] + block[1]) * grid[0] + block[0];
+}
+
+void enter_block(KernelRun& run, const cgh_site& site, const Who& who) {
+    const std::uint64_t index = number_of_block(run, site, who.block);
+    if (index == run.block_index && run.phase == run.block.phase) return;
     run.block_index = index;
     run.block = Block{};
     run.block.task = run.task;
     run.block.number = index;
-    run.block.place = who.block;
+    run.block.place = remembered_place(site, who);
+    run.block.phase = run.phase;
 }
 
 bool access_is_fine(std::uintptr_t address, const cgh_site& site, const Who& who, KernelRun& run) {
     if ((site.flags & CGH_SITE_SHARED) != 0) return shared_is_fine(address, site, who);
     const std::lock_guard<std::mutex> lock(check_mutex());
-    enter_block(run, who);
+    if ((site.flags & CGH_SITE_JOIN) != 0) ++run.phase;
+    enter_block(run, site, who);
     const bool strong = (site.flags & CGH_SITE_STRONG) != 0, after = (site.flags & CGH_SITE_AFTER) != 0;
     if (settings.race && strong && after) note_acquire(address, run.block);
     if (settings.race && !after && (strong || (site.flags & CGH_SITE_FENCE) != 0))
         note_release(address, site, run.block);
-    if (after || (site.flags & CGH_SITE_FENCE) != 0) return true;
+    if (after || (site.flags & (CGH_SITE_FENCE | CGH_SITE_JOIN)) != 0) return true;
     if (is_own(address, run)) return true;
     bool bad = false;
     WatchedMemory* const memory = memory_at(address, site.bytes, site, who, &bad);
@@ -223,8 +251,8 @@ bool access_is_fine(std::uintptr_t address, const cgh_site& site, const Who& who
 
 // ---- copies and fills -----------------------------------------------------------------------------------------------
 
-constexpr cgh_site kReads{nullptr, nullptr, 0, 0, 0, CGH_SITE_READ};
-constexpr cgh_site kWrites{nullptr, nullptr, 0, 0, 0, CGH_SITE_WRITE};
+constexpr cgh_site kReads{nullptr, nullptr, 0, 0, 0, CGH_SITE_READ, 0};
+constexpr cgh_site kWrites{nullptr, nullptr, 0, 0, 0, CGH_SITE_WRITE, 0};
 
 // A piece that is no memory of a device is the host's own.
 CUresult check_piece(const void* start, std::size_t bytes, const cgh_site& site, const Who& who, Block& block) {

@@ -57,6 +57,7 @@ struct KernelRun {
     std::size_t shared_around_bytes = 0;
     Block block;
     std::uint64_t block_index = UINT64_MAX;
+    std::uint32_t phase = 0;
 };
 
 // The service: ends the kernel at a bad address.

@@ -73,7 +73,7 @@ bool is_strong(const cgh_site& site) {
 
 // Is the earlier access complete, and known to be, when the block makes the later one?
 bool is_before(const Access& earlier, const Block& block) {
-    if (earlier.task == block.task && earlier.block == block.number) return true;
+    if (earlier.task == block.task && (earlier.block == block.number || earlier.phase < block.phase)) return true;
     if (earlier.task != block.task && comes_before(*earlier.task, *block.task)) return true;
     if (block.seen == nullptr) return false;
     const auto found = block.seen->find({earlier.task, earlier.block});
@@ -86,7 +86,7 @@ bool race(const Access& earlier, const cgh_site& site, const Block& block) {
 
 std::uint32_t number_of(Races& all, const cgh_site& site, Block& block) {
     std::uint32_t& number = block.accesses[&site];
-    if (number == 0) number = all.accesses.add({block.task, block.number, block.place, block.step, &site});
+    if (number == 0) number = all.accesses.add({block.task, block.number, block.place, block.phase, block.step, &site});
     return number;
 }
 

@@ -35,7 +35,8 @@ struct Block {
     const Task* task = nullptr;
     std::uint64_t number = 0;
     std::array<std::uint32_t, 3> place{};
-    std::uint32_t step = 1;  // counts what it released
+    std::uint32_t phase = 0;  // of the launch: one is complete when the next begins
+    std::uint32_t step = 1;   // counts what it released
     ProgressRef seen, released;
     std::unordered_map<const cgh_site*, std::uint32_t> accesses;  // of this step, by number
 };
@@ -45,6 +46,7 @@ struct Access {
     const Task* task;
     std::uint64_t block;
     std::array<std::uint32_t, 3> place;
+    std::uint32_t phase;
     std::uint32_t step;
     const cgh_site* site;
 };

@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Code for a driver that looks for bugs: it is told of each access before that happens (cgh_services.access).
+
+    call void @cgh_access(ptr %element, ptr @site3, i32 i, i32 j, i32 0, i32 number of the iteration, i32 its high half)
+    store float %v, ptr %element
+
+A site is a constant, cgh_site of _hostdriver/image_loader.h: what the access is, and where in the user's source. Each
+iteration of a parallel loop is somebody of its own, whichever of them one call runs, as each thread of a loop of blocks
+is. Nothing here is written as vectors, since each lane tells for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from . import ir
+from .lanes import Lanes
+from .llvm import Emitter
+from .resident import Staying
+
+__all__ = ["StayingTold", "Told"]
+
+# Bits of cgh_site.flags.
+READ, WRITE, STRONG, SHARED, JOIN = 1, 2, 4, 16, 128
+
+AXES = 3  # whose indices are told; of a loop with more, the number of the iteration
+ACCESSES = (ir.Load, ir.Store, ir.Atomic)
+Access = ir.Load | ir.Store | ir.Atomic
+
+
+class Told(Lanes):
+    """The code of a task."""
+
+    # The parallel loop without blocks that is around what is emitted; where its axes begin, and their lengths.
+    loop: ir.For | None = None
+    begins: list[str]
+    counts: list[str]
+
+    @contextmanager
+    def iterations_of(self, loop: ir.For, begins: list[str], counts: list[str]) -> Iterator[None]:
+        """While the body of a parallel loop is emitted."""
+        if not loop.blocks:
+            self.loop, self.begins, self.counts = loop, begins, counts
+        yield
+        self.loop = None
+
+    def statements(self, statements: list[ir.Statement]) -> None:
+        for statement in statements:
+            if isinstance(statement, ACCESSES):
+                self.tell(statement)
+            if isinstance(statement, ir.Last):
+                join(self)
+            super().statements([statement])
+
+    def tell(self, access: Access) -> None:
+        """Of an access that comes next."""
+        assert isinstance(access.array, ir.Array)
+        address = self.address(access.array, access.index)[1]
+        call(self, address, self.site(access), self.who(), self.block_number())
+
+    # Who
+
+    def who(self) -> list[str]:
+        """The indices of the iteration, or the number of the thread."""
+        if self.loop is None:
+            return ["0" if self.team is None or not self.team.thread else self.short_number(self.team.thread)]
+        if len(self.loop.axes) > AXES:
+            return [self.short_number(self.number())]
+        return [self.short_number(self.wide[axis.index]) for axis in self.loop.axes]
+
+    def block_number(self) -> tuple[str, str]:
+        """The iteration's number, as two halves; that of the block."""
+        if self.loop is None:
+            first = "%first" if self.team is None or not self.team.block else self.team.block
+            return self.short_number(first), "0"
+        number = self.number()
+        return self.short_number(number), self.short_number(self.let(f"lshr i64 {number}, 32"))
+
+    def number(self) -> str:
+        """Of the iteration, in 64 bits."""
+        assert self.loop is not None
+        found = "0"
+        for axis, begin, count in zip(self.loop.axes, self.begins, self.counts, strict=True):
+            step = self.let(f"sdiv i64 {self.let(f'sub i64 {self.wide[axis.index]}, {begin}')}, {axis.step}")
+            found = self.let(f"add i64 {self.let(f'mul i64 {found}, {count}')}, {step}")
+        return found
+
+    def short_number(self, register: str) -> str:
+        return self.let(f"trunc i64 {register} to i32")
+
+    # Where
+
+    def site(self, access: Access) -> str:
+        assert isinstance(access.array, ir.Array)
+        array, loc = access.array, access.loc
+        flags = FLAGS[type(access)] | (SHARED if array.space is ir.Space.SHARED else 0)
+        axes = 0 if self.loop is None else len(self.loop.axes)
+        file = "null" if loc is None else self.string(loc.file)
+        return site(self, file, self.string(words(access, array)), ir.line_of(loc), array.element.size, flags, axes if axes <= AXES else 1)
+
+
+class StayingTold(Staying):
+    """Tasks that stay: each comes after all of the one before."""
+
+    def task(self, task: ir.Task) -> None:
+        join(self.e)
+        super().task(task)
+
+
+def join(e: Emitter) -> None:
+    """Tell that all others have done what they do: what follows comes after it."""
+    call(e, "null", site(e, "null", "null", 0, 0, JOIN, 0), [], ("0", "0"))
+
+
+def call(e: Emitter, address: str, site: str, thread: list[str], block: tuple[str, str]) -> None:
+    numbers = [*thread, "0", "0"][:3] if thread else ["0"] * 3
+    parts = [("ptr", address), ("ptr", site), *(("i32", each) for each in (*numbers, *block, "0"))]
+    e.call_void("cgh_access", parts)
+
+
+FLAGS: dict[type, int] = {ir.Load: READ, ir.Store: WRITE, ir.Atomic: READ | WRITE | STRONG}
+
+
+def site(e: Emitter, file: str, words: str, line: int, size: int, flags: int, axes: int) -> str:
+    """The constant."""
+    numbers = ", ".join(f"i32 {each}" for each in (line, 0, size, flags, axes))
+    text = f"private constant {{ ptr, ptr, i32, i32, i32, i32, i32 }} {{ ptr {file}, ptr {words}, {numbers} }}"
+    key = f"site {text}"
+    if key not in e.declarations:
+        e.declare(key, f"@site{len(e.declarations)} = {text}")
+    return e.declarations[key].partition(" ")[0]
+
+
+def words(access: Access, array: ir.Array) -> str:
+    """What an access is, for reports."""
+    what = {ir.Load: "a load", ir.Store: "a store"}.get(type(access), f"an atomic {getattr(access, 'kind', '')}")
+    known = {ir.Space.PARAM: f" of `{array.path}`", ir.Space.SHARED: " of shared memory"}
+    return what + known.get(array.space, "")
