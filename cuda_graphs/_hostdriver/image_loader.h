@@ -144,7 +144,7 @@ enum {
     CGH_SITE_SHARED = 16,  // shared memory; others may be any
     CGH_SITE_FENCE = 32,   // no access
     CGH_SITE_AFTER = 64,   // a strong access that has happened
-    CGH_SITE_JOIN = 128,   // no access: whatever the launch did so far is complete, and comes before what this call does
+    CGH_SITE_JOIN = 128,  // no access: whatever the launch did so far is complete, and comes before what this call does
 };
 
 enum {

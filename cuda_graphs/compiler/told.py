@@ -96,6 +96,8 @@ class Told(Lanes):
         assert isinstance(access.array, ir.Array)
         array, loc = access.array, access.loc
         flags = FLAGS[type(access)] | (SHARED if array.space is ir.Space.SHARED else 0)
+        if array.space is ir.Space.TEMP and array.shape is None:  # a stack, which iterations of one worker share
+            flags |= STRONG
         axes = 0 if self.loop is None else len(self.loop.axes)
         file = "null" if loc is None else self.string(loc.file)
         return site(self, file, self.string(words(access, array)), ir.line_of(loc), array.element.size, flags, axes if axes <= AXES else 1)

@@ -24,6 +24,7 @@ from cuda_graphs._objects.stream cimport Stream
 from cuda_graphs.kernels.ndarray cimport key_of, of_buffer
 from cuda_graphs.kernels.reading cimport Reading
 
+from cuda_graphs._driver.choice import is_told_of_accesses
 from cuda_graphs._objects.buffer import Buffer as BufferType
 from cuda_graphs.compiler import annotations
 from cuda_graphs.compiler.signature import BY_DTYPE, array_spec
@@ -180,7 +181,8 @@ cdef bint is_host(object array) except -1:
     return not hasattr(array, "__dlpack_device__") or array.__dlpack_device__()[0] in (kDLCPU, kDLCUDAHost)
 
 
-# Whether the device uses any memory of the process, as the host driver does; None: nobody has asked. Tests say no.
+# Whether the device uses any memory of the process, as the host driver does unless it looks for bugs, such as accesses
+# to such memory; None: nobody has asked. Tests say no.
 all_is_reached = None
 
 
@@ -189,7 +191,8 @@ cdef bint is_reached(CUdeviceptr address) except -1:
     global all_is_reached
     if all_is_reached is None:
         ensure_driver()
-        all_is_reached = bool(current_device().properties.direct_managed_mem_access_from_host)
+        reaches_all = bool(current_device().properties.direct_managed_mem_access_from_host)
+        all_is_reached = reaches_all and not is_told_of_accesses()
     return all_is_reached or is_known_memory(address)
 
 

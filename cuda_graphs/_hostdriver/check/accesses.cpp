@@ -110,33 +110,29 @@ WatchedMemory* memory_at(std::uintptr_t address, std::size_t bytes, const cgh_si
     if (is_there && (memory->live || !settings.memory)) return memory;  // with who freed it one may race
     *bad = settings.memory;
     if (settings.memory)
-        report_illegal_address(*who.task->context, std::string(kBy) + "memory: " + name_of(who, site) + " " + verb_of(site) +
-                                                       " " + bytes_text(bytes) + " at " + hex(address) + ", " +
-                                                       where_is(address, bytes, memory) +
+        report_illegal_address(*who.task->context, std::string(kBy) + "memory: " + name_of(who, site) + " " +
+                                                       verb_of(site) + " " + bytes_text(bytes) + " at " + hex(address) +
+                                                       ", " + where_is(address, bytes, memory) +
                                                        (site.instruction != nullptr ? "," : "") + place_of(site));
     return nullptr;
 }
 
 // ---- reads of what nobody wrote -------------------------------------------------------------------------------------
 
-bool is_true(bool written) {
-    return written;
-}
-
-void check_written(const WatchedMemory& memory, std::uintptr_t address, std::size_t bytes, const cgh_site& site,
+void check_written(WatchedMemory& memory, std::uintptr_t address, std::size_t bytes, const cgh_site& site,
                    const Who& who) {
     bool* const written = memory.written.as<bool>();
     if (written == nullptr || memory.anybody_may_have_written) return;
     const std::size_t first = address - memory.base;
     if ((site.flags & CGH_SITE_READ) != 0) {
         std::size_t i = first;
-        while (i < first + bytes && written[i]) ++i;
+        while (i < first + bytes && memory.is_written(i)) ++i;
         // Copies may take more along than anybody wrote or will read, as long as there is something in it.
         const bool is_copy = site.instruction == nullptr;
-        if (i < first + bytes && !(is_copy && std::any_of(written + first, written + first + bytes, is_true)))
+        if (i < first + bytes && !(is_copy && memory.any_written(first, bytes)))
             report(*who.task->context, "init " + who.task->name() + place_of(site),
-                   std::string(kBy) + "init: " + name_of(who, site) + " " + verb_of(site) + " " + bytes_text(bytes) + " at " +
-                       hex(address) + " that nobody wrote: byte " + std::to_string(i) + " of the " +
+                   std::string(kBy) + "init: " + name_of(who, site) + " " + verb_of(site) + " " + bytes_text(bytes) +
+                       " at " + hex(address) + " that nobody wrote: byte " + std::to_string(i) + " of the " +
                        memory_text(memory) + place_of(site));
     }
     if ((site.flags & CGH_SITE_WRITE) != 0) std::fill(written + first, written + first + bytes, true);
@@ -167,8 +163,8 @@ void check_race(WatchedMemory& memory, std::uintptr_t address, std::size_t bytes
     report(*who.task->context,
            "race " + earlier->task->name() + place_of(*earlier->site) + who.task->name() + place_of(site),
            std::string(kBy) + "race: two accesses to byte " + std::to_string(at - memory.base) + " of the " +
-               memory_text(memory) + " race: " + name_of(who, site) + ", " + verb_of(site) + " it" + place_of(site) + "; " +
-               earlier_text(*earlier) + ". " + remedy);
+               memory_text(memory) + " race: " + name_of(who, site) + ", " + verb_of(site) + " it" + place_of(site) +
+               "; " + earlier_text(*earlier) + ". " + remedy);
 }
 
 // ---- kernels --------------------------------------------------------------------------------------------------------
@@ -223,11 +219,8 @@ void enter_block(KernelRun& run, const cgh_site& site, const Who& who) {
     const std::uint64_t index = number_of_block(run, site, who.block);
     if (index == run.block_index && run.phase == run.block.phase) return;
     run.block_index = index;
-    run.block = Block{};
     run.block.task = run.task;
-    run.block.number = index;
-    run.block.place = remembered_place(site, who);
-    run.block.phase = run.phase;
+    run.block.become(index, remembered_place(site, who), run.phase);
 }
 
 bool access_is_fine(std::uintptr_t address, const cgh_site& site, const Who& who, KernelRun& run) {
@@ -271,12 +264,12 @@ CUresult check_piece(const void* start, std::size_t bytes, const cgh_site& site,
 void copy_written(const void* to, const void* from, std::size_t bytes) {
     const auto source = reinterpret_cast<std::uintptr_t>(from), target = reinterpret_cast<std::uintptr_t>(to);
     MemoryWatch& watch = MemoryWatch::get();
-    const WatchedMemory *const out = watch.holding(target), *const in = watch.holding(source);
-    if (in == nullptr || out == nullptr || in->anybody_may_have_written) return;
-    const bool* const known = in->written.as<bool>();
-    bool* const kept = out->written.as<bool>();
-    if (known != nullptr && kept != nullptr)
-        std::memmove(kept + (target - out->base), known + (source - in->base), bytes);
+    WatchedMemory *const in = watch.holding(source), *const out = watch.holding(target);
+    bool* const kept = out != nullptr ? out->written.as<bool>() : nullptr;
+    if (in == nullptr || kept == nullptr) return;
+    std::vector<bool> known(bytes);  // the two may overlap
+    for (std::size_t i = 0; i < bytes; ++i) known[i] = in->is_written(source - in->base + i);
+    std::copy(known.begin(), known.end(), kept + (target - out->base));
 }
 
 Block block_of(const Task* task) {

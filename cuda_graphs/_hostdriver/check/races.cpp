@@ -32,12 +32,19 @@ class Numbered {
 
 using Readers = std::vector<std::uint32_t>;  // numbers of accesses
 
+struct HashOfReaders {
+    std::size_t operator()(const Readers& readers) const {
+        std::size_t hash = 0;
+        for (const std::uint32_t reader : readers) hash = (hash ^ reader) * 0x9e3779b97f4a7c15;
+        return hash ^ hash >> 32;
+    }
+};
+
 struct Races {
     Numbered<Access> accesses;
     Numbered<Readers> sets;
-    std::map<Readers, std::uint32_t> set_numbers;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> joined;  // readers and a further one
-    std::unordered_map<std::uintptr_t, ProgressRef> released;                 // by address
+    std::unordered_map<Readers, std::uint32_t, HashOfReaders> set_numbers;
+    std::unordered_map<std::uintptr_t, ProgressRef> released;  // by address
     std::uint64_t epoch = 0;
 };
 
@@ -52,7 +59,6 @@ void forget_if_over(Races& all) {
     all.accesses.forget();
     all.sets.forget();
     all.set_numbers.clear();
-    all.joined.clear();
     all.released.clear();
 }
 
@@ -85,15 +91,25 @@ bool race(const Access& earlier, const cgh_site& site, const Block& block) {
 }
 
 std::uint32_t number_of(Races& all, const cgh_site& site, Block& block) {
-    std::uint32_t& number = block.accesses[&site];
-    if (number == 0) number = all.accesses.add({block.task, block.number, block.place, block.phase, block.step, &site});
-    return number;
+    Block::Noted& noted = block.accesses[&site];
+    if (noted.when != block.now)
+        noted = {block.now, all.accesses.add({block.task, block.number, block.place, block.phase, block.step, &site})};
+    return noted.number;
 }
 
-Readers readers_of(const Races& all, std::uint32_t readers) {
-    if ((readers & kSet) == 0) return all.accesses.find(readers) != nullptr ? Readers{readers} : Readers{};
+// Some numbers, where they are.
+struct Numbers {
+    const std::uint32_t* first;
+    std::size_t count;
+    const std::uint32_t* begin() const { return first; }
+    const std::uint32_t* end() const { return first + count; }
+};
+
+// `readers` lives as long as what is returned.
+Numbers readers_of(const Races& all, const std::uint32_t& readers) {
+    if ((readers & kSet) == 0) return {&readers, all.accesses.find(readers) != nullptr ? 1u : 0u};
     const Readers* const found = all.sets.find(readers & ~kSet);
-    return found != nullptr ? *found : Readers{};
+    return found != nullptr ? Numbers{found->data(), found->size()} : Numbers{nullptr, 0};
 }
 
 std::uint32_t number_of(Races& all, const Readers& readers) {
@@ -106,12 +122,13 @@ std::uint32_t number_of(Races& all, const Readers& readers) {
 // The readers, and a further one of `block`.
 std::uint32_t with_reader(Races& all, std::uint32_t readers, std::uint32_t further, const Block& block) {
     if (readers == further) return readers;
-    std::uint32_t& known = all.joined[{readers, further}];
-    if (known != 0) return known;
+    const Numbers before = readers_of(all, readers);
+    if (before.count == 0) return further;
     Readers kept;
     unsigned alike = 0;
     const bool strong = is_strong(*all.accesses.find(further)->site);
-    for (const std::uint32_t reader : readers_of(all, readers)) {
+    for (const std::uint32_t reader : before) {
+        if (reader == further) return readers;
         const Access& access = *all.accesses.find(reader);
         const bool was_strong = is_strong(*access.site);
         // Whoever races with it races with the new one, too.
@@ -119,8 +136,9 @@ std::uint32_t with_reader(Races& all, std::uint32_t readers, std::uint32_t furth
         alike += access.task == block.task && was_strong == strong;
         kept.push_back(reader);
     }
+    if (alike >= 2 && kept.size() == before.count) return readers;
     if (alike < 2) kept.push_back(further);
-    return known = number_of(all, kept);
+    return number_of(all, kept);
 }
 
 }  // namespace
@@ -172,7 +190,7 @@ void note_release(std::uintptr_t address, const cgh_site& site, Block& block) {
         auto progress = block.seen != nullptr ? std::make_shared<Progress>(*block.seen) : std::make_shared<Progress>();
         (*progress)[{block.task, block.number}] = block.step++;
         block.released = std::move(progress);
-        block.accesses.clear();
+        ++block.now;
     }
     if ((site.flags & CGH_SITE_WRITE) != 0 && block.released != nullptr)
         all.released[address] = merged(all.released[address], block.released);

@@ -38,7 +38,23 @@ struct Block {
     std::uint32_t phase = 0;  // of the launch: one is complete when the next begins
     std::uint32_t step = 1;   // counts what it released
     ProgressRef seen, released;
-    std::unordered_map<const cgh_site*, std::uint32_t> accesses;  // of this step, by number
+    // What it does at each site, by number, and when that was noted: in this step, or before it or another block.
+    struct Noted {
+        std::uint64_t when = 0;
+        std::uint32_t number = 0;
+    };
+    std::unordered_map<const cgh_site*, Noted> accesses;
+    std::uint64_t now = 1;
+
+    // Becomes another one, of the same task.
+    void become(std::uint64_t other, const std::array<std::uint32_t, 3>& its_place, std::uint32_t its_phase) {
+        number = other;
+        place = its_place;
+        phase = its_phase;
+        step = 1;
+        seen = released = nullptr;
+        ++now;
+    }
 };
 
 // An access that is remembered.

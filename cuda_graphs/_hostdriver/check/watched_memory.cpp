@@ -41,6 +41,28 @@ const char* origin_of(const Allocation& allocation) {
     return "";
 }
 
+// Of the 8 bytes at a multiple of 8: the finalizer of SplitMix64 (check/random_order.cpp).
+std::uint64_t pattern_at(std::uintptr_t address) {
+    std::uint64_t z = address * 0x9e3779b97f4a7c15ULL;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    return z ^ (z >> 27);
+}
+
+// Memory begins at a multiple of 8. What is behind the last one does not show it, and so counts as written.
+void show_pattern(std::uintptr_t base, std::size_t size) {
+    for (std::uintptr_t at = base; at + sizeof(std::uint64_t) <= base + size; at += sizeof(std::uint64_t)) {
+        const std::uint64_t pattern = pattern_at(at);
+        std::memcpy(reinterpret_cast<void*>(at), &pattern, sizeof pattern);
+    }
+}
+
+bool shows_pattern(std::uintptr_t address) {
+    const std::uintptr_t at = address / sizeof(std::uint64_t) * sizeof(std::uint64_t);  // pages end there too
+    std::uint64_t found = 0;
+    std::memcpy(&found, reinterpret_cast<const void*>(at), sizeof found);
+    return found == pattern_at(at);
+}
+
 }  // namespace
 
 Pages::Pages(std::size_t bytes) : bytes_(bytes) {
@@ -61,7 +83,20 @@ WatchedMemory::WatchedMemory(std::uintptr_t its_base, std::size_t its_size, cons
       host_may_write(host_writes),
       is_ours(ours),
       touched(settings.race ? its_size * sizeof(Touched) : 0),
-      written(settings.init && !host_writes ? its_size : 0) {}
+      written(settings.init && (!host_writes || ours) ? its_size : 0) {}
+
+bool WatchedMemory::is_written(std::size_t offset) {
+    bool* const known = written.as<bool>();
+    if (known == nullptr || anybody_may_have_written || known[offset]) return true;
+    if (!host_may_write || shows_pattern(base + offset)) return false;
+    return known[offset] = true;
+}
+
+bool WatchedMemory::any_written(std::size_t offset, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; ++i)
+        if (is_written(offset + i)) return true;
+    return false;
+}
 
 MemoryWatch& MemoryWatch::get() {
     static auto* const watch = new MemoryWatch;  // never destroyed: work may run until the process ends
@@ -82,6 +117,7 @@ void MemoryWatch::appears(std::uintptr_t base, std::size_t size, const char* ori
                           bool is_ours) {
     vanishes(base, size);
     if (settings.init && !host_may_write) std::memset(reinterpret_cast<void*>(base), kPoison, size);
+    if (settings.init && host_may_write && is_ours) show_pattern(base, size);
     all_.emplace(std::piecewise_construct, std::forward_as_tuple(base),
                  std::forward_as_tuple(base, size, origin, host_may_write, is_ours));
 }

@@ -5,6 +5,9 @@
 // who read it since. Memory that was freed is poisoned, held back for a while, and known as freed until its addresses
 // are used again.
 //
+// Where the host writes without being seen, memory begins with a pattern that depends on the address: what does not
+// show it any more was written. Memory that is not the driver's own, and variables of modules, count as written.
+//
 // Shadows are pages that appear when they are touched. Everything here is guarded by check_mutex().
 #ifndef CUDA_GRAPHS_HOSTDRIVER_CHECK_WATCHED_MEMORY_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_CHECK_WATCHED_MEMORY_HPP
@@ -52,7 +55,7 @@ struct WatchedMemory {
     const std::uintptr_t base;
     const std::size_t size;
     const char* const origin;   // the call that made it
-    const bool host_may_write;  // and nobody sees it do so: all of it counts as written
+    const bool host_may_write;  // and nobody sees it do so
     const bool is_ours;         // the driver's own, which it gives back
     bool live = true;
     bool anybody_may_have_written = false;  // code ran that does not tell
@@ -61,6 +64,10 @@ struct WatchedMemory {
     Pages written;  // one bool a byte, where reads of what nobody wrote are
     // The bytes that were touched at all.
     std::size_t first_touched = SIZE_MAX, end_touched = 0;
+
+    // Whether somebody wrote a byte, as far as is known.
+    bool is_written(std::size_t offset);
+    bool any_written(std::size_t offset, std::size_t bytes);
 
     bool holds(std::uintptr_t address, std::size_t bytes) const {
         return address - base <= size && bytes <= size - (address - base);
