@@ -129,7 +129,6 @@ typedef struct cgh_site {
     const char* instruction;  // e.g. "ld.global.f32"
     uint32_t line;            // of the file; 0: not known
     uint32_t ptx_line;        // 0: it comes from no PTX
-    uint32_t bytes;
     uint32_t flags;
     // Of the parallel loop around it, of whose iterations each is a block of its own, up to 3: the indices are told in
     // place of the thread, the number of the iteration (low and high half) in place of the block. 0: there is none.
@@ -172,8 +171,8 @@ typedef struct cgh_services {
     uint64_t (*globaltimer)(void);  // nanoseconds
     // For code that `wants` asks for. An access of a thread, before it happens (and of an atomic one again after it),
     // or a fence, which has no address. Does not return where the address is nobody's memory.
-    void (*access)(const void* address, const cgh_site* site, uint32_t thread_x, uint32_t thread_y, uint32_t thread_z,
-                   uint32_t block_x, uint32_t block_y, uint32_t block_z);
+    void (*access)(const void* address, uint64_t bytes, const cgh_site* site, uint32_t thread_x, uint32_t thread_y,
+                   uint32_t thread_z, uint32_t block_x, uint32_t block_y, uint32_t block_z);
     // The numbers of the threads of a block, in the order in which they are to run until their next barrier; valid
     // until the next call.
     const uint32_t* (*order)(uint32_t threads);

@@ -204,14 +204,9 @@ class ModuleLowering:
             required_cluster=_extents(function, "reqnctapercluster"),
             ptx_version=architecture(self.module),
             binary_version=DEVICE_ARCHITECTURE,
-            tells_accesses=int(self.wants.accesses and not self._copies_in_bulk()),
+            tells_accesses=int(self.wants.accesses),
         )
         return info, text
-
-    def _copies_in_bulk(self) -> bool:
-        """Whether there are copies whose size is only known when they run: those are not told of."""
-        bodies = (function.body or () for function in self.module.functions.values())
-        return any(getattr(ins, "opcode", "").startswith("cp.async.bulk") for body in bodies for ins in body)
 
     def _variable(self, variable: Variable) -> str:
         """`@"g.tab" = global <{ [8 x i8], i64 }> <{ ... }>, align 8`; addresses split the bytes into pieces."""

@@ -4,7 +4,7 @@
 threads of a block in an order that it chooses. Each access has a site, a constant of the module (`cgh_site`), which
 says what is accessed and where in the program that is.
 
-    call void access(ptr address, ptr @site.3, i32 tid.x .. tid.z, i32 ctaid.x .. ctaid.z)
+    call void access(ptr address, i64 4, ptr @site.3, i32 tid.x .. tid.z, i32 ctaid.x .. ctaid.z)
     store float %v, ptr address
 """
 
@@ -50,13 +50,13 @@ class Sites:
     def text(self) -> str:
         return "\n".join(self.lines)
 
-    def site(self, file: str, line: int, ptx_line: int, opcode: str, size: int, flags: int) -> str:
-        key = (file, line, ptx_line, opcode, size, flags)
+    def site(self, file: str, line: int, ptx_line: int, opcode: str, flags: int) -> str:
+        key = (file, line, ptx_line, opcode, flags)
         if key not in self.known:
             name = self.known[key] = f"@site.{len(self.known)}"
-            numbers = ", ".join(f"i32 {n}" for n in (line, ptx_line, size, flags, 0))
+            numbers = ", ".join(f"i32 {n}" for n in (line, ptx_line, flags, 0))
             fields = f"ptr {self._constant(file)}, ptr {self._constant(opcode)}, {numbers}"
-            self.lines.append(f"{name} = private constant {{ ptr, ptr, i32, i32, i32, i32, i32 }} {{ {fields} }}")
+            self.lines.append(f"{name} = private constant {{ ptr, ptr, i32, i32, i32, i32 }} {{ {fields} }}")
         return self.known[key]
 
     def _constant(self, text: str) -> str:
@@ -70,13 +70,14 @@ class Sites:
         return self.texts[text]
 
 
-def tell(f: FunctionLowering, pointer: str, size: int, flags: int) -> None:
-    """Tell the driver of an access by the instruction that is lowered; a fence has no address."""
+def tell(f: FunctionLowering, pointer: str, size: int | str, flags: int) -> None:
+    """Tell the driver of an access by the instruction that is lowered; a fence has no address. `size` may be a register
+    of 64 bits."""
     ins = f.instruction
     if not f.module.wants.accesses or ins is None:
         return
     number, line = ins.place or (0, 0)
     file = f.module.module.files.get(number, "")
-    site = f.module.sites.site(file, line, ins.line, ins.opcode, size, flags)
-    values = [f"ptr {pointer}", f"ptr {site}", *(f"i32 {f.hidden(name)}" for name in PLACE)]
+    site = f.module.sites.site(file, line, ins.line, ins.opcode, flags)
+    values = [f"ptr {pointer}", f"i64 {size}", f"ptr {site}", *(f"i32 {f.hidden(name)}" for name in PLACE)]
     f.lines.append(f.module.prelude.service_call("", "access", "void", ", ".join(values)))

@@ -38,7 +38,6 @@ class CpuTeam(Team):
     def __init__(self, e: Emitter, loop: ir.For) -> None:
         super().__init__(e, loop)
         self.arrays: dict[ir.Local, str] = {}
-        self.thread = ""  # number of the thread, in 64 bits; "" outside of regions
         self.size = str(loop.blocks)  # threads of this block
 
     def run(self, low: str, high: str) -> None:

@@ -38,8 +38,8 @@ PARALLEL = "!0"  # the access group of memory that iterations do not share
 
 @dataclass(frozen=True)
 class X86:
-    """The CPU of this process. `fast_math` allows contraction and reassociation; where bugs are looked for, code `tells`
-    the driver of each access (told.py)."""
+    """The CPU of this process. `fast_math` allows contraction and reassociation. Where bugs are looked for, code
+    `tells` the driver of each access (told.py)."""
 
     fast_math: bool = False
     tells: bool = False

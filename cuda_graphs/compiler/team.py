@@ -24,6 +24,7 @@ class Team(ABC):
     alone   nobody else is in the block's shared memory at the same time
     outer   how many of the loop's axes say which block it is; 0: blocks may have fewer threads than they could
     block   number of the block, in 64 bits
+    thread  number of the thread, where one after the other executes a region, in 64 bits; elsewhere ""
     """
 
     alone: ClassVar[bool]
@@ -31,7 +32,7 @@ class Team(ABC):
     def __init__(self, e: Emitter, loop: ir.For) -> None:
         self.e, self.loop, self.outer = e, loop, loop.block_axes()
         self.begins, self.counts, self.total = e.trips(loop)
-        self.block = ""
+        self.block = self.thread = ""
         e.team = self
 
     @abstractmethod

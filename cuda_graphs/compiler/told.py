@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Code for a driver that looks for bugs: it is told of each access before that happens (cgh_services.access).
 
-    call void @cgh_access(ptr %element, ptr @site3, i32 i, i32 j, i32 0, i32 number of the iteration, i32 its high half)
+    call void @cgh_access(ptr %element, i64 4, ptr @site3, i32 i, i32 j, i32 0, i32 number, i32 its high half, i32 0)
     store float %v, ptr %element
 
 A site is a constant, cgh_site of _hostdriver/image_loader.h: what the access is, and where in the user's source. Each
@@ -34,7 +34,7 @@ class Told(Lanes):
     """The code of a task."""
 
     # The parallel loop without blocks that is around what is emitted; where its axes begin, and their lengths.
-    loop: ir.For | None = None
+    spread_out: ir.For | None = None
     begins: list[str]
     counts: list[str]
 
@@ -42,9 +42,9 @@ class Told(Lanes):
     def iterations_of(self, loop: ir.For, begins: list[str], counts: list[str]) -> Iterator[None]:
         """While the body of a parallel loop is emitted."""
         if not loop.blocks:
-            self.loop, self.begins, self.counts = loop, begins, counts
+            self.spread_out, self.begins, self.counts = loop, begins, counts
         yield
-        self.loop = None
+        self.spread_out = None
 
     def statements(self, statements: list[ir.Statement]) -> None:
         for statement in statements:
@@ -58,21 +58,21 @@ class Told(Lanes):
         """Of an access that comes next."""
         assert isinstance(access.array, ir.Array)
         address = self.address(access.array, access.index)[1]
-        call(self, address, self.site(access), self.who(), self.block_number())
+        call(self, address, access.array.element.size, self.site(access), self.who(), self.block_number())
 
     # Who
 
     def who(self) -> list[str]:
         """The indices of the iteration, or the number of the thread."""
-        if self.loop is None:
+        if self.spread_out is None:
             return ["0" if self.team is None or not self.team.thread else self.short_number(self.team.thread)]
-        if len(self.loop.axes) > AXES:
+        if len(self.spread_out.axes) > AXES:
             return [self.short_number(self.number())]
-        return [self.short_number(self.wide[axis.index]) for axis in self.loop.axes]
+        return [self.short_number(self.wide[axis.index]) for axis in self.spread_out.axes]
 
     def block_number(self) -> tuple[str, str]:
         """The iteration's number, as two halves; that of the block."""
-        if self.loop is None:
+        if self.spread_out is None:
             first = "%first" if self.team is None or not self.team.block else self.team.block
             return self.short_number(first), "0"
         number = self.number()
@@ -80,9 +80,9 @@ class Told(Lanes):
 
     def number(self) -> str:
         """Of the iteration, in 64 bits."""
-        assert self.loop is not None
+        assert self.spread_out is not None
         found = "0"
-        for axis, begin, count in zip(self.loop.axes, self.begins, self.counts, strict=True):
+        for axis, begin, count in zip(self.spread_out.axes, self.begins, self.counts, strict=True):
             step = self.let(f"sdiv i64 {self.let(f'sub i64 {self.wide[axis.index]}, {begin}')}, {axis.step}")
             found = self.let(f"add i64 {self.let(f'mul i64 {found}, {count}')}, {step}")
         return found
@@ -96,11 +96,15 @@ class Told(Lanes):
         assert isinstance(access.array, ir.Array)
         array, loc = access.array, access.loc
         flags = FLAGS[type(access)] | (SHARED if array.space is ir.Space.SHARED else 0)
-        if array.space is ir.Space.TEMP and array.shape is None:  # a stack, which iterations of one worker share
+        if (
+            array.space is ir.Space.TEMP and array.shape is None
+        ):  # a stack, which iterations of one worker share
             flags |= STRONG
-        axes = 0 if self.loop is None else len(self.loop.axes)
+        axes = 0 if self.spread_out is None else len(self.spread_out.axes)
         file = "null" if loc is None else self.string(loc.file)
-        return site(self, file, self.string(words(access, array)), ir.line_of(loc), array.element.size, flags, axes if axes <= AXES else 1)
+        return site(
+            self, file, self.string(words(access, array)), ir.line_of(loc), flags, axes if axes <= AXES else 1
+        )
 
 
 class StayingTold(Staying):
@@ -113,22 +117,27 @@ class StayingTold(Staying):
 
 def join(e: Emitter) -> None:
     """Tell that all others have done what they do: what follows comes after it."""
-    call(e, "null", site(e, "null", "null", 0, 0, JOIN, 0), [], ("0", "0"))
+    call(e, "null", 0, site(e, "null", "null", 0, JOIN, 0), [], ("0", "0"))
 
 
-def call(e: Emitter, address: str, site: str, thread: list[str], block: tuple[str, str]) -> None:
+def call(e: Emitter, address: str, size: int, site: str, thread: list[str], block: tuple[str, str]) -> None:
     numbers = [*thread, "0", "0"][:3] if thread else ["0"] * 3
-    parts = [("ptr", address), ("ptr", site), *(("i32", each) for each in (*numbers, *block, "0"))]
+    parts = [
+        ("ptr", address),
+        ("i64", str(size)),
+        ("ptr", site),
+        *(("i32", each) for each in (*numbers, *block, "0")),
+    ]
     e.call_void("cgh_access", parts)
 
 
 FLAGS: dict[type, int] = {ir.Load: READ, ir.Store: WRITE, ir.Atomic: READ | WRITE | STRONG}
 
 
-def site(e: Emitter, file: str, words: str, line: int, size: int, flags: int, axes: int) -> str:
+def site(e: Emitter, file: str, words: str, line: int, flags: int, axes: int) -> str:
     """The constant."""
-    numbers = ", ".join(f"i32 {each}" for each in (line, 0, size, flags, axes))
-    text = f"private constant {{ ptr, ptr, i32, i32, i32, i32, i32 }} {{ ptr {file}, ptr {words}, {numbers} }}"
+    numbers = ", ".join(f"i32 {each}" for each in (line, 0, flags, axes))
+    text = f"private constant {{ ptr, ptr, i32, i32, i32, i32 }} {{ ptr {file}, ptr {words}, {numbers} }}"
     key = f"site {text}"
     if key not in e.declarations:
         e.declare(key, f"@site{len(e.declarations)} = {text}")
@@ -137,6 +146,8 @@ def site(e: Emitter, file: str, words: str, line: int, size: int, flags: int, ax
 
 def words(access: Access, array: ir.Array) -> str:
     """What an access is, for reports."""
-    what = {ir.Load: "a load", ir.Store: "a store"}.get(type(access), f"an atomic {getattr(access, 'kind', '')}")
+    what = {ir.Load: "a load", ir.Store: "a store"}.get(
+        type(access), f"an atomic {getattr(access, 'kind', '')}"
+    )
     known = {ir.Space.PARAM: f" of `{array.path}`", ir.Space.SHARED: " of shared memory"}
     return what + known.get(array.space, "")

@@ -34,8 +34,8 @@ class Site(ctypes.Structure):
         ("instruction", ctypes.c_char_p),
         ("line", ctypes.c_uint32),
         ("ptx_line", ctypes.c_uint32),
-        ("bytes", ctypes.c_uint32),
         ("flags", ctypes.c_uint32),
+        ("axes", ctypes.c_uint32),
     ]
 
 
@@ -62,7 +62,12 @@ class Services:
         ("scratch", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)),
         ("clock64", ctypes.CFUNCTYPE(ctypes.c_uint64)),
         ("globaltimer", ctypes.CFUNCTYPE(ctypes.c_uint64)),
-        ("access", ctypes.CFUNCTYPE(None, ctypes.c_uint64, ctypes.POINTER(Site), *[ctypes.c_uint32] * 6)),
+        (
+            "access",
+            ctypes.CFUNCTYPE(
+                None, ctypes.c_uint64, ctypes.c_uint64, ctypes.POINTER(Site), *[ctypes.c_uint32] * 6
+            ),
+        ),
         ("order", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_uint32)),
     )
 
@@ -102,9 +107,9 @@ class Services:
         self.buffers.append(ctypes.create_string_buffer(size + 64))
         return -(-ctypes.addressof(self.buffers[-1]) // 64) * 64
 
-    def access(self, address: int, site, *place: int) -> None:
+    def access(self, address: int, size: int, site, *place: int) -> None:
         found = site.contents
-        named = (found.file, found.line, found.ptx_line, found.instruction.decode(), found.bytes, found.flags)
+        named = (found.file, found.line, found.ptx_line, found.instruction.decode(), size, found.flags)
         self.accesses.append((address, named, place[:3], place[3:]))
 
     def order(self, threads: int) -> int:

@@ -197,14 +197,14 @@ bool is_own(std::uintptr_t address, const KernelRun& run) {
 }
 
 // False: the kernel ends here.
-bool shared_is_fine(std::uintptr_t address, const cgh_site& site, const Who& who) {
+bool shared_is_fine(std::uintptr_t address, std::size_t bytes, const cgh_site& site, const Who& who) {
     const auto start = reinterpret_cast<std::uintptr_t>(who.run->shared);
     const std::size_t size = who.run->shared_bytes, offset = address - start;
-    if ((offset <= size && site.bytes <= size - offset) || !settings.memory) return true;
+    if ((offset <= size && bytes <= size - offset) || !settings.memory) return true;
     if (in_range(address, who.run->shared_around, who.run->shared_around_bytes)) return true;  // of the cluster
     report_illegal_address(*who.task->context,
                            std::string(kBy) + "memory: " + name_of(who, site) + " " + verb_of(site) + " " +
-                               bytes_text(site.bytes) + " at " + std::to_string(static_cast<std::int64_t>(offset)) +
+                               bytes_text(bytes) + " at " + std::to_string(static_cast<std::int64_t>(offset)) +
                                " of shared memory, of which the block has " + bytes_text(size) + "," + place_of(site));
     return false;
 }
@@ -223,8 +223,8 @@ void enter_block(KernelRun& run, const cgh_site& site, const Who& who) {
     run.block.become(index, remembered_place(site, who), run.phase);
 }
 
-bool access_is_fine(std::uintptr_t address, const cgh_site& site, const Who& who, KernelRun& run) {
-    if ((site.flags & CGH_SITE_SHARED) != 0) return shared_is_fine(address, site, who);
+bool access_is_fine(std::uintptr_t address, std::size_t bytes, const cgh_site& site, const Who& who, KernelRun& run) {
+    if ((site.flags & CGH_SITE_SHARED) != 0) return shared_is_fine(address, bytes, site, who);
     const std::lock_guard<std::mutex> lock(check_mutex());
     if ((site.flags & CGH_SITE_JOIN) != 0) ++run.phase;
     enter_block(run, site, who);
@@ -233,19 +233,19 @@ bool access_is_fine(std::uintptr_t address, const cgh_site& site, const Who& who
     if (settings.race && !after && (strong || (site.flags & CGH_SITE_FENCE) != 0))
         note_release(address, site, run.block);
     if (after || (site.flags & (CGH_SITE_FENCE | CGH_SITE_JOIN)) != 0) return true;
-    if (is_own(address, run)) return true;
+    if (bytes == 0 || is_own(address, run)) return true;
     bool bad = false;
-    WatchedMemory* const memory = memory_at(address, site.bytes, site, who, &bad);
+    WatchedMemory* const memory = memory_at(address, bytes, site, who, &bad);
     if (memory == nullptr) return !bad;
-    check_written(*memory, address, site.bytes, site, who);
-    check_race(*memory, address, site.bytes, site, who, run.block);
+    check_written(*memory, address, bytes, site, who);
+    check_race(*memory, address, bytes, site, who, run.block);
     return true;
 }
 
 // ---- copies and fills -----------------------------------------------------------------------------------------------
 
-constexpr cgh_site kReads{nullptr, nullptr, 0, 0, 0, CGH_SITE_READ, 0};
-constexpr cgh_site kWrites{nullptr, nullptr, 0, 0, 0, CGH_SITE_WRITE, 0};
+constexpr cgh_site kReads{nullptr, nullptr, 0, 0, CGH_SITE_READ, 0};
+constexpr cgh_site kWrites{nullptr, nullptr, 0, 0, CGH_SITE_WRITE, 0};
 
 // A piece that is no memory of a device is the host's own.
 CUresult check_piece(const void* start, std::size_t bytes, const cgh_site& site, const Who& who, Block& block) {
@@ -327,12 +327,13 @@ void check_kernel(const Kernel& kernel) {
     if (kernel.code().tells_accesses == 0) MemoryWatch::get().loses_sight();
 }
 
-void check_access(const void* address, const cgh_site* site, std::uint32_t thread_x, std::uint32_t thread_y,
-                  std::uint32_t thread_z, std::uint32_t block_x, std::uint32_t block_y, std::uint32_t block_z) {
+void check_access(const void* address, std::uint64_t bytes, const cgh_site* site, std::uint32_t thread_x,
+                  std::uint32_t thread_y, std::uint32_t thread_z, std::uint32_t block_x, std::uint32_t block_y,
+                  std::uint32_t block_z) {
     KernelRun* const run = thread_state.kernel_run;
     if (run == nullptr) return;
     const Who who{run->task, run, {thread_x, thread_y, thread_z}, {block_x, block_y, block_z}};
-    if (!access_is_fine(reinterpret_cast<std::uintptr_t>(address), *site, who, *run))
+    if (!access_is_fine(reinterpret_cast<std::uintptr_t>(address), bytes, *site, who, *run))
         raise_fault(CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 

@@ -61,8 +61,9 @@ struct KernelRun {
 };
 
 // The service: ends the kernel at a bad address.
-void check_access(const void* address, const cgh_site* site, std::uint32_t thread_x, std::uint32_t thread_y,
-                  std::uint32_t thread_z, std::uint32_t block_x, std::uint32_t block_y, std::uint32_t block_z);
+void check_access(const void* address, std::uint64_t bytes, const cgh_site* site, std::uint32_t thread_x,
+                  std::uint32_t thread_y, std::uint32_t thread_z, std::uint32_t block_x, std::uint32_t block_y,
+                  std::uint32_t block_z);
 
 // Of the operation or node that runs in the calling thread. CUDA_ERROR_ILLEGAL_ADDRESS: it is not to be done.
 CUresult check_copy(const Copy& copy);

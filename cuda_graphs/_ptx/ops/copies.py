@@ -69,12 +69,18 @@ def _small(f: FunctionLowering, op: Op, operands: tuple) -> None:
     else:
         wide = f.v(f"zext i32 {f.read(given, 'i32')} to i64")
         count = f.call("i64", "llvm.umin.i64", ("i64", wide), ("i64", str(size)))
+    tell(f, source, count, READ)
+    tell(f, to, size, WRITE | SHARED)
     f.call("void", "llvm.memset.p0.i64", ("ptr", to), ("i8", "0"), ("i64", str(size)), ("i1", "false"))
     _move(f, to, source, count)
 
 
 def _move(f: FunctionLowering, to: str, source: str, count: str) -> None:
     f.call("void", "llvm.memcpy.p0.p0.i64", ("ptr", to), ("ptr", source), ("i64", count), ("i1", "false"))
+
+
+def _shared(space: str) -> int:
+    return 0 if space == "global" else SHARED
 
 
 def _bulk(f: FunctionLowering, op: Op, operands: tuple) -> None:
@@ -88,6 +94,8 @@ def _bulk(f: FunctionLowering, op: Op, operands: tuple) -> None:
         raise f.fail("where from and where to is needed")
     to, source = (address(f, op, operand, space) for operand, space in zip(operands, spaces, strict=False))
     size = f.v(f"zext i32 {f.read(operands[2], 'i32')} to i64")
+    tell(f, source, size, READ | _shared(spaces[1]))
+    tell(f, to, size, WRITE | _shared(spaces[0]))
     _move(f, to, source, size)
     if counts:
         update(f, address(f, op, operands[3], spaces[0]), size=f.v(f"sub i64 0, {size}"))
