@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from . import ir
+from .artifact import OVERFLOW_PATH
 from .lanes import Lanes
 from .llvm import Emitter
 from .resident import Staying
@@ -96,9 +97,8 @@ class Told(Lanes):
         assert isinstance(access.array, ir.Array)
         array, loc = access.array, access.loc
         flags = FLAGS[type(access)] | (SHARED if array.space is ir.Space.SHARED else 0)
-        if (
-            array.space is ir.Space.TEMP and array.shape is None
-        ):  # a stack, which iterations of one worker share
+        # Iterations of one worker share a stack, and all write the same where one is too small.
+        if array.path == OVERFLOW_PATH or (array.space is ir.Space.TEMP and array.shape is None):
             flags |= STRONG
         axes = 0 if self.spread_out is None else len(self.spread_out.axes)
         file = "null" if loc is None else self.string(loc.file)
