@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from tests.kernels.gradient_kernels import START, sines, squares
 
 f64, i32 = cg.f64, cg.i32
 ndarray = cg.types.ndarray
-START = np.array([0.3, 0.7, 1.1])
 SEED = np.array([1.0, -2.0, 0.5])
 
 
@@ -32,18 +32,6 @@ def x():
 @pytest.fixture
 def y():
     return cg.ndarray(f64, (), needs_dual=True)
-
-
-@cg.kernel
-def squares(x: ndarray(f64, 1), y: ndarray(f64, 0)):
-    for i in x:
-        y[()] += x[i] * x[i]
-
-
-@cg.kernel
-def sines(a: ndarray(f64, 1), b: ndarray(f64, 1)):
-    for i in a:
-        b[i] = cg.sin(a[i])
 
 
 def test_a_call_computes_what_it_did_and_its_derivative(x, y):

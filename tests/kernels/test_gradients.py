@@ -9,16 +9,10 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from tests.kernels.gradient_kernels import START, array, read_steps, sine_steps, squares, steps
 
 f64, i32 = cg.f64, cg.i32
 ndarray = cg.types.ndarray
-START = np.array([0.3, 0.7, 1.1])
-
-
-def array(values):
-    made = cg.ndarray(f64, np.shape(values), needs_grad=True)
-    made.from_numpy(np.asarray(values, np.float64))
-    return made
 
 
 @pytest.fixture
@@ -32,41 +26,9 @@ def y():
 
 
 @cg.kernel
-def squares(x: ndarray(f64, 1), y: ndarray(f64, 0)):
-    for i in x:
-        y[()] += x[i] * x[i]
-
-
-@cg.kernel
-def sine_steps(x: ndarray(f64, 1), n: i32, y: ndarray(f64, 0)):
-    for i in x:
-        v = x[i]
-        for _ in range(n):
-            v = cg.sin(v) + 0.1
-        y[()] += v
-
-
-@cg.kernel
-def read_steps(x: ndarray(f64, 1), n: ndarray(i32, 0), y: ndarray(f64, 0)):
-    for i in x:
-        v = x[i]
-        for _ in range(n[()]):
-            v = cg.sin(v) + 0.1
-        y[()] += v
-
-
-@cg.kernel
 def stores(x: ndarray(f64, 1), y: ndarray(f64, 1)):
     for i in x:
         y[i] = 3.0 * x[i]
-
-
-def steps(values, n):
-    """Of sine_steps: what it gives, and its derivative."""
-    v, d = np.array(values), np.ones(len(values))
-    for _ in range(n):
-        v, d = np.sin(v) + 0.1, d * np.cos(v)
-    return v, d
 
 
 def test_gradients_add_to_what_is_there(x, y):

@@ -9,16 +9,10 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from tests.kernels.gradient_kernels import START, array, read_steps, sine_steps, slopes, squares
 
 f64, i32 = cg.f64, cg.i32
 ndarray = cg.types.ndarray
-START = np.array([0.3, 0.7, 1.1])
-
-
-def array(values):
-    made = cg.ndarray(f64, np.shape(values), needs_grad=True)
-    made.from_numpy(np.asarray(values, np.float64))
-    return made
 
 
 @pytest.fixture
@@ -38,38 +32,6 @@ def stream():
     device = cg.Device()
     device.set_current()
     return device.create_stream()
-
-
-@cg.kernel
-def squares(x: ndarray(f64, 1), y: ndarray(f64, 0)):
-    for i in x:
-        y[()] += x[i] * x[i]
-
-
-@cg.kernel
-def sine_steps(x: ndarray(f64, 1), n: i32, y: ndarray(f64, 0)):
-    for i in x:
-        v = x[i]
-        for _ in range(n):
-            v = cg.sin(v) + 0.1
-        y[()] += v
-
-
-@cg.kernel
-def read_steps(x: ndarray(f64, 1), n: ndarray(i32, 0), y: ndarray(f64, 0)):
-    for i in x:
-        v = x[i]
-        for _ in range(n[()]):
-            v = cg.sin(v) + 0.1
-        y[()] += v
-
-
-def slopes(values, n):
-    """The derivative of sine_steps."""
-    v, d = np.array(values), np.ones(len(values))
-    for _ in range(n):
-        v, d = np.sin(v) + 0.1, d * np.cos(v)
-    return d
 
 
 def test_a_gradient_is_a_node_of_a_graph(x, y, stream):

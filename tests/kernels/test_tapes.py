@@ -12,16 +12,10 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from tests.kernels.gradient_kernels import START, array, sines, squares
 
 f64, i32 = cg.f64, cg.i32
 ndarray = cg.types.ndarray
-START = np.array([0.3, 0.7, 1.1])
-
-
-def array(values, dtype=f64):
-    made = cg.ndarray(dtype, np.shape(values), needs_grad=True)
-    made.from_numpy(np.asarray(values))
-    return made
 
 
 @pytest.fixture
@@ -35,21 +29,9 @@ def y():
 
 
 @cg.kernel
-def squares(x: ndarray(f64, 1), y: ndarray(f64, 0)):
-    for i in x:
-        y[()] += x[i] * x[i]
-
-
-@cg.kernel
 def weighted(n: ndarray(f64, 1), x: ndarray(f64, 1), y: ndarray(f64, 0)):
     for i in x:
         y[()] += n[i] * x[i]
-
-
-@cg.kernel
-def sines(a: ndarray(f64, 1), b: ndarray(f64, 1)):
-    for i in a:
-        b[i] = cg.sin(a[i])
 
 
 @cg.kernel

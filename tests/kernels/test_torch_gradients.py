@@ -6,30 +6,18 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from tests.kernels.gradient_kernels import START, sines, squares
 
 torch = pytest.importorskip("torch")
 
 f64 = cg.f64
 ndarray = cg.types.ndarray
-START = [0.3, 0.7, 1.1]
 
 
 @pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.cuda)])
 def tensor(request):
     """Makes tensors that want a gradient."""
     return lambda values: torch.tensor(values, dtype=torch.float64, device=request.param, requires_grad=True)
-
-
-@cg.kernel
-def squares(x: ndarray(f64, 1), y: ndarray(f64, 0)):
-    for i in x:
-        y[()] += x[i] * x[i]
-
-
-@cg.kernel
-def sines(a: ndarray(f64, 1), b: ndarray(f64, 1)):
-    for i in a:
-        b[i] = cg.sin(a[i])
 
 
 def numbers(tensor):
