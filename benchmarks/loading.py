@@ -5,7 +5,15 @@ process that has loaded something before. Each figure but the last is of a proce
 
     python benchmarks/loading.py [--ptx FILE] [--rounds 5] [--json OUT]
 
-Without a file it is a module of 1000 lines: kernels with loops, barriers, shared memory and shuffles.
+Without a file these are modules of 1000 lines and a few more:
+
+    barriers    kernels with loops, barriers and shared memory; one in four with a shuffle
+    shuffles    the same, all with a shuffle, so that their warps may be at different places
+    plain       short kernels with neither, which become vector loops
+    NVRTC       CUDA C++ with loops, barriers, shuffles and functions of libdevice
+
+Rounds go through all of them in turn. Besides the time that passes there is that of the processor, which other work on
+the machine changes less.
 """
 
 import argparse
@@ -15,6 +23,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 KERNEL = """
@@ -73,6 +82,52 @@ SKIP:
 SHUFFLE = "shfl.sync.bfly.b32 %r11, %r2, 1, 31, -1;\n  add.u32 %r2, %r11, 0;"
 HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
 
+
+PLAIN = """
+.visible .entry p{n}(.param .u64 out, .param .u64 in, .param .u32 size)
+{{
+  .reg .pred %p<2>; .reg .b32 %r<6>; .reg .f32 %f<4>; .reg .b64 %rd<6>;
+  ld.param.u64 %rd1, [in];
+  ld.param.u64 %rd2, [out];
+  ld.param.u32 %r1, [size];
+  cvta.to.global.u64 %rd1, %rd1;
+  cvta.to.global.u64 %rd2, %rd2;
+  mov.u32 %r2, %tid.x;
+  mov.u32 %r3, %ctaid.x;
+  mov.u32 %r4, %ntid.x;
+  mad.lo.s32 %r5, %r3, %r4, %r2;
+  setp.ge.s32 %p1, %r5, %r1;
+  @%p1 bra DONE;
+  mul.wide.s32 %rd3, %r5, 4;
+  add.s64 %rd4, %rd1, %rd3;
+  ld.global.f32 %f2, [%rd4];
+  fma.rn.f32 %f1, %f2, %f2, %f2;
+  sqrt.rn.f32 %f3, %f2;
+  add.f32 %f1, %f1, %f3;
+  add.s64 %rd5, %rd2, %rd3;
+  st.global.f32 [%rd5], %f1;
+DONE:
+  ret;
+}}
+"""
+
+CUDA = """
+extern "C" __global__ void n{n}(int n, const float* x, float* y) {{
+    __shared__ float s[256];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float a = 0;
+    for (int k = i; k < n; k += {n} + 3) a += sinf(x[k]) * expf(-x[k]) + x[(k * 7 + {n}) % n];
+    s[threadIdx.x] = a;
+    __syncthreads();
+    for (int h = 128; h > 0; h >>= 1) {{
+        if (threadIdx.x < h) s[threadIdx.x] += s[threadIdx.x + h];
+        __syncthreads();
+    }}
+    a += __shfl_xor_sync(0xffffffff, a, {n} % 5 + 1);
+    if (i < n) y[i] = a / (s[0] + {n}.5f) + rsqrtf(a * a + 1);
+}}
+"""
+
 LOAD = """
 import json, sys, time
 import cuda_graphs as cg
@@ -81,27 +136,66 @@ found = []
 image = open(sys.argv[1], "rb").read()
 for turn in range(2):
     code = cg.ObjectCode.from_ptx(image)
-    start = time.perf_counter()
+    start = time.perf_counter(), time.process_time()
     code.handle
-    found.append(1e3 * (time.perf_counter() - start))
+    found.append((1e3 * (time.perf_counter() - start[0]), 1e3 * (time.process_time() - start[1])))
 print(json.dumps(found))
 """
 
+COMPILE = """
+import sys
+import cuda_graphs as cg
+options = cg.ProgramOptions(arch="sm_90")
+print(bytes(cg.Program(sys.stdin.read(), "c++", options).compile("ptx").code).decode().rstrip(chr(0)))
+"""
 
-def thousand_lines() -> str:
+Times = tuple[float, float]  # milliseconds: all that passed, those of the processor
+WAYS = ("cold", "from disk", "in the process")
+
+
+def long_enough(kernel: Callable[[int], str]) -> str:
     text, number = HEAD, 0
     while text.count("\n") < 1000:
-        text += KERNEL.format(n=number, shuffle=SHUFFLE if number % 4 == 3 else "")
+        text += kernel(number)
         number += 1
     return text
 
 
-def load(ptx: Path, cache: str) -> tuple[float, float]:
-    """Milliseconds of the first and of the second time that a process loads it."""
+def by_nvrtc() -> str:
+    command, environment = [sys.executable, "-c", COMPILE], {**os.environ, "CUDA_GRAPHS_DRIVER": "host"}
+    text, count = "", 0
+    while text.count("\n") < 1000:
+        count += 1
+        source = "".join(CUDA.format(n=n) for n in range(count))
+        text = subprocess.check_output(command, env=environment, text=True, input=source)
+    return text
+
+
+def modules() -> dict[str, str]:
+    return {
+        "barriers": long_enough(lambda n: KERNEL.format(n=n, shuffle=SHUFFLE if n % 4 == 3 else "")),
+        "shuffles": long_enough(lambda n: KERNEL.format(n=n, shuffle=SHUFFLE)),
+        "plain": long_enough(lambda n: PLAIN.format(n=n)),
+        "NVRTC": by_nvrtc(),
+    }
+
+
+def load(ptx: Path, cache: str) -> tuple[Times, Times]:
+    """Of the first and of the second time that a process loads it."""
     environment = {**os.environ, "CUDA_GRAPHS_DRIVER": "host", "CUDA_GRAPHS_CACHE_DIR": cache}
     command = [sys.executable, "-c", LOAD, str(ptx)]
     first, again = json.loads(subprocess.check_output(command, env=environment, text=True))
     return first, again
+
+
+def once(ptx: Path, cache: str) -> dict[str, Times]:
+    cold, _ = load(ptx, cache)
+    first, again = load(ptx, cache)
+    return dict(zip(WAYS, (cold, first, again), strict=True))
+
+
+def median(rounds: list[dict[str, Times]], way: str, which: int) -> float:
+    return statistics.median(found[way][which] for found in rounds)
 
 
 def main() -> None:
@@ -112,25 +206,25 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
+    texts = {args.ptx.name: args.ptx.read_text()} if args.ptx else modules()
+    rounds: dict[str, list[dict[str, Times]]] = {name: [] for name in texts}
     with tempfile.TemporaryDirectory() as folder:
-        ptx = args.ptx
-        if ptx is None:
-            ptx = Path(folder, "thousand.ptx")
-            ptx.write_text(thousand_lines())
-        rows: dict[str, list[float]] = {"cold": [], "from disk": [], "in the process": []}
         for number in range(args.rounds):
-            cache = str(Path(folder, f"cache{number}"))
-            rows["cold"].append(load(ptx, cache)[0])
-            first, again = load(ptx, cache)
-            rows["from disk"].append(first)
-            rows["in the process"].append(again)
-        lines = ptx.read_text().count("\n")
-    medians = {name: statistics.median(found) for name, found in rows.items()}
-    print(f"PTX of {lines} lines, milliseconds (median of {args.rounds})")
-    for name, median in medians.items():
-        print(f"  {name:16}{median:9.1f}")
+            for name, text in texts.items():
+                ptx = Path(folder, "module.ptx")
+                ptx.write_text(text)
+                rounds[name].append(once(ptx, str(Path(folder, f"cache{number}{name}"))))
+    print(f"Milliseconds, medians of {args.rounds}; in brackets those of the processor")
+    print(f"{'module':12}{'lines':>6}" + "".join(f"{way:>20}" for way in WAYS))
+    document: dict[str, dict[str, object]] = {}
+    for name, text in texts.items():
+        wall, processor = ({way: round(median(rounds[name], way, k), 3) for way in WAYS} for k in (0, 1))
+        lines = text.count("\n")
+        cells = "".join(f"{f'{wall[way]:.1f} ({processor[way]:.1f})':>20}" for way in WAYS)
+        print(f"{name:12}{lines:6}{cells}")
+        document[name] = {"lines": lines, "ms": wall, "processor_ms": processor}
     if args.json:
-        args.json.write_text(json.dumps({"lines": lines, "ms": medians, "all": rows}, indent=1) + "\n")
+        args.json.write_text(json.dumps({"rounds": args.rounds, "modules": document}, indent=1) + "\n")
 
 
 if __name__ == "__main__":
