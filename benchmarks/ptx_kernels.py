@@ -64,6 +64,7 @@ extern "C" __global__ void barriers_and_warps(int n, int* out) {
 BARRIER_ROWS = ("barrier", "barrier, with warps")
 
 Run = Callable[[], None]
+SHOWN = {"median": statistics.median, "least": min}  # of all rounds
 
 
 def ours() -> dict[str, Run]:
@@ -168,18 +169,17 @@ class Contestant:
         self.process.wait()
 
 
-def measured(peer_python: str | None, rounds: int) -> dict[str, dict[str, float]]:
-    """Medians of seconds, by problem and contestant."""
+def measured(peer_python: str | None, rounds: int) -> dict[str, dict[str, list[float]]]:
+    """Seconds of each round, by problem and contestant."""
     mine = Contestant(sys.executable, "ours")
     peer = Contestant(peer_python, "numba") if peer_python else None
-    times: dict[str, dict[str, float]] = {}
+    times: dict[str, dict[str, list[float]]] = {}
     for what in ("saxpy", "n-body", *BARRIER_ROWS):
-        took: dict[str, list[float]] = {"cuda_graphs": []}
+        took = times[what] = {"cuda_graphs": []}
         for _ in range(rounds):
             took["cuda_graphs"].append(mine.seconds(what))
             if peer and what not in BARRIER_ROWS:
                 took.setdefault("numba", []).append(peer.seconds(what))
-        times[what] = {who: statistics.median(seconds) for who, seconds in took.items()}
     for contestant in (mine, peer):
         if contestant:
             contestant.close()
@@ -194,9 +194,22 @@ def row(found: dict[str, float]) -> str:
     return f"{milliseconds}   numba {found['numba'] * 1e3:8.2f} ms   {speed:.2f} times its speed"
 
 
-def barrier_row(found: dict[str, float]) -> str:
+def barrier_ns(found: dict[str, float]) -> float:
     cores = min(len(os.sched_getaffinity(0)), BLOCKS)
-    return f"{found['cuda_graphs'] * 1e9 * cores / (BARRIERS * BLOCKS * THREADS):8.1f} ns a thread"
+    return found["cuda_graphs"] * 1e9 * cores / (BARRIERS * BLOCKS * THREADS)
+
+
+Of = Callable[[list[float]], float]
+
+
+def figures(times: dict[str, dict[str, list[float]]], of: Of) -> dict[str, dict[str, float]]:
+    return {what: {who: of(seconds) for who, seconds in took.items()} for what, took in times.items()}
+
+
+def document(found: dict[str, dict[str, float]]) -> dict[str, object]:
+    """What docs/performance_page.py shows."""
+    kernels = {what: took for what, took in found.items() if what not in BARRIER_ROWS}
+    return {"seconds": kernels, "barrier_ns": {what: barrier_ns(found[what]) for what in BARRIER_ROWS}}
 
 
 def main() -> None:
@@ -212,11 +225,14 @@ def main() -> None:
         serve({"ours": ours, "numba": numbas}[options.serve]())
         return
     times = measured(options.peer, options.rounds)
-    for what, found in times.items():
-        print(f"{what:20} {barrier_row(found) if what in BARRIER_ROWS else row(found)}")
+    for what, found in figures(times, statistics.median).items():
+        print(f"{what:20} {f'{barrier_ns(found):8.1f} ns a thread' if what in BARRIER_ROWS else row(found)}")
     if options.json:
         with open(options.json, "w") as file:
-            json.dump(times, file, indent=1)
+            file.write(
+                json.dumps({name: document(figures(times, of)) for name, of in SHOWN.items()}, indent=1)
+                + "\n"
+            )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes performance.md from figures/graph_calls.json and kernels_*.json, growth.svg from growth.json.
+"""Writes performance.md from figures/graph_calls.json, kernels_*.json, loading.json and ptx_kernels.json, growth.svg
+from growth.json.
 
 The files are what the benchmarks wrote on the machine that the page names. `.ci/gpu bench kernels growth` takes new
 ones; put them into figures/ and run `python docs/performance_page.py`.
@@ -83,6 +84,24 @@ Measured by `python benchmarks/kernels.py`;
 ## The host driver
 
 It is made for tests, not for speed, but calls are cheap on it as well: the same benchmark runs with `--driver host`.
+These are of the machine of two cores as well.
+
+PTX is translated when it is loaded, and once a machine: then it comes from the disk. Milliseconds that a module of 1000
+lines takes, the best of {rounds} processes; in brackets those of the processor. "Barriers" are kernels that meet in
+reductions, "shuffles" those whose lanes exchange values besides, "plain" ones become vector loops, and "NVRTC" is CUDA
+C++ with all of this and functions of libdevice.
+
+{loading}
+
+Measured by `python benchmarks/loading.py`.
+
+Kernels of CUDA C++, as PTX of NVRTC, beside loops of numba; what a thread needs for one `__syncthreads()` is the time
+of the machine times its cores. The best of all turns; each contestant is a process of its own.
+
+{ptx_kernels}
+
+Measured by `python benchmarks/ptx_kernels.py`;
+[what is inside the clock](../benchmarks/README.md#ptx_kernelspy-kernels-of-cuda-c-on-the-host-driver).
 """
 
 
@@ -112,6 +131,7 @@ def performance_page() -> str:
         gpu_kernels=kernels_table(gpu["figures"]),
         kernels_machine=kernels["machine"],
         kernels=kernels_table(kernels["least"]),
+        **host_driver(),
     )
     return HEAD.format(machine=document["machine"]) + "\n".join(lines) + "\n" + tail
 
@@ -126,6 +146,35 @@ def kernels_table(figures: dict[str, dict[str, float | None]]) -> str:
         best = min((other for other in others if other is not None), default=None)
         cells = [cell(values[column]) for column in columns]
         lines.append("| " + " | ".join([row, *cells, ratio(best, ours)]) + " |")
+    return "\n".join(lines)
+
+
+def host_driver() -> dict[str, object]:
+    loading, kernels = (
+        json.loads((FIGURES / f"{name}.json").read_text()) for name in ("loading", "ptx_kernels")
+    )
+    return {
+        "rounds": loading["rounds"],
+        "loading": loading_table(loading["modules"]),
+        "ptx_kernels": ptx_kernels_table(kernels["least"]),
+    }
+
+
+def loading_table(modules: dict[str, dict]) -> str:
+    ways = list(next(iter(modules.values()))["least_ms"])
+    lines = ["| " + " | ".join(["module", "lines", *ways]) + " |", "|---" + "|--:" * (len(ways) + 1) + "|"]
+    for name, found in modules.items():
+        cells = [f"{found['least_ms'][way]:.1f} ({found['processor_ms'][way]:.1f})" for way in ways]
+        lines.append("| " + " | ".join([name, str(found["lines"]), *cells]) + " |")
+    return "\n".join(lines)
+
+
+def ptx_kernels_table(document: dict[str, dict]) -> str:
+    lines = ["| row | cuda_graphs | numba | speed |", "|---|--:|--:|--:|"]
+    for row, found in document["seconds"].items():
+        ours, peer = found["cuda_graphs"], found["numba"]
+        lines.append(f"| {row} | {1e3 * ours:.1f} ms | {1e3 * peer:.1f} ms | {peer / ours:.2f} |")
+    lines += [f"| {row} | {found:.1f} ns | - | - |" for row, found in document["barrier_ns"].items()]
     return "\n".join(lines)
 
 
