@@ -14,12 +14,6 @@ START = np.array([0.3, 0.7, 1.1, 0.2])
 BOUNDS = [4, 0, 9, 2]
 
 
-def array(values):
-    made = cg.ndarray(f64, np.shape(values), needs_grad=True)
-    made.from_numpy(np.asarray(values, np.float64))
-    return made
-
-
 def ints(values, dtype=i32):
     made = cg.ndarray(dtype, np.shape(values))
     made.from_numpy(np.asarray(values))

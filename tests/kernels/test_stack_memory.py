@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from tests.kernels.gradient_kernels import array
 from tests.kernels.stack_rig import (
     A_LAUNCH,
     NOTHING,
     OF_ARRAY,
     OF_WHILE,
     START,
-    array,
     call,
     cosines,
     costs,

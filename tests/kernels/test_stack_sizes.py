@@ -9,6 +9,7 @@ import pytest
 
 import cuda_graphs as cg
 from cuda_graphs.kernels import rooms
+from tests.kernels.gradient_kernels import array
 from tests.kernels.stack_rig import (
     A_LAUNCH,
     BOUNDS,
@@ -16,7 +17,6 @@ from tests.kernels.stack_rig import (
     OF_ARRAY,
     OF_WHILE,
     START,
-    array,
     by_array,
     call,
     cosines,
