@@ -20,7 +20,7 @@ from cuda_graphs.kernels.arguments cimport Reader, kAlone, kWithGrad
 from cuda_graphs.kernels.foreign cimport Foreign
 from cuda_graphs.kernels.function cimport KernelFunction, begin
 from cuda_graphs.kernels.reading cimport Leaf, Reading
-from cuda_graphs.kernels.rooms cimport known_of, rooms_of
+from cuda_graphs.kernels.rooms cimport known_of, room_of, rooms_of
 from cuda_graphs.kernels.specialisation cimport Specialisation
 
 from cuda_graphs._objects.memory_resource import SynchronousMemoryResource
@@ -28,6 +28,7 @@ from cuda_graphs._objects.stream import PER_THREAD_DEFAULT_STREAM
 from cuda_graphs.compiler.autodiff.sizes import TooLong, Wrapped, evaluate, leaves_of
 from cuda_graphs.errors import CUDAOutOfMemoryError
 from cuda_graphs.kernels.grad_stats import GradStats
+from cuda_graphs.kernels.rooms import MOST_ROOM
 from cuda_graphs.kernels.targets import current_device
 from cuda_graphs.kernels.tensors import fill
 
@@ -35,8 +36,6 @@ cdef enum:
     ALIGNMENT = 256  # of the memory of a stack
 
 cdef dict NO_OWNERS = {}  # of a call: nothing comes later
-
-cdef object MOST_ROOM = 2**31 - 1  # a stack counts with an i32
 
 
 cdef class Sizes:
@@ -98,9 +97,7 @@ cdef class GradientFunction(KernelFunction):
                 f"gradient of {self.name}() in a graph or capture: how large its stacks become depends on {why}; say how many "
                 f"values each holds at most, as in {self.name}.grad.stack_room = 64"
             )
-        if room > MOST_ROOM:
-            raise MemoryError(f"a stack of the gradient of {self.name}() would hold {room} values: split the loop")
-        return max(1, room)
+        return room_of(self.name, room)
 
     cdef object _launch(self, Specialisation code, Reading* r, tuple args, Stream stream):
         cdef Sizes sizes = self._sizes(code)

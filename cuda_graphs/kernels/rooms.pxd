@@ -41,6 +41,9 @@ cdef class Rooms:
     cdef object field_values(self, str path, Known known)
 
 
+# Of a stack that is to hold so many values, in a gradient of that name. MemoryError: no stack does.
+cdef object room_of(str name, values)
+
 cdef Rooms rooms_of(Specialisation code, KernelFunction sizer, KernelFunction counter, object stats)
 
 cdef Known known_of(Rooms rooms, Specialisation code, const Leaf* leaves, Foreign staff, Stream stream)

@@ -32,7 +32,7 @@ from cuda_graphs.kernels.ndarray import FIELD, find_field
 cdef enum:
     MOST_FIELD = 65536  # bytes of a field that are copied to the host for this; larger ones are left to the sizer
 
-cdef object MOST_ROOM = 2**31 - 1  # a stack counts with an i32
+MOST_ROOM = 2**31 - 1  # a stack counts with an i32
 
 
 cdef class Known:
@@ -96,12 +96,7 @@ cdef class Rooms:
             counting = self.state_of_counting(known)
         else:
             counting = None
-        for room in rooms:
-            if room > MOST_ROOM:
-                raise MemoryError(
-                    f"a stack of the gradient of {self.counter.name}() would hold {room} values: split the loop"
-                )
-        rooms = [max(1, room) for room in rooms]
+        rooms = [room_of(self.counter.name, room) for room in rooms]
         self.last = state, counting, rooms
         return rooms
 
@@ -187,6 +182,12 @@ cdef class Rooms:
         known.fresh[path] = set()
         self.fields[path] = version, values
         return values
+
+
+cdef object room_of(str name, values):
+    if values > MOST_ROOM:
+        raise MemoryError(f"a stack of the gradient of {name}() would hold {values} values: split the loop")
+    return max(1, values)
 
 
 cdef list slots_of(Specialisation code):
