@@ -202,6 +202,15 @@ CGH_API CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec hGraphExec, CUgrap
     });
 }
 
+CGH_API CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                                    const CUDA_BATCH_MEM_OP_NODE_PARAMS* nodeParams) {
+    return entry("cuGraphExecBatchMemOpNodeSetParams", [&]() -> CUresult {
+        REQUIRE(nodeParams != nullptr, CUDA_ERROR_INVALID_VALUE);
+        CUgraphNodeParams params = of_batch(*nodeParams);
+        return set(hGraphExec, hNode, params);
+    });
+}
+
 CGH_API CUresult cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int isEnabled) {
     return entry("cuGraphNodeSetEnabled", [&]() -> CUresult {
         GraphExec* const exec = cast<GraphExec>(hGraphExec);

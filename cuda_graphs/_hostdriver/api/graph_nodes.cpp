@@ -304,6 +304,35 @@ CGH_API CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode hNode, CUevent event) 
     });
 }
 
+// ---- memory operations ----------------------------------------------------------------------------------------------
+
+CGH_API CUresult cuGraphAddBatchMemOpNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                                          size_t numDependencies, const CUDA_BATCH_MEM_OP_NODE_PARAMS* nodeParams) {
+    return entry("cuGraphAddBatchMemOpNode", [&]() -> CUresult {
+        REQUIRE(nodeParams != nullptr, CUDA_ERROR_INVALID_VALUE);
+        CUgraphNodeParams params = of_batch(*nodeParams);
+        return add(phGraphNode, hGraph, {dependencies, numDependencies}, params);
+    });
+}
+
+CGH_API CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode, CUDA_BATCH_MEM_OP_NODE_PARAMS* nodeParams_out) {
+    return entry("cuGraphBatchMemOpNodeGetParams", [&]() -> CUresult {
+        REQUIRE(nodeParams_out != nullptr, CUDA_ERROR_INVALID_VALUE);
+        CUgraphNodeParams params = of_type(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
+        TRY(get(hNode, params));
+        *nodeParams_out = {params.memOp.ctx, params.memOp.count, params.memOp.paramArray, params.memOp.flags};
+        return CUDA_SUCCESS;
+    });
+}
+
+CGH_API CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS* nodeParams) {
+    return entry("cuGraphBatchMemOpNodeSetParams", [&]() -> CUresult {
+        REQUIRE(nodeParams != nullptr, CUDA_ERROR_INVALID_VALUE);
+        CUgraphNodeParams params = of_batch(*nodeParams);
+        return set(hNode, params);
+    });
+}
+
 // ---- memory ---------------------------------------------------------------------------------------------------------
 
 CGH_API CUresult cuGraphAddMemAllocNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,

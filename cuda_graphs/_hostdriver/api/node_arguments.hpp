@@ -61,6 +61,12 @@ inline CUgraphNodeParams of_wait(CUevent event) {
     return params;
 }
 
+inline CUgraphNodeParams of_batch(const CUDA_BATCH_MEM_OP_NODE_PARAMS& b) {
+    CUgraphNodeParams params = of_type(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
+    params.memOp = {b.ctx, b.count, b.paramArray, b.flags};
+    return params;
+}
+
 inline CUgraphNodeParams of_alloc(const CUDA_MEM_ALLOC_NODE_PARAMS& a) {
     CUgraphNodeParams params = of_type(CU_GRAPH_NODE_TYPE_MEM_ALLOC);
     params.alloc = {a.poolProps, a.accessDescs, a.accessDescCount, a.bytesize, a.dptr};

@@ -63,14 +63,18 @@ CGH_API CUresult cuStreamCreateWithPriority(CUstream* phStream, unsigned int fla
 
 // cuda.h: "In case the device is still doing work in the stream hStream when cuStreamDestroy() is called, the function
 // will return immediately and the resources associated with hStream will be released automatically once the device has
-// completed all work in hStream." Without workers nobody else would do that work, so it is done now.
+// completed all work in hStream." Without workers nobody else would do that work, so it is done now, up to where it
+// waits for a value in memory.
 CGH_API CUresult cuStreamDestroy_v2(CUstream hStream) {
     return entry("cuStreamDestroy", [&]() -> CUresult {
         auto* stream = cast<Stream>(hStream);
         REQUIRE(stream != nullptr && arena<Stream>.kill(stream), CUDA_ERROR_INVALID_HANDLE);
         const auto owned = Ref<Stream>::adopt(stream);
         Capture::forget(*stream);
-        if (Scheduler::get().workers() == 0) stream->wait_for(stream->pushed());
+        if (Scheduler::get().workers() == 0) {
+            run_what_is_ready(*stream, stream->pushed());
+            if (!stream->idle()) Scheduler::get().keep(*stream);
+        }
         return stream->context().status();
     });
 }

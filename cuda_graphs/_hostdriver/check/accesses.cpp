@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "../exec/copy.hpp"
+#include "../exec/memory_operation.hpp"
 #include "../exec/thread_store.hpp"
 #include "../loader/services.hpp"
 #include "../objects/kernel.hpp"
@@ -306,6 +307,24 @@ CUresult check_fill(const Fill& fill) {
         if (result == CUDA_SUCCESS) result = check_piece(to, bytes, kWrites, who, block);
     });
     return result;
+}
+
+// Waits and writes of values are strong accesses, which race with none of their kind; who waited knows of all that
+// came before the write.
+CUresult check_memory_operation(const MemoryOperation& operation) {
+    static constexpr cgh_site kStrongWrite{nullptr, nullptr, 0, 0, 0, CGH_SITE_WRITE | CGH_SITE_STRONG};
+    static constexpr cgh_site kStrongRead{nullptr, nullptr, 0, 0, 0, CGH_SITE_READ | CGH_SITE_STRONG};
+    Task* const task = thread_state.task;
+    const std::lock_guard<std::mutex> lock(check_mutex());
+    task->what = operation.writes() ? "a write of a value" : "a wait for a value";
+    const auto address = static_cast<std::uintptr_t>(operation.address());
+    if (operation.writes())
+        note_value_written(address, *task);
+    else
+        note_value_seen(address, *task);
+    Block block = block_of(task);
+    return check_piece(reinterpret_cast<const void*>(address), operation.bytes(),
+                       operation.writes() ? kStrongWrite : kStrongRead, Who{task}, block);
 }
 
 void check_host_function(const void* data) {

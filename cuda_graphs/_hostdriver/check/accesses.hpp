@@ -22,6 +22,7 @@ namespace cgh {
 class Copy;
 class Fill;
 class Kernel;
+class MemoryOperation;
 struct Allocation;
 
 // Memory comes and goes. `goes`: when the free takes effect; in an operation of a stream, by that.
@@ -68,6 +69,7 @@ void check_access(const void* address, std::uint64_t bytes, const cgh_site* site
 // Of the operation or node that runs in the calling thread. CUDA_ERROR_ILLEGAL_ADDRESS: it is not to be done.
 CUresult check_copy(const Copy& copy);
 CUresult check_fill(const Fill& fill);
+CUresult check_memory_operation(const MemoryOperation& operation);
 void check_host_function(const void* data);  // it reads what its argument points to
 void check_kernel(const Kernel& kernel);     // names the task
 

@@ -34,11 +34,19 @@ struct Paths {
     }
 };
 
+// From a position of a stream on, all is known that lay before a value.
+struct SeenValue {
+    std::uint64_t stream, position;
+    ClockRef before;
+};
+
 struct Order {
     std::map<std::uint64_t, StreamOrder> streams;
     ClockRef host = std::make_shared<const Clock>();
     std::deque<Task> tasks;
     std::unordered_map<const Structure*, Paths> paths;
+    std::unordered_map<std::uintptr_t, ClockRef> written;  // what lay before the values at an address
+    std::vector<SeenValue> seen;
     std::uint64_t running = 0, epoch = 0, section_runs = 0;
 };
 
@@ -98,6 +106,8 @@ void forget_if_all_is_known(std::deque<Task>* gone) {
     gone->swap(all.tasks);
     all.host = std::make_shared<const Clock>();
     all.paths.clear();
+    all.written.clear();
+    all.seen.clear();
     ++all.epoch;
 }
 
@@ -236,11 +246,39 @@ Task* begin_node(const Task& around, const Section& section, const ExecNode& nod
     return &task;
 }
 
+namespace {
+
+bool comes_after(const Task& task, const SeenValue& seen) {
+    if (task.stream == seen.stream) return task.position >= seen.position;
+    return task.before != nullptr && holds(*task.before, seen.stream, seen.position);
+}
+
+}  // namespace
+
+void note_value_written(std::uintptr_t address, const Task& by) {
+    Order& all = order();
+    auto before = std::make_shared<Clock>();
+    if (by.before != nullptr) join(before.get(), *by.before);
+    for (const SeenValue& seen : all.seen)
+        if (comes_after(by, seen)) join(before.get(), *seen.before);
+    (*before)[by.stream] = by.position;
+    all.written[address] = joined(all.written[address], ClockRef(std::move(before)));
+}
+
+void note_value_seen(std::uintptr_t address, const Task& by) {
+    const auto found = order().written.find(address);
+    if (found != order().written.end()) order().seen.push_back({by.stream, by.position, found->second});
+}
+
 bool comes_before(const Task& a, const Task& b) {
     if (&a == &b) return true;
     if (a.stream == b.stream && a.position == b.position) return node_comes_before(&a, &b);
     if (a.stream == b.stream) return a.position < b.position;
-    return b.before != nullptr && holds(*b.before, a.stream, a.position);
+    if (b.before != nullptr && holds(*b.before, a.stream, a.position)) return true;
+    const std::vector<SeenValue>& values = order().seen;
+    return std::any_of(values.begin(), values.end(), [&](const SeenValue& seen) {
+        return comes_after(b, seen) && holds(*seen.before, a.stream, a.position);
+    });
 }
 
 std::string Task::name() const {

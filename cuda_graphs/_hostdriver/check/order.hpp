@@ -65,6 +65,10 @@ std::uint64_t next_section_run();
 // Whether `a` is complete before `b` begins, whatever happens.
 bool comes_before(const Task& a, const Task& b);
 
+// What the values of memory operations order: who saw one comes after all that came before its write.
+void note_value_written(std::uintptr_t address, const Task& by);
+void note_value_seen(std::uintptr_t address, const Task& by);
+
 // Grows when all tasks so far lie before everything that may come: they are gone then.
 std::uint64_t order_epoch();
 

@@ -191,6 +191,10 @@ class SectionCompiler {
             case CU_GRAPH_NODE_TYPE_HOST:
                 structure.may_wait = true;
                 break;
+            case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+                out->params = BatchRun{{}, nullptr, structure.batches++};
+                structure.comes_again |= std::get<BatchParams>(draft.node->params).batch.waits();
+                break;
             default:
                 break;
         }
@@ -230,6 +234,7 @@ CUcontext context_of(const Node& node) {
     if (const auto* const kernel = std::get_if<KernelParams>(&node.params)) return kernel->context;
     if (const auto* const memcpy = std::get_if<MemcpyParams>(&node.params)) return memcpy->context;
     if (const auto* const memset = std::get_if<MemsetParams>(&node.params)) return memset->described.ctx;
+    if (const auto* const batch = std::get_if<BatchParams>(&node.params)) return batch->context;
     return nullptr;
 }
 
@@ -300,6 +305,8 @@ struct ToExec {
         if constexpr (std::is_same_v<Kind, EventParams>) {
             if (const auto* const record = std::get_if<RecordRun>(&before)) return RecordRun{value.event, record->slot};
             return WaitRun{value.event, std::get<WaitRun>(before).slot};
+        } else if constexpr (std::is_same_v<Kind, BatchParams>) {
+            return BatchRun{std::forward<T>(value).batch, value.context, std::get<BatchRun>(before).slot};
         } else if constexpr (std::is_same_v<Kind, AllocParams>) {
             return AllocRun{value.allocation.get()};
         } else if constexpr (std::is_same_v<Kind, FreeParams>) {

@@ -56,8 +56,10 @@ struct Structure {
     std::vector<uint32_t> dependency_count;
     std::vector<GraphShape> shapes;  // [0] is the section's own graph; child graph nodes name theirs
     std::vector<uint32_t> record_nodes, wait_nodes, alloc_nodes, free_nodes;
-    bool one_by_one = true;  // no two nodes could run at the same time
-    bool may_wait = false;   // a node may wait for something that another node, or the host, does
+    bool one_by_one = true;    // no two nodes could run at the same time
+    bool may_wait = false;     // a node may wait for something that another node, or the host, does
+    bool comes_again = false;  // a node waits for a value in memory: the run may have to be left and taken up again
+    uint32_t batches = 0;      // nodes with memory operations
 
     // What a run of all nodes in one thread took when it was last measured, in clock ticks; 0: not yet.
     mutable std::atomic<uint64_t> serial_ticks{0};
@@ -70,6 +72,11 @@ struct RecordRun {
 struct WaitRun {
     Ref<Event> event;
     uint32_t slot;  // in LaunchState::waits
+};
+struct BatchRun {
+    MemoryBatch batch;
+    CUcontext context;
+    uint32_t slot;  // in LaunchState::batches
 };
 struct ChildRun {
     uint32_t shape;  // of the child graph, in the same section
@@ -87,7 +94,7 @@ struct ConditionalRun {
 };
 
 using ExecParams = std::variant<EmptyParams, KernelParams, MemcpyParams, MemsetParams, HostParams, RecordRun, WaitRun,
-                                ChildRun, AllocRun, FreeRun, ConditionalRun>;
+                                BatchRun, ChildRun, AllocRun, FreeRun, ConditionalRun>;
 
 using RunNode = CUresult (*)(const ExecNode& node, LaunchState& launch);
 

@@ -73,6 +73,11 @@ CUresult run_wait(const ExecNode& node, LaunchState& launch) {
     return CUDA_SUCCESS;
 }
 
+CUresult run_batch(const ExecNode& node, LaunchState& launch) {
+    const auto& batch = params_of<BatchRun>(node);
+    return batch.batch.run(&launch.batches[batch.slot]);
+}
+
 CUresult run_body(const Section& body, LaunchState& launch);
 
 // cuda.h, CUDA_CONDITIONAL_NODE_PARAMS: "phGraph_out[0] is executed when the condition is non-zero. If size == 2,
@@ -109,7 +114,7 @@ bool node_may_wait(const ExecNode& node) {
     return std::holds_alternative<HostParams>(node.params) || std::holds_alternative<WaitRun>(node.params);
 }
 
-class ParallelRun final : public Job {
+class ParallelRun final : public Job, public SectionInProgress {
   public:
     ParallelRun(const Section& section, LaunchState& launch)
         : section_(section),
@@ -119,24 +124,34 @@ class ParallelRun final : public Job {
           left_(static_cast<uint32_t>(section.nodes.size())) {
         for (uint32_t i = 0; i < section.nodes.size(); ++i) {
             waiting_[i].store(structure_.dependency_count[i], std::memory_order_relaxed);
+            if (structure_.dependency_count[i] == 0) make_ready(i);
         }
     }
 
+    CUresult go_on() override { return run(false); }
+    bool can_go_on() override {
+        std::lock_guard<SpinLock> lock(lock_);
+        return std::any_of(stalled_.begin(), stalled_.end(), [this](uint32_t node) { return can_resume(node); });
+    }
+
     CUresult run(bool nested) {
-        for (uint32_t i = 0; i < section_.nodes.size(); ++i) {
-            if (structure_.dependency_count[i] == 0) make_ready(i);
-        }
         Scheduler& scheduler = Scheduler::get();
         SharedJob shared(*this, launch_.stream);
         if (wanted_count() > 1) scheduler.ensure_watcher();
         for (;;) {
             take_all();
             if (left_.load() == 0) return fault_.load();
+            if (structure_.comes_again) {
+                if (resume()) continue;
+                if (only_stalled()) return kComesAgain;
+            }
             // The rest is being run by others, or waits for what they run; the blocks of their kernels can be shared.
             // Inside a body the graph around it waits for this thread, so that it must not take a host node of that.
             if (scheduler.help(launch_.stream, nested)) continue;
-            scheduler.progress.wait(
-                [&] { return left_.load() == 0 || wanted() || scheduler.help_wanted(launch_.stream, nested); });
+            scheduler.progress.wait([&] {
+                return left_.load() == 0 || wanted() || scheduler.help_wanted(launch_.stream, nested) ||
+                       (structure_.comes_again && (can_go_on() || only_stalled()));
+            });
         }
     }
 
@@ -163,16 +178,49 @@ class ParallelRun final : public Job {
         std::lock_guard<SpinLock> lock(lock_);
         std::vector<uint32_t>& from = ready_.empty() ? ready_waiters_ : ready_;
         if (from.empty()) return false;
+        if (order_is_random()) std::swap(from[draw_below(from.size())], from.back());
         *node = from.back();
         from.pop_back();
         ready_count_.fetch_sub(1);
+        running_.fetch_add(1);
         return true;
+    }
+
+    // Of a node that waits for a value.
+    void stall(uint32_t node) {
+        std::lock_guard<SpinLock> lock(lock_);
+        stalled_.push_back(node);
+    }
+
+    bool can_resume(uint32_t node) const {
+        const auto& batch = params_of<BatchRun>(section_.nodes[node]);
+        return fault_.load(std::memory_order_relaxed) != CUDA_SUCCESS ||
+               batch.batch.can_go_on(launch_.batches[batch.slot]);
+    }
+
+    // Makes ready whatever can go on.
+    bool resume() {
+        std::lock_guard<SpinLock> lock(lock_);
+        const auto able =
+            std::partition(stalled_.begin(), stalled_.end(), [this](uint32_t n) { return !can_resume(n); });
+        const auto count = static_cast<uint32_t>(stalled_.end() - able);
+        ready_.insert(ready_.end(), able, stalled_.end());
+        stalled_.erase(able, stalled_.end());
+        ready_count_.fetch_add(count);
+        return count != 0;
+    }
+
+    // Nothing runs and nothing is ready: all that is left comes after nodes that wait for values.
+    bool only_stalled() {
+        std::lock_guard<SpinLock> lock(lock_);
+        return running_.load() == 0 && ready_.empty() && ready_waiters_.empty() && !stalled_.empty();
     }
 
     void take_all() {
         for (uint32_t node; take(&node);) {
             while (run_node(node, &node)) {
             }
+            running_.fetch_sub(1);
         }
     }
 
@@ -180,7 +228,12 @@ class ParallelRun final : public Job {
     bool run_node(uint32_t index, uint32_t* next) {
         const ExecNode& node = section_.nodes[index];
         if (fault_.load(std::memory_order_relaxed) == CUDA_SUCCESS) {
-            if (const CUresult fault = run_node_of(section_, node, launch_, run_); fault != CUDA_SUCCESS) {
+            const CUresult fault = run_node_of(section_, node, launch_, run_);
+            if (fault == kComesAgain) {
+                stall(index);
+                return false;
+            }
+            if (fault != CUDA_SUCCESS) {
                 CUresult none = CUDA_SUCCESS;
                 fault_.compare_exchange_strong(none, fault);
             }
@@ -190,7 +243,7 @@ class ParallelRun final : public Job {
         for (uint32_t i = structure_.first_successor[index]; i < structure_.first_successor[index + 1]; ++i) {
             const uint32_t successor = structure_.successors[i];
             if (waiting_[successor].fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
-            if (!kept && !node_may_wait(section_.nodes[successor])) {
+            if (!kept && !order_is_random() && !node_may_wait(section_.nodes[successor])) {
                 *next = successor;
                 kept = true;
             } else {
@@ -213,10 +266,12 @@ class ParallelRun final : public Job {
     const std::unique_ptr<std::atomic<uint32_t>[]> waiting_;  // dependencies that have not finished, by node
     std::atomic<uint32_t> left_;                              // nodes that have not finished
     std::atomic<uint32_t> ready_count_{0};
+    std::atomic<uint32_t> running_{0};  // threads with a node; taken up with lock_
     std::atomic<CUresult> fault_{CUDA_SUCCESS};
-    SpinLock lock_;                        // guards the two below
+    SpinLock lock_;                        // guards what is below
     std::vector<uint32_t> ready_;          // nobody runs these yet
     std::vector<uint32_t> ready_waiters_;  // the same; they may wait for something
+    std::vector<uint32_t> stalled_;        // these wait for values in memory
 };
 
 // ---- in an order drawn at random ------------------------------------------------------------------------------------
@@ -318,6 +373,8 @@ RunNode run_function(CUgraphNodeType type) {
             return run_wait;
         case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
             return run_record;
+        case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+            return run_batch;
         case CU_GRAPH_NODE_TYPE_CONDITIONAL:
             return run_conditional;
         case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
@@ -339,6 +396,10 @@ CUresult run_body(const Section& body, LaunchState& launch) {
 }
 
 }  // namespace
+
+std::unique_ptr<SectionInProgress> begin_section_in_progress(const Section& section, LaunchState& launch) {
+    return std::make_unique<ParallelRun>(section, launch);
+}
 
 CUresult run_section(const Section& section, LaunchState& launch) {
     if (section.structure->one_by_one) return run_one_by_one(section, launch);

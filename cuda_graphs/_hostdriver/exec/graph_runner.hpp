@@ -9,6 +9,8 @@
 
 #include <cuda.h>
 
+#include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "../objects/event.hpp"
@@ -24,9 +26,22 @@ struct LaunchState {
     Stream* stream;
     std::vector<Ref<Milestone>> records;  // made by this launch, one a record node
     std::vector<Ref<Milestone>> waits;    // what the wait nodes wait for; empty ones wait for nothing
+    std::vector<std::size_t> batches;     // how many operations of the batch nodes are done
 };
 
-// Runs every node. CUDA_SUCCESS, or the fault after which the rest was skipped.
+// A run of a section whose nodes wait for values in memory. Where nothing else is left to do it ends before its time,
+// so that its thread can do other things.
+class SectionInProgress {
+  public:
+    virtual ~SectionInProgress() = default;
+    // CUDA_SUCCESS, the fault after which the rest was skipped, or kComesAgain.
+    virtual CUresult go_on() = 0;
+    // After kComesAgain: does one of the values hold now?
+    virtual bool can_go_on() = 0;
+};
+std::unique_ptr<SectionInProgress> begin_section_in_progress(const Section& section, LaunchState& launch);
+
+// Of a section without such nodes: runs every node. CUDA_SUCCESS, or the fault after which the rest was skipped.
 CUresult run_section(const Section& section, LaunchState& launch);
 
 // How a node of this kind runs.

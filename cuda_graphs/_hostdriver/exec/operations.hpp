@@ -14,6 +14,7 @@
 #include "../objects/kernel.hpp"
 #include "../objects/stream.hpp"
 #include "copy.hpp"
+#include "memory_operation.hpp"
 #include "thread_state.hpp"
 
 namespace cgh {
@@ -62,6 +63,24 @@ class HostOperation final : public Operation {
   private:
     CUhostFn function_;
     void* data_;
+};
+
+class BatchOperation final : public Operation {
+  public:
+    BatchOperation(const Context& context, MemoryBatch batch) : context_(context), batch_(std::move(batch)) {}
+    void run(Stream& stream) override {
+        const CUresult fault = batch_.run(&next_);
+        complete_ = fault != kComesAgain;
+        if (complete_ && fault != CUDA_SUCCESS) stream.context().fail(fault);
+    }
+    bool complete() const override { return complete_; }
+    bool ready() const override { return batch_.can_go_on(next_) || context_.status() != CUDA_SUCCESS; }
+
+  private:
+    const Context& context_;
+    const MemoryBatch batch_;
+    std::size_t next_ = 0;
+    bool complete_ = true;
 };
 
 class KernelOperation final : public Operation {

@@ -79,6 +79,13 @@ class RunIntake final : public Intake {
         return outcome_of(stream.context());
     }
 
+    CUresult memory_operations(Stream& stream, const BatchRequest& request) const override {
+        MemoryBatch batch;
+        TRY(MemoryBatch::make(request.operations, request.count, request.flags, Reserved::kNot, &batch));
+        if (!batch.empty()) stream.push(new BatchOperation(stream.context(), std::move(batch)));
+        return CUDA_SUCCESS;
+    }
+
     CUresult host_function(Stream& stream, CUhostFn function, void* data) const override {
         stream.push(new HostOperation(function, data));
         return CUDA_SUCCESS;

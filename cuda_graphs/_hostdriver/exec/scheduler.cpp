@@ -64,13 +64,22 @@ void Scheduler::start_threads() {
     started_.store(true, std::memory_order_release);
 }
 
+void Scheduler::list(Stream& stream) {
+    if (stream.listed_.load(std::memory_order_seq_cst) || stream.listed_.exchange(true, std::memory_order_seq_cst))
+        return;
+    stream.retain();
+    std::lock_guard<std::mutex> lock(list_mutex_);
+    listed_.push_back(&stream);
+}
+
+void Scheduler::keep(Stream& stream) {
+    anything_pending();  // those that were kept before and are idle now go
+    list(stream);
+}
+
 void Scheduler::notify(Stream& stream) {
     if (workers_ == 0) return;
-    if (!stream.listed_.load(std::memory_order_seq_cst) && !stream.listed_.exchange(true, std::memory_order_seq_cst)) {
-        stream.retain();
-        std::lock_guard<std::mutex> lock(list_mutex_);
-        listed_.push_back(&stream);
-    }
+    list(stream);
     if (!active_.load(std::memory_order_relaxed)) active_.store(true, std::memory_order_relaxed);
     if (stream.claimed()) return;  // its runner looks again when it lets go
     ensure_watcher();

@@ -49,6 +49,9 @@ class Scheduler {
     // Work was added to `stream`, or its runner left some of it: makes sure that somebody will see it.
     void notify(Stream& stream);
 
+    // Keeps a stream that was destroyed while it waits for a value in memory, until its work is done.
+    void keep(Stream& stream);
+
     // Wakes up to `count` sleeping workers, with a system call each. For work that is worth it.
     void call_help(unsigned count);
     // Makes sure that a worker looks for shared work within a nap; a system call only when nobody watches.
@@ -74,6 +77,7 @@ class Scheduler {
 
     Scheduler();
     void start_threads();
+    void list(Stream& stream);
     void worker_main();
     bool watch();  // naps and looks; false when it gave up the watch after a long silence
     void sleep_deeply();

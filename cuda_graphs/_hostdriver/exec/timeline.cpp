@@ -47,6 +47,7 @@ CUresult run_watched(const Section& section, const ExecNode& node, LaunchState& 
     if (!timeline_wanted.load(std::memory_order_relaxed)) return node.run(node, launch);
     const std::int64_t start = steady_nanoseconds();
     const CUresult result = node.run(node, launch);
+    if (result == kComesAgain) return result;
     const std::int64_t end = steady_nanoseconds();
     Noted entry{name_of(node), node.kind->name, this_thread_number(), launch.stream->id(), start, end};
     const std::lock_guard<std::mutex> lock(noted_mutex);

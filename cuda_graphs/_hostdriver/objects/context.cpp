@@ -19,6 +19,16 @@ namespace cgh {
 namespace {
 std::atomic<std::uint64_t> last_context_id{0};
 
+struct AllContexts {
+    std::mutex mutex;  // guards the one below
+    std::vector<Context*> list;
+};
+// Never destroyed: work may run until the process ends.
+AllContexts& all_contexts() {
+    static auto* const all = new AllContexts;
+    return *all;
+}
+
 Stream* create_stream(Context& context, Stream::Kind kind, unsigned flags) {
     Stream* stream = arena<Stream>.create(context, kind, flags, 0);
     if (stream == nullptr) throw std::bad_alloc();
@@ -38,6 +48,13 @@ const std::map<CUlimit, std::size_t> kLimits = {
 Context::Context(CUdevice device)
     : device_(device), id_(last_context_id.fetch_add(1, std::memory_order_relaxed) + 1), legacy_stream_(nullptr) {
     legacy_stream_ = create_stream(*this, Stream::Kind::kLegacy, CU_STREAM_DEFAULT);
+    const std::lock_guard<std::mutex> lock(all_contexts().mutex);
+    all_contexts().list.push_back(this);
+}
+
+std::vector<Context*> Context::all() {
+    const std::lock_guard<std::mutex> lock(all_contexts().mutex);
+    return all_contexts().list;
 }
 
 Stream& Context::per_thread_stream() {

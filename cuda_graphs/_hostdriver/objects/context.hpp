@@ -26,6 +26,7 @@ class Stream;
 class Context {
   public:
     explicit Context(CUdevice device);
+    static std::vector<Context*> all();  // that ever were: they stay in memory
 
     CUcontext handle() { return reinterpret_cast<CUcontext>(this); }
     CUdevice device() const { return device_; }

@@ -121,6 +121,21 @@ void describe_event(const NodeParams& params, Label& label) {
     label.field("event", hex(std::get<EventParams>(params).event->handle()));
 }
 
+void describe_batch(const NodeParams& params, Label& label) {
+    for (const CUstreamBatchMemOpParams& one : std::get<BatchParams>(params).batch.described()) {
+        if (one.operation == CU_STREAM_MEM_OP_BARRIER) {
+            label.field("barrier", number(one.memoryBarrier.flags));
+            continue;
+        }
+        const bool wide = one.operation >= CU_STREAM_MEM_OP_WAIT_VALUE_64;
+        const bool waits =
+            one.operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 || one.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+        label.field(waits ? "wait" : "write", hex(one.writeValue.address) + " value " +
+                                                  number(wide ? one.writeValue.value64 : one.writeValue.value) +
+                                                  " flags " + number(one.writeValue.flags));
+    }
+}
+
 void describe_alloc(const NodeParams& params, Label& label) {
     const auto& alloc = std::get<AllocParams>(params);
     label.field("bytesize", number(alloc.allocation.get()->bytes()));
@@ -173,7 +188,9 @@ constexpr Detail kDetails[] = {
      "cudaMemFreeNodeParams", describe_free},
     {CU_GRAPH_DEBUG_DOT_FLAGS_CONDITIONAL_NODE_PARAMS, CU_GRAPH_NODE_TYPE_CONDITIONAL, "CUDA_CONDITIONAL_NODE_PARAMS",
      "cudaConditionalNodeParams", describe_conditional},
-    // Node kinds that the host driver does not offer have flags too: EXT_SEMAS_SIGNAL, EXT_SEMAS_WAIT, BATCH_MEM_OP.
+    {CU_GRAPH_DEBUG_DOT_FLAGS_BATCH_MEM_OP_NODE_PARAMS, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
+     "CUDA_BATCH_MEM_OP_NODE_PARAMS", "cudaBatchMemOpNodeParams", describe_batch},
+    // Node kinds that the host driver does not offer have flags too: EXT_SEMAS_SIGNAL, EXT_SEMAS_WAIT.
 };
 
 class Writer {

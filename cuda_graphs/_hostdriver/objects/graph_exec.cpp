@@ -21,21 +21,29 @@ namespace {
 class LaunchOperation final : public Operation {
   public:
     LaunchOperation(std::shared_ptr<Program> program, Stream& stream, Target after)
-        : program_(std::move(program)), state_{&stream, {}, {}}, after_(std::move(after)) {
+        : program_(std::move(program)),
+          state_{&stream, {}, {}, std::vector<std::size_t>(program_->main.structure->batches)},
+          after_(std::move(after)) {
         program_->in_flight.count.fetch_add(1, std::memory_order_relaxed);
     }
 
     LaunchState& state() { return state_; }
 
     void run(Stream& stream) override {
-        for (const ConditionPtr& condition : program_->conditions) condition->assign_default();
-        const CUresult fault = run_section(program_->main, state_);
-        if (fault != CUDA_SUCCESS) stream.context().fail(fault);
+        if (progress_ == nullptr)
+            for (const ConditionPtr& condition : program_->conditions) condition->assign_default();
+        const CUresult fault = run_nodes();
+        complete_ = fault != kComesAgain;
+        if (complete_ && fault != CUDA_SUCCESS) stream.context().fail(fault);
     }
+    bool complete() const override { return complete_; }
 
     // Behind "any previous launches of hGraphExec" (cuda.h, cuGraphLaunch), where that was on another stream.
-    bool ready() const override { return !after_.stream || after_.stream->reached(after_.position); }
-    Target blocked_on() const override { return after_; }
+    bool ready() const override {
+        if (progress_ != nullptr) return state_.stream->context().status() != CUDA_SUCCESS || progress_->can_go_on();
+        return !after_.stream || after_.stream->reached(after_.position);
+    }
+    Target blocked_on() const override { return progress_ != nullptr ? Target{} : after_; }
     std::vector<Target> awaits() const override {
         std::vector<Target> all{after_};
         for (const Ref<Milestone>& wait : state_.waits)
@@ -55,9 +63,18 @@ class LaunchOperation final : public Operation {
     }
 
   private:
+    CUresult run_nodes() {
+        const Section& section = program_->main;
+        if (!section.structure->comes_again) return run_section(section, state_);
+        if (progress_ == nullptr) progress_ = begin_section_in_progress(section, state_);
+        return progress_->go_on();
+    }
+
     std::shared_ptr<Program> program_;
     LaunchState state_;
     const Target after_;
+    bool complete_ = true;
+    std::unique_ptr<SectionInProgress> progress_;
 };
 
 // "Only one instantiation of the graph may exist at any point in time" where the graph contains memory or conditional

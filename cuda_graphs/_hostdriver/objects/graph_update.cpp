@@ -28,6 +28,15 @@ auto fields(const CUDA_MEMCPY3D& copy) {
                            copy.dstPitch, copy.dstHeight, copy.WidthInBytes, copy.Height, copy.Depth);
 }
 
+// Memory operations that may take each other's place.
+bool alike(const CUstreamBatchMemOpParams& a, const CUstreamBatchMemOpParams& b) {
+    if (a.operation != b.operation) return false;
+    if (a.operation == CU_STREAM_MEM_OP_BARRIER) return a.memoryBarrier.flags == b.memoryBarrier.flags;
+    const bool writes =
+        a.operation == CU_STREAM_MEM_OP_WRITE_VALUE_32 || a.operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
+    return !writes || a.writeValue.flags == b.writeValue.flags;
+}
+
 // One overload a kind; the types of both sides are the same.
 struct Compare {
     cuuint64_t flags;
@@ -75,6 +84,14 @@ struct Compare {
         const bool allowed = a.height == b.height && (flat || same_extent) && (b.width != 0 || (flags & kOneNode) == 0);
         const bool same_place = a.ctx == b.ctx && before.destination == after.destination;
         return same_place && allowed ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+    }
+
+    // "Other fields, such as the context, count or type of operations, and other types of operations such as membars,
+    // may not be modified" (cuda.h, cuGraphExecBatchMemOpNodeSetParams).
+    CUgraphExecUpdateResult operator()(const BatchRun& before, const BatchRun& after) const {
+        const auto &a = before.batch.described(), &b = after.batch.described();
+        const bool same = before.context == after.context && std::equal(a.begin(), a.end(), b.begin(), b.end(), alike);
+        return same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
     }
 
     CUgraphExecUpdateResult operator()(const AllocRun& before, const AllocRun& after) const {

@@ -72,6 +72,12 @@ struct FillRequest {
     std::size_t height;
 };
 
+struct BatchRequest {
+    const CUstreamBatchMemOpParams* operations;
+    unsigned count;
+    unsigned flags;
+};
+
 // Whether the call returns before the work is done, where the CUDA driver API's page "API synchronization behavior"
 // leaves that to the form of the call.
 enum class Wait : bool { kNo, kYes };
@@ -91,6 +97,7 @@ class Intake {
     virtual CUresult kernel(Stream& stream, const KernelRequest& request) const = 0;
     virtual CUresult copy(Stream& stream, const CopyRequest& request, Wait wait) const = 0;
     virtual CUresult fill(Stream& stream, const FillRequest& request, Wait wait) const = 0;
+    virtual CUresult memory_operations(Stream& stream, const BatchRequest& request) const = 0;
     virtual CUresult host_function(Stream& stream, CUhostFn function, void* data) const = 0;
     virtual CUresult record(Stream& stream, Event& event, External external) const = 0;
     virtual CUresult wait(Stream& stream, Event* event, External external) const = 0;  // null: of a dead handle

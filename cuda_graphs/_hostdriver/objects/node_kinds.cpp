@@ -251,6 +251,30 @@ void write_wait(CUgraphNodeParams& params, CUevent event) {
 using RecordKind = EventKind<read_record, write_record>;
 using WaitKind = EventKind<read_wait, write_wait>;
 
+struct BatchKind : ValueKind<BatchKind> {
+    using Params = BatchParams;
+    static CUresult parse(CUgraphNodeParams& params, const KernelParams*, NodeParams* out) {
+        const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2& in = params.memOp;
+        Context* context = nullptr;
+        TRY(find_context(in.ctx, &context));
+        REQUIRE(in.count != 0, CUDA_ERROR_INVALID_VALUE);
+        BatchParams fresh;
+        TRY(MemoryBatch::make(in.paramArray, in.count, in.flags, Reserved::kToo, &fresh.batch));
+        fresh.context = context->handle();
+        out->emplace<BatchParams>(std::move(fresh));
+        return CUDA_SUCCESS;
+    }
+    // "The paramArray returned in nodeParams_out is owned by the node" (cuda.h, cuGraphBatchMemOpNodeGetParams).
+    static void get(Node& node, CUgraphNodeParams& params) {
+        const auto& batch = std::get<BatchParams>(node.params);
+        const std::vector<CUstreamBatchMemOpParams>& described = batch.batch.described();
+        params.memOp.ctx = batch.context;
+        params.memOp.count = static_cast<unsigned>(described.size());
+        params.memOp.paramArray = const_cast<CUstreamBatchMemOpParams*>(described.data());
+        params.memOp.flags = 0;
+    }
+};
+
 // How many bytes of CUgraphNodeParams a kind uses in CUDA 13.0; newer headers have added fields that must be zero here.
 constexpr size_t kHostBytes = 2 * sizeof(void*);
 constexpr size_t kEventBytes = sizeof(CUevent);
@@ -272,6 +296,7 @@ constexpr NodeKind kKinds[] = {
     value_row<HostKind>(CU_GRAPH_NODE_TYPE_HOST, "HOST", kHostBytes, false, false, false),
     value_row<WaitKind>(CU_GRAPH_NODE_TYPE_WAIT_EVENT, "EVENT_WAIT", kEventBytes, false, false, false),
     value_row<RecordKind>(CU_GRAPH_NODE_TYPE_EVENT_RECORD, "EVENT_RECORD", kEventBytes, false, false, false),
+    value_row<BatchKind>(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, "BATCH_MEM_OP", sizeof(CUDA_BATCH_MEM_OP_NODE_PARAMS_v2), false, false, false),
     // Kinds that are more than a value have no parser; the last column says how an executable refuses to set them.
     {CU_GRAPH_NODE_TYPE_EMPTY, "EMPTY", 0, true, false, false,
      nullptr, EmptyKind::create, EmptyKind::set, EmptyKind::get, EmptyKind::copy, nothing_embedded,

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "../exec/copy.hpp"
+#include "../exec/memory_operation.hpp"
 #include "../loader/image.hpp"
 #include "condition.hpp"
 #include "event.hpp"
@@ -79,6 +80,11 @@ struct EventParams {
     Ref<Event> event;
 };
 
+struct BatchParams {
+    MemoryBatch batch;
+    CUcontext context = nullptr;
+};
+
 struct ChildParams {
     GraphPtr graph;
 };
@@ -141,7 +147,7 @@ struct ConditionalParams {
 };
 
 using NodeParams = std::variant<EmptyParams, KernelParams, MemcpyParams, MemsetParams, HostParams, EventParams,
-                                ChildParams, AllocParams, FreeParams, ConditionalParams>;
+                                BatchParams, ChildParams, AllocParams, FreeParams, ConditionalParams>;
 
 }  // namespace cgh
 

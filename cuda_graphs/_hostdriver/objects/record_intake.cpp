@@ -155,6 +155,19 @@ class RecordIntake final : public Intake {
             [&](const Intake& run) { return run.fill(stream, request, wait); });
     }
 
+    CUresult memory_operations(Stream& stream, const BatchRequest& request) const override {
+        return with_branch(
+            stream,
+            [&](Branch& branch) {
+                if (request.count == 0 && request.flags == 0) return CUDA_SUCCESS;  // and no node
+                CUgraphNodeParams params =
+                    of_batch({stream.context().handle(), request.count,
+                              const_cast<CUstreamBatchMemOpParams*>(request.operations), request.flags});
+                return append(branch, params);
+            },
+            [&](const Intake& run) { return run.memory_operations(stream, request); });
+    }
+
     CUresult host_function(Stream& stream, CUhostFn function, void* data) const override {
         return with_branch(
             stream,
@@ -290,6 +303,7 @@ class BarredIntake final : public Intake {
     CUresult kernel(Stream& stream, const KernelRequest&) const override { return bar(stream); }
     CUresult copy(Stream& stream, const CopyRequest&, Wait) const override { return bar(stream); }
     CUresult fill(Stream& stream, const FillRequest&, Wait) const override { return bar(stream); }
+    CUresult memory_operations(Stream& stream, const BatchRequest&) const override { return bar(stream); }
     CUresult host_function(Stream& stream, CUhostFn, void*) const override { return bar(stream); }
     CUresult record(Stream& stream, Event&, External) const override { return bar(stream); }
     CUresult wait(Stream& stream, Event*, External) const override { return bar(stream); }

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "../check/accesses.hpp"
+#include "../check/random_order.hpp"
 #include "../exec/scheduler.hpp"
 #include "../exec/thread_state.hpp"
 #include "../exec/thread_store.hpp"
@@ -135,7 +136,10 @@ Stream::Advance Stream::advance(std::uint64_t position) {
             parked_ = operation;
             break;
         }
-        if (context_.status() == CUDA_SUCCESS || operation->runs_after_failure()) run(*operation);
+        if (context_.status() == CUDA_SUCCESS || operation->runs_after_failure()) {
+            run(*operation);
+            if (!operation->complete()) continue;
+        }
         complete(operation);
     }
     claimed_.store(false, std::memory_order_seq_cst);
@@ -146,22 +150,40 @@ Stream::Advance Stream::advance(std::uint64_t position) {
 
 namespace {
 
-// Runs the work that leads to `position`: where a stream is blocked, the work that it waits for. Returns the stream
-// that another thread runs just now and the position that it has to reach, or an empty target after progress.
-Target run_towards(Stream& stream, std::uint64_t position) {
+// Where run_towards() came to an end.
+struct Halt {
+    enum { kProgress, kBusy, kStalled } why = kProgress;
+    Target at;  // kBusy: the stream that another thread runs, and where it has to come; kStalled: the one that waits
+};
+
+// Runs the work that leads to `position`: where a stream is blocked, the work that it waits for.
+Halt run_towards(Stream& stream, std::uint64_t position) {
     Target at;
     Stream* current = &stream;
     for (;;) {
         Stream::Advance advance = current->advance(position);
         if (advance.kind == Stream::Advance::kBlocked) {
+            if (!advance.blocked_on.stream) return {Halt::kStalled, {Ref<Stream>(current), position}};
             at = std::move(advance.blocked_on);
             current = at.stream.get();
             position = at.position;
             continue;
         }
-        if (advance.kind == Stream::Advance::kBusy) return {Ref<Stream>(current), position};
+        if (advance.kind == Stream::Advance::kBusy) return {Halt::kBusy, {Ref<Stream>(current), position}};
         return {};
     }
+}
+
+// Runs a stream that can run, of any context. False: there is none.
+bool run_any_stream() {
+    std::vector<Ref<Stream>> able;
+    for (Context* const context : Context::all())
+        for (Ref<Stream>& stream : context->busy_streams(/*blocking_only=*/false))
+            if (stream->runnable()) able.push_back(std::move(stream));
+    if (able.empty()) return false;
+    const std::size_t chosen = order_is_random() ? draw_below(able.size()) : 0;
+    able[chosen]->advance(UINT64_MAX);
+    return true;
 }
 
 }  // namespace
@@ -169,19 +191,29 @@ Target run_towards(Stream& stream, std::uint64_t position) {
 void wait_helping(Stream& stream, std::uint64_t position, bool (*done)(const void*), const void* argument) {
     Scheduler& scheduler = Scheduler::get();
     while (!done(argument)) {
-        const Target busy = run_towards(stream, position);
+        const Halt halt = run_towards(stream, position);
+        if (halt.why == Halt::kProgress) continue;
+        Stream& at = *halt.at.stream;
+        if (halt.why == Halt::kStalled) {
+            // Who writes the value? Without workers it may be any stream that nobody waits for.
+            if (scheduler.workers() == 0 && run_any_stream()) continue;
+            scheduler.progress.wait(
+                [&] { return done(argument) || at.reached(halt.at.position) || at.claimed() || at.runnable(); });
+            continue;
+        }
         // Only the work that we wait for is helped: other kernels may wait for what the caller does next.
-        if (!busy.stream || scheduler.help(busy.stream.get())) continue;
+        if (scheduler.help(&at)) continue;
         scheduler.progress.wait([&] {
-            return done(argument) || busy.stream->reached(busy.position) || !busy.stream->claimed() ||
-                   scheduler.help_wanted(busy.stream.get());
+            return done(argument) || at.reached(halt.at.position) || !at.claimed() || scheduler.help_wanted(&at);
         });
     }
 }
 
 void run_what_is_ready(Stream& stream, std::uint64_t position) {
-    while (!stream.reached(position))
-        if (run_towards(stream, position).stream) return;
+    while (!stream.reached(position)) {
+        const Halt halt = run_towards(stream, position);
+        if (halt.why == Halt::kBusy || (halt.why == Halt::kStalled && !run_any_stream())) return;
+    }
 }
 
 void Stream::wait_for(std::uint64_t position) {

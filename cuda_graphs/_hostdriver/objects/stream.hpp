@@ -37,8 +37,10 @@ class Operation {
     // Runs in stream order, on one thread, with no lock held, once ready() holds. A failure is reported with
     // Context::fail.
     virtual void run(Stream& stream) = 0;
-    // May it run now? Cheap, only reads atomics, may be asked from any thread. False: it waits for the work before
-    // blocked_on().
+    // After run(): false where it is not complete, and is to be run again once ready() holds again.
+    virtual bool complete() const { return true; }
+    // May it run now? Cheap, may be asked from any thread. False: it waits for the work before blocked_on(), or, where
+    // that names no stream, for a value in memory.
     virtual bool ready() const { return true; }
     virtual Target blocked_on() const { return {}; }
     // All that it comes after, besides the work before it in its stream.
