@@ -40,6 +40,14 @@ bool condition_holds(Word found, Word value, unsigned condition) {
     }
 }
 
+// "None of the operations accepts pointers to managed memory buffers" (cuda.h); an H200 takes none to memory of pools
+// and of graphs either.
+bool may_hold_values(CUdeviceptr address, std::size_t bytes) {
+    const auto memory = AddressMap::get().find(address);
+    return memory && memory->holds(address, bytes) && !memory->is_managed() && memory->kind != MemoryKind::kPool &&
+           memory->kind != MemoryKind::kGraph;
+}
+
 template <class Word>
 Word load(CUdeviceptr address) {
     return __atomic_load_n(reinterpret_cast<const Word*>(address), __ATOMIC_ACQUIRE);
@@ -47,7 +55,7 @@ Word load(CUdeviceptr address) {
 
 }  // namespace
 
-CUresult MemoryOperation::make(const CUstreamBatchMemOpParams& params, Reserved reserved, MemoryOperation* out) {
+CUresult MemoryOperation::make(const CUstreamBatchMemOpParams& params, Checked checked, MemoryOperation* out) {
     *out = MemoryOperation();
     const CUstreamBatchMemOpType type = params.operation;
     if (type == CU_STREAM_MEM_OP_BARRIER) {
@@ -62,17 +70,16 @@ CUresult MemoryOperation::make(const CUstreamBatchMemOpParams& params, Reserved 
         REQUIRE((value.flags & CU_STREAM_WAIT_VALUE_FLUSH) == 0, CUDA_ERROR_NOT_SUPPORTED);
         REQUIRE(value.flags <= CU_STREAM_WAIT_VALUE_NOR, CUDA_ERROR_INVALID_VALUE);
     } else {
-        REQUIRE(value.flags <= CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER, CUDA_ERROR_INVALID_VALUE);
+        // Not CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER: an H200 refuses it.
+        REQUIRE(value.flags == CU_STREAM_WRITE_VALUE_DEFAULT, CUDA_ERROR_INVALID_VALUE);
     }
     out->kind_ = is_wait(type) ? Kind::kWait : Kind::kWrite;
     out->wide_ = is_wide(type);
     out->flags_ = value.flags;
     out->address_ = value.address;
     out->value_ = out->wide_ ? value.value64 : value.value;
-    REQUIRE(value.address != 0 && value.address % out->bytes() == 0, CUDA_ERROR_INVALID_VALUE);
-    const auto memory = AddressMap::get().find(value.address, reserved);
-    REQUIRE(memory && memory->holds(value.address, out->bytes()), CUDA_ERROR_INVALID_VALUE);
-    out->stays_ = memory->kind == MemoryKind::kPool || memory->kind == MemoryKind::kGraph;
+    REQUIRE(value.address % out->bytes() == 0, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(checked == Checked::kWhenRun || may_hold_values(value.address, out->bytes()), CUDA_ERROR_INVALID_VALUE);
     return CUDA_SUCCESS;
 }
 
@@ -97,7 +104,6 @@ CUresult MemoryOperation::run() const {
     if (settings.any()) TRY(check_memory_operation(*this));
     if (gone) return CUDA_ERROR_ILLEGAL_ADDRESS;
     if (waits()) return CUDA_SUCCESS;
-    // Without CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER all writes before it are seen first; a release is not dearer.
     if (wide_)
         __atomic_store_n(reinterpret_cast<std::uint64_t*>(address_), value_, __ATOMIC_SEQ_CST);
     else
@@ -106,12 +112,12 @@ CUresult MemoryOperation::run() const {
     return CUDA_SUCCESS;
 }
 
-CUresult MemoryBatch::make(const CUstreamBatchMemOpParams* params, unsigned count, unsigned flags, Reserved reserved,
+CUresult MemoryBatch::make(const CUstreamBatchMemOpParams* params, unsigned count, unsigned flags, Checked checked,
                            MemoryBatch* out) {
     REQUIRE(flags == 0 && count <= kMostOperations && (params != nullptr || count == 0), CUDA_ERROR_INVALID_VALUE);
     MemoryBatch batch;
     batch.operations_.resize(count);
-    for (unsigned i = 0; i < count; ++i) TRY(MemoryOperation::make(params[i], reserved, &batch.operations_[i]));
+    for (unsigned i = 0; i < count; ++i) TRY(MemoryOperation::make(params[i], checked, &batch.operations_[i]));
     batch.described_.assign(params, params + count);
     *out = std::move(batch);
     return CUDA_SUCCESS;

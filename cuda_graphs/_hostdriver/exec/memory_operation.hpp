@@ -21,9 +21,12 @@ namespace cgh {
 // has this value.
 constexpr CUresult kComesAgain = CUDA_ERROR_NOT_READY;
 
+// Whether addresses are looked at when an operation is made. In nodes an H200 asks for their alignment only.
+enum class Checked : bool { kWhenRun, kNow };
+
 class MemoryOperation {
   public:
-    static CUresult make(const CUstreamBatchMemOpParams& params, Reserved reserved, MemoryOperation* out);
+    static CUresult make(const CUstreamBatchMemOpParams& params, Checked checked, MemoryOperation* out);
 
     bool waits() const { return kind_ == Kind::kWait; }
     bool writes() const { return kind_ == Kind::kWrite; }
@@ -38,11 +41,10 @@ class MemoryOperation {
     enum class Kind : std::uint8_t { kWait, kWrite, kBarrier };
 
     bool holds() const;
-    bool is_there() const { return stays_ || AddressMap::get().find(address_, Reserved::kToo).has_value(); }
+    bool is_there() const { return AddressMap::get().find(address_, Reserved::kToo).has_value(); }
 
     Kind kind_ = Kind::kBarrier;
-    bool wide_ = false;   // 64 bits
-    bool stays_ = false;  // the memory is a pool's: whoever frees it does so in stream order
+    bool wide_ = false;  // 64 bits
     unsigned flags_ = 0;
     CUdeviceptr address_ = 0;
     std::uint64_t value_ = 0;
@@ -51,7 +53,7 @@ class MemoryOperation {
 // Operations that come one after another.
 class MemoryBatch {
   public:
-    static CUresult make(const CUstreamBatchMemOpParams* params, unsigned count, unsigned flags, Reserved reserved,
+    static CUresult make(const CUstreamBatchMemOpParams* params, unsigned count, unsigned flags, Checked checked,
                          MemoryBatch* out);
 
     bool empty() const { return operations_.empty(); }

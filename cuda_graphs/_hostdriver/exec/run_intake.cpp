@@ -81,7 +81,7 @@ class RunIntake final : public Intake {
 
     CUresult memory_operations(Stream& stream, const BatchRequest& request) const override {
         MemoryBatch batch;
-        TRY(MemoryBatch::make(request.operations, request.count, request.flags, Reserved::kNot, &batch));
+        TRY(MemoryBatch::make(request.operations, request.count, request.flags, Checked::kNow, &batch));
         if (!batch.empty()) stream.push(new BatchOperation(stream.context(), std::move(batch)));
         return CUDA_SUCCESS;
     }

@@ -255,11 +255,11 @@ struct BatchKind : ValueKind<BatchKind> {
     using Params = BatchParams;
     static CUresult parse(CUgraphNodeParams& params, const KernelParams*, NodeParams* out) {
         const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2& in = params.memOp;
+        REQUIRE(in.ctx != nullptr, CUDA_ERROR_INVALID_VALUE);  // not the current one, unlike other kinds
         Context* context = nullptr;
         TRY(find_context(in.ctx, &context));
-        REQUIRE(in.count != 0, CUDA_ERROR_INVALID_VALUE);
         BatchParams fresh;
-        TRY(MemoryBatch::make(in.paramArray, in.count, in.flags, Reserved::kToo, &fresh.batch));
+        TRY(MemoryBatch::make(in.paramArray, in.count, in.flags, Checked::kWhenRun, &fresh.batch));
         fresh.context = context->handle();
         out->emplace<BatchParams>(std::move(fresh));
         return CUDA_SUCCESS;

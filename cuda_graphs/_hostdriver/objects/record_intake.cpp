@@ -159,7 +159,6 @@ class RecordIntake final : public Intake {
         return with_branch(
             stream,
             [&](Branch& branch) {
-                if (request.count == 0 && request.flags == 0) return CUDA_SUCCESS;  // and no node
                 CUgraphNodeParams params =
                     of_batch({stream.context().handle(), request.count,
                               const_cast<CUstreamBatchMemOpParams*>(request.operations), request.flags});
