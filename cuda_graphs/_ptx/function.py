@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from . import pointers
 from .abi import BLOCK
+from .chains import Chains
 from .datatypes import LLVM_BITS, Type
 from .errors import ImageError, invalid_ptx
 from .syntax import (
@@ -71,6 +72,7 @@ class FunctionLowering:
         self.frame = Frame(function, 0)
         self.frames = [self.frame]
         self.frame_count = 0
+        self.chains = Chains()
         self.parallel = False  # accesses may be marked as independent between threads
         self.parallel_generic = False
 
@@ -150,6 +152,7 @@ class FunctionLowering:
             slot, storage = self.slot(operand)
             if LLVM_BITS[storage] < LLVM_BITS[kind]:
                 raise self.fail(f"register {operand.name} is narrower than the instruction")
+            self.chains.reads((slot, storage))
             return self.convert(self.v(f"load {storage}, ptr {slot}"), storage, kind)
         if isinstance(operand, Immediate):
             return self._integer(operand.value, kind)
@@ -204,6 +207,7 @@ class FunctionLowering:
         slot, storage = self.slot(operand)
         if LLVM_BITS[storage] < LLVM_BITS[kind]:
             raise self.fail(f"register {operand.name} is narrower than the result")
+        self.chains.writes((slot, storage))
         value = self.convert(value, kind, storage, signed)
         self.do(f"store {storage} {value}, ptr {slot}")
 
@@ -329,6 +333,7 @@ class FunctionLowering:
 
     def _instruction(self, ins: Instruction) -> None:
         self.instruction = ins
+        self.chains.begin()
         try:
             found, op = check(ins)
             if ins.guard is None or ins.opcode.startswith("bra"):

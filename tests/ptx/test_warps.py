@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cuda_graphs._ptx import loader, native
 from tests.ptx.rig import HEADER, compile_cuda, load
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -165,3 +166,39 @@ def test_threads_that_wait_for_ever_end_the_kernel():
     """The trap of the rig ends the process with 42."""
     found = subprocess.run([sys.executable, "-c", STUCK], cwd=ROOT, capture_output=True, timeout=120)
     assert found.returncode == 42, found.stderr.decode()
+
+
+SUM_OF_SUMS = """
+.visible .entry k(.param .u64 p) {{
+  .reg .b32 %r<4>; .reg .f32 %f<4>; .reg .b64 %rd<3>; .reg .pred %q;
+  ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; setp.lt.u32 %q, %r1, 7;
+  mul.wide.u32 %rd2, %r1, 8; add.u64 %rd1, %rd1, %rd2; cvt.rn.f32.u32 %f1, %r1;
+  {steps}
+  st.global.u32 [%rd1], %r1; st.global.f32 [%rd1+4], %f1; ret;
+}}
+"""
+STEP = """shfl.sync.bfly.b32 %r2, %r1, {mask}, 31, -1; add.u32 %r1, %r1, %r2; @%q xor.b32 %r1, %r1, 5;
+  mov.b32 %r3, %f1; shfl.sync.bfly.b32 %r3, %r3, {mask}, 31, -1; mov.b32 %f2, %r3;
+  fma.rn.f32 %f1, %f2, 0f3E800000, %f1;"""
+
+
+def sums_of_sums(steps):
+    return HEADER + SUM_OF_SUMS.format(steps="\n  ".join(STEP.format(mask=1 << k % 5) for k in range(steps)))
+
+
+def test_sums_over_many_stops_are_right():
+    steps, lanes = 40, np.arange(32)
+    out, value, real = np.zeros((32, 2), np.uint32), lanes.astype(np.uint32), lanes.astype(np.float32)
+    for k in range(steps):
+        value = value + value[lanes ^ (1 << k % 5)]
+        value[:7] ^= 5
+        quarter = real[lanes ^ (1 << k % 5)].astype(np.float64) / 4
+        real = (real.astype(np.float64) + quarter).astype(np.float32)
+    load(sums_of_sums(steps)).launch("k", 1, 32, out)
+    np.testing.assert_array_equal(out[:, 0], value)
+    np.testing.assert_allclose(out[:, 1].view(np.float32), real, rtol=1e-5)
+
+
+def test_code_grows_as_its_text_does_however_often_a_thread_stops():
+    few, many = (len(native.compile_ir(loader.translate(sums_of_sums(n))[1])) for n in (20, 80))
+    assert many < 5 * few

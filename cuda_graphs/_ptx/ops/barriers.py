@@ -38,19 +38,12 @@ def _meet(f: FunctionLowering, kind: str, operands: tuple) -> None:
     if len(operands) not in (1, 2) or (kind == "arrive" and len(operands) != 2):
         raise f.fail("the number of operands is wrong")
     if not f.gated:
-        _stop(f)
+        warp.stop(f)  # the entry resumes all threads in turn
         return
     number, needed = f.read(operands[0], "i32"), _needed(f, operands[1:])
     came = _arrive(f, number, needed, "0")
     if kind == "sync":
         _wait(f, number, needed, came)
-
-
-def _stop(f: FunctionLowering) -> None:
-    """The entry resumes all threads in turn."""
-    go_on = f.block("go.on")
-    warp.suspend(f, go_on)
-    f.place(go_on)
 
 
 def _needed(f: FunctionLowering, operands: tuple) -> str:

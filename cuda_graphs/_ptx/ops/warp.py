@@ -21,6 +21,14 @@ def suspend(f: FunctionLowering, go_on: str) -> None:
     f.do(f"switch i8 {result}, label %suspend [ i8 0, label %{go_on} i8 1, label %suspend ]")
 
 
+def stop(f: FunctionLowering) -> None:
+    """Let others run once."""
+    f.chains.cut(f)
+    go_on = f.block("go.on")
+    suspend(f, go_on)
+    f.place(go_on)
+
+
 def _field(f: FunctionLowering, name: str) -> str:
     return f.v(f"getelementptr i8, ptr %warp, i64 {WARP[name][0]}")
 
@@ -47,6 +55,7 @@ def _meet(f: FunctionLowering, members: str, kind: str = "") -> None:
 
 def wait_until(f: FunctionLowering, holds: Callable[[], str]) -> None:
     """Let others run until a condition holds."""
+    f.chains.cut(f)
     check, wait, go_on = f.block("check"), f.block("wait"), f.block("go.on")
     f.branch(check)
     f.place(check)
@@ -63,9 +72,7 @@ def note(f: FunctionLowering, which: int) -> None:
 def let_others_run(f: FunctionLowering) -> None:
     """Once. Whoever asks memory in a loop does this in between."""
     note(f, YIELDED)
-    go_on = f.block("go.on")
-    suspend(f, go_on)
-    f.place(go_on)
+    stop(f)
 
 
 def _give(f: FunctionLowering, value: str) -> None:
@@ -201,12 +208,11 @@ def elect(f: FunctionLowering, op: Op, operands: tuple) -> None:
 def active_mask(f: FunctionLowering, op: Op, operands: tuple) -> None:
     """The lanes that come to this instruction before all threads that can run have come to where they wait."""
     f.count += 1
-    asked, answer, take = f.block("asked"), f.block("answer"), f.block("take")
+    answer, take = f.block("answer"), f.block("take")
     _give(f, str(f.count))
     _change(f, "asking", "or", "%lane.bit")
     note(f, PROGRESS)
-    suspend(f, asked)
-    f.place(asked)
+    stop(f)
     mine = f.v(f"and i32 {_load(f, 'released')}, %lane.bit")
     f.branch_if(f.v(f"icmp ne i32 {mine}, 0"), take, answer)
     f.place(answer)
