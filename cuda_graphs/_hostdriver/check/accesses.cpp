@@ -91,6 +91,8 @@ constexpr const char* kBy = "CUDA_GRAPHS_HOST_CHECK=";
 
 // ---- bad addresses --------------------------------------------------------------------------------------------------
 
+constexpr std::size_t kFar = std::size_t{1} << 20;  // bytes behind a memory, which then has nothing to do with it
+
 std::string where_is(std::uintptr_t address, std::size_t bytes, const WatchedMemory* near) {
     if (near == nullptr) return "which is no memory of a device";
     if (near->holds(address, 1) && near->live)
@@ -100,6 +102,7 @@ std::string where_is(std::uintptr_t address, std::size_t bytes, const WatchedMem
         return "byte " + std::to_string(address - near->base) + " of freed " + memory_text(*near) + ", freed by " +
                near->freed_by;
     const std::size_t distance = address - near->base - near->size;
+    if (distance > std::max(near->size, kFar)) return "which is no memory of a device";
     return "which is " + (distance == 0 ? "right" : bytes_text(distance)) + " behind the " +
            (near->live ? "" : "freed ") + memory_text(*near);
 }

@@ -106,7 +106,7 @@ LAW_ALONE(Check, FreedMemoryIsKnownAsFreed) {
     const Stream stream;
     OK(cuMemAllocAsync(&memory, 16, stream));
     OK(cuMemFreeAsync(memory, stream));
-    run("put", 4, stream, reinterpret_cast<std::uint32_t*>(memory));
+    run("put", 1, stream, reinterpret_cast<std::uint32_t*>(memory));
     ANSWERS(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(stream));
     CHECK(tells(cghFindings(CUDA_ERROR_ILLEGAL_ADDRESS), "byte 0 of freed memory of 16 bytes"));
 }

@@ -23,12 +23,17 @@ inline void tell(const std::uint32_t* address, const cgh_site& site, std::uint64
     cghGetServices()->access(address, sizeof *address, &site, 0, 0, 0, static_cast<std::uint32_t>(block), 0, 0);
 }
 
+// What races on purpose is told as it is, and done by atomics: the thread sanitizer looks at the driver alone.
+inline std::atomic<std::uint32_t>& word(std::uint32_t* p) {
+    return *reinterpret_cast<std::atomic<std::uint32_t>*>(p);
+}
+
 // p[block] = block
 inline void put(const cgh_launch*, const void* params, void*, std::uint64_t first, std::uint64_t end) {
     auto* p = Args(params).next<std::uint32_t*>();
     for (std::uint64_t block = first; block < end; ++block) {
         tell(p + block, kPuts, block);
-        p[block] = static_cast<std::uint32_t>(block);
+        word(p + block).store(static_cast<std::uint32_t>(block), std::memory_order_relaxed);
     }
 }
 
@@ -36,11 +41,11 @@ inline void put(const cgh_launch*, const void* params, void*, std::uint64_t firs
 inline void take(const cgh_launch*, const void* params, void*, std::uint64_t first, std::uint64_t end) {
     Args args(params);
     auto* out = args.next<std::uint32_t*>();
-    const auto* in = args.next<const std::uint32_t*>();
+    auto* in = args.next<std::uint32_t*>();
     for (std::uint64_t block = first; block < end; ++block) {
         tell(in + block, kTakes, block);
         tell(out + block, kPuts, block);
-        out[block] = in[block];
+        word(out + block).store(word(in + block).load(std::memory_order_relaxed), std::memory_order_relaxed);
     }
 }
 
@@ -49,7 +54,7 @@ inline void count(const cgh_launch*, const void* params, void*, std::uint64_t fi
     auto* p = Args(params).next<std::uint32_t*>();
     for (std::uint64_t block = first; block < end; ++block) {
         tell(p, kCounts, block);
-        reinterpret_cast<std::atomic<std::uint32_t>*>(p)->fetch_add(1);
+        word(p).fetch_add(1);
     }
 }
 
