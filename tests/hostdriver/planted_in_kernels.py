@@ -73,6 +73,12 @@ def neighbours(x: ints):
 
 
 @cg.kernel
+def put_in_rows(x: grid, n: ints):
+    for i, j in cg.ndrange((2, 2 + n[0]), (-1, 1)):
+        x[i, 0] = j  # put_in_rows
+
+
+@cg.kernel
 def histogram(x: ints, bins: ints):
     for i in range(x.shape[0]):
         cg.atomic_add(bins[x[i] % 4], 1)
@@ -199,6 +205,13 @@ def iterations_write_one_place():
 @program
 def iterations_read_what_their_neighbours_write():
     neighbours(array())
+
+
+@program
+def iterations_of_two_axes_write_one_place():
+    n = array(1)
+    n.fill(1)
+    put_in_rows(cg.ndarray(cg.f32, (3, 1)), n)
 
 
 @program

@@ -73,6 +73,7 @@ RACE = {
         {f"{verb} {at('smooth_in_place', what)}" for verb, what in BOTH},
     ),
 }  # fmt: skip
+OTHER_RACES = ["iterations_of_two_axes_write_one_place", "nodes_of_kernels_without_an_edge"]
 SILENT = [
     "an_iteration_reads_what_the_host_wrote",
     "an_iteration_reads_what_another_kernel_wrote",
@@ -92,9 +93,7 @@ def test_a_bad_address_names_the_iteration_and_the_line():
     "environment", [{"CUDA_GRAPHS_HOST_THREADS": "2"}, {"CUDA_GRAPHS_HOST_SCHEDULE": "random:1"}], ids=str
 )
 def test_other_bugs_name_the_iterations_and_the_lines(environment):
-    texts = found(
-        [*INIT, *RACE, "nodes_of_kernels_without_an_edge", *SILENT], SCRIPT.name, **ALL, **environment
-    )
+    texts = found([*INIT, *RACE, *OTHER_RACES, *SILENT], SCRIPT.name, **ALL, **environment)
     for name, wanted in INIT.items():
         assert texts[name] == f"CUDA_ERROR_ILLEGAL_STATE: CUDA_GRAPHS_HOST_CHECK=init: {wanted}", name
     for name, (kernel, accesses) in RACE.items():
@@ -103,6 +102,10 @@ def test_other_bugs_name_the_iterations_and_the_lines(environment):
             (one, here, does), (other, there, did) = two
             assert one == other == kernel and here != there, report
             assert {does, did} == accesses, report
+    rows = texts["iterations_of_two_axes_write_one_place"]
+    assert (
+        "thread of iteration (2, -1), writes it" in rows and "thread of iteration (2, 0), writes it" in rows
+    )
     two = texts["nodes_of_kernels_without_an_edge"]
     for access in (
         f"kernel `put_0_loop` (node 0 of its graph), thread of iteration 0, writes it {PUT}",

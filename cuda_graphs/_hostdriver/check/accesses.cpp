@@ -221,8 +221,10 @@ std::uint64_t number_of_block(const KernelRun& run, const cgh_site& site, const 
 
 void enter_block(KernelRun& run, const cgh_site& site, const Who& who) {
     const std::uint64_t index = number_of_block(run, site, who.block);
-    if (index == run.block_index && run.phase == run.block.phase) return;
+    const bool known = index == run.block_index && run.phase == run.block.phase;
+    if (known && run.block_axes == site.axes) return;
     run.block_index = index;
+    run.block_axes = site.axes;
     run.block.task = run.task;
     run.block.become(index, remembered_place(site, who), run.phase);
 }

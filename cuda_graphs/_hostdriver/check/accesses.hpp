@@ -58,6 +58,7 @@ struct KernelRun {
     std::size_t shared_around_bytes = 0;
     Block block;
     std::uint64_t block_index = UINT64_MAX;
+    std::uint32_t block_axes = 0;  // of the loop whose iteration the block is
     std::uint32_t phase = 0;
 };
 
