@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies. The synchronous forms are copies in the legacy default stream that the caller waits for.
+// Copies. The synchronous forms are copies in stream 0 that the caller waits for.
 #include "../objects/arena.hpp"
 #include "../objects/context.hpp"
 #include "../objects/intake.hpp"
@@ -14,10 +14,9 @@ namespace {
 
 template <class... Args>
 CUresult copy_now(const Args&... args) {
-    Context* context = nullptr;
-    TRY(current_context(&context));
-    Stream& stream = context->legacy_stream();
-    return stream.intake().copy(stream, CopyRequest(args...), Wait::kYes);
+    Stream* stream = nullptr;
+    TRY(find_stream(nullptr, &stream));
+    return stream->intake().copy(*stream, CopyRequest(args...), Wait::kYes);
 }
 
 template <class... Args>
@@ -108,7 +107,7 @@ CGH_API CUresult cuMemcpyDtoH_v2(void* dstHost, CUdeviceptr srcDevice, size_t By
 // "API synchronization behavior": copies from device memory to device memory are not waited for by the host.
 CGH_API CUresult cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount) {
     return entry("cuMemcpyDtoD", [&]() -> CUresult {
-        return copy_later(CU_STREAM_LEGACY, kDevice, pointer(dstDevice), kDevice, pointer(srcDevice), ByteCount);
+        return copy_later(nullptr, kDevice, pointer(dstDevice), kDevice, pointer(srcDevice), ByteCount);
     });
 }
 

@@ -18,7 +18,7 @@ CUresult fill(CUstream handle, const FillRequest& request, Wait wait) {
 }
 
 CUresult fill_now(const FillRequest& request) {
-    return fill(CU_STREAM_LEGACY, request, Wait::kYes);
+    return fill(nullptr, request, Wait::kYes);
 }
 CUresult fill_later(CUstream stream, const FillRequest& request) {
     return fill(stream, request, Wait::kNo);

@@ -13,6 +13,7 @@
 #include "../exec/timeline.hpp"
 #include "../objects/device.hpp"
 #include "entry.hpp"
+#include "per_thread.hpp"
 
 using namespace cgh;
 
@@ -90,8 +91,6 @@ CGH_API CUresult cuGetProcAddress_v2(const char* symbol, void** pfn, int cudaVer
     return entry_anytime("cuGetProcAddress", [&]() -> CUresult {
         REQUIRE(symbol != nullptr && pfn != nullptr, CUDA_ERROR_INVALID_VALUE);
         REQUIRE((flags & ~cuuint64_t{3}) == 0 && flags != 3, CUDA_ERROR_INVALID_VALUE);
-        // There are no per-thread default stream forms: with them stream 0 would silently mean another stream.
-        REQUIRE(flags != CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, CUDA_ERROR_NOT_SUPPORTED);
         const EntryPoint* best = nullptr;
         CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
         for (const EntryPoint& point : kEntryPoints) {
@@ -101,8 +100,10 @@ CGH_API CUresult cuGetProcAddress_v2(const char* symbol, void** pfn, int cudaVer
         }
         if (best != nullptr) status = CU_GET_PROC_ADDRESS_SUCCESS;
         if (symbolStatus != nullptr) *symbolStatus = status;
-        *pfn = best != nullptr ? best->address : nullptr;
-        return best != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+        *pfn = nullptr;
+        if (best == nullptr) return CUDA_ERROR_NOT_FOUND;
+        *pfn = flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM ? per_thread_form(best->address) : best->address;
+        return CUDA_SUCCESS;
     });
 }
 

@@ -254,7 +254,8 @@ CUresult find_stream(CUstream handle, Stream** out) {
     if (reinterpret_cast<std::uintptr_t>(handle) <= reinterpret_cast<std::uintptr_t>(CU_STREAM_PER_THREAD)) {
         Context* context = nullptr;
         if (CUresult error = current_context(&context); error != CUDA_SUCCESS) return error;
-        *out = handle == CU_STREAM_PER_THREAD ? &context->per_thread_stream() : &context->legacy_stream();
+        const bool own = handle == CU_STREAM_PER_THREAD || (handle == nullptr && thread_state.stream_zero_is_own);
+        *out = own ? &context->per_thread_stream() : &context->legacy_stream();
         return CUDA_SUCCESS;
     }
     auto* stream = cast<Stream>(handle);

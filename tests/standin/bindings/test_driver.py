@@ -223,6 +223,55 @@ class TestStreams:
         )
 
 
+class TestPerThreadForms:
+    """What cuGetProcAddress gives for programs that were built with per-thread default streams."""
+
+    PER_THREAD = 2  # CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
+
+    def form(self, name, *types):
+        library, found, status = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p(), ctypes.c_int()
+        asked = name, ctypes.byref(found), 13000, ctypes.c_uint64(self.PER_THREAD), ctypes.byref(status)
+        assert library.cuGetProcAddress_v2(*asked) == 0
+        assert status.value == 0
+        return ctypes.CFUNCTYPE(ctypes.c_int, *types)(found.value)
+
+    def test_stream_zero_is_the_threads_own(self, primary):
+        number = ctypes.c_uint64()
+        assert self.form(b"cuStreamGetId", ctypes.c_void_p, ctypes.c_void_p)(0, ctypes.addressof(number)) == 0
+        own = ok(d.cuStreamGetId(d.CUstream(d.CU_STREAM_PER_THREAD)))
+        legacy = ok(d.cuStreamGetId(d.CUstream(d.CU_STREAM_LEGACY)))
+        assert int(own) == number.value != int(legacy)
+
+    def test_the_other_names_of_streams_mean_what_they_say(self, primary, stream):
+        get_id, number = self.form(b"cuStreamGetId", ctypes.c_void_p, ctypes.c_void_p), ctypes.c_uint64()
+        for handle in (stream, d.CUstream(d.CU_STREAM_LEGACY)):
+            assert get_id(int(handle), ctypes.addressof(number)) == 0
+            assert number.value == int(ok(d.cuStreamGetId(handle)))
+
+    def test_synchronous_calls_wait_for_no_other_stream(self, primary):
+        memory, other = ok(d.cuMemAlloc(4)), ok(d.cuStreamCreate(0))
+        gate = threading.Event()
+        waiting = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: gate.wait(60) and None)
+        ok(d.cuLaunchHostFunc(other, ctypes.cast(waiting, ctypes.c_void_p).value, 0))
+        word = ctypes.c_uint32(77)
+        to_device = self.form(b"cuMemcpyHtoD", ctypes.c_uint64, ctypes.c_void_p, ctypes.c_size_t)
+        to_host = self.form(b"cuMemcpyDtoH", ctypes.c_void_p, ctypes.c_uint64, ctypes.c_size_t)
+        assert to_device(int(memory), ctypes.addressof(word), 4) == 0
+        word.value = 0
+        assert to_host(ctypes.addressof(word), int(memory), 4) == 0
+        assert word.value == 77
+        assert d.cuStreamQuery(other)[0] == d.CUresult.CUDA_ERROR_NOT_READY
+        gate.set()
+        ok(d.cuStreamSynchronize(other))
+        ok(d.cuStreamDestroy(other))
+        ok(d.cuMemFree(memory))
+
+    def test_a_function_without_streams_has_one_form(self, primary):
+        flags = ctypes.c_uint(99)
+        assert self.form(b"cuCtxGetFlags", ctypes.c_void_p)(ctypes.addressof(flags)) == 0
+        assert flags.value == ok(d.cuCtxGetFlags())
+
+
 class TestCode:
     @pytest.fixture
     def module(self, primary):

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "per_thread.hpp"
+
+#include <cuda.h>
+
+#include <map>
+
+#include "../exec/thread_state.hpp"
+
+namespace cgh {
+namespace {
+
+class OwnStreamZero {
+  public:
+    OwnStreamZero() { thread_state.stream_zero_is_own = true; }
+    ~OwnStreamZero() { thread_state.stream_zero_is_own = false; }
+    OwnStreamZero(const OwnStreamZero&) = delete;
+    OwnStreamZero& operator=(const OwnStreamZero&) = delete;
+};
+
+template <auto function>
+struct Form;
+template <class... Args, CUresult (*function)(Args...)>
+struct Form<function> {
+    static CUresult call(Args... args) {
+        const OwnStreamZero scope;
+        return function(args...);
+    }
+};
+
+template <auto function>
+std::pair<void* const, void*> form() {
+    return {reinterpret_cast<void*>(function), reinterpret_cast<void*>(&Form<function>::call)};
+}
+
+// Those that cuda.h renames where CUDA_API_PER_THREAD_DEFAULT_STREAM is defined, but for graphics.
+const std::map<void*, void*> kForms = {
+    form<&cuMemPrefetchAsync>(),
+    form<&cuMemPrefetchBatchAsync>(),
+    form<&cuMemDiscardBatchAsync>(),
+    form<&cuMemDiscardAndPrefetchBatchAsync>(),
+    form<&cuMemcpyHtoD>(),
+    form<&cuMemcpyDtoH>(),
+    form<&cuMemcpyDtoD>(),
+    form<&cuMemcpyDtoA>(),
+    form<&cuMemcpyAtoD>(),
+    form<&cuMemcpyHtoA>(),
+    form<&cuMemcpyAtoH>(),
+    form<&cuMemcpyAtoA>(),
+    form<&cuMemcpyHtoAAsync>(),
+    form<&cuMemcpyAtoHAsync>(),
+    form<&cuMemcpy2D>(),
+    form<&cuMemcpy2DUnaligned>(),
+    form<&cuMemcpy3D>(),
+    form<&cuMemcpyHtoDAsync>(),
+    form<&cuMemcpyDtoHAsync>(),
+    form<&cuMemcpyDtoDAsync>(),
+    form<&cuMemcpy2DAsync>(),
+    form<&cuMemcpy3DAsync>(),
+    form<&cuMemcpyBatchAsync>(),
+    form<&cuMemcpy3DBatchAsync>(),
+    form<&cuMemsetD8>(),
+    form<&cuMemsetD16>(),
+    form<&cuMemsetD32>(),
+    form<&cuMemsetD2D8>(),
+    form<&cuMemsetD2D16>(),
+    form<&cuMemsetD2D32>(),
+    form<&cuStreamBeginCapture>(),
+    form<&cuStreamWriteValue32>(),
+    form<&cuStreamWaitValue32>(),
+    form<&cuStreamWriteValue64>(),
+    form<&cuStreamWaitValue64>(),
+    form<&cuStreamBatchMemOp>(),
+    form<&cuStreamGetCaptureInfo>(),
+    form<&cuStreamUpdateCaptureDependencies>(),
+    form<&cuMemcpy>(),
+    form<&cuMemcpyAsync>(),
+    form<&cuMemcpyPeer>(),
+    form<&cuMemcpyPeerAsync>(),
+    form<&cuMemcpy3DPeer>(),
+    form<&cuMemcpy3DPeerAsync>(),
+    form<&cuMemsetD8Async>(),
+    form<&cuMemsetD16Async>(),
+    form<&cuMemsetD32Async>(),
+    form<&cuMemsetD2D8Async>(),
+    form<&cuMemsetD2D16Async>(),
+    form<&cuMemsetD2D32Async>(),
+    form<&cuStreamGetPriority>(),
+    form<&cuStreamGetId>(),
+    form<&cuStreamGetFlags>(),
+    form<&cuStreamGetDevice>(),
+    form<&cuStreamGetCtx>(),
+    form<&cuStreamWaitEvent>(),
+    form<&cuStreamEndCapture>(),
+    form<&cuStreamIsCapturing>(),
+    form<&cuStreamAddCallback>(),
+    form<&cuStreamAttachMemAsync>(),
+    form<&cuStreamQuery>(),
+    form<&cuStreamSynchronize>(),
+    form<&cuEventRecord>(),
+    form<&cuEventRecordWithFlags>(),
+    form<&cuLaunchKernel>(),
+    form<&cuLaunchKernelEx>(),
+    form<&cuLaunchHostFunc>(),
+    form<&cuLaunchCooperativeKernel>(),
+    form<&cuSignalExternalSemaphoresAsync>(),
+    form<&cuWaitExternalSemaphoresAsync>(),
+    form<&cuGraphInstantiateWithParams>(),
+    form<&cuGraphUpload>(),
+    form<&cuGraphLaunch>(),
+    form<&cuStreamCopyAttributes>(),
+    form<&cuStreamGetAttribute>(),
+    form<&cuStreamSetAttribute>(),
+    form<&cuMemMapArrayAsync>(),
+    form<&cuMemFreeAsync>(),
+    form<&cuMemAllocAsync>(),
+    form<&cuMemAllocFromPoolAsync>(),
+    form<&cuStreamBeginCaptureToGraph>(),
+    form<&cuMemBatchDecompressAsync>(),
+};
+
+}  // namespace
+
+void* per_thread_form(void* function) {
+    const auto found = kForms.find(function);
+    return found != kForms.end() ? found->second : function;
+}
+
+}  // namespace cgh
