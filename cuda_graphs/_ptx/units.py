@@ -14,14 +14,15 @@ Names without linkage are those of their own text: where another has the same, t
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterator
 from typing import TypeVar
 
-from .errors import invalid_ptx
+from .errors import INVALID_IMAGE, INVALID_SOURCE, ImageError, invalid_ptx
 from .lexer import Token, tokenize
 from .module import check_instructions
+from .ops.calls import SERVICES
 from .parser import Parser
-from .syntax import Function, Instruction, Module, Variable
+from .syntax import Address, Function, Group, Instruction, Module, Symbol, Variable, Vector
 
 Thing = TypeVar("Thing", Function, Variable)
 
@@ -33,13 +34,21 @@ def parse(text: str) -> Module:
     if not text.startswith(HEAD):
         return Parser(tokenize(text)).parse()
     read = [tokenize(unit) for unit in _split(text, HEAD + "whole")]
-    return merge(_apart([Parser(tokens).parse() for tokens in read], read))
+    module = merge(_apart([Parser(tokens).parse() for tokens in read], read))
+    _check_references(module)
+    return module
 
 
 def check(text: str) -> None:
-    """Raises ImageError where one of the texts is wrong by itself, whatever the others say."""
-    for unit in _split(text, HEAD + "parts"):
-        check_instructions(Parser(tokenize(unit)).parse())
+    """Raises ImageError where one of the texts is wrong by itself, or two of them define the same."""
+    units = _split(text, HEAD + "parts")
+    if not all(unit.lstrip().startswith(("//", "/*", ".version")) for unit in units):
+        raise ImageError(INVALID_IMAGE, "an input is neither PTX text nor anything else that is known")
+    read = [tokenize(unit) for unit in units]
+    modules = [Parser(tokens).parse() for tokens in read]
+    for module in modules:
+        check_instructions(module)
+    merge(_apart(modules, read))
 
 
 def _split(text: str, start: str) -> list[str]:
@@ -65,17 +74,23 @@ def _split(text: str, start: str) -> list[str]:
 
 
 def _apart(modules: list[Module], read: list[list[Token]]) -> list[Module]:
-    """The modules, with names of their own where several have one that at least one of them keeps to itself."""
-    taken = Counter(name for module in modules for name in {*module.functions, *module.variables})
-    return [
-        _with_own_names(module, tokens, number, {name for name in _local_names(module) if taken[name] > 1})
-        for number, (module, tokens) in enumerate(zip(modules, read, strict=True))
-    ]
+    """The modules, where what one keeps to itself has no name that another has as well. The first may keep its own."""
+    shared = {name for module in modules for name in _names(module) - _local_names(module)}
+    before: set[str] = set()
+    apart = []
+    for number, (module, tokens) in enumerate(zip(modules, read, strict=True)):
+        apart.append(_with_own_names(module, tokens, number, _local_names(module) & (shared | before)))
+        before |= _names(module)
+    return apart
 
 
-def _local_names(module: Module) -> list[str]:
-    functions = [f.name for f in module.functions.values() if not f.linkage and not f.is_entry]
-    return functions + [name for name, variable in module.variables.items() if not variable.linkage]
+def _names(module: Module) -> set[str]:
+    return {*module.functions, *module.variables}
+
+
+def _local_names(module: Module) -> set[str]:
+    functions = {f.name for f in module.functions.values() if not f.linkage and not f.is_entry}
+    return functions | {name for name, variable in module.variables.items() if not variable.linkage}
 
 
 def _with_own_names(module: Module, tokens: list[Token], number: int, names: set[str]) -> Module:
@@ -118,13 +133,46 @@ def _chosen(one: Thing | None, other: Thing) -> Thing:
         return one
     if one.linkage in ("weak", "common"):
         return other
-    raise invalid_ptx(f"Multiple definition of `{other.name}`, also in line {other.line} of another input")
+    raise ImageError(INVALID_SOURCE, f"Multiple definition of '{other.name}'")
 
 
 def _is_defined(thing: Function | Variable) -> bool:
     if isinstance(thing, Function):
         return thing.body is not None
     return thing.linkage != "extern" or thing.init is not None
+
+
+def _check_references(module: Module) -> None:
+    """Raises ImageError where something is used that no text defines."""
+    used = {
+        name
+        for function in module.functions.values()
+        for statement in function.body or ()
+        if isinstance(statement, Instruction)
+        for name in _symbols(statement.operands)
+    }
+    known = {**module.functions, **module.variables}
+    missing = [
+        name
+        for name in sorted(used & known.keys() - SERVICES.keys())
+        if not _is_defined(known[name]) and getattr(known[name], "space", "") != "shared"
+    ]
+    if missing:
+        raise ImageError(INVALID_SOURCE, "\n".join(f"Undefined reference to '{name}'" for name in missing))
+
+
+def _symbols(operand: object) -> Iterator[str]:
+    """Names of the module in an operand, or in a tuple of them."""
+    if isinstance(operand, Symbol):
+        if operand.variable is None:
+            yield operand.name
+    elif isinstance(operand, tuple):
+        for item in operand:
+            yield from _symbols(item)
+    elif isinstance(operand, (Group, Vector)):
+        yield from _symbols(operand.items)
+    elif isinstance(operand, Address):
+        yield from _symbols(operand.base)
 
 
 def _renumber_files(module: Module, first: int) -> None:

@@ -5,6 +5,7 @@
 #include "../objects/arena.hpp"
 #include "../objects/context.hpp"
 #include "../objects/intake.hpp"
+#include "../objects/memory.hpp"
 #include "../objects/stream.hpp"
 #include "entry.hpp"
 
@@ -28,6 +29,11 @@ CUresult copy_later(CUstream handle, const Args&... args) {
 
 void* pointer(CUdeviceptr address) {
     return reinterpret_cast<void*>(address);
+}
+
+bool is_synchronous(CUdeviceptr address) {
+    const auto found = AddressMap::get().find(address);
+    return found && found->is_synchronous;
 }
 
 constexpr CUmemorytype kHost = CU_MEMORYTYPE_HOST, kDevice = CU_MEMORYTYPE_DEVICE, kAny = CU_MEMORYTYPE_UNIFIED;
@@ -104,9 +110,12 @@ CGH_API CUresult cuMemcpyDtoH_v2(void* dstHost, CUdeviceptr srcDevice, size_t By
                  [&]() -> CUresult { return copy_now(kHost, dstHost, kDevice, pointer(srcDevice), ByteCount); });
 }
 
-// "API synchronization behavior": copies from device memory to device memory are not waited for by the host.
+// "API synchronization behavior": copies from device memory to device memory are not waited for by the host, but where
+// CU_POINTER_ATTRIBUTE_SYNC_MEMOPS says so.
 CGH_API CUresult cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount) {
     return entry("cuMemcpyDtoD", [&]() -> CUresult {
+        if (is_synchronous(dstDevice) || is_synchronous(srcDevice))
+            return copy_now(kDevice, pointer(dstDevice), kDevice, pointer(srcDevice), ByteCount);
         return copy_later(nullptr, kDevice, pointer(dstDevice), kDevice, pointer(srcDevice), ByteCount);
     });
 }

@@ -20,7 +20,8 @@ namespace {
 // cuda.h, cuLinkCreate: what the options name "must remain valid for the life of the CUlinkState".
 struct Link {
     std::vector<std::string> inputs;
-    std::string image;  // of all of them, when they were linked
+    std::string image;               // of all of them, when they were linked
+    CUresult broken = CUDA_SUCCESS;  // by an input that defines what another one does
     std::vector<CUjit_option> options;
     void** values = nullptr;
     std::vector<void*> first_values;  // the driver writes over sizes of logs
@@ -55,16 +56,22 @@ CUresult add_input(Link& link, CUjitInputType type, const void* data, std::size_
     REQUIRE(type <= CU_JIT_INPUT_FATBINARY, CUDA_ERROR_NOT_SUPPORTED);
     std::string text;
     TRY(Image::find_text(data, size, &text));
-    TRY(check(together("parts", {text})));
-    link.inputs.push_back(std::move(text));
+    std::vector<std::string> inputs = link.inputs;
+    inputs.push_back(std::move(text));
+    const CUresult result = check(together("parts", inputs));
+    if (result == CUDA_ERROR_INVALID_SOURCE) link.broken = result;
+    TRY(result);
+    link.inputs = std::move(inputs);
     return CUDA_SUCCESS;
 }
 
+// As on an H200: inputs that are wrong by themselves do not count, and nothing at all is an image, too.
 CUresult complete(Link& link) {
-    REQUIRE(!link.inputs.empty(), CUDA_ERROR_INVALID_VALUE);
-    std::string image = link.inputs.size() == 1 ? link.inputs.front() : together("whole", link.inputs);
+    TRY(link.broken);
+    if (link.inputs.empty()) link.inputs.emplace_back(".version 8.0\n.target sm_90\n.address_size 64\n");
+    std::string image = together("whole", link.inputs);
     TRY(check(image));
-    link.image = std::move(image);
+    link.image = link.inputs.size() == 1 ? std::move(link.inputs.front()) : std::move(image);
     return CUDA_SUCCESS;
 }
 
@@ -91,6 +98,7 @@ CGH_API CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* 
         auto* link = cast<Link>(state);
         REQUIRE(link != nullptr, CUDA_ERROR_INVALID_HANDLE);
         REQUIRE(data != nullptr && size != 0, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(link->image.empty(), CUDA_ERROR_INVALID_HANDLE);
         const CUresult result = add_input(*link, type, data, size);
         write_jit_log(numOptions, options, optionValues, result);
         tell(*link, result);
@@ -104,6 +112,7 @@ CGH_API CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const 
         auto* link = cast<Link>(state);
         REQUIRE(link != nullptr, CUDA_ERROR_INVALID_HANDLE);
         REQUIRE(path != nullptr, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(link->image.empty(), CUDA_ERROR_INVALID_HANDLE);
         std::string bytes;
         TRY(read_file(path, &bytes));
         REQUIRE(!bytes.empty(), CUDA_ERROR_INVALID_IMAGE);
@@ -120,6 +129,7 @@ CGH_API CUresult cuLinkComplete(CUlinkState state, void** cubinOut, size_t* size
         auto* link = cast<Link>(state);
         REQUIRE(link != nullptr, CUDA_ERROR_INVALID_HANDLE);
         REQUIRE(cubinOut != nullptr, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(link->image.empty(), CUDA_ERROR_INVALID_HANDLE);  // once is all that it can be done
         const CUresult result = complete(*link);
         tell(*link, result);
         TRY(result);

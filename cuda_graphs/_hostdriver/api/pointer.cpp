@@ -35,7 +35,7 @@ CUresult known_attribute(CUpointer_attribute which, CUdeviceptr address, const A
             *static_cast<void**>(data) = reinterpret_cast<void*>(address);
             return CUDA_SUCCESS;
         case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-            return put<int>(data, 0);
+            return put<int>(data, a.is_synchronous);
         case CU_POINTER_ATTRIBUTE_BUFFER_ID:
             return put<unsigned long long>(data, a.id);
         case CU_POINTER_ATTRIBUTE_IS_MANAGED:
@@ -134,13 +134,13 @@ CGH_API CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_at
     });
 }
 
-// cuda.h: CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is the only one that can be set. Setting it is not offered: synchronous
-// copies between devices, and fills, may return before they are done.
+// cuda.h: CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is the only one that can be set, of memory of devices.
 CGH_API CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute, CUdeviceptr ptr) {
     return entry("cuPointerSetAttribute", [&]() -> CUresult {
         REQUIRE(value != nullptr && attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, CUDA_ERROR_INVALID_VALUE);
         const auto found = AddressMap::get().find(ptr);
         REQUIRE(found && !found->on_host() && !found->is_managed(), CUDA_ERROR_INVALID_VALUE);
-        return *static_cast<const int*>(value) != 0 ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+        const bool set = AddressMap::get().set_synchronous(found->base, *static_cast<const unsigned*>(value) != 0);
+        return set ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     });
 }

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "../objects/arena.hpp"
 #include "../objects/context.hpp"
@@ -17,16 +18,37 @@ using namespace cgh;
 
 namespace {
 
-// Memory of devices, which may go to other processes as a file descriptor. Memory of the host is not offered
-// (CU_DEVICE_ATTRIBUTE_HOST_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED is 0), nor are other handles.
+CUresult find_current_device(Device** out) {
+    Context* context = nullptr;
+    return find_device(any_current_context(&context) == CUDA_SUCCESS ? context->device() : 0, out);
+}
+
+// Memory of devices and of the host, which may go to other processes as a file descriptor. `device`: whose context
+// waits for work on it.
 CUresult check_properties(const CUmemAllocationProp* properties, Device** device) {
     REQUIRE(properties != nullptr && properties->type == CU_MEM_ALLOCATION_TYPE_PINNED, CUDA_ERROR_INVALID_VALUE);
-    REQUIRE(properties->location.type != CU_MEM_LOCATION_TYPE_INVALID, CUDA_ERROR_INVALID_VALUE);
-    REQUIRE(properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE, CUDA_ERROR_NOT_SUPPORTED);
-    REQUIRE(find_device(properties->location.id, device) == CUDA_SUCCESS, CUDA_ERROR_INVALID_DEVICE);
-    REQUIRE((properties->requestedHandleTypes & ~CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) == 0,
-            CUDA_ERROR_NOT_SUPPORTED);
     REQUIRE(properties->allocFlags.compressionType == 0, CUDA_ERROR_NOT_SUPPORTED);
+    switch (properties->location.type) {
+        case CU_MEM_LOCATION_TYPE_DEVICE:
+            REQUIRE(find_device(properties->location.id, device) == CUDA_SUCCESS, CUDA_ERROR_INVALID_DEVICE);
+            return CUDA_SUCCESS;
+        case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+            REQUIRE(properties->location.id == 0, CUDA_ERROR_INVALID_VALUE);  // the only node
+            return find_current_device(device);
+        case CU_MEM_LOCATION_TYPE_HOST:
+        case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+            return find_current_device(device);
+        default:
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+// What may be asked about, and not be made.
+CUresult check_makeable(const CUmemAllocationProp& properties) {
+    const auto handles = properties.requestedHandleTypes;
+    REQUIRE(properties.location.type != CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(handles != CU_MEM_HANDLE_TYPE_FABRIC, CUDA_ERROR_NOT_PERMITTED);
+    REQUIRE((handles & ~CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) == 0, CUDA_ERROR_INVALID_VALUE);
     return CUDA_SUCCESS;
 }
 
@@ -35,10 +57,20 @@ CUresult find_memory(CUmemGenericAllocationHandle handle, PhysicalMemory** out) 
     return *out != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult find_accessor(const CUmemLocation& location) {
-    REQUIRE(location.type == CU_MEM_LOCATION_TYPE_DEVICE, CUDA_ERROR_INVALID_VALUE);
+// Who is to have access: a device, or kHostAccess.
+CUresult find_accessor(const CUmemLocation& location, CUresult unknown, CUdevice* out) {
     Device* device = nullptr;
-    return find_device(location.id, &device);
+    switch (location.type) {
+        case CU_MEM_LOCATION_TYPE_DEVICE:
+            *out = location.id;
+            return find_device(location.id, &device);
+        case CU_MEM_LOCATION_TYPE_HOST:
+        case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+            *out = kHostAccess;
+            return CUDA_SUCCESS;
+        default:
+            return unknown;
+    }
 }
 
 }  // namespace
@@ -61,6 +93,7 @@ CGH_API CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t size, 
         REQUIRE(handle != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE);
         Device* device = nullptr;
         TRY(check_properties(prop, &device));
+        TRY(check_makeable(*prop));
         PhysicalMemory* memory = nullptr;
         TRY(PhysicalMemory::make(size, *prop, device->context(), &memory));
         *handle = reinterpret_cast<CUmemGenericAllocationHandle>(memory);
@@ -90,9 +123,9 @@ CGH_API CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) {
 CGH_API CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc* desc, size_t count) {
     return entry("cuMemSetAccess", [&]() -> CUresult {
         REQUIRE(desc != nullptr && count != 0, CUDA_ERROR_INVALID_VALUE);
-        for (std::size_t i = 0; i < count; ++i) TRY(find_accessor(desc[i].location));
-        for (std::size_t i = 0; i < count; ++i)
-            TRY(VirtualSpace::get().set_access(ptr, size, desc[i].location.id, desc[i].flags));
+        std::vector<CUdevice> who(count);
+        for (std::size_t i = 0; i < count; ++i) TRY(find_accessor(desc[i].location, CUDA_ERROR_INVALID_VALUE, &who[i]));
+        for (std::size_t i = 0; i < count; ++i) TRY(VirtualSpace::get().set_access(ptr, size, who[i], desc[i].flags));
         return CUDA_SUCCESS;
     });
 }
@@ -100,9 +133,10 @@ CGH_API CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessD
 CGH_API CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocation* location, CUdeviceptr ptr) {
     return entry("cuMemGetAccess", [&]() -> CUresult {
         REQUIRE(flags != nullptr && location != nullptr, CUDA_ERROR_INVALID_VALUE);
-        TRY(find_accessor(*location));
+        CUdevice who = 0;
+        TRY(find_accessor(*location, CUDA_ERROR_INVALID_DEVICE, &who));
         CUmemAccess_flags found{};
-        TRY(VirtualSpace::get().access(ptr, location->id, &found));
+        TRY(VirtualSpace::get().access(ptr, who, &found));
         *flags = found;
         return CUDA_SUCCESS;
     });
@@ -161,9 +195,8 @@ CGH_API CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* ha
     return entry("cuMemImportFromShareableHandle", [&]() -> CUresult {
         REQUIRE(handle != nullptr, CUDA_ERROR_INVALID_VALUE);
         REQUIRE(shHandleType == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, CUDA_ERROR_NOT_SUPPORTED);
-        Context* context = nullptr;
         Device* device = nullptr;
-        TRY(find_device(any_current_context(&context) == CUDA_SUCCESS ? context->device() : 0, &device));
+        TRY(find_current_device(&device));
         CUmemAllocationProp properties{};
         properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
         properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, device->ordinal()};

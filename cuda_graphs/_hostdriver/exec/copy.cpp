@@ -19,8 +19,16 @@ struct Place {
     CUdeviceptr device;
 };
 
-CUresult locate(const Place& place, std::size_t offset, std::size_t extent, Reserved reserved, std::byte** address,
-                bool* pageable) {
+enum class Use : std::uint8_t { kRead, kWrite, kFill };
+
+// cuMemSetAccess may leave memory that is only read. As on an H200, memory of a pool of the host is not filled.
+bool is_for(Use use, const Allocation& allocation) {
+    const bool is_host_pools = allocation.kind == MemoryKind::kPool && allocation.on_host();
+    return (use == Use::kRead || !allocation.is_read_only) && (use != Use::kFill || !is_host_pools);
+}
+
+CUresult locate(Use use, const Place& place, std::size_t offset, std::size_t extent, Reserved reserved,
+                std::byte** address, bool* pageable) {
     if (place.type == CU_MEMORYTYPE_ARRAY) return CUDA_ERROR_NOT_SUPPORTED;
     if (place.type != CU_MEMORYTYPE_HOST && place.type != CU_MEMORYTYPE_DEVICE && place.type != CU_MEMORYTYPE_UNIFIED)
         return CUDA_ERROR_INVALID_VALUE;
@@ -32,6 +40,7 @@ CUresult locate(const Place& place, std::size_t offset, std::size_t extent, Rese
     // pageable host memory, which nobody can check.
     if (allocation && !allocation->holds(base + offset, extent)) return CUDA_ERROR_INVALID_VALUE;
     if (!allocation && place.type == CU_MEMORYTYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+    if (allocation && !is_for(use, *allocation)) return CUDA_ERROR_INVALID_VALUE;
     *pageable = !allocation;
     *address = reinterpret_cast<std::byte*>(base + offset);
     return CUDA_SUCCESS;
@@ -77,12 +86,14 @@ CUresult Copy::make(const CUDA_MEMCPY3D& params, Copy* out, Reserved reserved) {
     if (copy.width_ == 0 || copy.height_ == 0 || copy.depth_ == 0) return CUDA_SUCCESS;  // nothing to move
     // cuda.h asks for srcLOD and dstLOD of 0; libcuda does not look at them where no side is a mipmapped array.
     struct {
+        Use use;
         Side* side;
         bool* pageable;
         Place place;
         std::size_t x, y, z, pitch, height;
     } sides[] = {
-        {&copy.src_,
+        {Use::kRead,
+         &copy.src_,
          &copy.from_pageable_,
          {params.srcMemoryType, params.srcHost, params.srcDevice},
          params.srcXInBytes,
@@ -90,7 +101,8 @@ CUresult Copy::make(const CUDA_MEMCPY3D& params, Copy* out, Reserved reserved) {
          params.srcZ,
          params.srcPitch,
          params.srcHeight},
-        {&copy.dst_,
+        {Use::kWrite,
+         &copy.dst_,
          &copy.to_pageable_,
          {params.dstMemoryType, params.dstHost, params.dstDevice},
          params.dstXInBytes,
@@ -99,7 +111,7 @@ CUresult Copy::make(const CUDA_MEMCPY3D& params, Copy* out, Reserved reserved) {
          params.dstPitch,
          params.dstHeight},
     };
-    for (auto& [side, pageable, place, x, y, z, pitch, height] : sides) {
+    for (auto& [use, side, pageable, place, x, y, z, pitch, height] : sides) {
         const bool rows = copy.height_ > 1 || copy.depth_ > 1 || y > 0 || z > 0;
         const bool planes = copy.depth_ > 1 || z > 0;
         // cuda.h: "srcPitch must be greater than or equal to WidthInBytes + srcXInBytes"; and "If specified,
@@ -112,7 +124,8 @@ CUresult Copy::make(const CUDA_MEMCPY3D& params, Copy* out, Reserved reserved) {
         side->slice = planes ? pitch * height : side->pitch * copy.height_;
         const std::size_t offset = x + (rows ? y * pitch : 0) + (planes ? z * side->slice : 0);
         const std::size_t extent = extent_of(copy.width_, copy.height_, copy.depth_, side->pitch, side->slice);
-        if (CUresult error = locate(place, offset, extent, reserved, &side->address, pageable); error != CUDA_SUCCESS)
+        if (CUresult error = locate(use, place, offset, extent, reserved, &side->address, pageable);
+            error != CUDA_SUCCESS)
             return error;
     }
     *out = copy;
@@ -132,10 +145,10 @@ CUresult Copy::make(CUmemorytype dst_type, void* dst, CUmemorytype src_type, con
     copy.height_ = copy.depth_ = 1;
     const Place to{dst_type, dst, reinterpret_cast<CUdeviceptr>(dst)};
     const Place from{src_type, src, reinterpret_cast<CUdeviceptr>(src)};
-    if (CUresult error = locate(to, 0, bytes, Reserved::kNot, &copy.dst_.address, &copy.to_pageable_);
+    if (CUresult error = locate(Use::kWrite, to, 0, bytes, Reserved::kNot, &copy.dst_.address, &copy.to_pageable_);
         error != CUDA_SUCCESS)
         return error;
-    if (CUresult error = locate(from, 0, bytes, Reserved::kNot, &copy.src_.address, &copy.from_pageable_);
+    if (CUresult error = locate(Use::kRead, from, 0, bytes, Reserved::kNot, &copy.src_.address, &copy.from_pageable_);
         error != CUDA_SUCCESS)
         return error;
     *out = copy;
@@ -160,8 +173,8 @@ CUresult Fill::make(CUdeviceptr dst, std::size_t pitch, unsigned value, unsigned
     std::byte* address = nullptr;
     bool pageable = false;
     const std::size_t row_pitch = height > 1 ? pitch : bytes;
-    if (CUresult error = locate({CU_MEMORYTYPE_DEVICE, nullptr, dst}, 0, extent_of(bytes, height, 1, row_pitch, 0),
-                                reserved, &address, &pageable);
+    if (CUresult error = locate(Use::kFill, {CU_MEMORYTYPE_DEVICE, nullptr, dst}, 0,
+                                extent_of(bytes, height, 1, row_pitch, 0), reserved, &address, &pageable);
         error != CUDA_SUCCESS)
         return error;
     out->dst_ = address;

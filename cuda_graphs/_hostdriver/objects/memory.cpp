@@ -85,6 +85,14 @@ std::optional<Allocation> AddressMap::find(CUdeviceptr address, Reserved reserve
     return allocation;
 }
 
+bool AddressMap::set_synchronous(CUdeviceptr base, bool is_synchronous) {
+    std::unique_lock<std::shared_mutex> lock(mutex_);
+    const auto found = by_base_.find(base);
+    if (found == by_base_.end()) return false;
+    found->second.is_synchronous = is_synchronous;
+    return true;
+}
+
 std::size_t AddressMap::size() const {
     std::shared_lock<std::shared_mutex> lock(mutex_);
     return by_base_.size();

@@ -43,10 +43,12 @@ struct Allocation {
     MemoryKind kind = MemoryKind::kDevice;
     Context* context = nullptr;
     MemoryPool* pool = nullptr;                // of kPool, and of kGraph where there is one
-    Residence residence = Residence::kDevice;  // of kPool
+    Residence residence = Residence::kDevice;  // of kPool and kMapped
     Sharing sharing = Sharing::kNone;          // of kPool and kOpened
     unsigned flags = 0;                        // of kPinned, kRegistered and kManaged
     std::uint64_t id = 0;                      // CU_POINTER_ATTRIBUTE_BUFFER_ID; given by the map
+    bool is_synchronous = false;               // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
+    bool is_read_only = false;                 // of kMapped
     // kGraph: what cuMemFree and cuMemFreeAsync do instead of giving the memory back themselves. Called when the
     // free takes effect in stream order, with no lock held. `check` is called first, at the time of the call, and
     // may refuse.
@@ -94,6 +96,8 @@ class AddressMap {
         return !find(address, Reserved::kUnfreed) && find(address, Reserved::kToo);
     }
     std::optional<Allocation> find(const void* address) const { return find(reinterpret_cast<CUdeviceptr>(address)); }
+    // Whether copies of it without a stream wait for their end in any case; false: it is not there any more.
+    bool set_synchronous(CUdeviceptr base, bool is_synchronous);
     std::size_t size() const;
 
   private:

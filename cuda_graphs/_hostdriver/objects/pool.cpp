@@ -22,6 +22,12 @@ std::size_t rounded(std::size_t bytes) {
     return (bytes + kGranularity - 1) / kGranularity * kGranularity;
 }
 
+// An H200 takes memory for pools by 32 MiB, and so a limit is one of as many.
+std::size_t whole_chunks(std::size_t bytes) {
+    constexpr std::size_t kChunk = std::size_t{32} << 20;
+    return bytes > SIZE_MAX - kChunk ? bytes : (bytes + kChunk - 1) / kChunk * kChunk;
+}
+
 // The free takes effect here. It also does so in a context that has failed: memory is never leaked.
 class Free final : public Operation {
   public:
@@ -45,7 +51,11 @@ class Free final : public Operation {
 
 MemoryPool::MemoryPool(Context& context, bool is_default, std::size_t max_size, Residence residence,
                        std::unique_ptr<SharedHeap> heap)
-    : context_(context), is_default_(is_default), max_size_(max_size), residence_(residence), heap_(std::move(heap)) {}
+    : context_(context),
+      is_default_(is_default),
+      max_size_(whole_chunks(max_size)),
+      residence_(residence),
+      heap_(std::move(heap)) {}
 
 MemoryPool::~MemoryPool() {
     trim_locked(0);

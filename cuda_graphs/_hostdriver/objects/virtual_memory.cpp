@@ -70,9 +70,13 @@ void PhysicalMemory::dispose(PhysicalMemory* memory) {
     arena<PhysicalMemory>.recycle(memory);
 }
 
-bool VirtualSpace::Mapping::is_accessible() const {
-    return std::any_of(access.begin(), access.end(),
-                       [](const auto& one) { return one.second == CU_MEM_ACCESS_FLAGS_PROT_READWRITE; });
+bool VirtualSpace::Mapping::grants(CUmemAccess_flags flags) const {
+    return std::any_of(access.begin(), access.end(), [&](const auto& one) { return one.second == flags; });
+}
+
+int VirtualSpace::Mapping::rights() const {
+    if (grants(CU_MEM_ACCESS_FLAGS_PROT_READWRITE)) return PROT_READ | PROT_WRITE;
+    return grants(CU_MEM_ACCESS_FLAGS_PROT_READ) ? PROT_READ : PROT_NONE;
 }
 
 VirtualSpace& VirtualSpace::get() {
@@ -82,6 +86,7 @@ VirtualSpace& VirtualSpace::get() {
 
 CUresult VirtualSpace::reserve(std::size_t size, std::size_t alignment, CUdeviceptr wish, CUdeviceptr* out) {
     REQUIRE(is_whole(size) && (alignment & (alignment - 1)) == 0, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(wish % kVirtualGranularity == 0, CUDA_ERROR_INVALID_VALUE);
     alignment = std::max(alignment, kVirtualGranularity);
     std::size_t length = 0;
     REQUIRE(!__builtin_add_overflow(size, alignment, &length), CUDA_ERROR_OUT_OF_MEMORY);
@@ -146,7 +151,7 @@ CUresult VirtualSpace::find_mappings(CUdeviceptr start, std::size_t size, Reserv
     return CUDA_SUCCESS;
 }
 
-CUresult VirtualSpace::unmap(CUdeviceptr start, std::size_t size) {
+CUresult VirtualSpace::wait_for_users(CUdeviceptr start, std::size_t size) {
     Reservations::iterator found;
     Mappings::iterator first, past;
     std::set<Context*> users;
@@ -157,6 +162,13 @@ CUresult VirtualSpace::unmap(CUdeviceptr start, std::size_t size) {
     }
     // With no lock held: to wait is to run work, host functions of the program among it.
     for (Context* const user : users) user->synchronize();
+    return CUDA_SUCCESS;
+}
+
+CUresult VirtualSpace::unmap(CUdeviceptr start, std::size_t size) {
+    TRY(wait_for_users(start, size));
+    Reservations::iterator found;
+    Mappings::iterator first, past;
     const std::lock_guard<std::mutex> lock(mutex_);
     TRY(find_mappings(start, size, &found, &first, &past));
     for (auto at = first; at != past; ++at) REQUIRE(clear(at->first, at->second.size), CUDA_ERROR_OUT_OF_MEMORY);
@@ -166,22 +178,24 @@ CUresult VirtualSpace::unmap(CUdeviceptr start, std::size_t size) {
 }
 
 CUresult VirtualSpace::set_access(CUdeviceptr start, std::size_t size, CUdevice device, CUmemAccess_flags flags) {
-    // To read and not to write: device memory is process memory, and the rights of a page are those of everybody.
-    REQUIRE(flags != CU_MEM_ACCESS_FLAGS_PROT_READ, CUDA_ERROR_NOT_SUPPORTED);
-    REQUIRE(flags == CU_MEM_ACCESS_FLAGS_PROT_NONE || flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+    REQUIRE(flags == CU_MEM_ACCESS_FLAGS_PROT_NONE || flags == CU_MEM_ACCESS_FLAGS_PROT_READ ||
+                flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
             CUDA_ERROR_INVALID_VALUE);
+    if (flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE) TRY(wait_for_users(start, size));
     const std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = reservation_of(start, size);
-    REQUIRE(size != 0 && found != reservations_.end(), CUDA_ERROR_INVALID_VALUE);
-    auto& mappings = found->second.mappings;
+    Reservations::iterator found;
+    Mappings::iterator first, past;
+    TRY(find_mappings(start, size, &found, &first, &past));
     CUdeviceptr reached = start;
-    for (auto at = mappings.find(start); at != mappings.end() && at->first == reached && reached < start + size; ++at)
-        reached += at->second.size;
-    REQUIRE(reached == start + size, CUDA_ERROR_INVALID_VALUE);
-    for (auto at = mappings.find(start); at != mappings.end() && at->first < reached; ++at) {
+    for (auto at = first; at != past; reached += at->second.size, ++at) {
+        REQUIRE(at->first == reached, CUDA_ERROR_INVALID_VALUE);
+        // As on an H200: the host has no access to memory of a device.
+        REQUIRE(device != kHostAccess || flags == CU_MEM_ACCESS_FLAGS_PROT_NONE || at->second.memory->is_on_host(),
+                CUDA_ERROR_NOT_SUPPORTED);
+    }
+    for (auto at = first; at != past; ++at) {
         at->second.access[device] = flags;
-        const int rights = at->second.is_accessible() ? PROT_READ | PROT_WRITE : PROT_NONE;
-        REQUIRE(mprotect(pointer(at->first), at->second.size, rights) == 0, CUDA_ERROR_OUT_OF_MEMORY);
+        REQUIRE(mprotect(pointer(at->first), at->second.size, at->second.rights()) == 0, CUDA_ERROR_OUT_OF_MEMORY);
     }
     publish(found->first, found->second);
     return CUDA_SUCCESS;
@@ -196,11 +210,15 @@ void VirtualSpace::publish(CUdeviceptr start, const Reservation& reservation) {
         run.size = 0;
     };
     for (const auto& [address, mapping] : reservation.mappings) {
-        if (!mapping.is_accessible()) continue;
-        if (run.size != 0 && run.base + run.size != address) finish();
+        if (mapping.rights() == PROT_NONE) continue;
+        const bool read_only = mapping.rights() == PROT_READ;
+        const Residence residence = mapping.memory->is_on_host() ? Residence::kHost : Residence::kDevice;
+        if (run.base + run.size != address || run.is_read_only != read_only || run.residence != residence) finish();
         if (run.size == 0) {
             run.base = address;
             run.context = &mapping.memory->context;
+            run.is_read_only = read_only;
+            run.residence = residence;
         }
         run.size += mapping.size;
     }

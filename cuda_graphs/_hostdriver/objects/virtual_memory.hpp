@@ -22,6 +22,9 @@ class Context;
 // Of addresses, sizes and memory: that of an H200.
 constexpr std::size_t kVirtualGranularity = std::size_t{2} << 20;
 
+// The host among those who have access, who are devices otherwise.
+constexpr CUdevice kHostAccess = -1;
+
 class PhysicalMemory : public Counted {
   public:
     // CUDA_ERROR_OUT_OF_MEMORY when the system has no room for it.
@@ -33,6 +36,7 @@ class PhysicalMemory : public Counted {
         : file(file), size(size), properties(properties), context(context) {}
     ~PhysicalMemory();
     static void dispose(PhysicalMemory* memory);
+    bool is_on_host() const { return properties.location.type != CU_MEM_LOCATION_TYPE_DEVICE; }
 
     const int file;
     const std::size_t size;
@@ -49,6 +53,7 @@ class VirtualSpace {
     CUresult free(CUdeviceptr start, std::size_t size);
     CUresult map(CUdeviceptr start, std::size_t size, PhysicalMemory& memory);
     CUresult unmap(CUdeviceptr start, std::size_t size);
+    // Waits for work of the memory's users where it takes rights away.
     CUresult set_access(CUdeviceptr start, std::size_t size, CUdevice device, CUmemAccess_flags flags);
     CUresult access(CUdeviceptr address, CUdevice device, CUmemAccess_flags* out) const;
     CUresult retain(CUdeviceptr address, CUmemGenericAllocationHandle* out);
@@ -59,7 +64,8 @@ class VirtualSpace {
         std::size_t size;
         Ref<PhysicalMemory> memory;
         std::map<CUdevice, CUmemAccess_flags> access;
-        bool is_accessible() const;
+        bool grants(CUmemAccess_flags flags) const;  // to anybody
+        int rights() const;                          // PROT_...: pages are process memory, and everybody's
     };
     using Mappings = std::map<CUdeviceptr, Mapping>;
     struct Reservation {
@@ -73,6 +79,7 @@ class VirtualSpace {
     CUresult find_mappings(CUdeviceptr start, std::size_t size, Reservations::iterator* reservation,
                            Mappings::iterator* first, Mappings::iterator* past);
     const Mapping* mapping_at(CUdeviceptr address) const;
+    CUresult wait_for_users(CUdeviceptr start, std::size_t size);
     // Puts runs of memory that can be used into the address map, as one allocation each.
     void publish(CUdeviceptr start, const Reservation& reservation);
 

@@ -336,7 +336,9 @@ LAW(Pool, CountsWhatItGaveAndKeepsUpToItsThreshold) {
     ANSWERS(CUDA_ERROR_INVALID_VALUE, cuMemPoolDestroy(standard));
 }
 
-LAW(Pool, MaximumSizeIsALimit) {
+// As on an H200, of which pools take memory by 32 MiB.
+LAW(Pool, MaximumSizeIsALimitOfWholeChunks) {
+    constexpr std::size_t kChunk = std::size_t{32} << 20;
     context();
     CUmemPoolProps props{};
     props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
@@ -345,8 +347,8 @@ LAW(Pool, MaximumSizeIsALimit) {
     CUmemoryPool pool = nullptr;
     OK(cuMemPoolCreate(&pool, &props));
     CUdeviceptr memory = 0;
-    ANSWERS(CUDA_ERROR_OUT_OF_MEMORY, cuMemAllocFromPoolAsync(&memory, 4097, pool, nullptr));
-    OK(cuMemAllocFromPoolAsync(&memory, 4096, pool, nullptr));
+    ANSWERS(CUDA_ERROR_OUT_OF_MEMORY, cuMemAllocFromPoolAsync(&memory, kChunk + 1, pool, nullptr));
+    OK(cuMemAllocFromPoolAsync(&memory, kChunk, pool, nullptr));
     OK(cuMemFree(memory));
     OK(cuMemPoolDestroy(pool));
 }

@@ -70,7 +70,6 @@ class TestContexts:
         ok(d.cuCtxDestroy(made))
         assert int(ok(d.cuCtxGetCurrent())) == int(primary)
         assert d.cuPointerGetAttribute(attribute, memory)[0] == INVALID_VALUE
-        assert d.cuCtxSetCurrent(made)[0] == INVALID_CONTEXT
 
     def test_work_runs_in_it(self, primary, device):
         made = ok(d.cuCtxCreate(None, 0, device))
@@ -196,8 +195,7 @@ class TestManagedMemory:
 class TestStreams:
     def test_attributes_are_kept_and_copied(self, stream):
         which = d.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY
-        value = ok(d.cuStreamGetAttribute(stream, which))
-        assert value.syncPolicy == d.CUsynchronizationPolicy.CU_SYNC_POLICY_AUTO
+        value = d.CUstreamAttrValue()
         value.syncPolicy = d.CUsynchronizationPolicy.CU_SYNC_POLICY_BLOCKING_SYNC
         ok(d.cuStreamSetAttribute(stream, which, value))
         other = ok(d.cuStreamCreate(0))
@@ -429,6 +427,7 @@ class TestVirtualMemory:
         ok(d.cuLaunchHostFunc(stream, ctypes.cast(function, ctypes.c_void_p).value, 0))
         ok(d.cuMemUnmap(start, self.SIZE))
         thread.join()
+        ok(d.cuStreamSynchronize(stream))
         assert seen == [True]
         ok(d.cuMemRelease(memory))
         ok(d.cuMemAddressFree(start, self.SIZE))

@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 
-from tests.standin.bindings.answers import d, ok
+from tests.standin.bindings.answers import INVALID_HANDLE, d, ok
 
 HEAD = b".version 8.0\n.target sm_50\n.address_size 64\n"
 FUNCTION = b"""%s .func (.param .b32 out) %s(.param .b32 in) {
@@ -38,6 +38,7 @@ BASE = b".visible .global .align 4 .u32 base = 1000;\n"
 CALLED = HEAD + BASE + FUNCTION % (b".visible", b"change", 2, 1)
 WEAK = HEAD + FUNCTION % (b".weak", b"change", 3, 0)
 LOG_BYTES = 1024
+INVALID_IMAGE = d.CUresult.CUDA_ERROR_INVALID_IMAGE
 
 
 @pytest.fixture(autouse=True)
@@ -107,6 +108,7 @@ def test_names_without_linkage_are_each_texts_own():
 
     linked = Linked(text(b"one", 1), text(b"two", 2), text(b"three", 3))
     assert [linked.run(name) for name in (b"one", b"two", b"three")] == [110, 220, 330]
+    assert ok(d.cuModuleGetGlobal(linked.module, b"own"))[1] == 4  # of one of them
     ok(d.cuModuleUnload(linked.module))
 
 
@@ -114,16 +116,34 @@ def test_a_reference_to_nothing_is_an_error_of_the_whole():
     linked = Linked(CALLER)
     assert [int(status) for status in linked.added] == [0]
     assert linked.module is None
-    assert b"change" in linked.log
+    assert b"Undefined reference to 'change'" in linked.log
 
 
-def test_two_definitions_are_an_error_of_the_whole():
+def test_two_definitions_are_an_error():
     linked = Linked(CALLED, CALLED)
-    assert [int(status) for status in linked.added] == [0, 0]
-    assert linked.module is None
-    assert b"Multiple definition" in linked.log
-
-
-def test_wrong_ptx_is_an_error_where_it_is_added():
-    linked = Linked(CALLED, HEAD + b".visible .entry wrong() { bogus; }")
     assert [int(status) == 0 for status in linked.added] == [True, False]
+    assert linked.module is None
+    assert b"Multiple definition of" in linked.log
+
+
+def test_wrong_ptx_is_an_error_where_it_is_added_and_does_not_count():
+    linked = Linked(CALLED, HEAD + b".visible .entry wrong() { bogus; }", CALLER)
+    assert linked.added[1] == d.CUresult.CUDA_ERROR_INVALID_PTX
+    assert linked.run() == 1021
+    ok(d.cuModuleUnload(linked.module))
+
+
+def test_nothing_is_a_module_too():
+    linked = Linked()
+    assert linked.module is not None
+    ok(d.cuModuleUnload(linked.module))
+
+
+def test_a_link_is_completed_once():
+    state = ok(d.cuLinkCreate(0, [], []))
+    kind = d.CUjitInputType.CU_JIT_INPUT_PTX
+    assert d.cuLinkAddData(state, kind, b"garbage\0", 8, b"text", 0, [], [])[0] == INVALID_IMAGE
+    ok(d.cuLinkAddData(state, kind, CALLED + b"\0", len(CALLED) + 1, b"text", 0, [], []))
+    ok(d.cuLinkComplete(state))
+    assert d.cuLinkComplete(state)[0] == INVALID_HANDLE
+    ok(d.cuLinkDestroy(state))
