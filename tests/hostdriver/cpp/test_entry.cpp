@@ -240,7 +240,12 @@ LAW(EveryEntry, IsFoundByNameAndVersion) {
     EQUAL(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
     ANSWERS(CUDA_ERROR_NOT_FOUND, cuGetProcAddress("cuNoSuchThing", &found, 13000, 0, nullptr));
     ANSWERS(CUDA_ERROR_INVALID_VALUE, cuGetProcAddress(nullptr, &found, 13000, 0, nullptr));
-    ANSWERS(CUDA_ERROR_NOT_SUPPORTED, cuGetProcAddress("cuInit", &found, 13000, 2, nullptr));
+    ANSWERS(CUDA_ERROR_INVALID_VALUE, cuGetProcAddress("cuInit", &found, 13000, 3, nullptr));
+    void* forms[2] = {};
+    for (const char* name : {"cuInit", "cuLaunchKernel"}) {
+        for (cuuint64_t i = 0; i < 2; ++i) OK(cuGetProcAddress(name, &forms[i], 13000, i + 1, nullptr));
+        EQUAL(forms[0] == forms[1], std::strcmp(name, "cuInit") == 0);  // it has nothing to do with streams
+    }
 }
 
 LAW(Driver, SaysWhatItIs) {
