@@ -151,7 +151,7 @@ def _check_references(module: Module) -> None:
         if isinstance(statement, Instruction)
         for name in _symbols(statement.operands)
     }
-    known = {**module.functions, **module.variables}
+    known: dict[str, Function | Variable] = {**module.functions, **module.variables}
     missing = [
         name
         for name in sorted(used & known.keys() - SERVICES.keys())

@@ -23,16 +23,24 @@ def ints_of(stream, buffer):
     return seen.tolist()
 
 
-def read_and_fill(resource, buffers, value, answers):
-    """Tells what is in the buffers, which came by pickle, and fills them."""
+def put(stream, buffer, value):
+    """The value in all of the buffer, by a copy: memory of pools of the host is not filled."""
+    host = core.LegacyPinnedMemoryResource().allocate(buffer.size, stream=stream)
+    np.from_dlpack(host).view("i4")[:] = value
+    buffer.copy_from(host, stream=stream)
+    stream.sync()
+    host.close(stream)
+
+
+def read_and_write(resource, buffers, value, answers):
+    """Tells what is in the buffers, which came by pickle, and writes to them."""
     _, stream = ready()
     for buffer in buffers:
         seen = ints_of(stream, buffer)
         answers.put(
             (buffer.is_mapped, buffer.memory_resource.is_mapped, buffer.size, sorted(set(seen)), len(seen))
         )
-        buffer.fill(np.int32(value), stream=stream)
-        stream.sync()
+        put(stream, buffer, value)
         buffer.close(stream)
     stream.sync()
     try:

@@ -52,9 +52,8 @@ def test_pickled_memory_is_the_same_memory(device, stream, kind):
     resource = shared_resource(kind, device)
     buffers = [resource.allocate(4 * INTS, stream=stream) for _ in range(2)]
     for value, buffer in enumerate(buffers):
-        buffer.fill(np.int32(value + 5), stream=stream)
-    stream.sync()
-    seen = other_process(processes.read_and_fill, resource, buffers, 9)
+        processes.put(stream, buffer, value + 5)
+    seen = other_process(processes.read_and_write, resource, buffers, 9)
     assert seen[:2] == [(True, True, 4 * INTS, [value], INTS) for value in (5, 6)]
     assert len(seen) == 3  # nothing is allocated from a pool of another process
     assert [processes.ints_of(stream, buffer) for buffer in buffers] == [[9] * INTS] * 2
