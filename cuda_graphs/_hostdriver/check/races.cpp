@@ -3,6 +3,7 @@
 #include "races.hpp"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <vector>
 
@@ -32,18 +33,16 @@ class Numbered {
 
 using Readers = std::vector<std::uint32_t>;  // numbers of accesses
 
-struct HashOfReaders {
-    std::size_t operator()(const Readers& readers) const {
-        std::size_t hash = 0;
-        for (const std::uint32_t reader : readers) hash = (hash ^ reader) * 0x9e3779b97f4a7c15;
-        return hash ^ hash >> 32;
-    }
-};
+std::size_t hash_of(const Readers& readers) {
+    std::size_t hash = 0;
+    for (const std::uint32_t reader : readers) hash = (hash ^ reader) * 0x9e3779b97f4a7c15;
+    return hash >> 32;
+}
 
 struct Races {
     Numbered<Access> accesses;
     Numbered<Readers> sets;
-    std::unordered_map<Readers, std::uint32_t, HashOfReaders> set_numbers;
+    std::array<std::uint32_t, 1024> recent_sets{};  // by hash: a set that is made again after a while is another one
     std::unordered_map<std::uintptr_t, ProgressRef> released;  // by address
     std::uint64_t epoch = 0;
 };
@@ -58,7 +57,6 @@ void forget_if_over(Races& all) {
     all.epoch = order_epoch();
     all.accesses.forget();
     all.sets.forget();
-    all.set_numbers.clear();
     all.released.clear();
 }
 
@@ -114,8 +112,9 @@ Numbers readers_of(const Races& all, const std::uint32_t& readers) {
 
 std::uint32_t number_of(Races& all, const Readers& readers) {
     if (readers.size() == 1) return readers[0];
-    std::uint32_t& number = all.set_numbers[readers];
-    if (number == 0) number = all.sets.add(readers) | kSet;
+    std::uint32_t& number = all.recent_sets[hash_of(readers) % all.recent_sets.size()];
+    const Readers* const known = number != 0 ? all.sets.find(number & ~kSet) : nullptr;
+    if (known == nullptr || *known != readers) number = all.sets.add(readers) | kSet;
     return number;
 }
 
