@@ -112,8 +112,10 @@ TOKEN = re.compile(r"\s+|[\w$%.]+|.", re.DOTALL)
 
 @cache
 def seeds() -> tuple[bytes, ...]:
-    """Small modules: of other compilers, and rows of the table of instructions."""
+    """Small modules: of other compilers, what is rarely written, programs of random jumps, and rows of the table of
+    instructions."""
     from tests.ptx import table
+    from tests.ptx.test_random_programs import Program
 
     found = [path.read_bytes() for path in sorted((TESTS / "interop" / "code").glob("*.ptx"))]
     whole = (TESTS / "conformance" / "blocks_together.ptx").read_text()
@@ -122,9 +124,28 @@ def seeds() -> tuple[bytes, ...]:
     places = '.file 1 "spread.cu"\n.loc 1 12 5\n.loc 1 13 5, function_name $L__info0, inlined_at 1 12 5\n'
     found.append(re.sub(r"(?<=\.b64 ).*;\n", lambda found: found[0] + places, kernels[0]).encode())
     found[-1] = f"{head}\n{places}\n".encode() + found[-1]
+    found += [text.encode() for text in odd_modules()]
+    found += [Program(seed, uniform).ptx().encode() for seed in range(2) for uniform in (False, True)]
     rows = list(enumerate(table.all_rows()))
     found += [table.module_text([row]).encode() for row in rows[:: len(rows) // 60]]
     return tuple(found)
+
+
+def odd_modules() -> list[str]:
+    """What is right, and rarely written: a module for each part of odd.ptx."""
+    head, *parts = (TESTS / "fuzz" / "odd.ptx").read_text().split("\n// ---- ")
+    return [f"{head}\n// ---- {part}" for part in parts]
+
+
+def linked(texts: list[str], chance: random.Random) -> bytes:
+    """What the driver's linker makes of several texts (_ptx/units.py); its line may be wrong."""
+    lengths = " ".join(str(len(text.encode())) for text in texts)
+    line = (
+        f"// linked by the host driver of cuda_graphs: {chance.choice(('whole', 'whole', 'parts'))} {lengths}"
+    )
+    if chance.random() < 0.3:
+        line = chance.choice((other_number, drop_token, another_token, repeat_character))(line, chance)
+    return (line + "\n" + "".join(texts)).encode()
 
 
 def fatbin(*entries: tuple[int, bytes]) -> bytes:
@@ -185,10 +206,19 @@ def case(number: int) -> bytes:
         return damaged_bytes(image, chance)
     if chance.random() < 0.1:
         return damaged_bytes(image, chance)
-    text = image.decode("utf-8")
+    text = damaged_text(image.decode("utf-8"), chance)
+    if chance.random() < 0.1:
+        others = [chance.choice(seeds()).decode() for _ in range(chance.choice((1, 2)))]
+        if chance.random() < 0.2:
+            others = [linked(others, chance).decode()]
+        return linked([text, *others], chance)
+    return text.encode("utf-8")
+
+
+def damaged_text(text: str, chance: random.Random) -> str:
     for _ in range(chance.choice((1, 1, 2, 3, 8))):
         text = chance.choice(TEXT_DAMAGES)(text, chance)
-    return text.encode("utf-8")
+    return text
 
 
 def damaged_bytes(image: bytes, chance: random.Random) -> bytes:
@@ -272,7 +302,79 @@ def repeat_character(text: str, chance: random.Random) -> str:
     return text[:at] + chance.choice('({[-~!+,;@<."/*09') * chance.choice((3, 100, 20000)) + text[at:]
 
 
+def _after_a_statement(text: str, chance: random.Random) -> int:
+    ends = [found.end() for found in re.finditer(r";[ \t]*\n", text)]
+    return chance.choice(ends) if ends else 0
+
+
+def other_register(text: str, chance: random.Random) -> str:
+    """What is read or written is another one of the registers: right as often as not."""
+    places = list(re.finditer(r"%[a-z]+\d+", text))
+    if not places:
+        return text
+    found, other = chance.choice(places), chance.choice(places)
+    return text[: found.start()] + other.group() + text[found.end() :]
+
+
+def one_more_statement(text: str, chance: random.Random) -> str:
+    at = _after_a_statement(text, chance)
+    return text[:at] + chance.choice(STATEMENTS) + "\n" + text[at:]
+
+
+def guard(text: str, chance: random.Random) -> str:
+    at = _after_a_statement(text, chance)
+    return text[:at] + chance.choice(("@%p1 ", "@!%p1 ", "@%p ", "@!%r1 ")) + text[at:]
+
+
+def many_times(text: str, chance: random.Random) -> str:
+    """A statement in a row: what one costs must not grow with the others."""
+    lines = text.split("\n")
+    plain = [at for at, line in enumerate(lines) if line.rstrip().endswith(";") and ":" not in line]
+    if not plain:
+        return text
+    at = chance.choice(plain)
+    return "\n".join(lines[:at] + lines[at : at + 1] * chance.choice((2, 30, 200)) + lines[at + 1 :])
+
+
+def twin(text: str, chance: random.Random) -> str:
+    """Some of its functions, once more under other names."""
+    head, *kernels = re.split(r"(?=^\.visible )", text, flags=re.MULTILINE)
+    twins = [
+        re.sub(r"(\.(?:entry|func)[^{]*?)(\w+)(\s*\()", r"\1\2_twin\3", each, count=1) for each in kernels
+    ]
+    return head + "".join(kernels + twins[: chance.choice((1, 3))])
+
+
+# They stop a thread, leave it, call or jump, wherever they come to stand.
+STATEMENTS = (
+    *(
+        "bar.sync 0;",
+        "barrier.sync 1, 64;",
+        "bar.arrive 3, 32;",
+        "bar.warp.sync -1;",
+        "exit;",
+        "ret;",
+        "trap;",
+    ),
+    *(
+        "barrier.cluster.arrive;",
+        "barrier.cluster.wait;",
+        "griddepcontrol.wait;",
+        "membar.gl;",
+        "nanosleep.u32 5;",
+    ),
+    *("vote.sync.ballot.b32 %r1, %p1, -1;", "activemask.b32 %r1;", "shfl.sync.idx.b32 %r1, %r2, 0, 31, -1;"),
+    *(
+        "match.any.sync.b32 %r1, %r2, -1;",
+        "redux.sync.add.u32 %r1, %r2, -1;",
+        "bar.red.popc.u32 %r1, 0, %p1;",
+    ),
+    *("atom.global.add.u32 %r1, [%rd1], %r2;", "ld.volatile.global.u32 %r1, [%rd1];", "cp.async.wait_all;"),
+    *("here_too: bra here_too;", "{ .reg .b32 %r1; mov.u32 %r1, %clock; }", '.pragma "nounroll";'),
+)
+
 TEXT_DAMAGES = (
     *(drop_token, other_token, other_token, another_token, other_number, other_number, other_modifier),
     *(move_lines, drop_lines, cut, splice, repeat_character),
+    *(other_register, other_register, one_more_statement, one_more_statement, guard, many_times, twin),
 )
