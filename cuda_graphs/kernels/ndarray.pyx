@@ -16,7 +16,7 @@ import weakref
 from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
 
-from cuda_graphs._driver.cuda cimport CUDA_SUCCESS, CUdeviceptr, CUresult, CUstream, driver
+from cuda_graphs._driver.cuda cimport CU_STREAM_LEGACY, CUDA_SUCCESS, CUdeviceptr, CUresult, CUstream, driver
 from cuda_graphs._driver.seam cimport check_attempt, ensure_driver
 from cuda_graphs._objects.dlpack cimport (
     ArrayForm, DLDataTypeCode, export_capsule, kDLBfloat, kDLBool, kDLCPU, kDLCUDA, kDLFloat, kDLInt, kDLUInt,
@@ -289,6 +289,10 @@ cdef class NDArray:
         if size:
             with nogil:
                 status = driver().cuMemcpyHtoD(to, <const void*>source, size)
+                # It may return when the driver has read pageable memory, before that is in the device's (CUDA's "API
+                # synchronization behavior"); other streams don't wait for the legacy stream's copy by themselves.
+                if status == CUDA_SUCCESS:
+                    status = driver().cuStreamSynchronize(CU_STREAM_LEGACY)
         note_change(&self._changes, 0)
         return check_attempt(status, f"write {self!r}")
 

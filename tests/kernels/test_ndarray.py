@@ -26,6 +26,23 @@ def values_of(dtype, shape, seed=1):
     return np.where(np.isnan(values), 1, values).astype(dtype) if dtype.kind == "f" else values
 
 
+def test_what_was_written_is_there_for_every_stream(device, stream):
+    """Also for one that does not wait for the legacy stream, on which the copy may be under way yet."""
+
+    @cg.kernel
+    def take(x: cg.types.ndarray(cg.f32, 1), y: cg.types.ndarray(cg.f32, 1)):
+        for i in x:
+            y[i] = x[i]
+
+    for size, rounds in ((1, 50), (5000, 200), (100_000, 20)):
+        x, y = cg.ndarray(cg.f32, size), cg.ndarray(cg.f32, size)
+        for n in range(1, rounds):
+            x.from_numpy(np.full(size, n, np.float32))
+            take(x, y, stream=stream)
+            stream.sync()
+            assert (y.to_numpy() == n).all()
+
+
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("name", TYPES)
 def test_elements_come_back_as_they_went(device, name, shape):

@@ -38,10 +38,12 @@ unsigned cores() {
 unsigned configured_workers() {
     if (order_is_random()) return 0;  // one thread draws, so that the draws are the same each time
     const char* text = std::getenv("CUDA_GRAPHS_HOST_THREADS");
-    if (text == nullptr || *text == '\0') return cores();
+    // Two at least: a kernel of one stream may wait for what another stream does.
+    const unsigned usual = std::max(2u, cores());
+    if (text == nullptr || *text == '\0') return usual;
     char* end = nullptr;
     const unsigned long count = std::strtoul(text, &end, 10);
-    return *end == '\0' ? static_cast<unsigned>(std::min(count, 1024ul)) : cores();
+    return *end == '\0' ? static_cast<unsigned>(std::min(count, 1024ul)) : usual;
 }
 
 // Set when the process ends: workers take no new work, so that nothing runs while libraries are torn down.
