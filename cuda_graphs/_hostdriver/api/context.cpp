@@ -177,7 +177,7 @@ CGH_API CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags
         Context *context = nullptr, *peer = nullptr;
         TRY(peer_of(peerContext, &context, &peer));
         REQUIRE(Flags == 0, CUDA_ERROR_INVALID_VALUE);
-        REQUIRE(peer != context, CUDA_ERROR_INVALID_DEVICE);
+        REQUIRE(peer != context, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);  // as on H200s
         return context->enable_peer(*peer);
     });
 }
