@@ -40,7 +40,6 @@ const EntryPoint kEntryPoints[] = {
 #include "../../_driver/functions.def"
 #include "../more.def"
 #include "../refused.def"
-    {"cuGetProcAddress", 12000, reinterpret_cast<void*>(&cuGetProcAddress_v2)},
 };
 
 // A process that forks has no worker threads in the child, and the work in flight is nobody's. As with libcuda, the

@@ -221,6 +221,51 @@ class TestStreams:
         )
 
 
+class TestFirstVersions:
+    """What programs find by dlsym that ask for names without a version."""
+
+    def test_events(self, primary, stream):
+        library, time = ctypes.CDLL("libcuda.so.1"), ctypes.c_float(-1)
+        start, end = (ok(d.cuEventCreate(0)) for _ in range(2))
+        for event in (start, end):
+            ok(d.cuEventRecord(event, stream))
+        ok(d.cuStreamSynchronize(stream))
+        handles = [ctypes.c_void_p(int(event)) for event in (start, end)]
+        assert library.cuEventElapsedTime(ctypes.byref(time), *handles) == 0
+        assert time.value >= 0
+        for handle in handles:
+            assert library.cuEventDestroy(handle) == 0
+
+    def test_a_function_is_found(self, primary):
+        library, found = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()
+        asked = b"cuCtxGetFlags", ctypes.byref(found), 12000, ctypes.c_uint64(0)
+        assert library.cuGetProcAddress(*asked) == 0
+        flags = ctypes.c_uint(99)
+        assert ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(found.value)(ctypes.addressof(flags)) == 0
+        assert flags.value == ok(d.cuCtxGetFlags())
+
+    def test_managed_memory(self, managed, stream):
+        library, size = ctypes.CDLL("libcuda.so.1"), ctypes.c_size_t(1 << 16)
+        which = d.CUmem_advise.CU_MEM_ADVISE_SET_PREFERRED_LOCATION.value
+        cpu, at = -1, ctypes.c_uint64(int(managed))
+        assert library.cuMemAdvise(at, size, which, cpu) == 0
+        assert library.cuMemPrefetchAsync(at, size, 0, ctypes.c_void_p(int(stream))) == 0
+        ok(d.cuStreamSynchronize(stream))
+        place = d.CUmem_range_attribute.CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION
+        assert ok(d.cuMemRangeGetAttribute(4, place, managed, 1 << 16)) == -1
+
+    def test_graphs(self, stream):
+        library, graph = ctypes.CDLL("libcuda.so.1"), ok(d.cuGraphCreate(0))
+        ok(d.cuGraphAddEmptyNode(graph, None, 0))
+        handle, log = ctypes.c_void_p(), ctypes.create_string_buffer(b"as before", 16)
+        asked = ctypes.c_void_p(int(graph)), None, log, ctypes.c_size_t(16)
+        assert library.cuGraphInstantiate(ctypes.byref(handle), *asked) == 0
+        ok(d.cuGraphLaunch(d.CUgraphExec(handle.value), stream))
+        ok(d.cuStreamSynchronize(stream))
+        ok(d.cuGraphExecDestroy(d.CUgraphExec(handle.value)))
+        ok(d.cuGraphDestroy(graph))
+
+
 class TestPerThreadForms:
     """What cuGetProcAddress gives for programs that were built with per-thread default streams."""
 
