@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 from cuda import core
 
+from tests.standin.bindings.answers import d as driver
+from tests.standin.bindings.answers import ok
+
 INTS = 256
 
 
@@ -121,7 +124,9 @@ def test_pointers_know_their_device(device, stream):
 
 
 def test_advice_on_managed_memory_is_kept(device, stream):
-    buffer = core.ManagedMemoryResource().allocate(1 << 16, stream=stream)
+    """Of cuMemAllocManaged: an H200 takes none on memory of managed pools."""
+    memory = ok(driver.cuMemAllocManaged(1 << 16, 1))
+    buffer = core.ManagedBuffer.from_handle(int(memory), 1 << 16)
     assert isinstance(buffer, core.ManagedBuffer)
     assert not buffer.read_mostly
     buffer.read_mostly = True
@@ -138,6 +143,8 @@ def test_advice_on_managed_memory_is_kept(device, stream):
     assert device in buffer.accessed_by
     buffer.accessed_by.discard(device)
     assert device not in buffer.accessed_by
+    buffer.close(stream)
+    ok(driver.cuMemFree(memory))
 
 
 def test_managed_memory_is_prefetched_and_discarded(device, stream, kernel):
