@@ -8,6 +8,7 @@
 #include "../objects/context.hpp"
 #include "../objects/device.hpp"
 #include "../objects/memory.hpp"
+#include "../objects/opened_memory.hpp"
 #include "context_stack.hpp"
 #include "entry.hpp"
 
@@ -70,6 +71,7 @@ CGH_API CUresult cuCtxDestroy_v2(CUcontext ctx) {
         const CUresult status = context->synchronize();
         context->destroy();
         AddressMap::get().release_all_of(*context);
+        OpenedMemory::get().close_all_of(*context);
         if (thread_state.current == context) pop_context();
         return status;
     });

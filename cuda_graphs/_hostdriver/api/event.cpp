@@ -4,6 +4,9 @@
 // Events.
 #include "../objects/event.hpp"
 
+#include <memory>
+#include <utility>
+
 #include "../check/findings.hpp"
 #include "../objects/arena.hpp"
 #include "../objects/context.hpp"
@@ -42,10 +45,11 @@ CGH_API CUresult cuEventCreate(CUevent* phEvent, unsigned int Flags) {
         // cuda.h: "CU_EVENT_INTERPROCESS must be specified along with CU_EVENT_DISABLE_TIMING."
         REQUIRE((Flags & CU_EVENT_INTERPROCESS) == 0 || (Flags & CU_EVENT_DISABLE_TIMING) != 0,
                 CUDA_ERROR_INVALID_VALUE);
-        REQUIRE((Flags & CU_EVENT_INTERPROCESS) == 0, CUDA_ERROR_NOT_SUPPORTED);
         Context* context = nullptr;
         TRY(current_context(&context));
-        Event* event = arena<Event>.create(*context, Flags);
+        std::shared_ptr<SharedRecords> records;
+        if ((Flags & CU_EVENT_INTERPROCESS) != 0) TRY(SharedRecords::make(&records));
+        Event* event = arena<Event>.create(*context, Flags, std::move(records));
         REQUIRE(event != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
         *phEvent = event->handle();
         return CUDA_SUCCESS;

@@ -419,4 +419,10 @@ void unwatch_range(CUdeviceptr address, std::size_t bytes) {
     MemoryWatch::get().vanishes(address, bytes);
 }
 
+void note_shared(CUdeviceptr address) {
+    const std::lock_guard<std::mutex> lock(check_mutex());
+    WatchedMemory* const memory = MemoryWatch::get().holding(address);
+    if (memory != nullptr) memory->anybody_may_have_written = true;
+}
+
 }  // namespace cgh

@@ -30,6 +30,8 @@ void watch_memory(const Allocation& allocation);
 void watch_graph_memory(CUdeviceptr address, std::size_t bytes);
 void unwatch_memory(CUdeviceptr address);
 void unwatch_range(CUdeviceptr address, std::size_t bytes);
+// Other processes may write it from now on, and nobody sees them do so.
+void note_shared(CUdeviceptr address);
 // Takes memory that is given back, and gives back what it took long ago.
 void hold_back(void* address, std::size_t bytes);
 

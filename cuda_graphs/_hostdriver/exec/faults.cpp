@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The signal handlers for kernels that touch memory that is not there.
+// The signal handlers for kernels that touch memory that is not there, or that is on the move.
 #include "faults.hpp"
 
 #include <csignal>
@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "../loader/services.hpp"
+#include "page_move.hpp"
 #include "thread_state.hpp"
 
 namespace cgh {
@@ -34,6 +35,7 @@ void pass_on(int signal, siginfo_t* info, void* machine) {
 // Leaving a handler by longjmp is sound here: the fault is synchronous, in generated code that owns nothing, and
 // SA_NODEFER leaves the signal mask as it was.
 void on_fault(int signal, siginfo_t* info, void* machine) {
+    if (was_of_a_move(info->si_addr)) return;
     if (thread_state.fault != nullptr) raise_fault(CUDA_ERROR_ILLEGAL_ADDRESS);
     pass_on(signal, info, machine);
 }

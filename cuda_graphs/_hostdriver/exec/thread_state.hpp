@@ -32,9 +32,10 @@ struct ThreadState {
     std::size_t shared_bytes;
     std::uint32_t callback_depth;  // > 0 inside a host function or a user object's destructor
     CUstreamCaptureMode capture_mode;
-    bool stream_zero_is_own;  // in a per-thread default stream form of a function (api/per_thread.hpp)
-    std::uint64_t number;     // see this_thread_number()
-    Task* task;               // what runs here, and the kernel that it runs, where bugs are looked for (check/)
+    bool stream_zero_is_own;   // in a per-thread default stream form of a function (api/per_thread.hpp)
+    std::uint64_t number;      // see this_thread_number()
+    std::uint64_t moves_seen;  // see was_of_a_move()
+    Task* task;                // what runs here, and the kernel that it runs, where bugs are looked for (check/)
     KernelRun* kernel_run;
     ThreadStore* store;  // everything that needs a destructor; made on first use
 };

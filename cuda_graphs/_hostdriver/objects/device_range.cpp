@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <iterator>
 
+#include "../api/entry.hpp"
+#include "../exec/page_move.hpp"
 #include "device.hpp"
 #include "memory.hpp"
 
@@ -15,6 +18,7 @@ namespace cgh {
 namespace {
 
 constexpr std::size_t kChunk = std::size_t{4} << 20;
+constexpr std::size_t kSystemPage = 4096;
 
 std::array<std::atomic<DeviceRange*>, kMostDevices> ranges;  // never destroyed: memory is used until the process ends
 
@@ -76,6 +80,7 @@ void DeviceRange::unmap(void* address, std::size_t bytes) {
     const auto start = reinterpret_cast<std::uintptr_t>(address);
     const std::lock_guard<std::mutex> lock(mutex_);
     mapped(start, rounded_up(bytes, kPage), PROT_NONE);
+    forget_shared(start, rounded_up(bytes, kPage));
     free_.add(start, rounded_up(bytes, kPage));
 }
 
@@ -113,6 +118,41 @@ void DeviceRange::give_back(void* address, std::size_t bytes) {
     if (bytes >= kOwnPages) return unmap(address, rounded_up(bytes, kHugePage));
     const std::lock_guard<std::mutex> lock(mutex_);
     small_[small_size(bytes)].push_back(address);
+}
+
+// The file is as large as the range, and has of it only what is shared.
+CUresult DeviceRange::share(void* address, std::size_t bytes, SharedFile::Place* file, std::uint64_t* offset) {
+    const auto start = reinterpret_cast<std::uintptr_t>(address);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!file_) TRY(SharedFile::make(size_, &file_));
+    TRY(move_shared(start / kSystemPage * kSystemPage, rounded_up(start + bytes, kSystemPage)));
+    *file = file_.place();
+    *offset = start - start_;
+    return CUDA_SUCCESS;
+}
+
+// Pages that hold the end of one memory and the beginning of another may be in the file already.
+CUresult DeviceRange::move_shared(std::uintptr_t start, std::uintptr_t end) {
+    for (std::uintptr_t at = start; at < end;) {
+        auto next = shared_.upper_bound(at);
+        const std::uintptr_t before = next != shared_.begin() ? std::prev(next)->first + std::prev(next)->second : 0;
+        if (before > at) {
+            at = before;
+            continue;
+        }
+        const std::uintptr_t stop = next != shared_.end() ? std::min(next->first, end) : end;
+        TRY(move_pages(at, stop - at, file_, at - start_));
+        shared_[at] = stop - at;
+        at = stop;
+    }
+    return CUDA_SUCCESS;
+}
+
+void DeviceRange::forget_shared(std::uintptr_t start, std::size_t size) {
+    auto at = shared_.lower_bound(start);
+    if (at == shared_.end() || at->first >= start + size) return;
+    while (at != shared_.end() && at->first < start + size) at = shared_.erase(at);
+    file_.clear(start - start_, size);
 }
 
 }  // namespace cgh

@@ -10,11 +10,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
 
 #include "gaps.hpp"
+#include "shared_file.hpp"
 
 namespace cgh {
 
@@ -28,6 +30,8 @@ class DeviceRange {
     // 512-byte aligned memory, untouched when it is large. nullptr: no room. To be given back as it was asked for.
     void* take(std::size_t bytes);
     void give_back(void* address, std::size_t bytes);
+    // Moves what was taken to where other processes can map it, if it is not there, and tells where that is.
+    CUresult share(void* address, std::size_t bytes, SharedFile::Place* file, std::uint64_t* offset);
     // Pages of zeros, which appear when they are touched.
     void* map(std::size_t bytes, std::size_t alignment = kPage);
     void unmap(void* address, std::size_t bytes);
@@ -37,6 +41,8 @@ class DeviceRange {
 
     DeviceRange();
     void* take_small(std::size_t size);
+    CUresult move_shared(std::uintptr_t start, std::uintptr_t end);
+    void forget_shared(std::uintptr_t start, std::size_t size);
 
     std::uintptr_t start_ = 0;
     std::size_t size_ = 0;
@@ -44,6 +50,8 @@ class DeviceRange {
     Gaps free_;                                                  // by address
     std::uintptr_t chunk_ = 0, chunk_end_ = 0;                   // the chunk that small blocks are cut from
     std::unordered_map<std::size_t, std::vector<void*>> small_;  // blocks that were given back, by size
+    SharedFile file_;                                            // made when memory is shared first
+    std::map<std::uintptr_t, std::size_t> shared_;               // what is in the file, at the offset from start_
 };
 
 }  // namespace cgh

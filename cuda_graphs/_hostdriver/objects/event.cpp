@@ -41,6 +41,7 @@ class MilestoneWait final : public Operation {
 void Milestone::reach() {
     nanoseconds_ = steady_nanoseconds();
     done_.store(true, std::memory_order_seq_cst);
+    if (records_) records_->reach(record_);
     Scheduler::get().progress.notify();
 }
 
@@ -48,8 +49,22 @@ void Milestone::set_captured(CapturedPoint point) {
     captured_ = std::make_shared<const CapturedPoint>(std::move(point));
 }
 
+void Milestone::tell(std::shared_ptr<SharedRecords> records) {
+    record_ = records->begin();
+    records_ = std::move(records);
+}
+
+Ref<Milestone> Milestone::foreign(std::shared_ptr<SharedRecords> records, std::uint64_t record) {
+    auto milestone = Ref<Milestone>::adopt(new Milestone);
+    milestone->records_ = std::move(records);
+    milestone->record_ = record;
+    milestone->is_foreign_ = true;
+    return milestone;
+}
+
 void Milestone::wait() {
     if (done()) return;
+    if (is_foreign_) return Scheduler::get().progress.wait([this] { return done(); });
     wait_helping(
         *target_.stream, target_.position,
         [](const void* argument) { return static_cast<const Milestone*>(argument)->done(); }, this);
@@ -65,10 +80,15 @@ CUresult Event::record(Stream& stream) {
     {
         // Pushed under the lock, so that of two threads that record one event the later operation is the latest record.
         std::lock_guard<SpinLock> lock(lock_);
+        announce(*milestone);
         milestone->set_target(stream, stream.push(record));
         std::swap(latest_, milestone);
     }
     return CUDA_SUCCESS;  // the record before goes here, outside the lock
+}
+
+void Event::announce(Milestone& milestone) const {
+    if (records_) milestone.tell(records_);
 }
 
 void Event::set_latest(Ref<Milestone> milestone) {
@@ -77,8 +97,14 @@ void Event::set_latest(Ref<Milestone> milestone) {
 }
 
 Ref<Milestone> Event::latest() const {
-    std::lock_guard<SpinLock> lock(lock_);
-    return latest_;
+    Ref<Milestone> ours;
+    {
+        std::lock_guard<SpinLock> lock(lock_);
+        ours = latest_;
+    }
+    if (!records_ || (ours && ours->captured() != nullptr)) return ours;
+    const std::uint64_t record = records_->latest();
+    return record == (ours ? ours->record() : 0) ? ours : Milestone::foreign(records_, record);
 }
 
 void Event::set_captured(CapturedPoint point) {
@@ -121,7 +147,8 @@ CUresult Event::query_work(const Ref<Milestone>& milestone) const {
         note_waited(milestone);
         return CUDA_SUCCESS;
     }
-    if (Scheduler::get().workers() == 0) run_what_is_ready(*milestone->target().stream, milestone->target().position);
+    if (Scheduler::get().workers() == 0 && milestone->target().stream)
+        run_what_is_ready(*milestone->target().stream, milestone->target().position);
     return milestone->done() ? context_.status() : CUDA_ERROR_NOT_READY;
 }
 

@@ -15,6 +15,7 @@
 #include <mutex>
 
 #include "ref.hpp"
+#include "shared_records.hpp"
 #include "stream.hpp"
 
 namespace cgh {
@@ -26,7 +27,9 @@ class Milestone : public Counted {
   public:
     static void dispose(Milestone* milestone) { delete milestone; }
 
-    bool done() const { return done_.load(std::memory_order_acquire); }
+    bool done() const {
+        return done_.load(std::memory_order_acquire) || (is_foreign_ && records_->is_reached(record_));
+    }
     std::int64_t nanoseconds() const { return nanoseconds_; }  // once done
     // The work before it is complete. Called once.
     void reach();
@@ -34,6 +37,11 @@ class Milestone : public Counted {
     // or under Event's lock.
     void set_target(Stream& stream, std::uint64_t position) { target_ = {Ref<Stream>(&stream), position}; }
     const Target& target() const { return target_; }
+    // A record of an event that processes share: the others are told when it is reached.
+    void tell(std::shared_ptr<SharedRecords> records);
+    // One that another process has made. It has no target: there is nothing that this process could run.
+    static Ref<Milestone> foreign(std::shared_ptr<SharedRecords> records, std::uint64_t record);
+    std::uint64_t record() const { return record_; }  // its number there
     // Of a record in a capture, which is never done: where in the capture it was. Null for a point in a stream's work.
     const CapturedPoint* captured() const { return captured_.get(); }
     void set_captured(CapturedPoint point);
@@ -45,24 +53,32 @@ class Milestone : public Counted {
     std::int64_t nanoseconds_ = 0;
     Target target_;
     std::shared_ptr<const CapturedPoint> captured_;
+    std::shared_ptr<SharedRecords> records_;
+    std::uint64_t record_ = 0;
+    bool is_foreign_ = false;
 };
 
 class Event : public Counted {
   public:
-    Event(Context& context, unsigned flags) : context_(context), flags_(flags) {}
+    // `records`: of an event that processes share (CU_EVENT_INTERPROCESS).
+    Event(Context& context, unsigned flags, std::shared_ptr<SharedRecords> records = nullptr)
+        : context_(context), flags_(flags), records_(std::move(records)) {}
     static void dispose(Event* event);
 
     CUevent handle() { return reinterpret_cast<CUevent>(this); }
     Context& context() const { return context_; }
     bool timed() const { return (flags_ & CU_EVENT_DISABLE_TIMING) == 0; }
+    const SharedRecords* records() const { return records_.get(); }
 
     // Pushes the record of a new milestone.
     CUresult record(Stream& stream);
-    // A further record that something else reaches (a graph's record node).
+    // A further record that something else reaches (a graph's record node): first it is announced, before anybody can
+    // reach it, then it is the latest.
+    void announce(Milestone& milestone) const;
     void set_latest(Ref<Milestone> milestone);
     // A further record, in a capture.
     void set_captured(CapturedPoint point);
-    // The latest record, or empty when it was never recorded.
+    // The latest record, of whichever process, or empty when it was never recorded.
     Ref<Milestone> latest() const;
     // The same, empty also when that was in a capture.
     Ref<Milestone> latest_work() const;
@@ -78,6 +94,7 @@ class Event : public Counted {
 
     Context& context_;
     const unsigned flags_;
+    const std::shared_ptr<SharedRecords> records_;
     mutable SpinLock lock_;  // guards latest_
     Ref<Milestone> latest_;
 };

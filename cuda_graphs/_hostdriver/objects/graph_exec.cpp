@@ -151,7 +151,10 @@ CUresult GraphExec::launch(Stream& stream) {
         operation->state().waits.push_back(std::get<WaitRun>(program.main.nodes[node].params).event->latest_work());
     }
     std::vector<Ref<Milestone>> records;
-    for (size_t i = 0; i < structure.record_nodes.size(); ++i) records.push_back(Ref<Milestone>::adopt(new Milestone));
+    for (uint32_t node : structure.record_nodes) {
+        records.push_back(Ref<Milestone>::adopt(new Milestone));
+        std::get<RecordRun>(program.main.nodes[node].params).event->announce(*records.back());
+    }
     operation->state().records = records;
 
     const uint64_t position = stream.push(operation);

@@ -112,6 +112,10 @@ void* SharedFile::map(std::size_t offset, std::size_t bytes, void* fixed) const 
     return found != MAP_FAILED ? found : nullptr;
 }
 
+bool SharedFile::write(std::size_t offset, const void* bytes, std::size_t count) const {
+    return pwrite(descriptor_, bytes, count, static_cast<off_t>(offset)) == static_cast<ssize_t>(count);
+}
+
 void SharedFile::clear(std::size_t offset, std::size_t bytes) const {
     fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
               static_cast<off_t>(bytes));
