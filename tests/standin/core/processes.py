@@ -50,6 +50,17 @@ def read_and_write(resource, buffers, value, answers):
     answers.put(None)
 
 
+def wait_and_record(event, answers):
+    """Waits for an event of the other process, and records it again."""
+    _, stream = ready()
+    stream.wait(event)
+    stream.sync()
+    answers.put((event.is_done, event.is_ipc_enabled, event.is_timing_enabled))
+    stream.record(event)
+    stream.sync()
+    answers.put(None)
+
+
 def read_by_descriptors(handle, descriptor, answers):
     """The same without pickled resources: what is in the memory that a handle and a descriptor tell of."""
     device, stream = ready()

@@ -71,6 +71,13 @@ def test_descriptors_tell_of_memory(device, stream):
     assert seen == [[-3]]
 
 
+def test_an_event_is_the_same_event(device, stream):
+    event = stream.record(options=core.EventOptions(ipc_enabled=True))
+    assert other_process(processes.wait_and_record, event) == [(True, True, False)]
+    event.sync()
+    assert event.is_done
+
+
 def test_pools_that_were_shared_leave_nothing_behind(device, stream):
     shared_resource("device", device).close()
     before = open_files()

@@ -1,0 +1,200 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: handles of memory and events, which are bytes, name the same memory and the same event in every process."""
+
+import ctypes
+import multiprocessing
+import os
+import threading
+
+import pytest
+
+from tests.standin.bindings import processes
+from tests.standin.bindings.answers import INVALID_CONTEXT, INVALID_VALUE, OK, d, ok
+from tests.standin.bindings.processes import LAZY, SHARED_EVENT, bytes_of, read
+
+SPAWN = multiprocessing.get_context("spawn")
+PTX = b"""
+.version 8.0
+.target sm_50
+.address_size 64
+.visible .entry add_one(.param .u64 at) {
+    .reg .b64 %rd<4>;
+    .reg .b32 %r<6>;
+    ld.param.u64 %rd1, [at];
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %ntid.x;
+    mov.u32 %r3, %tid.x;
+    mad.lo.u32 %r4, %r1, %r2, %r3;
+    mul.wide.u32 %rd2, %r4, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    ld.global.u32 %r5, [%rd3];
+    add.u32 %r5, %r5, 1;
+    st.global.u32 [%rd3], %r5;
+    ret;
+}
+\0"""
+
+
+@pytest.fixture(autouse=True)
+def context():
+    processes.ready()
+
+
+@pytest.fixture
+def stream(context):
+    stream = ok(d.cuStreamCreate(1))
+    yield stream
+    ok(d.cuStreamDestroy(stream))
+
+
+@pytest.fixture
+def other():
+    """other(function): a line to a process that runs it."""
+    started = []
+
+    def start(function):
+        ours, theirs = SPAWN.Pipe()
+        child = SPAWN.Process(target=function, args=(theirs,))
+        child.start()
+        theirs.close()
+        started.append((child, ours))
+        return ours
+
+    yield start
+    for child, line in started:
+        line.close()  # one that still waits for a word ends
+        child.join(60)
+        assert child.exitcode == 0
+
+
+@pytest.fixture
+def flag():
+    """Host functions that wait until flag.set()."""
+    return threading.Event()
+
+
+def hold(stream, flag):
+    """What comes next in the stream waits for the flag. The callback must live until then."""
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: flag.wait(60))
+    ok(d.cuLaunchHostFunc(stream, ctypes.cast(function, ctypes.c_void_p).value, 0))
+    return function
+
+
+@pytest.mark.parametrize("count", [7, 1 << 18], ids=["28 bytes", "1 MiB"])
+def test_memory_that_is_opened_is_the_same_memory(other, count):
+    address, neighbour = ok(d.cuMemAlloc(4 * count)), ok(d.cuMemAlloc(28))
+    ok(d.cuMemsetD32(address, 5, count))
+    ok(d.cuMemsetD32(neighbour, 1, 7))
+    line = other(processes.read_and_fill)
+    line.send((bytes_of(ok(d.cuIpcGetMemHandle(address))), count, 9))
+    assert line.recv() == (True, [5])
+    assert line.recv() == "filled"
+    assert set(read(address, count)) == {9}
+    ok(d.cuMemsetD32(address, 11, count))
+    ok(d.cuCtxSynchronize())
+    line.send("look")
+    assert line.recv() == [11]
+    assert line.recv() == "CUDA_ERROR_INVALID_VALUE"  # closed as often as it was opened
+    assert read(neighbour, 7) == [1] * 7
+    ok(d.cuMemFree(address))
+    ok(d.cuMemFree(neighbour))
+
+
+def test_what_kernels_write_while_a_handle_is_made_is_not_lost(stream):
+    """The memory moves to where other processes find it, under the kernels that write it."""
+    library = ok(d.cuLibraryLoadData(PTX, None, None, 0, None, None, 0))
+    function = ok(d.cuKernelGetFunction(ok(d.cuLibraryGetKernel(library, b"add_one"))))
+    count, rounds = 1 << 20, 8
+    for _ in range(3):
+        address = ok(d.cuMemAlloc(4 * count))
+        ok(d.cuMemsetD32(address, 0, count))
+        for _ in range(rounds):
+            arguments = ((int(address),), (ctypes.c_void_p,))
+            ok(d.cuLaunchKernel(function, count // 256, 1, 1, 256, 1, 1, 0, stream, arguments, 0))
+        assert bytes_of(ok(d.cuIpcGetMemHandle(address))) == bytes_of(ok(d.cuIpcGetMemHandle(address)))
+        ok(d.cuStreamSynchronize(stream))
+        assert set(read(address, count)) == {rounds}
+        ok(d.cuMemFree(address))
+
+
+def test_work_waits_for_work_of_another_process(other, stream, flag):
+    address = ok(d.cuMemAlloc(64))
+    ok(d.cuMemsetD32(address, 1, 16))
+    ok(d.cuCtxSynchronize())
+    event = ok(d.cuEventCreate(SHARED_EVENT))
+    kept = hold(stream, flag)
+    ok(d.cuMemsetD32Async(address, 42, 1, stream))
+    ok(d.cuEventRecord(event, stream))
+    line = other(processes.wait_for_event)
+    line.send((bytes_of(ok(d.cuIpcGetMemHandle(address))), bytes_of(ok(d.cuIpcGetEventHandle(event)))))
+    assert line.recv() == "CUDA_ERROR_NOT_READY"
+    assert d.cuEventQuery(event)[0].name == "CUDA_ERROR_NOT_READY"
+    second = ok(d.cuStreamCreate(1))
+    ok(d.cuStreamWaitEvent(second, event, 0))  # for the other's record
+    ok(d.cuMemcpyDtoDAsync(int(address) + 8, int(address) + 4, 4, second))
+    flag.set()
+    line.send("go")
+    assert line.recv() == [42, 42]
+    ok(d.cuEventSynchronize(event))
+    ok(d.cuStreamSynchronize(second))
+    assert read(address, 4) == [42, 42, 42, 1]
+    ok(d.cuEventDestroy(event))
+    ok(d.cuStreamDestroy(second))
+    del kept
+
+
+def test_nobody_waits_for_a_process_that_has_ended(other, stream):
+    event = ok(d.cuEventCreate(SHARED_EVENT))
+    line = other(processes.record_and_die)
+    line.send(bytes_of(ok(d.cuIpcGetEventHandle(event))))
+    assert line.recv() == "CUDA_ERROR_NOT_READY"
+    ok(d.cuStreamWaitEvent(stream, event, 0))
+    assert d.cuStreamQuery(stream)[0].name == "CUDA_ERROR_NOT_READY"
+    line.send("go")
+    ok(d.cuStreamSynchronize(stream))
+    ok(d.cuEventSynchronize(event))
+    ok(d.cuEventDestroy(event))
+
+
+def test_a_wait_node_waits_for_another_process(other, stream):
+    event = ok(d.cuEventCreate(SHARED_EVENT))
+    graph = ok(d.cuGraphCreate(0))
+    waits = ok(d.cuGraphAddEventWaitNode(graph, None, 0, event))
+    ok(d.cuGraphAddEventRecordNode(graph, [waits], 1, event))
+    executable = ok(d.cuGraphInstantiate(graph, 0))
+    line = other(processes.record_and_die)
+    line.send(bytes_of(ok(d.cuIpcGetEventHandle(event))))
+    assert line.recv() == "CUDA_ERROR_NOT_READY"
+    ok(d.cuGraphLaunch(executable, stream))
+    assert d.cuStreamQuery(stream)[0].name == "CUDA_ERROR_NOT_READY"
+    line.send("go")
+    ok(d.cuStreamSynchronize(stream))
+    assert d.cuEventQuery(event)[0] == OK  # the record node's
+    ok(d.cuGraphExecDestroy(executable))
+    ok(d.cuGraphDestroy(graph))
+    ok(d.cuEventDestroy(event))
+
+
+def test_what_is_no_handle_is_refused():
+    address = ok(d.cuMemAlloc(64))
+    handle = ok(d.cuIpcGetMemHandle(address))
+    assert d.cuIpcOpenMemHandle(handle, LAZY)[0] == INVALID_CONTEXT  # of this process
+    for bytes_ in (bytes(64), bytes([0x5A] * 64)):
+        assert d.cuIpcOpenMemHandle(processes.handle_of(d.CUipcMemHandle, bytes_), LAZY)[0] == INVALID_VALUE
+        event = processes.handle_of(d.CUipcEventHandle, bytes_)
+        assert d.cuIpcOpenEventHandle(event)[0] == INVALID_VALUE
+    ok(d.cuMemFree(address))
+
+
+def test_events_and_handles_leave_no_files_behind():
+    ok(d.cuIpcGetMemHandle(ok(d.cuMemAlloc(64))))  # the file of the device's memory, once
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(50):
+        event = ok(d.cuEventCreate(SHARED_EVENT))
+        ok(d.cuIpcGetEventHandle(event))
+        ok(d.cuEventDestroy(event))
+        address = ok(d.cuMemAlloc(1 << 21))
+        ok(d.cuIpcGetMemHandle(address))
+        ok(d.cuMemFree(address))
+    assert len(os.listdir("/proc/self/fd")) == before
