@@ -64,7 +64,12 @@ Ref<Milestone> Milestone::foreign(std::shared_ptr<SharedRecords> records, std::u
 
 void Milestone::wait() {
     if (done()) return;
-    if (is_foreign_) return Scheduler::get().progress.wait([this] { return done(); });
+    if (is_foreign_) {
+        // The other process may wait for work of this one, which without workers nobody else does.
+        while (Scheduler::get().workers() == 0 && !done() && run_any_stream()) {
+        }
+        return Scheduler::get().progress.wait([this] { return done(); });
+    }
     wait_helping(
         *target_.stream, target_.position,
         [](const void* argument) { return static_cast<const Milestone*>(argument)->done(); }, this);

@@ -174,7 +174,8 @@ Halt run_towards(Stream& stream, std::uint64_t position) {
     }
 }
 
-// Runs a stream that can run, of any context. False: there is none.
+}  // namespace
+
 bool run_any_stream() {
     std::vector<Ref<Stream>> able;
     for (Context* const context : Context::all())
@@ -185,8 +186,6 @@ bool run_any_stream() {
     able[chosen]->advance(UINT64_MAX);
     return true;
 }
-
-}  // namespace
 
 void wait_helping(Stream& stream, std::uint64_t position, bool (*done)(const void*), const void* argument) {
     Scheduler& scheduler = Scheduler::get();

@@ -149,6 +149,8 @@ class Stream : public Counted {
 // Waits until `done(argument)`, which becomes true by the work of `stream` before `position`. Runs that work if nobody
 // else does.
 void wait_helping(Stream& stream, std::uint64_t position, bool (*done)(const void*), const void* argument);
+// Runs a stream that can run, of any context. False: there is none.
+bool run_any_stream();
 // The same without waiting for other threads: runs what it can. For queries of a driver without workers.
 void run_what_is_ready(Stream& stream, std::uint64_t position);
 

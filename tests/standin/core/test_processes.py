@@ -30,7 +30,7 @@ def other_process(function, *arguments):
     answers = multiprocessing.Queue()
     child = multiprocessing.Process(target=function, args=(*arguments, answers))
     child.start()
-    seen = list(iter(lambda: answers.get(timeout=60), None))
+    seen = list(iter(lambda: answers.get(timeout=30), None))
     child.join(60)
     assert child.exitcode == 0
     return seen
@@ -73,7 +73,9 @@ def test_descriptors_tell_of_memory(device, stream):
 
 def test_an_event_is_the_same_event(device, stream):
     event = stream.record(options=core.EventOptions(ipc_enabled=True))
-    assert other_process(processes.wait_and_record, event) == [(True, True, False)]
+    events = multiprocessing.Queue()
+    events.put(event)
+    assert other_process(processes.wait_and_record, events) == [(True, True, False)]
     event.sync()
     assert event.is_done
 
