@@ -25,6 +25,7 @@ LIMITS = {
     "cuda_graphs/kernels": 7400,
     "cuda_graphs/interop": 900,
     "cuda_graphs/_hostdriver": 21200,
+    "cuda_graphs/_ptx": 7900,
     "cuda_graphs/_standin": 200,
 }
 

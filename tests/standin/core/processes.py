@@ -50,15 +50,13 @@ def read_and_write(resource, buffers, value, answers):
     answers.put(None)
 
 
-def wait_and_record(events, answers):
-    """Waits for an event of the other process, and records it again. It takes a context to unpickle an event."""
+def wait_for_event(events, answers):
+    """Waits for an event of the other process. It takes a context to unpickle one, and cuda.core records it once."""
     _, stream = ready()
     event = events.get(timeout=60)
     stream.wait(event)
     stream.sync()
     answers.put((event.is_done, event.is_ipc_enabled, event.is_timing_enabled))
-    stream.record(event)
-    stream.sync()
     answers.put(None)
 
 

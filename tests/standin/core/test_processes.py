@@ -75,7 +75,7 @@ def test_an_event_is_the_same_event(device, stream):
     event = stream.record(options=core.EventOptions(ipc_enabled=True))
     events = multiprocessing.Queue()
     events.put(event)
-    assert other_process(processes.wait_and_record, events) == [(True, True, False)]
+    assert other_process(processes.wait_for_event, events) == [(True, True, False)]
     event.sync()
     assert event.is_done
 
