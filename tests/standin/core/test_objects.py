@@ -192,3 +192,13 @@ def test_a_launch_of_clusters(stream, kernel, pinned):
     core.launch(stream, config, kernel("affine"), x.ctypes.data, np.int32(3), np.int32(0), np.int32(128))
     stream.sync()
     assert (x == 3).all()
+
+
+def test_a_map_of_a_tensor(device, stream):
+    buffer = device.allocate(4096, stream=stream)
+    view = core.utils.StridedMemoryView.from_buffer(buffer, shape=(32, 32), dtype=np.dtype("f4"))
+    made = view.as_tensor_map(box_dim=(16, 16))
+    assert isinstance(made, core.TensorMapDescriptor)
+    with pytest.raises(ValueError, match="box"):
+        view.as_tensor_map(box_dim=(16, 257))
+    buffer.close(stream)
