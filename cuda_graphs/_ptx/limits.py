@@ -9,6 +9,7 @@ SHARED = 48 << 10  # static shared memory of a kernel
 LOCAL = 512 << 10  # of a thread
 PARAMETERS = 32764
 VARIABLES = 1 << 30  # .global and .const of a module together
+ROW = 1 << 20  # elements of a row that an initialiser gives a part of
 TOKEN = 4096  # characters; Python does not convert much longer numbers
 EXTENT = (1 << 31) - 1  # of .maxntid and the like
 ALIGNMENT = 4096  # a page

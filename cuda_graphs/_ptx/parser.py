@@ -416,6 +416,8 @@ class Parser(Cursor):
         inner = 1
         for size in dims[1:]:
             inner *= size
+        if inner > limits.ROW:
+            raise self.fail(f"rows of {inner} elements with initialisers; {limits.ROW} are possible")
         flat: list = []
         for item in value:
             part = self._flatten(item, dims[1:]) if isinstance(item, list) else [item]
