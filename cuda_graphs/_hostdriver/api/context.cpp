@@ -106,8 +106,8 @@ CGH_API CUresult cuCtxSynchronize_v2(CUcontext ctx) {
         Context* context = nullptr;
         TRY(named_context(ctx, &context));
         TRY(context->status());
-        TRY(Capture::refuse_synchronize(*context));
-        TRY(context->synchronize());
+        TRY(Capture::refuse_synchronize(context->root()));
+        TRY(context->root().synchronize(context->green()));
         return outcome_of(*context);
     });
 }

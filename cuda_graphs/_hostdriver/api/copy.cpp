@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Copies. The synchronous forms are copies in stream 0 that the caller waits for.
+#include <vector>
+
 #include "../objects/arena.hpp"
 #include "../objects/context.hpp"
 #include "../objects/intake.hpp"
@@ -72,6 +74,29 @@ CUresult check_batch_attributes(const CUmemcpyAttributes* attributes, const std:
                     attributes[i].srcAccessOrder <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY,
                 CUDA_ERROR_INVALID_VALUE);
     }
+    return CUDA_SUCCESS;
+}
+
+constexpr unsigned kCopyFlags = CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE;  // a hint
+
+// cuda.h, cuMemcpy3DBatchAsync: rowLength and layerHeight "must either be zero or be greater than or equal to" the
+// width and the height of the copy; of pointers "the element size is considered to be 1".
+CUresult solid_of(const CUDA_MEMCPY3D_BATCH_OP& op, CUDA_MEMCPY3D* out) {
+    REQUIRE(op.srcAccessOrder >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM &&
+                op.srcAccessOrder <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY && (op.flags & ~kCopyFlags) == 0,
+            CUDA_ERROR_INVALID_VALUE);
+    for (const CUmemcpy3DOperand* side : {&op.src, &op.dst}) {
+        REQUIRE(side->type != CU_MEMCPY_OPERAND_TYPE_ARRAY, CUDA_ERROR_NOT_SUPPORTED);
+        REQUIRE(side->type == CU_MEMCPY_OPERAND_TYPE_POINTER && side->op.ptr.ptr != 0, CUDA_ERROR_INVALID_VALUE);
+    }
+    REQUIRE(op.extent.width != 0 && op.extent.height != 0 && op.extent.depth != 0, CUDA_ERROR_INVALID_VALUE);
+    *out = {};
+    out->srcMemoryType = out->dstMemoryType = kAny;
+    out->srcDevice = op.src.op.ptr.ptr, out->srcPitch = op.src.op.ptr.rowLength;
+    out->srcHeight = op.src.op.ptr.layerHeight;
+    out->dstDevice = op.dst.op.ptr.ptr, out->dstPitch = op.dst.op.ptr.rowLength;
+    out->dstHeight = op.dst.op.ptr.layerHeight;
+    out->WidthInBytes = op.extent.width, out->Height = op.extent.height, out->Depth = op.extent.depth;
     return CUDA_SUCCESS;
 }
 
@@ -212,6 +237,24 @@ CGH_API CUresult cuMemcpyBatchAsync_v2(CUdeviceptr* dsts, CUdeviceptr* srcs, siz
         }
         for (std::size_t i = 0; i < count; ++i)
             TRY(copy_later(hStream, kAny, pointer(dsts[i]), kAny, pointer(srcs[i]), sizes[i]));
+        return CUDA_SUCCESS;
+    });
+}
+
+CGH_API CUresult cuMemcpy3DBatchAsync_v2(size_t numOps, CUDA_MEMCPY3D_BATCH_OP* opList, unsigned long long flags,
+                                         CUstream hStream) {
+    return entry("cuMemcpy3DBatchAsync", [&]() -> CUresult {
+        Stream* stream = nullptr;
+        TRY(find_stream(hStream, &stream));
+        REQUIRE(!stream->is_legacy() && numOps != 0 && opList != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE);
+        TRY(stream->intake().inspect(*stream, Inspection::kForbidden));
+        std::vector<CUDA_MEMCPY3D> solids(numOps);
+        for (std::size_t i = 0; i < numOps; ++i) {
+            Copy checked;
+            TRY(solid_of(opList[i], &solids[i]));
+            TRY(CopyRequest(solids[i]).make(&checked));
+        }
+        for (const CUDA_MEMCPY3D& solid : solids) TRY(copy_later(hStream, solid));
         return CUDA_SUCCESS;
     });
 }

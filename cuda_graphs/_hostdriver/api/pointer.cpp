@@ -134,12 +134,12 @@ CGH_API CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_at
     });
 }
 
-// cuda.h: CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is the only one that can be set, of memory of devices.
+// cuda.h: CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is the only one that can be set; an H200 takes memory of the host as well.
 CGH_API CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute, CUdeviceptr ptr) {
     return entry("cuPointerSetAttribute", [&]() -> CUresult {
         REQUIRE(value != nullptr && attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, CUDA_ERROR_INVALID_VALUE);
         const auto found = AddressMap::get().find(ptr);
-        REQUIRE(found && !found->on_host() && !found->is_managed(), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(found, CUDA_ERROR_INVALID_VALUE);
         const bool set = AddressMap::get().set_synchronous(found->base, *static_cast<const unsigned*>(value) != 0);
         return set ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     });

@@ -13,6 +13,7 @@
 #include "../objects/context.hpp"
 #include "../objects/device.hpp"
 #include "../objects/event.hpp"
+#include "../objects/green_context.hpp"
 #include "../objects/intake.hpp"
 #include "entry.hpp"
 
@@ -28,7 +29,7 @@ CUresult create_stream(CUstream* out, unsigned flags, int priority) {
     // cuda.h, cuStreamCreateWithPriority: "If the specified priority is outside the numerical range returned by
     // cuCtxGetStreamPriorityRange, it will automatically be clamped to the lowest or the highest number in the range."
     priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
-    Stream* stream = arena<Stream>.create(*context, Stream::Kind::kCreated, flags, priority);
+    Stream* stream = arena<Stream>.create(*context, Stream::Kind::kCreated, flags, priority, current_green());
     REQUIRE(stream != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
     *out = stream->handle();
     return CUDA_SUCCESS;
@@ -68,7 +69,9 @@ CGH_API CUresult cuStreamCreateWithPriority(CUstream* phStream, unsigned int fla
 CGH_API CUresult cuStreamDestroy_v2(CUstream hStream) {
     return entry("cuStreamDestroy", [&]() -> CUresult {
         auto* stream = cast<Stream>(hStream);
-        REQUIRE(stream != nullptr && arena<Stream>.kill(stream), CUDA_ERROR_INVALID_HANDLE);
+        REQUIRE(stream != nullptr, CUDA_ERROR_INVALID_HANDLE);
+        if (stream->green() != nullptr) TRY(stream->green()->status());
+        REQUIRE(arena<Stream>.kill(stream), CUDA_ERROR_INVALID_HANDLE);
         const auto owned = Ref<Stream>::adopt(stream);
         Capture::forget(*stream);
         if (Scheduler::get().workers() == 0) {
@@ -123,16 +126,23 @@ CGH_API CUresult cuStreamGetCtx(CUstream hStream, CUcontext* pctx) {
         Stream* stream = nullptr;
         TRY(find_stream(hStream, &stream));
         TRY(stream->intake().inspect(*stream, Inspection::kAllowed));
-        *pctx = stream->context().handle();
+        *pctx = (green_of(*stream) != nullptr ? green_of(*stream)->inner() : stream->context()).handle();
         return CUDA_SUCCESS;
     });
 }
 
-// cuda.h: pGreenCtx is NULL for a stream that is not of a green context, and there are none.
+// cuda.h: of a stream of a green context that and "the primary context of the associated device in pCtx".
 CGH_API CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreenCtx) {
-    if (pGreenCtx == nullptr) return entry("cuStreamGetCtx", []() -> CUresult { return CUDA_ERROR_INVALID_VALUE; });
-    *pGreenCtx = nullptr;
-    return cuStreamGetCtx(hStream, pCtx);
+    return entry("cuStreamGetCtx", [&]() -> CUresult {
+        REQUIRE(pCtx != nullptr && pGreenCtx != nullptr, CUDA_ERROR_INVALID_VALUE);
+        Stream* stream = nullptr;
+        TRY(find_stream(hStream, &stream));
+        TRY(stream->intake().inspect(*stream, Inspection::kAllowed));
+        GreenContext* const green = green_of(*stream);
+        *pCtx = stream->context().handle();
+        *pGreenCtx = green != nullptr ? green->handle() : nullptr;
+        return CUDA_SUCCESS;
+    });
 }
 
 CGH_API CUresult cuStreamGetId(CUstream hStream, unsigned long long* streamId) {

@@ -74,7 +74,8 @@ class RunIntake final : public Intake {
         const std::uint64_t position = stream.push(new ValueOperation<Fill>(fill));
         if (wait == Wait::kNo) return CUDA_SUCCESS;
         const auto target = AddressMap::get().find(request.dst);
-        if (!target || !(target->on_host() || target->is_managed())) return stream.context().status();
+        if (!target || !(target->on_host() || target->is_managed() || target->is_synchronous))
+            return stream.context().status();
         stream.wait_for(position);
         return outcome_of(stream.context());
     }

@@ -21,6 +21,7 @@
 #include "../check/accesses.hpp"
 #include "../objects/arena.hpp"
 #include "../objects/context.hpp"
+#include "../objects/log.hpp"
 #include "../objects/memory.hpp"
 #include "native_image.hpp"
 
@@ -123,7 +124,9 @@ CUresult recognise(const void* data, std::size_t size, const char** text, std::s
 
 CUresult Image::load(const void* data, std::size_t size, Ref<Image>* out) {
     const CUresult result = load_quietly(data, size, out);
-    if (result != CUDA_SUCCESS && refusals_are_told())
+    if (result == CUDA_SUCCESS) return result;
+    Log::get().error(std::string("an image is refused with ") + error_name(result) + ": " + last_log);
+    if (refusals_are_told())
         std::fprintf(stderr, "cuda_graphs host driver: an image is refused with %s: %s\n", error_name(result),
                      last_log.c_str());
     return result;
@@ -194,6 +197,7 @@ CUresult Image::adopt() {
     }
     Context* context = nullptr;
     any_current_context(&context);  // cuLibraryLoadData works without a context; the variables then have none
+    if (context != nullptr) context = &context->root();
     for (std::uint32_t i = 0; i < image_.global_count; ++i) {
         Allocation variable;
         variable.base = reinterpret_cast<CUdeviceptr>(image_.globals[i].address);

@@ -347,6 +347,20 @@ CUresult Capture::refuse_legacy_stream(Context& context) {
     return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 }
 
+CUresult Capture::refuse_context(const Context& context, const GreenContext* green) {
+    std::lock_guard<std::mutex> lock(mutex());
+    bool conflicts = false;
+    for (const auto& capture : captures)
+        for (const auto& branch : capture->branches_) {
+            const Stream* const stream = branch->stream;
+            if (stream == nullptr || &stream->context() != &context) continue;
+            if (green != nullptr && stream->green() != green) continue;
+            capture->invalidate();
+            conflicts = true;
+        }
+    return conflicts ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
+}
+
 CUresult Capture::refuse_synchronize(Context& context) {
     std::lock_guard<std::mutex> lock(mutex());
     bool conflicts = false;

@@ -84,6 +84,8 @@ class Capture {
     static CUresult refuse_elapsed_time(const CapturedPoint& point);  // invalidates nothing
     static CUresult refuse_legacy_stream(Context& context);
     static CUresult refuse_synchronize(Context& context);
+    // Invalidates what streams of the context, or of a green one in it, capture; CUDA_SUCCESS where there is nothing.
+    static CUresult refuse_context(const Context& context, const GreenContext* green);
     // "Potentially unsafe API calls" (cuda.h, cuThreadExchangeStreamCaptureMode): what is not ordered by streams, and
     // so would be missing in the graph. CUDA_SUCCESS where no capture forbids them to the calling thread.
     static CUresult check_unsafe_call() {

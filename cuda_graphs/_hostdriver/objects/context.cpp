@@ -8,10 +8,13 @@
 #include <algorithm>
 #include <new>
 
+#include "../api/entry.hpp"
 #include "../check/accesses.hpp"
 #include "../exec/thread_state.hpp"
 #include "../exec/thread_store.hpp"
 #include "arena.hpp"
+#include "event.hpp"
+#include "green_context.hpp"
 #include "intake.hpp"
 #include "stream.hpp"
 
@@ -147,10 +150,49 @@ void Context::end_blocking_capture() {
     if (--blocking_captures_ == 0) legacy_stream_->set_intake(run_intake());
 }
 
-CUresult Context::synchronize() {
-    for (const Ref<Stream>& stream : busy_streams(/*blocking_only=*/false)) stream->wait_for(stream->pushed());
-    if (settings.any()) note_host_waited_for_all(*this);
+CUresult Context::synchronize(const GreenContext* green) {
+    for (const Ref<Stream>& stream : busy_streams(/*blocking_only=*/false))
+        if (green == nullptr || stream->green() == green) stream->wait_for(stream->pushed());
+    if (settings.any() && green == nullptr) note_host_waited_for_all(*this);
     return status();
+}
+
+Context& Context::root() {
+    return green_ != nullptr ? green_->primary() : *this;
+}
+
+Stream& Context::gathering_stream(const GreenContext* green) {
+    std::call_once(gathering_once_, [this] {
+        gathering_stream_ = create_stream(*this, Stream::Kind::kCreated, CU_STREAM_NON_BLOCKING);
+        arena<Stream>.hide(gathering_stream_);  // no handle of a program
+    });
+    for (const Ref<Stream>& stream : busy_streams(/*blocking_only=*/false, settings.race))
+        if (stream.get() != gathering_stream_ && (green == nullptr || stream->green() == green))
+            gathering_stream_->wait_behind(*stream);
+    return *gathering_stream_;
+}
+
+void Context::await(const Ref<Milestone>& milestone, const GreenContext* green) {
+    if (milestone->done() && !settings.race) return;
+    if (settings.race)  // where the order is looked at, it is told at once: the milestone may soon be done
+        for (const Ref<Stream>& stream : busy_streams(/*blocking_only=*/false, /*idle_too=*/true))
+            if (green == nullptr || stream->green() == green) Event::wait_for(milestone, *stream);
+    std::lock_guard<std::mutex> lock(mutex_);
+    awaited_.push_back({milestone, green});
+    awaited_count_.store(awaited_.size(), std::memory_order_release);
+}
+
+void Context::push_awaited(Stream& stream) {
+    std::vector<Awaited> awaited;
+    {
+        std::lock_guard<std::mutex> lock(mutex_);
+        const auto done = [](const Awaited& one) { return one.milestone->done(); };
+        awaited_.erase(std::remove_if(awaited_.begin(), awaited_.end(), done), awaited_.end());
+        awaited_count_.store(awaited_.size(), std::memory_order_release);
+        awaited = awaited_;
+    }
+    for (const Awaited& one : awaited)
+        if (one.green == nullptr || stream.green() == one.green) Event::wait_for(one.milestone, stream);
 }
 
 CUresult any_current_context(Context** out) {
@@ -159,8 +201,14 @@ CUresult any_current_context(Context** out) {
 }
 
 CUresult current_context(Context** out) {
-    const CUresult found = any_current_context(out);
-    return found != CUDA_SUCCESS ? found : (*out)->status();
+    TRY(any_current_context(out));
+    TRY((*out)->status());
+    *out = &(*out)->root();
+    return (*out)->status();
+}
+
+GreenContext* current_green() {
+    return thread_state.current != nullptr ? thread_state.current->green() : nullptr;
 }
 
 }  // namespace cgh

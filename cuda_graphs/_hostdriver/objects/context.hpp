@@ -17,10 +17,13 @@
 #include <mutex>
 #include <vector>
 
+#include "coredump.hpp"
 #include "ref.hpp"
 
 namespace cgh {
 
+class GreenContext;
+class Milestone;
 class Stream;
 
 class Context {
@@ -47,12 +50,27 @@ class Context {
     void set_flags(unsigned flags) { flags_.store(flags, std::memory_order_relaxed); }
     void destroy();
 
+    // What is current where a green context is (objects/green_context.hpp); everything else is the primary context's.
+    void make_green(GreenContext& green) { green_ = &green; }
+    GreenContext* green() const { return green_; }
+    Context& root();
+
     // Sizes that programs may ask for, and that nothing here needs: kept as they were set.
     CUresult limit(CUlimit which, std::size_t* out);
     CUresult set_limit(CUlimit which, std::size_t value);
 
-    // Waits for all work of all streams; the calling thread runs it where nobody else does.
-    CUresult synchronize();
+    CoredumpSettings& coredump() { return coredump_; }
+
+    // Waits for all work of all streams, or of those of a green context; the calling thread runs it where nobody else
+    // does.
+    CUresult synchronize(const GreenContext* green = nullptr);
+
+    // A stream behind all that was pushed to all streams, or those of a green context.
+    Stream& gathering_stream(const GreenContext* green);
+    // Whatever is pushed from now on, to any stream or those of a green context, comes after a milestone.
+    void await(const Ref<Milestone>& milestone, const GreenContext* green);
+    bool awaits_events() const { return awaited_count_.load(std::memory_order_acquire) != 0; }
+    void push_awaited(Stream& stream);
 
     CUresult enable_peer(Context& peer);   // CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED
     CUresult disable_peer(Context& peer);  // CUDA_ERROR_PEER_ACCESS_NOT_ENABLED
@@ -73,6 +91,8 @@ class Context {
     const std::uint64_t id_;
     Stream* legacy_stream_;
     bool own_ = false;
+    GreenContext* green_ = nullptr;
+    CoredumpSettings coredump_ = CoredumpSettings::global();
     std::atomic<unsigned> flags_{0};
     std::atomic<CUresult> status_{CUDA_SUCCESS};
     std::atomic<std::uint32_t> blocking_streams_{0};
@@ -81,6 +101,14 @@ class Context {
     std::vector<Stream*> streams_;         // not owned: a stream takes itself out
     std::vector<Context*> peers_;          // enabled ones
     std::map<CUlimit, std::size_t> limits_;
+    std::once_flag gathering_once_;
+    Stream* gathering_stream_ = nullptr;  // made when it is first wanted
+    struct Awaited {
+        Ref<Milestone> milestone;
+        const GreenContext* green;
+    };
+    std::vector<Awaited> awaited_;  // not done when last looked at
+    std::atomic<std::size_t> awaited_count_{0};
 };
 
 // The calling thread's current context. CUDA_ERROR_INVALID_CONTEXT when there is none; the context's own error when
@@ -88,6 +116,8 @@ class Context {
 CUresult current_context(Context** out);
 // The same without looking at its error: for calls that work on a failed context too.
 CUresult any_current_context(Context** out);
+// The green context that is current to the calling thread, or nullptr.
+GreenContext* current_green();
 
 }  // namespace cgh
 

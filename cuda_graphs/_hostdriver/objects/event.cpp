@@ -182,6 +182,10 @@ CUresult Event::elapsed(const Event& start, const Event& end, float* millisecond
     return CUDA_SUCCESS;
 }
 
+void Event::wait_for(const Ref<Milestone>& milestone, Stream& stream) {
+    stream.append(new MilestoneWait(milestone));
+}
+
 CUresult Event::wait_on(Stream& stream) const {
     // Nothing is waited for when it was never recorded.
     Ref<Milestone> milestone = latest_work();

@@ -86,6 +86,8 @@ class Event : public Counted {
     CUresult query() const;
     CUresult synchronize() const;
     static CUresult elapsed(const Event& start, const Event& end, float* milliseconds);
+    // Later work of `stream` comes after a milestone.
+    static void wait_for(const Ref<Milestone>& milestone, Stream& stream);
     // cuStreamWaitEvent: later work of `stream` waits for the latest record.
     CUresult wait_on(Stream& stream) const;
 

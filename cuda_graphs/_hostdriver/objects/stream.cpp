@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <new>
 
+#include "../api/entry.hpp"
 #include "../check/accesses.hpp"
 #include "../check/random_order.hpp"
 #include "../exec/scheduler.hpp"
@@ -15,6 +16,7 @@
 #include "arena.hpp"
 #include "capture.hpp"
 #include "context.hpp"
+#include "green_context.hpp"
 #include "intake.hpp"
 
 namespace cgh {
@@ -37,12 +39,13 @@ class PositionWait final : public Operation {
 
 }  // namespace
 
-Stream::Stream(Context& context, Kind kind, unsigned flags, int priority)
+Stream::Stream(Context& context, Kind kind, unsigned flags, int priority, GreenContext* green)
     : context_(context),
       kind_(kind),
       flags_(flags),
       priority_(priority),
       id_(last_stream_id.fetch_add(1, std::memory_order_relaxed) + 1),
+      green_(green),
       intake_(&run_intake()) {
     context_.add_stream(this);
 }
@@ -59,6 +62,7 @@ void Stream::dispose(Stream* stream) {
 }
 
 std::uint64_t Stream::push(Operation* operation) {
+    if (context_.awaits_events()) context_.push_awaited(*this);
     // The CUDA driver API's page "Stream synchronization behavior": the legacy default stream and every blocking stream
     // of its context wait for each other's earlier work.
     if (kind_ == Kind::kLegacy) {
@@ -71,6 +75,10 @@ std::uint64_t Stream::push(Operation* operation) {
         if (settings.race || !legacy.idle()) append(new PositionWait(legacy, legacy.pushed()));
     }
     return append(operation);
+}
+
+void Stream::wait_behind(Stream& other) {
+    append(new PositionWait(other, other.pushed()));
 }
 
 std::uint64_t Stream::append(Operation* operation) {
@@ -260,6 +268,7 @@ CUresult find_stream(CUstream handle, Stream** out) {
     auto* stream = cast<Stream>(handle);
     if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     *out = stream;
+    if (stream->green() != nullptr) TRY(stream->green()->status());
     return stream->context().status();
 }
 

@@ -20,6 +20,7 @@ namespace cgh {
 
 struct Branch;
 class Context;
+class GreenContext;
 class Intake;
 class Scheduler;
 class Stream;
@@ -67,7 +68,7 @@ class Stream : public Counted {
   public:
     enum class Kind { kCreated, kLegacy, kPerThread };
 
-    Stream(Context& context, Kind kind, unsigned flags, int priority);
+    Stream(Context& context, Kind kind, unsigned flags, int priority, GreenContext* green = nullptr);
     ~Stream();
     static void dispose(Stream* stream);
 
@@ -76,6 +77,8 @@ class Stream : public Counted {
     unsigned flags() const { return flags_; }
     int priority() const { return priority_; }
     std::uint64_t id() const { return id_; }
+    bool is_created() const { return kind_ == Kind::kCreated; }  // by the program
+    GreenContext* green() const { return green_; }               // that it belongs to, or nullptr
     // Blocking streams and the legacy default stream wait for each other.
     bool is_legacy() const { return kind_ == Kind::kLegacy; }
     bool is_blocking() const { return kind_ != Kind::kLegacy && (flags_ & CU_STREAM_NON_BLOCKING) == 0; }
@@ -90,6 +93,8 @@ class Stream : public Counted {
     std::uint64_t push(Operation* operation);
     // Appends it as it is.
     std::uint64_t append(Operation* operation);
+    // Later work comes after all that was pushed to another stream.
+    void wait_behind(Stream& other);
 
     std::uint64_t pushed() const { return pushed_.load(std::memory_order_seq_cst); }
     bool reached(std::uint64_t position) const { return completed_.load(std::memory_order_seq_cst) >= position; }
@@ -128,6 +133,7 @@ class Stream : public Counted {
     const unsigned flags_;
     const int priority_;
     const std::uint64_t id_;
+    GreenContext* const green_;
     std::atomic<const Intake*> intake_;
 
     alignas(64) SpinLock queue_lock_;  // guards the three below
