@@ -109,6 +109,7 @@ def test_what_kernels_write_while_a_handle_is_made_is_not_lost(stream):
     for _ in range(3):
         address = ok(d.cuMemAlloc(4 * count))
         ok(d.cuMemsetD32(address, 0, count))
+        ok(d.cuCtxSynchronize())  # the stream does not wait for the default one
         for _ in range(rounds):
             arguments = ((int(address),), (ctypes.c_void_p,))
             ok(d.cuLaunchKernel(function, count // 256, 1, 1, 256, 1, 1, 0, stream, arguments, 0))
