@@ -33,9 +33,10 @@ CGH_API CUresult cuIpcCloseMemHandle(CUdeviceptr dptr) {
 
 CGH_API CUresult cuIpcGetEventHandle(CUipcEventHandle* pHandle, CUevent event) {
     return entry("cuIpcGetEventHandle", [&]() -> CUresult {
-        REQUIRE(pHandle != nullptr, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(pHandle != nullptr && event != nullptr, CUDA_ERROR_INVALID_VALUE);
         const Event* const found = cast<Event>(event);
-        REQUIRE(found != nullptr && found->records() != nullptr, CUDA_ERROR_INVALID_HANDLE);
+        REQUIRE(found != nullptr && found->records() != nullptr && !found->records()->is_opened(),
+                CUDA_ERROR_INVALID_HANDLE);
         *pHandle = found->records()->handle();
         return CUDA_SUCCESS;
     });

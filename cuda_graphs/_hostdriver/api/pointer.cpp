@@ -43,7 +43,7 @@ CUresult known_attribute(CUpointer_attribute which, CUdeviceptr address, const A
         case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
             return put<int>(data, a.context != nullptr ? a.context->device() : 0);
         case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
-            return put<unsigned int>(data, 0);
+            return put<unsigned int>(data, a.kind == MemoryKind::kDevice);
         case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
             return put<CUdeviceptr>(data, a.base);
         case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
@@ -51,7 +51,8 @@ CUresult known_attribute(CUpointer_attribute which, CUdeviceptr address, const A
         case CU_POINTER_ATTRIBUTE_MAPPED:
             return put<unsigned int>(data, 1);
         case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-            return put<unsigned long long>(data, 0);
+            return put<unsigned long long>(
+                data, a.sharing == Sharing::kExported ? CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR : 0);
         case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
             return put<unsigned int>(data, 0);
         case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:

@@ -18,6 +18,7 @@ using namespace cgh;
 CGH_API CUresult cuMemPoolExportToShareableHandle(void* handle_out, CUmemoryPool pool,
                                                   CUmemAllocationHandleType handleType, unsigned long long flags) {
     return entry("cuMemPoolExportToShareableHandle", [&]() -> CUresult {
+        TRY(Capture::check_unsafe_call());
         MemoryPool* const found = find_pool(pool);
         REQUIRE(handle_out != nullptr && found != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE);
         REQUIRE(handleType == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, CUDA_ERROR_INVALID_VALUE);
@@ -46,6 +47,7 @@ CGH_API CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool* pool_out, void
 
 CGH_API CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData* shareData_out, CUdeviceptr ptr) {
     return entry("cuMemPoolExportPointer", [&]() -> CUresult {
+        TRY(Capture::check_unsafe_call());
         REQUIRE(shareData_out != nullptr, CUDA_ERROR_INVALID_VALUE);
         const auto found = AddressMap::get().find(ptr);
         REQUIRE(found && found->pool != nullptr && found->sharing == Sharing::kExported, CUDA_ERROR_INVALID_VALUE);

@@ -124,9 +124,9 @@ CUresult MemoryPool::import(const CUmemPoolPtrExportData& data, CUdeviceptr* out
     if (!is_imported()) return CUDA_ERROR_INVALID_VALUE;
     Allocation found;
     if (const CUresult wrong = heap_->locate(data, &found); wrong != CUDA_SUCCESS) return wrong;
-    if (!AddressMap::get().add_apart(described(found.base, found.size))) return CUDA_ERROR_INVALID_VALUE;
-    retain();
     *out = found.base;
+    // As on an H200, memory that is imported again is the same, and one free is enough.
+    if (AddressMap::get().add_apart(described(found.base, found.size))) retain();
     return CUDA_SUCCESS;
 }
 
@@ -157,6 +157,7 @@ void MemoryPool::trim_locked(std::size_t keep) {
 }
 
 CUresult MemoryPool::attribute(CUmemPool_attribute which, void* out) const {
+    if (is_imported()) return CUDA_ERROR_INVALID_VALUE;
     std::lock_guard<std::mutex> lock(mutex_);
     switch (which) {
         case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
@@ -186,6 +187,7 @@ CUresult MemoryPool::attribute(CUmemPool_attribute which, void* out) const {
 }
 
 CUresult MemoryPool::set_attribute(CUmemPool_attribute which, const void* value) {
+    if (is_imported()) return CUDA_ERROR_INVALID_VALUE;
     std::lock_guard<std::mutex> lock(mutex_);
     switch (which) {
         case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:

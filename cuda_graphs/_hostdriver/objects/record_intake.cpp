@@ -185,6 +185,7 @@ class RecordIntake final : public Intake {
                     CUgraphNodeParams params = of_record(event.handle());
                     return append(branch, params);
                 }
+                if (event.records() != nullptr) return unsupported(branch);
                 branch.capture.drop_dead(branch.next);
                 event.set_captured({branch.capture.id(), branch.next});
                 return CUDA_SUCCESS;

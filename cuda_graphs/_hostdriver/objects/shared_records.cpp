@@ -59,21 +59,21 @@ CUresult SharedRecords::make(std::shared_ptr<SharedRecords>* out) {
     auto* const page = static_cast<Page*>(file.map(0, kPageBytes));
     REQUIRE(page != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
     page->magic = kMagic;
-    out->reset(new SharedRecords(std::move(file), page));
+    out->reset(new SharedRecords(std::move(file), page, /*opened=*/false));
     return CUDA_SUCCESS;
 }
 
 CUresult SharedRecords::open(const CUipcEventHandle& data, std::shared_ptr<SharedRecords>* out) {
     Handle handle{};
     std::memcpy(&handle, &data, sizeof handle);
-    REQUIRE(handle.magic == kMagic, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(handle.magic == kMagic, CUDA_ERROR_MAP_FAILED);
+    REQUIRE(handle.file.process != getpid(), CUDA_ERROR_INVALID_CONTEXT);
     SharedFile file;
-    TRY(SharedFile::at(handle.file, &file));
-    REQUIRE(file.size() == kPageBytes, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(SharedFile::at(handle.file, &file) == CUDA_SUCCESS && file.size() == kPageBytes, CUDA_ERROR_MAP_FAILED);
     auto* const page = static_cast<Page*>(file.map(0, kPageBytes));
     REQUIRE(page != nullptr, CUDA_ERROR_MAP_FAILED);
-    std::shared_ptr<SharedRecords> found(new SharedRecords(std::move(file), page));
-    REQUIRE(page->magic == kMagic, CUDA_ERROR_INVALID_VALUE);
+    std::shared_ptr<SharedRecords> found(new SharedRecords(std::move(file), page, /*opened=*/true));
+    REQUIRE(page->magic == kMagic, CUDA_ERROR_MAP_FAILED);
     *out = std::move(found);
     return CUDA_SUCCESS;
 }

@@ -25,6 +25,7 @@ class SharedRecords {
     ~SharedRecords();
 
     CUipcEventHandle handle() const;
+    bool is_opened() const { return opened_; }  // it is another process's
 
     std::uint64_t latest() const;  // 0: there is none
     std::uint64_t begin();         // a further one
@@ -33,10 +34,11 @@ class SharedRecords {
 
   private:
     struct Page;
-    SharedRecords(SharedFile file, Page* page) : file_(std::move(file)), page_(page) {}
+    SharedRecords(SharedFile file, Page* page, bool opened) : file_(std::move(file)), page_(page), opened_(opened) {}
 
     const SharedFile file_;
     Page* const page_;
+    const bool opened_;
 };
 
 }  // namespace cgh
