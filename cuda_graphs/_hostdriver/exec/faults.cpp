@@ -2,12 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The signal handlers for kernels that touch memory that is not there, or that is on the move.
+//
+// Who handles these signals as well (Python's faulthandler) may be installed after them. Then they are installed once
+// more on top, as another function: each knows who was there before it, and so what came later may pass a signal on to
+// the earlier one, or put that back, without going round in a circle.
 #include "faults.hpp"
 
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "../loader/services.hpp"
 #include "page_move.hpp"
@@ -19,11 +26,18 @@ std::atomic<bool> faults_are_caught{false};
 
 namespace {
 
-struct sigaction before_segv;
-struct sigaction before_bus;
+using Handler = void (*)(int, siginfo_t*, void*);
 
-void pass_on(int signal, siginfo_t* info, void* machine) {
-    const struct sigaction& before = signal == SIGSEGV ? before_segv : before_bus;
+constexpr std::size_t kHandlers = 16;
+
+struct Chain {
+    int signal;
+    std::size_t used;
+    struct sigaction before[kHandlers];  // who was there when the handler of this number was installed
+};
+Chain chains[] = {{SIGSEGV, 0, {}}, {SIGBUS, 0, {}}};
+
+void pass_on(const struct sigaction& before, int signal, siginfo_t* info, void* machine) {
     if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(signal, info, machine);
     if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(signal);
     // The default: the access happens again and ends the process.
@@ -34,27 +48,59 @@ void pass_on(int signal, siginfo_t* info, void* machine) {
 
 // Leaving a handler by longjmp is sound here: the fault is synchronous, in generated code that owns nothing, and
 // SA_NODEFER leaves the signal mask as it was.
+template <std::size_t kNumber>
 void on_fault(int signal, siginfo_t* info, void* machine) {
     if (was_of_a_move(info->si_addr)) return;
     if (thread_state.fault != nullptr) raise_fault(CUDA_ERROR_ILLEGAL_ADDRESS);
-    pass_on(signal, info, machine);
+    pass_on(chains[signal == SIGSEGV ? 0 : 1].before[kNumber], signal, info, machine);
+}
+
+template <std::size_t... kNumbers>
+constexpr std::array<Handler, kHandlers> all_handlers(std::index_sequence<kNumbers...> /*numbers*/) {
+    return {on_fault<kNumbers>...};
+}
+constexpr auto kOurs = all_handlers(std::make_index_sequence<kHandlers>{});
+
+bool is_ours(const struct sigaction& action) {
+    return (action.sa_flags & SA_SIGINFO) != 0 &&
+           std::find(kOurs.begin(), kOurs.end(), action.sa_sigaction) != kOurs.end();
+}
+
+// The number of the handler to put on top of `top`: the one that was there already, or a new one.
+std::size_t number_above(Chain& chain, const struct sigaction& top) {
+    for (std::size_t i = 0; i < chain.used; ++i)
+        if (std::memcmp(&chain.before[i], &top, sizeof top) == 0) return i;
+    const std::size_t number = std::min(chain.used, kHandlers - 1);
+    chain.before[number] = top;  // before anything can run it
+    chain.used = number + 1;
+    return number;
+}
+
+void put_on_top(Chain& chain) {
+    struct sigaction top;
+    std::memset(&top, 0, sizeof top);  // compared as bytes
+    sigaction(chain.signal, nullptr, &top);
+    if (is_ours(top)) return;
+    struct sigaction action{};
+    action.sa_sigaction = kOurs[number_above(chain, top)];
+    action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
+    sigaction(chain.signal, &action, nullptr);
+}
+
+bool signals_are_left_alone() {
+    const char* wish = std::getenv("CUDA_GRAPHS_HOST_FAULTS");
+    return wish != nullptr && std::strcmp(wish, "0") == 0;
 }
 
 }  // namespace
 
-void install_fault_handlers() {
-    static std::once_flag once;
-    std::call_once(once, [] {
-        const char* wish = std::getenv("CUDA_GRAPHS_HOST_FAULTS");
-        if (wish == nullptr || std::strcmp(wish, "0") != 0) {
-            struct sigaction action{};
-            action.sa_sigaction = on_fault;
-            action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
-            sigaction(SIGSEGV, &action, &before_segv);
-            sigaction(SIGBUS, &action, &before_bus);
-        }
-        faults_are_caught.store(true, std::memory_order_release);
-    });
+void put_fault_handlers_on_top() {
+    static std::mutex installing;
+    const std::lock_guard<std::mutex> lock(installing);
+    static const bool left_alone = signals_are_left_alone();
+    if (!left_alone)
+        for (Chain& chain : chains) put_on_top(chain);
+    faults_are_caught.store(true, std::memory_order_release);
 }
 
 }  // namespace cgh

@@ -12,11 +12,12 @@
 namespace cgh {
 
 extern std::atomic<bool> faults_are_caught;
-void install_fault_handlers();
+// Also where another handler has been installed since: that one gets what is not the driver's.
+void put_fault_handlers_on_top();
 
 // Before the first kernel runs. CUDA_GRAPHS_HOST_FAULTS=0 leaves the signals alone, for debuggers.
 inline void catch_memory_faults() {
-    if (!faults_are_caught.load(std::memory_order_acquire)) install_fault_handlers();
+    if (!faults_are_caught.load(std::memory_order_acquire)) put_fault_handlers_on_top();
 }
 
 }  // namespace cgh

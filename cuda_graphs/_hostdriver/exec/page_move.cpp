@@ -42,7 +42,7 @@ bool copy(std::uintptr_t start, std::size_t bytes, const SharedFile& file, std::
 }  // namespace
 
 CUresult move_pages(std::uintptr_t start, std::size_t bytes, const SharedFile& file, std::size_t offset) {
-    catch_memory_faults();
+    put_fault_handlers_on_top();
     const std::lock_guard<std::mutex> lock(moving);
     void* const pages = reinterpret_cast<void*>(start);
     moving_start.store(start, std::memory_order_relaxed);

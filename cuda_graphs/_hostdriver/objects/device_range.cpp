@@ -80,8 +80,7 @@ void DeviceRange::unmap(void* address, std::size_t bytes) {
     const auto start = reinterpret_cast<std::uintptr_t>(address);
     const std::lock_guard<std::mutex> lock(mutex_);
     mapped(start, rounded_up(bytes, kPage), PROT_NONE);
-    forget_shared(start, rounded_up(bytes, kPage));
-    free_.add(start, rounded_up(bytes, kPage));
+    if (forget_shared(start, rounded_up(bytes, kPage))) free_.add(start, rounded_up(bytes, kPage));
 }
 
 void* DeviceRange::take(std::size_t bytes) {
@@ -148,11 +147,11 @@ CUresult DeviceRange::move_shared(std::uintptr_t start, std::uintptr_t end) {
     return CUDA_SUCCESS;
 }
 
-void DeviceRange::forget_shared(std::uintptr_t start, std::size_t size) {
+bool DeviceRange::forget_shared(std::uintptr_t start, std::size_t size) {
     auto at = shared_.lower_bound(start);
-    if (at == shared_.end() || at->first >= start + size) return;
+    if (at == shared_.end() || at->first >= start + size) return true;
     while (at != shared_.end() && at->first < start + size) at = shared_.erase(at);
-    file_.clear(start - start_, size);
+    return file_.clear(start - start_, size);
 }
 
 }  // namespace cgh

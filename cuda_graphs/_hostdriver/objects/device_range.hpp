@@ -42,7 +42,8 @@ class DeviceRange {
     DeviceRange();
     void* take_small(std::size_t size);
     CUresult move_shared(std::uintptr_t start, std::uintptr_t end);
-    void forget_shared(std::uintptr_t start, std::size_t size);
+    // false: the file may hold what was there, and so nothing may be at these addresses again.
+    bool forget_shared(std::uintptr_t start, std::size_t size);
 
     std::uintptr_t start_ = 0;
     std::size_t size_ = 0;

@@ -13,6 +13,7 @@
 #include "../check/accesses.hpp"
 #include "advice.hpp"
 #include "device_range.hpp"
+#include "gaps.hpp"
 
 namespace cgh {
 
@@ -113,16 +114,14 @@ std::size_t with_gap(std::size_t bytes) {
 void* reserve_memory(std::size_t asked) {
     if (asked > machine_memory()) return nullptr;
     const std::size_t bytes = with_gap(asked);
-    if (bytes < kOwnPages)
-        return std::aligned_alloc(kMemoryAlignment,
-                                  (bytes + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment);
+    if (bytes < kOwnPages) return std::aligned_alloc(kMemoryAlignment, rounded_up(bytes, kMemoryAlignment));
     // Whole huge pages at a huge-page boundary: map one more and cut off what sticks out.
-    const std::size_t length = (bytes + kHugePage - 1) / kHugePage * kHugePage;
+    const std::size_t length = rounded_up(bytes, kHugePage);
     void* mapped =
         mmap(nullptr, length + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED) return nullptr;
     const auto start = reinterpret_cast<std::uintptr_t>(mapped);
-    const auto aligned = (start + kHugePage - 1) / kHugePage * kHugePage;
+    const auto aligned = rounded_up(start, kHugePage);
     if (aligned != start) munmap(mapped, aligned - start);
     if (aligned - start != kHugePage) munmap(reinterpret_cast<void*>(aligned + length), kHugePage - (aligned - start));
     madvise(reinterpret_cast<void*>(aligned), length, MADV_HUGEPAGE);
@@ -144,7 +143,7 @@ void return_memory_at_once(void* address, std::size_t asked) {
     else if (bytes < kOwnPages)
         std::free(address);
     else
-        munmap(address, (bytes + kHugePage - 1) / kHugePage * kHugePage);
+        munmap(address, rounded_up(bytes, kHugePage));
 }
 
 }  // namespace cgh

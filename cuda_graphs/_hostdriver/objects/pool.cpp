@@ -10,6 +10,7 @@
 #include "arena.hpp"
 #include "context.hpp"
 #include "device.hpp"
+#include "gaps.hpp"
 #include "memory.hpp"
 #include "stream.hpp"
 
@@ -19,13 +20,13 @@ namespace {
 constexpr std::size_t kGranularity = 512;
 
 std::size_t rounded(std::size_t bytes) {
-    return (bytes + kGranularity - 1) / kGranularity * kGranularity;
+    return rounded_up(bytes, kGranularity);
 }
 
 // An H200 takes memory for pools by 32 MiB, and so a limit is one of as many.
 std::size_t whole_chunks(std::size_t bytes) {
     constexpr std::size_t kChunk = std::size_t{32} << 20;
-    return bytes > SIZE_MAX - kChunk ? bytes : (bytes + kChunk - 1) / kChunk * kChunk;
+    return bytes > SIZE_MAX - kChunk ? bytes : rounded_up(bytes, kChunk);
 }
 
 // The free takes effect here. It also does so in a context that has failed: memory is never leaked.

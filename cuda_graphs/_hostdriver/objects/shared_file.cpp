@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -116,9 +117,13 @@ bool SharedFile::write(std::size_t offset, const void* bytes, std::size_t count)
     return pwrite(descriptor_, bytes, count, static_cast<off_t>(offset)) == static_cast<ssize_t>(count);
 }
 
-void SharedFile::clear(std::size_t offset, std::size_t bytes) const {
-    fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
-              static_cast<off_t>(bytes));
+bool SharedFile::clear(std::size_t offset, std::size_t bytes) const {
+    constexpr int kHole = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+    int status = 0;
+    do {
+        status = fallocate(descriptor_, kHole, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+    } while (status != 0 && errno == EINTR);
+    return status == 0;
 }
 
 }  // namespace cgh

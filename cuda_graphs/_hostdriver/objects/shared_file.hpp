@@ -49,8 +49,8 @@ class SharedFile {
     // Maps whole pages of it; over what is at `fixed`, if that is given. nullptr: no room.
     void* map(std::size_t offset, std::size_t bytes, void* fixed = nullptr) const;
     bool write(std::size_t offset, const void* bytes, std::size_t count) const;
-    // Whole pages of zeros again, which take no memory.
-    void clear(std::size_t offset, std::size_t bytes) const;
+    // Whole pages of zeros again, which take no memory. false: what was there may still be.
+    bool clear(std::size_t offset, std::size_t bytes) const;
 
   private:
     SharedFile(int descriptor, std::size_t size, std::uint64_t token)

@@ -80,7 +80,7 @@ void* SharedHeap::take(std::size_t bytes) {
 void SharedHeap::give_back(void* address, std::size_t bytes) {
     const std::size_t size = rounded_up(bytes, kHeapPage);
     const auto at = reinterpret_cast<std::uintptr_t>(address);
-    file_.clear(at - reinterpret_cast<std::uintptr_t>(start_), size);
+    if (!file_.clear(at - reinterpret_cast<std::uintptr_t>(start_), size)) return;  // not used again
     const std::lock_guard<std::mutex> lock(mutex_);
     free_.add(at, size);
 }

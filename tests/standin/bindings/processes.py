@@ -3,6 +3,7 @@
 """What the other process does in test_processes.py: it takes what it is told from a pipe, and answers there."""
 
 import ctypes
+import faulthandler
 import os
 import threading
 
@@ -36,6 +37,18 @@ def handle_of(kind, data):
 def bytes_of(handle):
     """The 64 bytes that another process is told."""
     return ctypes.string_at(handle.getPtr(), 64)
+
+
+def fault(report, is_told):
+    """Reads where nothing is, after Python was to tell of that, and does so still or not."""
+    ready()
+    with open(report, "w") as file:
+        for _ in range(2):
+            faulthandler.enable(file)
+            ok(d.cuIpcGetMemHandle(ok(d.cuMemAlloc(1 << 21))))
+            if not is_told:
+                faulthandler.disable()
+        ctypes.string_at(0)
 
 
 def read_and_fill(line):

@@ -3,8 +3,11 @@
 """Law: handles of memory and events, which are bytes, name the same memory and the same event in every process."""
 
 import ctypes
+import faulthandler
 import multiprocessing
 import os
+import signal
+import sys
 import threading
 
 import pytest
@@ -101,7 +104,7 @@ def test_memory_that_is_opened_is_the_same_memory(other, count):
     ok(d.cuMemFree(neighbour))
 
 
-def test_what_kernels_write_while_a_handle_is_made_is_not_lost(stream):
+def make_handles_under_kernels(stream):
     """The memory moves to where other processes find it, under the kernels that write it."""
     library = ok(d.cuLibraryLoadData(PTX, None, None, 0, None, None, 0))
     function = ok(d.cuKernelGetFunction(ok(d.cuLibraryGetKernel(library, b"add_one"))))
@@ -117,6 +120,28 @@ def test_what_kernels_write_while_a_handle_is_made_is_not_lost(stream):
         ok(d.cuStreamSynchronize(stream))
         assert set(read(address, count)) == {rounds}
         ok(d.cuMemFree(address))
+
+
+def test_what_kernels_write_while_a_handle_is_made_is_not_lost(stream):
+    make_handles_under_kernels(stream)
+
+
+def test_nor_is_it_when_faults_are_handled_by_others_as_well(stream):
+    make_handles_under_kernels(stream)
+    for _ in range(2):
+        faulthandler.disable()
+        faulthandler.enable(sys.__stderr__)
+        make_handles_under_kernels(stream)
+
+
+@pytest.mark.parametrize("is_told", [True, False], ids=["told", "told no more"])
+def test_faults_that_are_none_of_the_drivers_end_the_process(tmp_path, is_told):
+    report = tmp_path / "report"
+    child = SPAWN.Process(target=processes.fault, args=(str(report), is_told))
+    child.start()
+    child.join(60)
+    assert child.exitcode == -signal.SIGSEGV
+    assert report.read_text().count("Segmentation fault") == int(is_told)
 
 
 def test_work_waits_for_work_of_another_process(other, stream, flag):
