@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the other process does in test_processes.py: it takes what it is told from a pipe, and answers there."""
+"""What the other process does in test_processes.py and test_ended_processes.py: it takes what it is told from a pipe,
+and answers there.
+"""
 
 import ctypes
 import faulthandler
@@ -11,6 +13,13 @@ from tests.standin.bindings.answers import d, ok
 
 SHARED_EVENT = 0x2 | 0x4  # CU_EVENT_DISABLE_TIMING, CU_EVENT_INTERPROCESS
 LAZY = 1  # CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
+LIMIT = 40  # seconds that anybody waits for another process
+
+
+def run(function, line):
+    """The function in this process, which says where it is and ends if that takes too long."""
+    faulthandler.dump_traceback_later(LIMIT, exit=True)
+    function(line)
 
 
 def ready():
@@ -91,7 +100,7 @@ def record_and_die(line):
     event = ok(d.cuIpcOpenEventHandle(handle_of(d.CUipcEventHandle, line.recv())))
     stream = ok(d.cuStreamCreate(1))
     never = threading.Event()
-    holds = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: never.wait(60))
+    holds = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: never.wait(LIMIT))
     ok(d.cuLaunchHostFunc(stream, ctypes.cast(holds, ctypes.c_void_p).value, 0))
     ok(d.cuEventRecord(event, stream))
     line.send(str(d.cuEventQuery(event)[0].name))

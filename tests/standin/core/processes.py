@@ -2,8 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the other process does in test_processes.py; multiprocessing finds it here by its name."""
 
+import faulthandler
+
 import numpy as np
 from cuda import core
+
+LIMIT = 40  # seconds that anybody waits for another process
+
+
+def run(function, *arguments):
+    """The function in this process, which says where it is and ends if that takes too long."""
+    faulthandler.dump_traceback_later(LIMIT, exit=True)
+    function(*arguments)
 
 
 def ready():
@@ -53,7 +63,7 @@ def read_and_write(resource, buffers, value, answers):
 def wait_for_event(events, answers):
     """Waits for an event of the other process. It takes a context to unpickle one, and cuda.core records it once."""
     _, stream = ready()
-    event = events.get(timeout=60)
+    event = events.get(timeout=LIMIT)
     stream.wait(event)
     stream.sync()
     answers.put((event.is_done, event.is_ipc_enabled, event.is_timing_enabled))

@@ -28,10 +28,10 @@ def spawn():
 def other_process(function, *arguments):
     """Runs a function of processes.py in a process of its own; what that put into its answers, up to None."""
     answers = multiprocessing.Queue()
-    child = multiprocessing.Process(target=function, args=(*arguments, answers))
+    child = multiprocessing.Process(target=processes.run, args=(function, *arguments, answers), daemon=True)
     child.start()
-    seen = list(iter(lambda: answers.get(timeout=30), None))
-    child.join(60)
+    seen = list(iter(lambda: answers.get(timeout=processes.LIMIT), None))
+    child.join(processes.LIMIT)
     assert child.exitcode == 0
     return seen
 
