@@ -11,6 +11,7 @@
 #include "../objects/capture.hpp"
 #include "../objects/context.hpp"
 #include "../objects/device.hpp"
+#include "../objects/imported_pools.hpp"
 #include "../objects/intake.hpp"
 #include "../objects/stream.hpp"
 #include "entry.hpp"
@@ -48,12 +49,18 @@ CUresult find_place(const CUmemLocation& location, CUmemAllocationType type, Pla
     }
 }
 
-// CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES says what can be shared.
+// Of an H200. CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES says that here no fabric reaches other machines.
+constexpr int kHandleTypesOfPools = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC;
+
 CUresult check_props(const CUmemPoolProps& props, Place* place) {
     TRY(find_place(props.location, props.allocType, place));
-    REQUIRE((props.handleTypes & ~CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) == 0, CUDA_ERROR_NOT_SUPPORTED);
-    REQUIRE(props.handleTypes == CU_MEM_HANDLE_TYPE_NONE || place->residence != Residence::kManaged,
-            CUDA_ERROR_NOT_SUPPORTED);
+    if (props.handleTypes == CU_MEM_HANDLE_TYPE_NONE) return CUDA_SUCCESS;
+    REQUIRE((props.handleTypes & ~kHandleTypesOfPools) == 0, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE((props.handleTypes & CU_MEM_HANDLE_TYPE_FABRIC) == 0, CUDA_ERROR_NOT_SUPPORTED);
+    // That of a named place: the host's is given by its node.
+    const bool is_placed =
+        props.location.type == CU_MEM_LOCATION_TYPE_DEVICE || props.location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
+    REQUIRE(is_placed && place->residence != Residence::kManaged, CUDA_ERROR_INVALID_VALUE);
     return CUDA_SUCCESS;
 }
 
@@ -140,7 +147,10 @@ CGH_API CUresult cuMemPoolDestroy(CUmemoryPool pool) {
         TRY(Capture::check_unsafe_call());
         MemoryPool* found = find_pool(pool);
         REQUIRE(found != nullptr && !found->is_default(), CUDA_ERROR_INVALID_VALUE);
-        REQUIRE(arena<MemoryPool>.kill(found), CUDA_ERROR_INVALID_VALUE);
+        if (found->is_imported())
+            TRY(ImportedPools::get().close(*found));
+        else
+            REQUIRE(arena<MemoryPool>.kill(found), CUDA_ERROR_INVALID_VALUE);
         forget_current_pool(*found);
         Ref<MemoryPool>::adopt(found);
         return CUDA_SUCCESS;
@@ -169,7 +179,7 @@ CGH_API CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep) {
     return entry("cuMemPoolTrimTo", [&]() -> CUresult {
         TRY(Capture::check_unsafe_call());
         MemoryPool* found = find_pool(pool);
-        REQUIRE(found != nullptr, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(found != nullptr && !found->is_imported(), CUDA_ERROR_INVALID_VALUE);
         found->trim(minBytesToKeep);
         return CUDA_SUCCESS;
     });

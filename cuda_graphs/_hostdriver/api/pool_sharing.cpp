@@ -3,13 +3,9 @@
 //
 // Memory pools that processes share, by file descriptors.
 #include <cstdint>
-#include <memory>
-#include <utility>
 
-#include "../objects/arena.hpp"
 #include "../objects/capture.hpp"
-#include "../objects/context.hpp"
-#include "../objects/device.hpp"
+#include "../objects/imported_pools.hpp"
 #include "../objects/pool.hpp"
 #include "entry.hpp"
 
@@ -23,7 +19,7 @@ CGH_API CUresult cuMemPoolExportToShareableHandle(void* handle_out, CUmemoryPool
         REQUIRE(handle_out != nullptr && found != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE);
         REQUIRE(handleType == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, CUDA_ERROR_INVALID_VALUE);
         REQUIRE(found->heap() != nullptr && !found->is_imported(), CUDA_ERROR_INVALID_VALUE);
-        return found->heap()->file().duplicate(static_cast<int*>(handle_out));
+        return found->heap()->hand_out(static_cast<int*>(handle_out));
     });
 }
 
@@ -31,16 +27,11 @@ CGH_API CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool* pool_out, void
                                                     CUmemAllocationHandleType handleType, unsigned long long flags) {
     return entry("cuMemPoolImportFromShareableHandle", [&]() -> CUresult {
         REQUIRE(pool_out != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(handleType != CU_MEM_HANDLE_TYPE_WIN32, CUDA_ERROR_NOT_SUPPORTED);
         REQUIRE(handleType == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, CUDA_ERROR_INVALID_VALUE);
-        std::unique_ptr<SharedHeap> heap;
-        TRY(SharedHeap::open(static_cast<int>(reinterpret_cast<std::intptr_t>(handle)), &heap));
-        Device* device = nullptr;
-        REQUIRE(find_device(heap->device(), &device) == CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE);
-        const Residence residence = heap->residence();
-        MemoryPool* const made =
-            arena<MemoryPool>.create(device->context(), false, std::size_t{0}, residence, std::move(heap));
-        REQUIRE(made != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
-        *pool_out = made->handle();
+        MemoryPool* found = nullptr;
+        TRY(ImportedPools::get().open(static_cast<int>(reinterpret_cast<std::intptr_t>(handle)), &found));
+        *pool_out = found->handle();
         return CUDA_SUCCESS;
     });
 }
@@ -51,6 +42,7 @@ CGH_API CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData* shareData_out, C
         REQUIRE(shareData_out != nullptr, CUDA_ERROR_INVALID_VALUE);
         const auto found = AddressMap::get().find(ptr);
         REQUIRE(found && found->pool != nullptr && found->sharing == Sharing::kExported, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(found->pool->heap()->was_handed_out(), CUDA_ERROR_INVALID_VALUE);
         *shareData_out = found->pool->heap()->describe(*found);
         return CUDA_SUCCESS;
     });

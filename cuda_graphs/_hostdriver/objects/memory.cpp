@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 
@@ -38,6 +39,11 @@ bool AddressMap::add_apart(Allocation allocation) {
     by_base_.emplace(allocation.base, allocation);
     if (settings.any()) watch_memory(allocation);
     return true;
+}
+
+bool AddressMap::has_memory_of(const MemoryPool& pool) const {
+    const std::shared_lock<std::shared_mutex> lock(mutex_);
+    return std::any_of(by_base_.begin(), by_base_.end(), [&](const auto& one) { return one.second.pool == &pool; });
 }
 
 std::optional<Allocation> AddressMap::remove(CUdeviceptr base) {

@@ -98,6 +98,7 @@ class AddressMap {
     std::optional<Allocation> find(const void* address) const { return find(reinterpret_cast<CUdeviceptr>(address)); }
     // Whether copies of it without a stream wait for their end in any case; false: it is not there any more.
     bool set_synchronous(CUdeviceptr base, bool is_synchronous);
+    bool has_memory_of(const MemoryPool& pool) const;
     std::size_t size() const;
 
   private:

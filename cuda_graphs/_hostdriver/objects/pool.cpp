@@ -220,7 +220,9 @@ CUresult MemoryPool::set_access(CUdevice device, CUmemAccess_flags flags) {
         return CUDA_ERROR_INVALID_VALUE;
     // The device that the memory is on always has it.
     if (residence_ == Residence::kDevice && device == context_.device())
-        return flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+        return flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE ? CUDA_SUCCESS
+               : flags == CU_MEM_ACCESS_FLAGS_PROT_READ    ? CUDA_ERROR_NOT_SUPPORTED
+                                                           : CUDA_ERROR_INVALID_DEVICE;
     std::lock_guard<std::mutex> lock(mutex_);
     access_[device] = flags;
     return CUDA_SUCCESS;

@@ -36,7 +36,7 @@ class MemoryPool : public Counted {
     Context& context() const { return context_; }
     bool is_default() const { return is_default_; }
     Residence residence() const { return residence_; }
-    const SharedHeap* heap() const { return heap_.get(); }
+    SharedHeap* heap() const { return heap_.get(); }
     bool is_imported() const { return heap_ != nullptr && heap_->is_imported(); }
 
     // Memory (address 0 for 0 bytes), registered in the address map as the pool's. Every allocation keeps the pool

@@ -99,7 +99,7 @@ SharedFile::Place SharedFile::place() const {
 }
 
 CUresult SharedFile::duplicate(int* out) const {
-    const int further = fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);
+    const int further = fcntl(descriptor_, F_DUPFD, 0);
     REQUIRE(further >= 0, CUDA_ERROR_OPERATING_SYSTEM);
     *out = further;
     return CUDA_SUCCESS;

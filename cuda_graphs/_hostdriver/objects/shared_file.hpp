@@ -43,7 +43,8 @@ class SharedFile {
     std::size_t size() const { return size_; }
     std::uint64_t token() const { return token_; }
     Place place() const;
-    // A further descriptor, the caller's own. CUDA_ERROR_OPERATING_SYSTEM.
+    // A further descriptor, the caller's own, which programs that it becomes have as well, as that of libcuda on an
+    // H200. CUDA_ERROR_OPERATING_SYSTEM.
     CUresult duplicate(int* out) const;
 
     // Maps whole pages of it; over what is at `fixed`, if that is given. nullptr: no room.

@@ -61,13 +61,19 @@ CUresult SharedHeap::make(CUdevice device, Residence residence, std::unique_ptr<
 
 CUresult SharedHeap::open(int descriptor, std::unique_ptr<SharedHeap>* out) {
     SharedFile file;
-    TRY(SharedFile::from_descriptor(descriptor, &file));
-    REQUIRE(file.size() > kHeaderBytes, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(SharedFile::from_descriptor(descriptor, &file) == CUDA_SUCCESS, CUDA_ERROR_UNKNOWN);
+    REQUIRE(file.size() > kHeaderBytes, CUDA_ERROR_UNKNOWN);
     void* const start = file.map(0, file.size());
     REQUIRE(start != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
     const Header header = *static_cast<const Header*>(start);  // a copy: the other process may write it at any time
     out->reset(new SharedHeap(std::move(file), start, header.device, header.residence, /*imported=*/true));
-    REQUIRE(header.magic == kHeapMagic && header.residence <= Residence::kHost, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(header.magic == kHeapMagic && header.residence <= Residence::kHost, CUDA_ERROR_UNKNOWN);
+    return CUDA_SUCCESS;
+}
+
+CUresult SharedHeap::hand_out(int* out) {
+    TRY(file_.duplicate(out));
+    handed_out_.store(true, std::memory_order_release);
     return CUDA_SUCCESS;
 }
 

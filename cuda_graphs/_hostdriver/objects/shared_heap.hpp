@@ -9,6 +9,7 @@
 
 #include <cuda.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,7 +24,7 @@ namespace cgh {
 class SharedHeap {
   public:
     static CUresult make(CUdevice device, Residence residence, std::unique_ptr<SharedHeap>* out);
-    // That of another process, or of this one. CUDA_ERROR_INVALID_VALUE: the file is of no pool.
+    // That of another process, or of this one. CUDA_ERROR_UNKNOWN: the file is of no pool.
     static CUresult open(int descriptor, std::unique_ptr<SharedHeap>* out);
     SharedHeap(const SharedHeap&) = delete;
     SharedHeap& operator=(const SharedHeap&) = delete;
@@ -33,6 +34,10 @@ class SharedHeap {
     CUdevice device() const { return device_; }
     Residence residence() const { return residence_; }
     const SharedFile& file() const { return file_; }
+    // The caller's own file descriptor of it.
+    CUresult hand_out(int* out);
+    // As on an H200, others are told of memory in it only after that.
+    bool was_handed_out() const { return handed_out_.load(std::memory_order_acquire); }
 
     // Only of one that is not imported. nullptr: no room. To be given back as it was asked for.
     void* take(std::size_t bytes);
@@ -51,6 +56,7 @@ class SharedHeap {
     const CUdevice device_;
     const Residence residence_;
     const bool imported_;
+    std::atomic<bool> handed_out_{false};
     std::mutex mutex_;  // guards the one below
     Gaps free_;         // by address
 };

@@ -33,6 +33,8 @@ void add_capture_graph_cases(Cases& cases);  // dependency sets, captures into g
 void add_capture_end_cases(Cases& cases);    // who may end a capture, and what is left
 void add_capture_node_cases(Cases& cases);   // what work becomes in a capture
 void add_capture_mode_cases(Cases& cases);   // which calls the modes forbid, to which threads
+void add_interprocess_cases(Cases& cases);   // what processes share, asked by one
+void add_process_cases(Cases& cases);        // the same, by two processes
 void add_sticky_cases(Cases& cases);         // faults of kernels, dead handles, no context, not initialised
 
 // The device facts as a JSON object.

@@ -69,6 +69,8 @@ Cases all_cases() {
     add_capture_end_cases(cases);
     add_capture_node_cases(cases);
     add_capture_mode_cases(cases);
+    add_interprocess_cases(cases);
+    add_process_cases(cases);
     add_sticky_cases(cases);
     return cases;
 }
