@@ -43,17 +43,19 @@ ALLOWED = {
 
 @row("atom atom:f", types=TYPES, mods=MODS, operands="3-5")
 def atomic(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    _atomic(f, op, operands[0], *operands[1:])
+    _atomic(f, op, operands[0], operands[1], operands[2:])
 
 
 @row("red red:f", types=TYPES, mods=MODS, operands="2-4")
 def reduce(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    _atomic(f, op, None, *operands)
+    _atomic(f, op, None, operands[0], operands[1:])
 
 
-def _atomic(f: FunctionLowering, op: Op, target: object, place: object, *sources: object) -> None:
+def _atomic(f: FunctionLowering, op: Op, target: object, place: object, sources: tuple) -> None:
     kind = op.type
     name = op.one_of(*OPERATIONS, "cas")
+    if len(sources) != 1 + (name == "cas") + ("L2::cache_hint" in op):
+        raise f.fail("the number of operands is wrong")
     if kind.name not in ALLOWED.get(name, "").split():
         raise f.fail(f"the operation .{name} is not possible on .{kind.name}")
     order = ORDERINGS[op.one_of(*ORDERINGS, default="relaxed")]
@@ -72,6 +74,8 @@ def _atomic(f: FunctionLowering, op: Op, target: object, place: object, *sources
     tell_access(f, place, space_of(op), pointer, whole, flags | AFTER)
     targets = target.items if isinstance(target, Vector) else (target,)
     if target is not None:
+        if len(targets) != len(results):
+            raise f.fail(f"{len(results)} values do not go into {len(targets)} registers")
         for item, (value, t) in zip(targets, results, strict=True):
             f.write(item, value, t, kind.signed)
 

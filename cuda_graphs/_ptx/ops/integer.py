@@ -125,7 +125,8 @@ def mad(f: FunctionLowering, op: Op, operands: tuple) -> None:
         f.write(target, f.v(f"add {kind} {value}, {f.read(c, kind)}"), kind, op.type.signed)
 
 
-@row("mul24 mad24", types="u32 s32", mods="lo hi sat", operands="3-4")
+@row("mul24", types="u32 s32", mods="lo hi", operands="3")
+@row("mad24", types="u32 s32", mods="lo hi sat", operands="4")
 def mul24(f: FunctionLowering, op: Op, operands: tuple) -> None:
     factors = []
     for operand in operands[1:3]:

@@ -36,7 +36,7 @@ def _move(f: FunctionLowering, kind: Type, target: object, source: object) -> No
 
 def _pack(f: FunctionLowering, kind: Type, target: object, source: Vector) -> None:
     """mov.b64 d, {low, high}"""
-    width = kind.bits // len(source.items)
+    width = _width(f, kind, source)
     whole = "0"
     for place, item in enumerate(source.items):
         part = f.v(f"zext i{width} {f.read(item, f'i{width}')} to {kind.storage}")
@@ -45,8 +45,16 @@ def _pack(f: FunctionLowering, kind: Type, target: object, source: Vector) -> No
     f.write(target, whole, kind.storage)
 
 
+def _width(f: FunctionLowering, kind: Type, parts: Vector) -> int:
+    """Bits of each part."""
+    count = len(parts.items)
+    if count not in (2, 4) or kind.bits // count not in (8, 16, 32, 64):
+        raise f.fail(f"a .{kind.name} is not made of {count} parts")
+    return kind.bits // count
+
+
 def _unpack(f: FunctionLowering, kind: Type, target: Vector, source: object) -> None:
-    width = kind.bits // len(target.items)
+    width = _width(f, kind, target)
     whole = f.read(source, kind.storage)
     for place, item in enumerate(target.items):
         if item is not SINK:
