@@ -113,6 +113,44 @@ print(runtime.cudaGetDeviceCount(), runtime.cudaDeviceSynchronize())
     assert child.stdout == f"({error}, None) ({error},)\n", child.stderr
 
 
+def test_cuda_core_says_what_the_driver_does_not_do(python):
+    """Each refusal reaches the program as an error of its own that names the reason."""
+    code = """
+import os, warnings
+warnings.simplefilter("ignore")  # NVRTC is newer than the driver
+from cuda import core
+from cuda.core import checkpoint, system
+device = core.Device()
+device.set_current()
+options = core.ProgramOptions(arch=f"sm_{device.arch}")
+later = core.ProgramOptions(arch=f"sm_{device.arch}", link_time_optimization=True)
+source = 'extern "C" __global__ void k() {}'
+calls = (
+    lambda: core.Program(source, "c++", options).compile("cubin").get_kernel("k"),
+    lambda: core.Program(source, "c++", later).compile("ltoir").get_kernel("k"),
+    lambda: core.Program("nonsense", "ptx", options).compile("cubin"),
+    lambda: core.GraphicsResource.from_gl_buffer(1),
+    lambda: checkpoint.Process(os.getpid()).lock(),
+    system.get_num_devices,
+)
+for call in calls:
+    try:
+        print(call())
+    except Exception as error:
+        print(type(error).__name__, str(error).split(":")[0].split(" driver")[0])
+"""
+    child = python(*STAND_IN, "-c", code)
+    assert child.stdout.splitlines() == [
+        "CUDAError CUDA_ERROR_NO_BINARY_FOR_GPU",
+        "CUDAError CUDA_ERROR_INVALID_IMAGE",
+        "CUDAError CUDA_ERROR_INVALID_IMAGE",
+        "CUDAError CUDA_ERROR_NOT_SUPPORTED",
+        "RuntimeError CUDA checkpointing is not supported by the installed NVIDIA",
+        'DynamicLibNotFoundError "nvml" is an NVIDIA',
+    ], child.stderr
+    assert 'cuda.core: Program.compile("ptx")' in child.stderr
+
+
 def test_this_package_and_others_share_one_driver(python):
     child = python(
         *STAND_IN,
