@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <iterator>
+#include <utility>
 
 #include "../api/entry.hpp"
 #include "../exec/page_move.hpp"
@@ -19,6 +20,8 @@ namespace {
 
 constexpr std::size_t kChunk = std::size_t{4} << 20;
 constexpr std::size_t kSystemPage = 4096;
+constexpr std::uint64_t kSlots = std::uint64_t{1} << 20;
+constexpr std::size_t kNumbersBytes = kSlots * sizeof(std::uint64_t);
 
 std::array<std::atomic<DeviceRange*>, kMostDevices> ranges;  // never destroyed: memory is used until the process ends
 
@@ -114,19 +117,68 @@ void* DeviceRange::take_small(std::size_t size) {
 }
 
 void DeviceRange::give_back(void* address, std::size_t bytes) {
-    if (bytes >= kOwnPages) return unmap(address, rounded_up(bytes, kHugePage));
-    const std::lock_guard<std::mutex> lock(mutex_);
-    small_[small_size(bytes)].push_back(address);
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        forget_number(address);
+        if (bytes < kOwnPages) return small_[small_size(bytes)].push_back(address);
+    }
+    unmap(address, rounded_up(bytes, kHugePage));
 }
 
-// The file is as large as the range, and has of it only what is shared.
-CUresult DeviceRange::share(void* address, std::size_t bytes, SharedFile::Place* file, std::uint64_t* offset) {
+// The file is as large as the range, and has of it only what is shared. The numbers of that come behind it.
+CUresult DeviceRange::open_file() {
+    if (file_) return CUDA_SUCCESS;
+    SharedFile made;
+    TRY(SharedFile::make(size_ + kNumbersBytes, &made));
+    void* const numbers = made.map(size_, kNumbersBytes);
+    REQUIRE(numbers != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
+    numbers_ = static_cast<std::atomic<std::uint64_t>*>(numbers);
+    file_ = std::move(made);
+    return CUDA_SUCCESS;
+}
+
+CUresult DeviceRange::number(void* address, Shared* out) {
+    const auto known = slot_of_.find(address);
+    if (known != slot_of_.end()) {
+        out->slot = known->second;
+        out->number = numbers_[out->slot].load(std::memory_order_relaxed);
+        return CUDA_SUCCESS;
+    }
+    if (!free_slots_.empty()) {
+        out->slot = free_slots_.back();
+        free_slots_.pop_back();
+    } else {
+        REQUIRE(slots_ < kSlots, CUDA_ERROR_OUT_OF_MEMORY);
+        out->slot = slots_++;
+    }
+    out->number = ++last_number_;
+    numbers_[out->slot].store(out->number, std::memory_order_release);
+    slot_of_[address] = out->slot;
+    return CUDA_SUCCESS;
+}
+
+void DeviceRange::forget_number(void* address) {
+    const auto known = slot_of_.find(address);
+    if (known == slot_of_.end()) return;
+    numbers_[known->second].store(0, std::memory_order_release);
+    free_slots_.push_back(known->second);
+    slot_of_.erase(known);
+}
+
+bool DeviceRange::is_still_shared(const SharedFile& file, std::uint64_t number, std::uint64_t slot) {
+    if (slot >= kSlots || file.size() < kNumbersBytes) return false;
+    std::uint64_t found = 0;
+    return file.read(file.size() - kNumbersBytes + slot * sizeof found, &found, sizeof found) && found == number;
+}
+
+CUresult DeviceRange::share(void* address, std::size_t bytes, Shared* out) {
     const auto start = reinterpret_cast<std::uintptr_t>(address);
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (!file_) TRY(SharedFile::make(size_, &file_));
+    TRY(open_file());
     TRY(move_shared(start / kSystemPage * kSystemPage, rounded_up(start + bytes, kSystemPage)));
-    *file = file_.place();
-    *offset = start - start_;
+    TRY(number(address, out));
+    out->file = file_.place();
+    out->offset = start - start_;
     return CUDA_SUCCESS;
 }
 

@@ -8,6 +8,7 @@
 
 #include <cuda.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -30,8 +31,18 @@ class DeviceRange {
     // 512-byte aligned memory, untouched when it is large. nullptr: no room. To be given back as it was asked for.
     void* take(std::size_t bytes);
     void give_back(void* address, std::size_t bytes);
-    // Moves what was taken to where other processes can map it, if it is not there, and tells where that is.
-    CUresult share(void* address, std::size_t bytes, SharedFile::Place* file, std::uint64_t* offset);
+    // Where other processes find what was taken: in which file, where there, and by which number they see that it was
+    // not given back since.
+    struct Shared {
+        SharedFile::Place file;
+        std::uint64_t offset;
+        std::uint64_t number;  // no other memory ever has it
+        std::uint64_t slot;    // that holds it
+    };
+    // Moves it there, if it is not there, and gives it a number, if it has none.
+    CUresult share(void* address, std::size_t bytes, Shared* out);
+    // In another process, which has the file.
+    static bool is_still_shared(const SharedFile& file, std::uint64_t number, std::uint64_t slot);
     // Pages of zeros, which appear when they are touched.
     void* map(std::size_t bytes, std::size_t alignment = kPage);
     void unmap(void* address, std::size_t bytes);
@@ -41,9 +52,12 @@ class DeviceRange {
 
     DeviceRange();
     void* take_small(std::size_t size);
+    CUresult open_file();
     CUresult move_shared(std::uintptr_t start, std::uintptr_t end);
     // false: the file may hold what was there, and so nothing may be at these addresses again.
     bool forget_shared(std::uintptr_t start, std::size_t size);
+    CUresult number(void* address, Shared* out);
+    void forget_number(void* address);
 
     std::uintptr_t start_ = 0;
     std::size_t size_ = 0;
@@ -52,7 +66,12 @@ class DeviceRange {
     std::uintptr_t chunk_ = 0, chunk_end_ = 0;                   // the chunk that small blocks are cut from
     std::unordered_map<std::size_t, std::vector<void*>> small_;  // blocks that were given back, by size
     SharedFile file_;                                            // made when memory is shared first
-    std::map<std::uintptr_t, std::size_t> shared_;               // what is in the file, at the offset from start_
+    std::atomic<std::uint64_t>* numbers_ = nullptr;              // its end, by slot; 0: free
+    std::uint64_t last_number_ = 0;
+    std::uint64_t slots_ = 0;                           // that were used, ever
+    std::vector<std::uint64_t> free_slots_;             // of these
+    std::unordered_map<void*, std::uint64_t> slot_of_;  // by address
+    std::map<std::uintptr_t, std::size_t> shared_;      // what is in the file, at the offset from start_
 };
 
 }  // namespace cgh

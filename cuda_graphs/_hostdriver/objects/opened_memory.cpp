@@ -11,7 +11,6 @@
 #include "../api/entry.hpp"
 #include "../check/accesses.hpp"
 #include "context.hpp"
-#include "device_range.hpp"
 #include "memory.hpp"
 
 namespace cgh {
@@ -28,10 +27,8 @@ CUresult get_memory_handle(CUdeviceptr address, CUipcMemHandle* out) {
     MemoryHandle handle{};
     handle.magic = kMagic;
     handle.size = found->size;
-    handle.id = found->id;
-    handle.device = found->context->device();
-    TRY(DeviceRange::of(handle.device)
-            .share(reinterpret_cast<void*>(found->base), found->size, &handle.file, &handle.offset));
+    TRY(DeviceRange::of(found->context->device())
+            .share(reinterpret_cast<void*>(found->base), found->size, &handle.place));
     if (settings.any()) note_shared(found->base);
     *out = {};
     std::memcpy(out, &handle, sizeof handle);
@@ -53,7 +50,7 @@ CUresult OpenedMemory::open(const CUipcMemHandle& data, Context& context, CUdevi
     MemoryHandle handle{};
     std::memcpy(&handle, &data, sizeof handle);
     REQUIRE(handle.magic == kMagic, CUDA_ERROR_INVALID_VALUE);
-    REQUIRE(handle.file.process != getpid(), CUDA_ERROR_INVALID_CONTEXT);
+    REQUIRE(handle.place.file.process != getpid(), CUDA_ERROR_INVALID_CONTEXT);
     const std::lock_guard<std::mutex> lock(mutex_);
     if (const auto found = find(handle, context); found != by_address_.end()) {
         ++found->second.count;
@@ -61,15 +58,16 @@ CUresult OpenedMemory::open(const CUipcMemHandle& data, Context& context, CUdevi
         return CUDA_SUCCESS;
     }
     SharedFile file;
-    TRY(SharedFile::at(handle.file, &file));
-    REQUIRE(handle.size != 0 && handle.offset < file.size() && handle.size <= file.size() - handle.offset,
-            CUDA_ERROR_INVALID_VALUE);
-    const std::size_t first = handle.offset / kPage * kPage;
-    const std::size_t bytes = rounded_up(handle.offset + handle.size, kPage) - first;
+    TRY(SharedFile::at(handle.place.file, &file));
+    const std::uint64_t offset = handle.place.offset;
+    REQUIRE(handle.size != 0 && offset < file.size() && handle.size <= file.size() - offset, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(DeviceRange::is_still_shared(file, handle.place.number, handle.place.slot), CUDA_ERROR_INVALID_VALUE);
+    const std::size_t first = offset / kPage * kPage;
+    const std::size_t bytes = rounded_up(offset + handle.size, kPage) - first;
     void* const pages = file.map(first, bytes);
     REQUIRE(pages != nullptr, CUDA_ERROR_MAP_FAILED);
     Allocation allocation;
-    allocation.base = reinterpret_cast<CUdeviceptr>(pages) + (handle.offset - first);
+    allocation.base = reinterpret_cast<CUdeviceptr>(pages) + (offset - first);
     allocation.size = handle.size;
     allocation.kind = MemoryKind::kOpened;
     allocation.context = &context;

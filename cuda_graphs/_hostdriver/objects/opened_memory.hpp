@@ -13,7 +13,7 @@
 #include <map>
 #include <mutex>
 
-#include "shared_file.hpp"
+#include "device_range.hpp"
 
 namespace cgh {
 
@@ -21,11 +21,8 @@ class Context;
 
 struct MemoryHandle {
     std::uint64_t magic;
-    SharedFile::Place file;
-    std::uint64_t offset;
+    DeviceRange::Shared place;  // its number is not that of other memory at the same address
     std::uint64_t size;
-    std::uint64_t id;  // of the allocation: not that of another one at the same address
-    std::int32_t device;
 };
 static_assert(sizeof(MemoryHandle) <= sizeof(CUipcMemHandle));
 
@@ -38,6 +35,7 @@ class OpenedMemory {
     static OpenedMemory& get();
 
     // What the context has opened already is counted. CUDA_ERROR_INVALID_CONTEXT: it is memory of this process.
+    // CUDA_ERROR_INVALID_VALUE: it was freed.
     CUresult open(const CUipcMemHandle& handle, Context& context, CUdeviceptr* out);
     CUresult close(CUdeviceptr address);
     // A context goes, and with it what it has opened.

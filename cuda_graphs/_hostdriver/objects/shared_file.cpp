@@ -113,6 +113,10 @@ void* SharedFile::map(std::size_t offset, std::size_t bytes, void* fixed) const 
     return found != MAP_FAILED ? found : nullptr;
 }
 
+bool SharedFile::read(std::size_t offset, void* bytes, std::size_t count) const {
+    return pread(descriptor_, bytes, count, static_cast<off_t>(offset)) == static_cast<ssize_t>(count);
+}
+
 bool SharedFile::write(std::size_t offset, const void* bytes, std::size_t count) const {
     return pwrite(descriptor_, bytes, count, static_cast<off_t>(offset)) == static_cast<ssize_t>(count);
 }

@@ -49,6 +49,7 @@ class SharedFile {
 
     // Maps whole pages of it; over what is at `fixed`, if that is given. nullptr: no room.
     void* map(std::size_t offset, std::size_t bytes, void* fixed = nullptr) const;
+    bool read(std::size_t offset, void* bytes, std::size_t count) const;
     bool write(std::size_t offset, const void* bytes, std::size_t count) const;
     // Whole pages of zeros again, which take no memory. false: what was there may still be.
     bool clear(std::size_t offset, std::size_t bytes) const;
