@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Law: the host driver answers what libcuda answered on an H200.
 
-driver/ is a C++ program that asks a driver some 720 cases of questions, each answer a line "label: answer".
+driver/ is a C++ program that asks a driver some 800 cases of questions, each answer a line "label: answer".
 driver/h200.json holds what libcuda 580 (CUDA 13.0) answered on an H200. The host driver must give the same lines, but
 for those of driver/differences.json, each with its reason in words. A difference that is none any more fails as well.
 """

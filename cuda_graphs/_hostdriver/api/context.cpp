@@ -146,8 +146,10 @@ CGH_API CUresult cuCtxGetFlags(unsigned int* flags) {
         REQUIRE(flags != nullptr, CUDA_ERROR_INVALID_VALUE);
         Context* context = nullptr;
         TRY(any_current_context(&context));
-        // Host memory can always be mapped, with or without the flag; libcuda says so too.
+        // Host memory can always be mapped, with or without the flag; libcuda says so too, and of green contexts that
+        // local memory stays as large as it became.
         *flags = (context->is_own() ? context->flags() : device_of(*context).primary_flags()) | CU_CTX_MAP_HOST;
+        if (context->green() != nullptr) *flags |= CU_CTX_LMEM_RESIZE_TO_MAX;
         return CUDA_SUCCESS;
     });
 }

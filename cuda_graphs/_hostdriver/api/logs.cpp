@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The driver's log, for whoever asks or registers for it. These calls need no initialised driver: what happens before
-// can be told too.
+// can be told too. Flags "must be 0" (cuda.h), but an H200 takes any.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -49,17 +49,17 @@ CGH_API CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle callback) {
     });
 }
 
-CGH_API CUresult cuLogsCurrent(CUlogIterator* iterator_out, unsigned int flags) {
+CGH_API CUresult cuLogsCurrent(CUlogIterator* iterator_out, unsigned int /*flags*/) {
     return entry_anytime("cuLogsCurrent", [&]() -> CUresult {
-        REQUIRE(iterator_out != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(iterator_out != nullptr, CUDA_ERROR_INVALID_VALUE);
         *iterator_out = Log::get().next();
         return CUDA_SUCCESS;
     });
 }
 
-CGH_API CUresult cuLogsDumpToFile(CUlogIterator* iterator, const char* pathToFile, unsigned int flags) {
+CGH_API CUresult cuLogsDumpToFile(CUlogIterator* iterator, const char* pathToFile, unsigned int /*flags*/) {
     return entry_anytime("cuLogsDumpToFile", [&]() -> CUresult {
-        REQUIRE(pathToFile != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(pathToFile != nullptr, CUDA_ERROR_INVALID_VALUE);
         std::FILE* const file = std::fopen(pathToFile, "w");
         REQUIRE(file != nullptr, CUDA_ERROR_INVALID_VALUE);
         const std::string text = fitting(take(iterator), SIZE_MAX);
@@ -72,9 +72,9 @@ CGH_API CUresult cuLogsDumpToFile(CUlogIterator* iterator, const char* pathToFil
 // cuda.h: "The driver will always null terminate the buffer"; "If the provided buffer is not large enough to hold any
 // messages, *size will be set to 0 and the function will return CUDA_ERROR_INVALID_VALUE"; "The final message in buffer
 // will always be the most recent log message".
-CGH_API CUresult cuLogsDumpToMemory(CUlogIterator* iterator, char* buffer, size_t* size, unsigned int flags) {
+CGH_API CUresult cuLogsDumpToMemory(CUlogIterator* iterator, char* buffer, size_t* size, unsigned int /*flags*/) {
     return entry_anytime("cuLogsDumpToMemory", [&]() -> CUresult {
-        REQUIRE(buffer != nullptr && size != nullptr && *size != 0 && flags == 0, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(buffer != nullptr && size != nullptr && *size != 0, CUDA_ERROR_INVALID_VALUE);
         const std::vector<std::string> lines = take(iterator);
         const std::string text = fitting(lines, *size - 1);
         std::memcpy(buffer, text.c_str(), text.size() + 1);

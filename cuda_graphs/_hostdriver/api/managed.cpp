@@ -205,6 +205,7 @@ CGH_API CUresult cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise a
     return entry("cuMemAdvise", [&]() -> CUresult {
         Allocation found;
         TRY(find_managed(devPtr, count, &found));
+        REQUIRE(found.kind != MemoryKind::kPool, CUDA_ERROR_NOT_SUPPORTED);  // as an H200
         return advise(found, devPtr, count, advice, location);
     });
 }

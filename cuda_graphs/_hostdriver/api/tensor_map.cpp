@@ -59,7 +59,8 @@ CUresult check_choices(const Tensor& tensor) {
     REQUIRE(tensor.fill <= CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA, CUDA_ERROR_INVALID_VALUE);
     REQUIRE(tensor.fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE || kElements[tensor.type].is_float,
             CUDA_ERROR_INVALID_VALUE);
-    REQUIRE(tensor.interleave != CU_TENSOR_MAP_INTERLEAVE_32B || tensor.swizzle == CU_TENSOR_MAP_SWIZZLE_32B,
+    // cuda.h asks for CU_TENSOR_MAP_SWIZZLE_32B; an H200 also takes none.
+    REQUIRE(tensor.interleave != CU_TENSOR_MAP_INTERLEAVE_32B || tensor.swizzle <= CU_TENSOR_MAP_SWIZZLE_32B,
             CUDA_ERROR_INVALID_VALUE);
     return CUDA_SUCCESS;
 }
@@ -70,9 +71,9 @@ CUresult take_extents(const cuuint64_t* dims, const cuuint64_t* strides, const c
     for (cuuint32_t i = 0; i < tensor->rank; ++i) {
         REQUIRE(dims[i] != 0 && dims[i] <= kMostElements, CUDA_ERROR_INVALID_VALUE);
         tensor->last[i] = static_cast<std::uint32_t>(dims[i] - 1);
-        // "if interleave is ..._NONE, the first element of this array is ignored".
+        // "if interleave is ..._NONE, the first element of this array is ignored", but an H200 refuses a 0 there too.
         const bool counts = i != 0 || tensor->interleave != CU_TENSOR_MAP_INTERLEAVE_NONE;
-        REQUIRE(!counts || (steps[i] != 0 && steps[i] <= 8), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(steps[i] != 0 && (!counts || steps[i] <= 8), CUDA_ERROR_INVALID_VALUE);
         tensor->steps[i] = counts ? static_cast<std::uint8_t>(steps[i]) : 1;
     }
     const bool is_even = tensor->type != CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B || dims[0] % 2 == 0;

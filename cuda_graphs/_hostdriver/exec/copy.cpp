@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include "../objects/context.hpp"
+#include "../objects/pool.hpp"
+
 namespace cgh {
 namespace {
 
@@ -21,10 +24,14 @@ struct Place {
 
 enum class Use : std::uint8_t { kRead, kWrite, kFill };
 
-// cuMemSetAccess may leave memory that is only read. As on an H200, memory of a pool of the host is not filled.
-bool is_for(Use use, const Allocation& allocation) {
-    const bool is_host_pools = allocation.kind == MemoryKind::kPool && allocation.on_host();
-    return (use == Use::kRead || !allocation.is_read_only) && (use != Use::kFill || !is_host_pools);
+// cuMemSetAccess may leave memory that is only read. As on an H200, memory of a pool of the host is filled where the
+// device was given access to the pool, and is no device memory to copy to.
+bool is_for(Use use, CUmemorytype type, const Allocation& allocation) {
+    if (use == Use::kRead) return true;
+    if (allocation.is_read_only) return false;
+    if (allocation.kind != MemoryKind::kPool || !allocation.on_host()) return true;
+    if (use == Use::kWrite) return type != CU_MEMORYTYPE_DEVICE;
+    return allocation.pool->access(allocation.context->device()) == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 }
 
 CUresult locate(Use use, const Place& place, std::size_t offset, std::size_t extent, Reserved reserved,
@@ -40,7 +47,7 @@ CUresult locate(Use use, const Place& place, std::size_t offset, std::size_t ext
     // pageable host memory, which nobody can check.
     if (allocation && !allocation->holds(base + offset, extent)) return CUDA_ERROR_INVALID_VALUE;
     if (!allocation && place.type == CU_MEMORYTYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
-    if (allocation && !is_for(use, *allocation)) return CUDA_ERROR_INVALID_VALUE;
+    if (allocation && !is_for(use, place.type, *allocation)) return CUDA_ERROR_INVALID_VALUE;
     *pageable = !allocation;
     *address = reinterpret_cast<std::byte*>(base + offset);
     return CUDA_SUCCESS;

@@ -127,6 +127,10 @@ bool MemoryBatch::waits() const {
     return std::any_of(operations_.begin(), operations_.end(), [](const auto& one) { return one.waits(); });
 }
 
+bool MemoryBatch::is_possible() const {
+    return std::all_of(operations_.begin(), operations_.end(), [](const auto& one) { return one.is_possible(); });
+}
+
 CUresult MemoryBatch::run(std::size_t* next) const {
     for (; *next != operations_.size(); ++*next) TRY(operations_[*next].run());
     return CUDA_SUCCESS;

@@ -34,6 +34,8 @@ class MemoryOperation {
     std::size_t bytes() const { return wide_ ? 8 : 4; }
     // Would run() do something: always true but for a wait whose condition does not hold.
     bool can_run() const;
+    // Is there memory behind its address, or need there be none.
+    bool is_possible() const { return kind_ == Kind::kBarrier || is_there(); }
     // CUDA_SUCCESS, kComesAgain or CUDA_ERROR_ILLEGAL_ADDRESS, for memory that is not there any more.
     CUresult run() const;
 
@@ -58,6 +60,7 @@ class MemoryBatch {
 
     bool empty() const { return operations_.empty(); }
     bool waits() const;
+    bool is_possible() const;
     // What was asked for, for whoever asks for it again.
     const std::vector<CUstreamBatchMemOpParams>& described() const { return described_; }
     // Of a batch of which the first `*next` operations are done.

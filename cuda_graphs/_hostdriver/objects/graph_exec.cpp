@@ -93,6 +93,16 @@ constexpr cuuint64_t kInstantiateFlags =
     CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
     CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
 
+// Memory operations on memory that is not there are refused by an H200 when their graph is launched.
+CUresult check_batches(const Section& section) {
+    if (section.structure->batches == 0) return CUDA_SUCCESS;
+    for (const ExecNode& node : section.nodes) {
+        const auto* const run = std::get_if<BatchRun>(&node.params);
+        REQUIRE(run == nullptr || run->batch.is_possible(), CUDA_ERROR_INVALID_VALUE);
+    }
+    return CUDA_SUCCESS;
+}
+
 }  // namespace
 
 CUresult GraphExec::instantiate(Graph& graph, cuuint64_t flags, GraphExec** out, Refusal* why) {
@@ -141,6 +151,7 @@ CUresult GraphExec::launch(Stream& stream) {
     std::lock_guard<std::mutex> lock(mutex_);
     const Program& program = *program_;
     const Structure& structure = *program.main.structure;
+    TRY(check_batches(program.main));
     TRY(claim_memory(program));
     const bool other_stream = last_launch_.stream.get() != &stream;
     auto* const operation = new LaunchOperation(program_, stream, other_stream ? last_launch_ : Target{});

@@ -82,7 +82,8 @@ Event new_event(unsigned flags) {
 
 Ints::Ints(size_t count, int value) {
     must(drv.cuMemAlloc(&pointer_, count * 4), "cuMemAlloc");
-    for (size_t i = 0; i < count; ++i) set(value, i);
+    for (size_t i = 0; i < count; ++i) must(drv.cuMemcpyHtoD(pointer_ + i * 4, &value, 4), "cuMemcpyHtoD");
+    wait_for_what_was_copied();
 }
 
 Ints::~Ints() {
@@ -97,6 +98,11 @@ int Ints::get(size_t index) const {
 
 void Ints::set(int value, size_t index) {
     must(drv.cuMemcpyHtoD(pointer_ + index * 4, &value, 4), "cuMemcpyHtoD");
+    wait_for_what_was_copied();
+}
+
+void wait_for_what_was_copied() {
+    must(drv.cuStreamSynchronize(CU_STREAM_LEGACY), "cuStreamSynchronize");
 }
 
 Pinned::Pinned(size_t count) {

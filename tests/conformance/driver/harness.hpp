@@ -114,6 +114,10 @@ Exec new_exec(CUgraph graph, unsigned long long flags = 0);
 Stream new_stream(unsigned flags = CU_STREAM_NON_BLOCKING);
 Event new_event(unsigned flags = CU_EVENT_DEFAULT);
 
+// A driver may return from a copy to memory of the device before what was in pageable memory has arrived there, and
+// streams that do not wait for the legacy default stream would run before.
+void wait_for_what_was_copied();
+
 // Device memory holding ints, filled with one value.
 class Ints {
   public:

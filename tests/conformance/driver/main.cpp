@@ -71,6 +71,12 @@ Cases all_cases() {
     add_capture_mode_cases(cases);
     add_interprocess_cases(cases);
     add_process_cases(cases);
+    add_memory_operation_cases(cases);
+    add_memory_operation_node_cases(cases);
+    add_context_event_cases(cases);
+    add_green_context_cases(cases);
+    add_setting_cases(cases);
+    add_location_cases(cases);
     add_sticky_cases(cases);
     return cases;
 }
