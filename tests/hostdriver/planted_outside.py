@@ -21,6 +21,9 @@ from cuda import core
 from cuda.bindings import driver
 from cuda.core import graph as g
 
+# There before any memory of a device, whose addresses the process may be given again.
+OF_THE_PROCESS = np.zeros(8, np.int32)
+
 SOURCE = r"""#include <cooperative_groups.h>
 namespace cg = cooperative_groups;
 extern "C" __global__ void put(int* x, int n) {
@@ -268,9 +271,8 @@ def memory_of_a_graph(bug):
 
 @program
 def memory_of_the_process(bug):
-    host = np.zeros(8, np.int32)
     x = S.zeros()
-    on(S.one, "put", np.uint64(host.ctypes.data if bug else address(x)), 8)
+    on(S.one, "put", np.uint64(OF_THE_PROCESS.ctypes.data if bug else address(x)), 8)
     S.one.sync()
 
 

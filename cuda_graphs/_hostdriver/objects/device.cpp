@@ -204,8 +204,9 @@ constexpr bool retired(int which) {
 int multiprocessors() {
     static const int count = [] {
         cpu_set_t set;
-        if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-        return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+        const bool known = sched_getaffinity(0, sizeof set, &set) == 0;
+        const auto cores = known ? static_cast<unsigned>(CPU_COUNT(&set)) : std::thread::hardware_concurrency();
+        return static_cast<int>(std::max(2u, cores));  // as there are two workers at least
     }();
     return count;
 }

@@ -97,32 +97,33 @@ void add_resource_cases(Cases& cases) {
         }
     });
     cases.add("resource/split", [](Record& r) {
-        CUdevResource all = whole(), parts[64]{}, rest{};
+        CUdevResource all = whole(), rest{};
+        std::vector<CUdevResource> parts(all.sm.smCount);
         unsigned possible = 0;
         const unsigned least = all.sm.minSmPartitionSize;
         r("how many", drv.cuDevSmResourceSplitByCount(nullptr, &possible, &all, nullptr, 0, least));
         unsigned groups = 1;
-        r("one", drv.cuDevSmResourceSplitByCount(parts, &groups, &all, &rest, 0, least));
+        r("one", drv.cuDevSmResourceSplitByCount(parts.data(), &groups, &all, &rest, 0, least));
         r("groups", groups);
         r("type", parts[0].type);
         r("at least", parts[0].sm.smCount >= least);
         r("rest type", rest.type);
         r("together all", parts[0].sm.smCount + rest.sm.smCount == all.sm.smCount);
-        groups = 64;
-        r("as many as possible", drv.cuDevSmResourceSplitByCount(parts, &groups, &all, &rest, 0, least));
+        groups = static_cast<unsigned>(parts.size());
+        r("as many as possible", drv.cuDevSmResourceSplitByCount(parts.data(), &groups, &all, &rest, 0, least));
         r("groups as asked", groups == possible);
         unsigned sum = rest.type == CU_DEV_RESOURCE_TYPE_SM ? rest.sm.smCount : 0;
         for (unsigned i = 0; i < groups; ++i) sum += parts[i].sm.smCount;
         r("sum is all", sum == all.sm.smCount);
         groups = 1;
-        r("everything", drv.cuDevSmResourceSplitByCount(parts, &groups, &all, &rest, 0, all.sm.smCount));
+        r("everything", drv.cuDevSmResourceSplitByCount(parts.data(), &groups, &all, &rest, 0, all.sm.smCount));
         r("everything groups", groups);
         r("everything rest type", rest.type);
         groups = 1;
-        r("zero", drv.cuDevSmResourceSplitByCount(parts, &groups, &all, &rest, 0, 0));
+        r("zero", drv.cuDevSmResourceSplitByCount(parts.data(), &groups, &all, &rest, 0, 0));
         r("zero groups", groups);
         groups = 1;
-        r("without rest", drv.cuDevSmResourceSplitByCount(parts, &groups, &all, nullptr, 0, least));
+        r("without rest", drv.cuDevSmResourceSplitByCount(parts.data(), &groups, &all, nullptr, 0, least));
     });
     cases.add("resource/bad_splits", [](Record& r) {
         CUdevResource all = whole(), parts[2]{}, rest{};
