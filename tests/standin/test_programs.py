@@ -26,7 +26,7 @@ PROGRAMS = sorted(
     path.relative_to(HERE) for folder in ("core", "bindings") for path in HERE.glob(f"{folder}/test_*.py")
 )
 TWO_DEVICES = Path("bindings/test_devices.py")
-HOST_ALONE = Path("bindings/test_ended_processes.py")  # with NVIDIA's driver it waits for ever
+HOST_ALONE = Path("bindings/test_host_alone.py")  # with NVIDIA's driver it waits for ever
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)

@@ -154,14 +154,18 @@ CUresult VirtualSpace::find_mappings(CUdeviceptr start, std::size_t size, Reserv
 CUresult VirtualSpace::wait_for_users(CUdeviceptr start, std::size_t size) {
     Reservations::iterator found;
     Mappings::iterator first, past;
-    std::set<Context*> users;
+    std::set<CUdevice> users;
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         TRY(find_mappings(start, size, &found, &first, &past));
-        for (auto at = first; at != past; ++at) users.insert(&at->second.memory->context);
+        for (auto at = first; at != past; ++at) {
+            users.insert(at->second.memory->context.device());
+            for (const auto& [device, flags] : at->second.access) users.insert(device);
+        }
     }
     // With no lock held: to wait is to run work, host functions of the program among it.
-    for (Context* const user : users) user->synchronize();
+    for (Context* const context : Context::all())
+        if (users.count(context->device()) != 0) context->synchronize();
     return CUDA_SUCCESS;
 }
 

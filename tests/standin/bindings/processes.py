@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the other process does in test_processes.py and test_ended_processes.py: it takes what it is told from a pipe,
+"""What the other process does in test_processes.py and test_host_alone.py: it takes what it is told from a pipe,
 and answers there.
 """
 

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law of the host driver alone: nobody waits for what a process recorded that has ended.
+"""Laws of the host driver alone, which plays two devices: nobody waits for what a process recorded that has ended, and
+memory is not taken away from work.
 
 NVIDIA's driver leaves such an event as it is, and who waits for it waits for ever (seen on an H200).
 """
@@ -44,3 +45,31 @@ def test_a_wait_node_waits_for_another_process(other, stream):
     ok(d.cuGraphExecDestroy(executable))
     ok(d.cuGraphDestroy(graph))
     ok(d.cuEventDestroy(event))
+
+
+def test_unmapping_waits_for_the_work_of_every_device():
+    """Memory of one device, which another one fills."""
+    kind = d.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    properties, users = d.CUmemAllocationProp(), [d.CUmemAccessDesc() for _ in range(2)]
+    properties.type = d.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    properties.location.type, properties.location.id = kind, 1
+    for ordinal, user in enumerate(users):
+        user.location.type, user.location.id = kind, ordinal
+        user.flags = d.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+    size = 32 << 20
+    address, memory = ok(d.cuMemAddressReserve(size, 0, 0, 0)), ok(d.cuMemCreate(size, properties, 0))
+    primary = ok(d.cuCtxGetCurrent())
+    own = ok(d.cuCtxCreate(None, 0, ok(d.cuDeviceGet(0))))
+    for context in (primary, own):
+        ok(d.cuMemMap(address, size, 0, memory, 0))
+        ok(d.cuMemSetAccess(address, size, users, 2))
+        ok(d.cuCtxSetCurrent(context))
+        stream = ok(d.cuStreamCreate(1))
+        for value in range(8):
+            ok(d.cuMemsetD8Async(address, value, size, stream))
+        ok(d.cuMemUnmap(address, size))
+        assert d.cuStreamQuery(stream)[0] == d.CUresult.CUDA_SUCCESS
+        ok(d.cuStreamDestroy(stream))
+    ok(d.cuCtxDestroy(own))
+    ok(d.cuMemRelease(memory))
+    ok(d.cuMemAddressFree(address, size))
