@@ -4,6 +4,7 @@
 until its last user is gone. The other process is one of multiprocessing, of a program on the host driver.
 """
 
+import gc
 import multiprocessing
 import os
 
@@ -82,6 +83,7 @@ def test_an_event_is_the_same_event(device, stream):
 
 def test_pools_that_were_shared_leave_nothing_behind(device, stream):
     shared_resource("device", device).close()
+    gc.collect()
     before = open_files()
     for _ in range(20):
         resource = shared_resource("device", device)
@@ -90,4 +92,4 @@ def test_pools_that_were_shared_leave_nothing_behind(device, stream):
         buffer.close(stream)
         stream.sync()
         resource.close()
-    assert open_files() == before
+    assert open_files() <= before  # queues of earlier tests may have gone meanwhile
