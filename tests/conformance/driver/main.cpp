@@ -5,7 +5,7 @@
 //
 // Without an option: runs every case and prints {"facts": {...}, "cases": {name: [line, ...]}}. The parent process
 // never touches the driver. Shared cases run one after the other in a child (--serve), which is replaced when a case
-// crashes, hangs for ten seconds or leaves a sticky error; the others get a child each (--only).
+// crashes, hangs for half a minute or leaves a sticky error; the others get a child each (--only).
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -24,8 +24,8 @@
 namespace conf {
 namespace {
 
-constexpr int kReportFd = 3;  // children write here, as kernels and the driver may print on the standard streams
-constexpr int kPatienceMs = 10000;
+constexpr int kReportFd = 3;         // children write here, as kernels and the driver may print on the standard streams
+constexpr int kPatienceMs = 30'000;  // two processes that begin on a GPU that others use
 
 std::string quoted(const std::string& text) {
     std::string out = "\"";
