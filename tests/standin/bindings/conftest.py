@@ -1,15 +1,46 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What programs of several processes share: a context, a stream, and lines to other processes that end in any case."""
+"""What programs share: a device, its primary context, words of the host; and, if they are of several processes, a
+context, a stream, and lines to other processes that end in any case.
+"""
 
+import ctypes
 import multiprocessing
 
+import numpy as np
 import pytest
 
 from tests.standin.bindings import processes
 from tests.standin.bindings.answers import d, ok
 
 SPAWN = multiprocessing.get_context("spawn")
+
+
+@pytest.fixture
+def device():
+    ok(d.cuInit(0))
+    return ok(d.cuDeviceGet(0))
+
+
+@pytest.fixture
+def primary(device):
+    """Its primary context, which is current."""
+    context = ok(d.cuDevicePrimaryCtxRetain(device))
+    ok(d.cuCtxSetCurrent(context))
+    yield context
+    ok(d.cuCtxSetCurrent(d.CUcontext(0)))
+    ok(d.cuDevicePrimaryCtxRelease(device))
+
+
+@pytest.fixture
+def words(primary):
+    """Pinned words that host and device share."""
+    address = ok(d.cuMemAllocHost(64))
+    words = np.frombuffer((ctypes.c_uint32 * 16).from_address(address), np.uint32)
+    words[:] = 0
+    yield words
+    words[:] = 1  # what waits still, in a program that failed, goes on: what is freed is waited for
+    ok(d.cuMemFreeHost(address))
 
 
 class Line:

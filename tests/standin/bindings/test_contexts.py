@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Law: events of contexts, green contexts, logs and settings of core dumps answer programs of cuda.bindings."""
 
-import ctypes
-
-import numpy as np
 import pytest
 
 from cuda_graphs import hostdriver
@@ -17,32 +14,7 @@ SM = d.CUdevResourceType.CU_DEV_RESOURCE_TYPE_SM
 
 
 @pytest.fixture
-def device():
-    ok(d.cuInit(0))
-    return ok(d.cuDeviceGet(0))
-
-
-@pytest.fixture
-def context(device):
-    context = ok(d.cuDevicePrimaryCtxRetain(device))
-    ok(d.cuCtxSetCurrent(context))
-    yield context
-    ok(d.cuCtxSetCurrent(d.CUcontext(0)))
-    ok(d.cuDevicePrimaryCtxRelease(device))
-
-
-@pytest.fixture
-def word(context):
-    address = ok(d.cuMemAllocHost(64))
-    words = np.frombuffer((ctypes.c_uint32 * 16).from_address(address), np.uint32)
-    words[:] = 0
-    yield words
-    words[:] = 1  # what waits still, in a program that failed, goes on: what is freed is waited for
-    ok(d.cuMemFreeHost(address))
-
-
-@pytest.fixture
-def green(context, device):
+def green(primary, device):
     whole = ok(d.cuDeviceGetDevResource(device, SM))
     parts, _count, _rest = ok(d.cuDevSmResourceSplitByCount(1, whole, 0, 1))
     description = ok(d.cuDevResourceGenerateDesc(parts, 1))
@@ -52,54 +24,54 @@ def green(context, device):
     ok(d.cuGreenCtxDestroy(green))
 
 
-def test_an_event_stands_for_all_work_of_a_context(context, word):
+def test_an_event_stands_for_all_work_of_a_context(primary, words):
     busy, event = ok(d.cuStreamCreate(1)), ok(d.cuEventCreate(0))
-    ok(d.cuStreamWaitValue32(busy, word.ctypes.data, 1, EQ))
-    ok(d.cuCtxRecordEvent(context, event))
+    ok(d.cuStreamWaitValue32(busy, words.ctypes.data, 1, EQ))
+    ok(d.cuCtxRecordEvent(primary, event))
     assert d.cuEventQuery(event) == (NOT_READY,)
     later = ok(d.cuStreamCreate(1))
-    ok(d.cuCtxWaitEvent(context, event))
-    ok(d.cuStreamWriteValue32(later, word.ctypes.data + 4, 5, 0))
+    ok(d.cuCtxWaitEvent(primary, event))
+    ok(d.cuStreamWriteValue32(later, words.ctypes.data + 4, 5, 0))
     assert d.cuStreamQuery(later) == (NOT_READY,)
-    word[0] = 1
+    words[0] = 1
     ok(d.cuStreamSynchronize(later))
-    assert (word[1], d.cuEventQuery(event)) == (5, (OK,))
-    assert d.cuCtxRecordEvent(context, d.CUevent(0)) == (INVALID_HANDLE,)
+    assert (words[1], d.cuEventQuery(event)) == (5, (OK,))
+    assert d.cuCtxRecordEvent(primary, d.CUevent(0)) == (INVALID_HANDLE,)
     for stream in (busy, later):
         ok(d.cuStreamDestroy(stream))
     ok(d.cuEventDestroy(event))
 
 
-def test_a_green_context_has_streams_of_its_own(green, context, word):
+def test_a_green_context_has_streams_of_its_own(green, primary, words):
     stream = ok(d.cuGreenCtxStreamCreate(green, 1, 0))
     assert int(ok(d.cuStreamGetGreenCtx(stream))) == int(green)
     inside = ok(d.cuCtxFromGreenCtx(green))
-    assert int(inside) != int(context)
+    assert int(inside) != int(primary)
     ok(d.cuCtxSetCurrent(inside))
     memory = ok(d.cuMemAlloc(64))
     ok(d.cuMemsetD32Async(memory, 7, 16, stream))
-    ok(d.cuMemcpyDtoHAsync(word.ctypes.data, memory, 64, stream))
+    ok(d.cuMemcpyDtoHAsync(words.ctypes.data, memory, 64, stream))
     ok(d.cuCtxSynchronize())
-    assert (word == 7).all()
+    assert (words == 7).all()
     ok(d.cuMemFree(memory))
     ok(d.cuStreamDestroy(stream))
-    ok(d.cuCtxSetCurrent(context))
+    ok(d.cuCtxSetCurrent(primary))
     assert ok(d.cuGreenCtxGetDevResource(green, SM)).sm.smCount >= 1
 
 
-def test_work_outside_of_a_green_context_is_not_in_its_events(green, context, word):
+def test_work_outside_of_a_green_context_is_not_in_its_events(green, primary, words):
     outside, event = ok(d.cuStreamCreate(1)), ok(d.cuEventCreate(0))
-    ok(d.cuStreamWaitValue32(outside, word.ctypes.data, 1, EQ))
+    ok(d.cuStreamWaitValue32(outside, words.ctypes.data, 1, EQ))
     ok(d.cuGreenCtxRecordEvent(green, event))
     ok(d.cuEventSynchronize(event))
     assert d.cuStreamQuery(outside) == (NOT_READY,)
-    word[0] = 1
+    words[0] = 1
     ok(d.cuStreamSynchronize(outside))
     ok(d.cuStreamDestroy(outside))
     ok(d.cuEventDestroy(event))
 
 
-def test_streams_of_a_green_context_that_is_destroyed_say_so(context, device):
+def test_streams_of_a_green_context_that_is_destroyed_say_so(primary, device):
     green = ok(d.cuGreenCtxCreate(0, device, d.CUgreenCtxCreate_flags.CU_GREEN_CTX_DEFAULT_STREAM))
     stream = ok(d.cuGreenCtxStreamCreate(green, 1, 0))
     ok(d.cuGreenCtxDestroy(green))
@@ -107,13 +79,13 @@ def test_streams_of_a_green_context_that_is_destroyed_say_so(context, device):
     assert d.cuStreamDestroy(stream) == (DESTROYED,)
 
 
-def test_settings_of_core_dumps_are_kept(context):
+def test_settings_of_core_dumps_are_kept(primary):
     setting = d.CUcoredumpSettings.CU_COREDUMP_FILE
     ok(d.cuCoredumpSetAttribute(setting, b"dump.of.ours"))
     assert ok(d.cuCoredumpGetAttribute(setting)).rstrip(b"\0") == b"dump.of.ours"
 
 
-def test_the_log_tells_of_refused_images(context):
+def test_the_log_tells_of_refused_images(primary):
     try:
         start = ok(d.cuLogsCurrent(0))
     except RuntimeError:  # "not found": the H200's driver has no log

@@ -30,21 +30,6 @@ LAST_ATTRIBUTE = 147
 
 
 @pytest.fixture
-def device():
-    ok(d.cuInit(0))
-    return ok(d.cuDeviceGet(0))
-
-
-@pytest.fixture
-def primary(device):
-    context = ok(d.cuDevicePrimaryCtxRetain(device))
-    ok(d.cuCtxSetCurrent(context))
-    yield context
-    ok(d.cuCtxSetCurrent(d.CUcontext(0)))
-    ok(d.cuDevicePrimaryCtxRelease(device))
-
-
-@pytest.fixture
 def stream(primary):
     stream = ok(d.cuStreamCreate(0))
     yield stream

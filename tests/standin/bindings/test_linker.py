@@ -7,6 +7,8 @@ import pytest
 
 from tests.standin.bindings.answers import INVALID_HANDLE, d, ok
 
+pytestmark = pytest.mark.usefixtures("primary")
+
 HEAD = b".version 8.0\n.target sm_50\n.address_size 64\n"
 FUNCTION = b"""%s .func (.param .b32 out) %s(.param .b32 in) {
     .reg .b32 %%r;
@@ -39,16 +41,6 @@ CALLED = HEAD + BASE + FUNCTION % (b".visible", b"change", 2, 1)
 WEAK = HEAD + FUNCTION % (b".weak", b"change", 3, 0)
 LOG_BYTES = 1024
 INVALID_IMAGE = d.CUresult.CUDA_ERROR_INVALID_IMAGE
-
-
-@pytest.fixture(autouse=True)
-def primary():
-    ok(d.cuInit(0))
-    device = ok(d.cuDeviceGet(0))
-    ok(d.cuCtxSetCurrent(ok(d.cuDevicePrimaryCtxRetain(device))))
-    yield
-    ok(d.cuCtxSetCurrent(d.CUcontext(0)))
-    ok(d.cuDevicePrimaryCtxRelease(device))
 
 
 class Linked:

@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Law: memory operations of streams order programs of cuda.bindings, as calls, in batches, captured and as nodes."""
 
-import ctypes
-
-import numpy as np
 import pytest
 
 from tests.standin.bindings.answers import INVALID_VALUE, OK, d, ok
@@ -15,31 +12,11 @@ EQ = d.CUstreamWaitValue_flags.CU_STREAM_WAIT_VALUE_EQ
 
 
 @pytest.fixture
-def context():
-    ok(d.cuInit(0))
-    device = ok(d.cuDeviceGet(0))
-    context = ok(d.cuDevicePrimaryCtxRetain(device))
-    ok(d.cuCtxSetCurrent(context))
-    yield context
-    ok(d.cuDevicePrimaryCtxRelease(device))
-
-
-@pytest.fixture
-def streams(context):
+def streams(primary):
     streams = [ok(d.cuStreamCreate(1)) for _ in range(3)]
     yield streams
     for stream in streams:
         ok(d.cuStreamDestroy(stream))
-
-
-@pytest.fixture
-def words(context):
-    """Pinned words that host and device share."""
-    address = ok(d.cuMemAllocHost(64))
-    words = np.frombuffer((ctypes.c_uint32 * 16).from_address(address), np.uint32)
-    words[:] = 0
-    yield words
-    ok(d.cuMemFreeHost(address))
 
 
 def address_of(words, index=0):
@@ -63,15 +40,15 @@ def wait(address, value):
     return made
 
 
-def parameters(context, *operations):
+def parameters(primary, *operations):
     made = d.CUDA_BATCH_MEM_OP_NODE_PARAMS()
-    made.ctx = context
+    made.ctx = primary
     made.count = len(operations)
     made.paramArray = list(operations)
     return made
 
 
-def test_the_device_says_that_it_has_them(context):
+def test_the_device_says_that_it_has_them(primary):
     attribute = d.CUdevice_attribute
     for which in (
         attribute.CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS,
@@ -101,7 +78,7 @@ def test_a_batch_is_one_after_another(streams, words):
     assert list(words[:2]) == [2, 1]
 
 
-def test_captured_ones_are_nodes_that_can_be_read_and_changed(context, streams, words):
+def test_captured_ones_are_nodes_that_can_be_read_and_changed(primary, streams, words):
     stream = streams[0]
     ok(d.cuStreamBeginCapture(stream, d.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED))
     ok(d.cuStreamWriteValue32(stream, address_of(words), 6, 0))
@@ -113,14 +90,14 @@ def test_captured_ones_are_nodes_that_can_be_read_and_changed(context, streams, 
     batch = d.CUgraphNodeType.CU_GRAPH_NODE_TYPE_BATCH_MEM_OP
     assert {ok(d.cuGraphNodeGetType(node)) for node in nodes} == {batch}
     back = ok(d.cuGraphBatchMemOpNodeGetParams(nodes[0]))
-    assert (back.count, int(back.ctx)) == (1, int(context))
+    assert (back.count, int(back.ctx)) == (1, int(primary))
     exec_ = ok(d.cuGraphInstantiate(graph, 0))
     ok(d.cuGraphLaunch(exec_, stream))
     ok(d.cuStreamSynchronize(stream))
     assert words[0] == 6
     ok(
         d.cuGraphExecBatchMemOpNodeSetParams(
-            exec_, nodes[0], parameters(context, write(address_of(words, 5), 9))
+            exec_, nodes[0], parameters(primary, write(address_of(words, 5), 9))
         )
     )
     ok(d.cuGraphLaunch(exec_, stream))
@@ -130,10 +107,10 @@ def test_captured_ones_are_nodes_that_can_be_read_and_changed(context, streams, 
     ok(d.cuGraphDestroy(graph))
 
 
-def test_a_graph_with_a_wait_lets_others_run(context, streams, words):
+def test_a_graph_with_a_wait_lets_others_run(primary, streams, words):
     graph = ok(d.cuGraphCreate(0))
-    waits = ok(d.cuGraphAddBatchMemOpNode(graph, [], 0, parameters(context, wait(address_of(words), 1))))
-    ok(d.cuGraphAddBatchMemOpNode(graph, [waits], 1, parameters(context, write(address_of(words, 1), 2))))
+    waits = ok(d.cuGraphAddBatchMemOpNode(graph, [], 0, parameters(primary, wait(address_of(words), 1))))
+    ok(d.cuGraphAddBatchMemOpNode(graph, [waits], 1, parameters(primary, write(address_of(words, 1), 2))))
     exec_ = ok(d.cuGraphInstantiate(graph, 0))
     ok(d.cuGraphLaunch(exec_, streams[0]))
     assert d.cuStreamQuery(streams[0]) == (NOT_READY,)
