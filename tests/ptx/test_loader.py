@@ -174,8 +174,8 @@ def saxpy_assembly(source: str) -> str:
         'extern "C" __global__ void k(int n, const float* x, float* y) {'
         " int i = blockIdx.x * blockDim.x + threadIdx.x;"
         " if (i > 0 && i < n - 1) y[i] = x[i - 1] - 2 * x[i] + x[i + 1]; }",
-        'extern "C" __global__ void k(unsigned n, const double* x, double* y) {'
-        " unsigned i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = sqrt(x[i]); }",
+        'extern "C" __global__ void k(unsigned n, const float* x, float* y) {'
+        " unsigned i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = sqrtf(x[i]); }",
     ],
     ids=["saxpy", "stencil", "sqrt"],
 )
