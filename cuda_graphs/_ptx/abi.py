@@ -88,4 +88,5 @@ METADATA = (
     '!5 = !{!"llvm.loop.parallel_accesses", !1}',
     '!6 = !{!"llvm.loop.unroll.disable"}',
     '!7 = !{!"llvm.loop.interleave.count", i32 1}',
+    '!8 = !{!"branch_weights", i32 4000, i32 1}',
 )

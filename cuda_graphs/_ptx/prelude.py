@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import arrivals, blocks, clusters, gates, mbarriers, meetings, rounds
+from . import arrivals, blocks, clusters, gates, interpolator, mbarriers, meetings, rounds
 from .abi import SERVICES, TOGETHER_BYTES
 
 if TYPE_CHECKING:
@@ -100,6 +100,14 @@ class Prelude:
         """The name of a function for barriers (arrivals.py)."""
         self.functions |= arrivals.FUNCTIONS
         return f"gate.{name}"
+
+    def interpolator(self, name: str) -> str:
+        """The name of the function that gives what a GPU's special function unit does (interpolator.py)."""
+        if f"interpolator.{name}" not in self.functions:
+            self.functions |= interpolator.functions(name)
+            for intrinsic, signature in interpolator.INTRINSICS.items():
+                self.module.declare(intrinsic, *signature)
+        return f"interpolator.{name}"
 
     def directed(self, operation: str, mode: str) -> str:
         """The name of a function that does a double operation in a rounding mode other than the nearest.

@@ -168,13 +168,6 @@ def saturate(f: FunctionLowering, value: str, kind: str) -> str:
     return f.v(f"select i1 {small}, {kind} {value}, {kind} 1.0")
 
 
-def upper_word(f: FunctionLowering, value: str) -> str:
-    """Of rcp and rsqrt.approx.ftz.f64 the hardware gives the upper 32 bits, and the lower ones are zero (PTX ISA); what
-    libdevice makes of the rest in Newton's steps is then what it makes on a GPU."""
-    bits = f.v(f"add i64 {f.v(f'bitcast double {value} to i64')}, {1 << 31}")
-    return f.v(f"bitcast i64 {f.v(f'and i64 {bits}, {-(1 << 32)}')} to double")
-
-
 # ---- the 16-bit formats ----
 
 

@@ -20,15 +20,19 @@ def record(path: Path) -> None:
     device = cg.Device()
     device.set_current()
     bench = Bench(device)
-    module = cg.Program(law.source(), code_type="c++").compile("cubin")
-    found = {}
+    ptx = cg.Program(law.source(), code_type="c++").compile("ptx").code
+    module = cg.ObjectCode.from_ptx(ptx)
+    found = {"ptx": np.frombuffer(ptx, np.uint8)}
     for kind in law.KINDS:
         for function in (*law.ONE, *law.TWO):
-            found[law.name_of(function, kind)] = law.kept(
-                law.results(bench, module, kind, function, *law.arguments(kind, function))
+            name = law.name_of(function, kind)
+            few, many = (
+                law.results(bench, module, kind, function, *law.arguments(kind, function, count))
+                for count in (law.N, law.MANY)
             )
+            found |= {name: law.kept(few), f"{name} of many": law.digest(many)}
     np.savez_compressed(path, made_by=np.array(f"{device.name}: {cg.driver_info()}"), **found)
-    print(f"{len(found)} functions on {device.name}: {path}")
+    print(f"{len(found) // 2} functions on {device.name}: {path}")
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@
         --compare a.npz b.npz   two recordings with each other and with what the table expects
         --both folder           records libcuda and the host driver on this machine, and compares
 
-Comparing is to the bit, but any NaN stands for any other in the results of arithmetic, and rows with a tolerance are
-compared with it. Exit status: the number of rows that differ, at most 100.
+Comparing is to the bit, but any NaN stands for any other in the results of arithmetic; what the table expects of rows
+with a tolerance is within it. Exit status: the number of rows that differ, at most 100.
 """
 
 import argparse
@@ -104,35 +104,33 @@ def record(path: Path) -> int:
     return len(refused)
 
 
-def recording(path: Path) -> tuple[str, dict[str, np.ndarray]]:
-    """The kind of driver that was recorded, and the results by row."""
+def recording(path: Path) -> dict[str, np.ndarray]:
+    """The results by row."""
     with np.load(path) as stored:
         print(f"{path}: {stored['driver']}")
         names = stored["names"].tolist()
-        found = {name: stored[f"r{k}"] for k, name in enumerate(names) if f"r{k}" in stored}
-        return "cuda" if ": cuda driver" in str(stored["driver"]) else "host", found
+        return {name: stored[f"r{k}"] for k, name in enumerate(names) if f"r{k}" in stored}
 
 
 def compare(first: Path, second: Path) -> int:
-    (driver_a, a), (driver_b, b) = recording(first), recording(second)
+    a, b = recording(first), recording(second)
     differing, other_nans, wrong = 0, 0, {first: 0, second: 0}
     for row in table.all_rows():
         if row.id not in a or row.id not in b:
             print(f"not in both: {row.id}")
             differing += 1
-        for path, driver, recorded in ((first, driver_a, a), (second, driver_b, b)):
+        for path, recorded in ((first, a), (second, b)):
             if row.id not in recorded:
                 wrong[path] += 1
-            elif text := table.complaint(row, recorded[row.id], driver=driver):
+            elif text := table.complaint(row, recorded[row.id]):
                 print(f"{path.name} is not what is expected: {text}")
                 wrong[path] += 1
         if row.id not in a or row.id not in b:
             continue
-        # Both within the tolerance of the exact value is what a row with one asks; complaint has looked at that.
-        if row.exact and len(table.mismatches(row, a[row.id], b[row.id])):
-            print(f"{first.name} is not {second.name}: {table.complaint(row, a[row.id], b[row.id])}")
+        if text := table.complaint(row, a[row.id], b[row.id], exact=True):
+            print(f"{first.name} is not {second.name}: {text}")
             differing += 1
-        elif row.exact and a[row.id].tobytes() != b[row.id].tobytes():
+        elif a[row.id].tobytes() != b[row.id].tobytes():
             other_nans += 1
     rows = len(table.all_rows())
     print(f"{rows} rows: {differing} differ; {other_nans} only in which NaN they make")

@@ -30,9 +30,7 @@ def test_instructions_give_what_exact_arithmetic_gives(family, bench):
     driver = cg.driver_info().kind
     for part in ptx_differential.chunks(rows):
         for row, found in ptx_differential.results(part, bench):
-            text = (
-                f"{row.id}: {found}" if isinstance(found, str) else table.complaint(row, found, driver=driver)
-            )
+            text = f"{row.id}: {found}" if isinstance(found, str) else table.complaint(row, found)
             if text and row.id not in table.NOT_YET.get(driver, {}):
                 wrong.append(text)
     assert not wrong, f"{len(wrong)} of {len(rows)} rows\n" + "\n".join(wrong)

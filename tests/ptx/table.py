@@ -45,7 +45,6 @@ class Row:
     ulps: float
     absolute: float
     relative: float
-    on_gpu: float  # the absolute error that a GPU was seen to have beyond what the ISA states; no other driver may
     version: str
     same_nan: bool  # NaN payloads count too
     prepare: np.ndarray | None  # what the output holds before
@@ -156,7 +155,6 @@ def op(
     ulps: float = 0,
     absolute: float = 0,
     relative: float = 0,
-    on_gpu: float = 0,
     version: str = "8.0",
     same_nan: bool = False,
     store: bool = True,
@@ -173,7 +171,6 @@ def op(
         body: PTX with %a, %b, %c and %d; %q and %i are free to use.
         regs: Declarations that the body needs.
         inputs: Generators of hazards.py: one for all, or one an operand.
-        on_gpu: What `absolute` is on a GPU that keeps its own ISA's bound only nearly.
         store: The kernel stores %d; a body that stores itself says False.
         module: Declarations at module scope; "{entry}" in them is the kernel's name.
         prepare: The output before the launch.
@@ -206,7 +203,6 @@ def op(
                 ulps,
                 absolute,
                 relative,
-                on_gpu,
                 version,
                 same_nan,
             ),
@@ -244,18 +240,18 @@ def widened(kind: str, values: np.ndarray) -> np.ndarray:
 FLOAT_OF_LANES = {"f16x2": "f16", "bf16x2": "bf16"}
 
 
-def mismatches(row: Row, found: np.ndarray, expected: np.ndarray, driver: str = "host") -> np.ndarray:
+def mismatches(row: Row, found: np.ndarray, expected: np.ndarray, exact: bool = False) -> np.ndarray:
     """Indices at which `found` is not what the row accepts for `expected`. Float results of rows with a tolerance are
-    expected as doubles, so that the tolerance is around the exact value."""
+    expected as doubles, so that the tolerance is around the exact value; with `exact` as what `found` is."""
     kind = FLOAT_OF_LANES.get(row.out, row.out)
     if kind != row.out:
         found = found.view(np.uint16).view(DTYPES[kind])
         expected = expected if expected.dtype == np.float64 else expected.view(np.uint16).view(DTYPES[kind])
     bits = found.view(f"u{found.dtype.itemsize}")
-    if row.exact:
+    if row.exact or exact:
         wrong = bits != expected.view(bits.dtype)
     else:
-        wrong = _beyond(row, kind, found, expected, max(row.absolute, row.on_gpu if driver == "cuda" else 0))
+        wrong = _beyond(row, kind, found, expected, row.absolute)
     if hazards.is_float(kind) and not row.same_nan:
         # Which NaN an operation makes is not part of its meaning.
         a, b = widened(kind, found), expected if expected.dtype == np.float64 else widened(kind, expected)
@@ -290,12 +286,12 @@ NOT_YET: dict[str, dict[str, str]] = {
 
 
 def complaint(
-    row: Row, found: np.ndarray, expected: np.ndarray | None = None, driver: str = "host"
+    row: Row, found: np.ndarray, expected: np.ndarray | None = None, exact: bool = False
 ) -> str | None:
     """The first wrong results of a row in bits and as numbers, or None where all are right."""
     if expected is None:
         expected = row.expected()
-    wrong = mismatches(row, found, expected, driver)
+    wrong = mismatches(row, found, expected, exact)
     if not len(wrong):
         return None
     lanes = found.size // COUNT

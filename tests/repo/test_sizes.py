@@ -25,7 +25,7 @@ LIMITS = {
     "cuda_graphs/kernels": 7400,
     "cuda_graphs/interop": 900,
     "cuda_graphs/_hostdriver": 21900,
-    "cuda_graphs/_ptx": 7900,
+    "cuda_graphs/_ptx": 8800,
     "cuda_graphs/_standin": 200,
 }
 

@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 from ..datatypes import Type
 from ..function import FunctionLowering
-from ..rounding import MODES, arithmetic, flush, flush_wide, fused_to_odd, narrow, saturate, upper_word, widen
+from ..rounding import MODES, arithmetic, flush, flush_wide, fused_to_odd, narrow, saturate, widen
 from ..table import Op, row
+from .approximate import approximate, quotient
 from .packed import apply
 
 # (LLVM type, operands widened to it) -> the value.
@@ -26,7 +27,7 @@ def arithmetic_2(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("div:f", types="f32 f64", mods=f"{ROUNDING} ftz approx full", operands="3")
 def divide(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    apply(f, op, operands, _rounded)
+    apply(f, op, operands, quotient if "approx" in op or "full" in op else _rounded)
 
 
 @row("fma:f mad:f", types=ALL, mods=f"{ROUNDING} ftz sat relu", operands="4")
@@ -36,17 +37,16 @@ def fused(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("sqrt:f", types="f32 f64", mods=f"{ROUNDING} ftz approx", operands="2")
 def square_root(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    apply(f, op, operands, _rounded)
+    apply(f, op, operands, approximate if "approx" in op else _rounded)
 
 
 @row("rcp:f", types="f32 f64", mods=f"{ROUNDING} ftz approx", operands="2")
 def reciprocal(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    apply(f, op, operands, _reciprocal)
+    apply(f, op, operands, approximate if "approx" in op else _reciprocal)
 
 
 def _reciprocal(f: FunctionLowering, op: Op, kind: Type, value: str) -> str:
-    result = _rounded(f, op, kind, "1.0", value, name="div")
-    return upper_word(f, result) if kind.bits == 64 and "approx" in op else result
+    return _rounded(f, op, kind, "1.0", value, name="div")
 
 
 def _rounded(f: FunctionLowering, op: Op, kind: Type, *values: str, name: str = "") -> str:
