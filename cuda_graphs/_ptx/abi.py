@@ -78,6 +78,8 @@ HIDDEN_TYPES = ", ".join(HIDDEN.values())
 INVARIANT = "!invariant.load !0"
 ACCESS_GROUP = "!llvm.access.group !1"
 READ_ONLY_SCOPE = "!alias.scope !4"
+# Loops around the threads of a row: unrolling them would be copies of all that is in them.
+ROWS, LAYERS = (f", !llvm.loop !{number}" for number in (9, 10))
 NOT_READ_ONLY = "!noalias !4"
 METADATA = (
     "!0 = !{}",
@@ -89,4 +91,6 @@ METADATA = (
     '!6 = !{!"llvm.loop.unroll.disable"}',
     '!7 = !{!"llvm.loop.interleave.count", i32 1}',
     '!8 = !{!"branch_weights", i32 4000, i32 1}',
+    "!9 = distinct !{!9, !6}",
+    "!10 = distinct !{!10, !6}",
 )

@@ -21,8 +21,10 @@ Both kinds have a block record (abi.BLOCK); a plain body needs it only for isspa
 
 from __future__ import annotations
 
-from . import gates
-from .abi import BLOCK, HIDDEN, HIDDEN_SIGNATURE, LAUNCH_BYTES
+from dataclasses import replace
+
+from . import gates, inside
+from .abi import BLOCK, HIDDEN, HIDDEN_SIGNATURE, LAUNCH_BYTES, LAYERS, ROWS
 from .blocks import ARGUMENTS, RUN_ARGUMENTS, get_field, launch_fields
 from .function import FunctionLowering
 from .syntax import Function
@@ -52,6 +54,8 @@ def _bind_params(f: FunctionLowering, function: Function, params: list[tuple[int
 
 def plain_kernel(f: FunctionLowering, function: Function, params: list[tuple[int, int]], size: int) -> str:
     _bind_params(f, function, params, "%params")
+    guard = inside.find(function) if f.parallel and not f.module.wants.order else None
+    f.never_taken = guard.branch if guard else None
     f.lower_body("return")
     f.place("return")
     f.do("ret void")
@@ -59,7 +63,15 @@ def plain_kernel(f: FunctionLowering, function: Function, params: list[tuple[int
     arguments = dict.fromkeys(HIDDEN) | {"dyn": str(f.module.layout.dynamic_offset(function))}
     passed = ", ".join(f"{kind} {arguments[name] or '%' + name}" for name, kind in HIDDEN.items())
     call = f"call void {body}({passed}, ptr %params)"
-    threads = _in_order_given(f, call) if f.module.wants.order else _in_rows(call, _loop_metadata(f))
+    loop = _loop_metadata(f)
+    asks = ""
+    if f.module.wants.order:
+        threads = _in_order_given(f, call)
+    elif guard:
+        asks = _asks(f, function, guard, params)
+        threads = _in_rows(_inside(f, function, guard, passed) + _run("%from", "%to", call, loop, "after"))
+    else:
+        threads = _in_rows(_run("0", "%ntid.x", call, loop, "end.x"))
     run = f'@"r.{function.name}"'
     # The body's pointers are not noalias: the inliner would leave scope intrinsics behind, which count as memory
     # accesses without an access group and so undo the parallel mark.
@@ -68,7 +80,7 @@ define internal void {body}({HIDDEN_SIGNATURE}, ptr align 8 %params) alwaysinlin
 entry:
 {f.text()}
 }}
-
+{asks}
 define internal void {run}({_given(size)}, {RUN_ARGUMENTS}) nounwind {{
 entry:
 {launch_fields()}
@@ -84,28 +96,90 @@ done:
 """
 
 
-def _in_rows(call: str, loop: str) -> str:
+def _in_rows(row: str) -> str:
+    """`row` goes on to end.x."""
     return f"""  br label %loop.z
 loop.z:
   %tid.z = phi i32 [ 0, %entry ], [ %next.z, %end.y ]
   br label %loop.y
 loop.y:
   %tid.y = phi i32 [ 0, %loop.z ], [ %next.y, %end.x ]
-  br label %loop.x
-loop.x:
-  %tid.x = phi i32 [ 0, %loop.y ], [ %next.x, %loop.x ]
-  {call}
-  %next.x = add nuw nsw i32 %tid.x, 1
-  %more.x = icmp ult i32 %next.x, %ntid.x
-  br i1 %more.x, label %loop.x, label %end.x{loop}
+{row}
 end.x:
   %next.y = add nuw nsw i32 %tid.y, 1
   %more.y = icmp ult i32 %next.y, %ntid.y
-  br i1 %more.y, label %loop.y, label %end.y
+  br i1 %more.y, label %loop.y, label %end.y{ROWS}
 end.y:
   %next.z = add nuw nsw i32 %tid.z, 1
   %more.z = icmp ult i32 %next.z, %ntid.z
-  br i1 %more.z, label %loop.z, label %done"""
+  br i1 %more.z, label %loop.z, label %done{LAYERS}"""
+
+
+def _run(first: str, end: str, call: str, loop: str, then: str) -> str:
+    """The threads of a row from `first` on."""
+    return f"""  br label %run
+run:
+  br label %loop.x
+loop.x:
+  %tid.x = phi i32 [ {first}, %run ], [ %next.x, %loop.x ]
+  {call}
+  %next.x = add nuw nsw i32 %tid.x, 1
+  %more.x = icmp ult i32 %next.x, {end}
+  br i1 %more.x, label %loop.x, label %{then}{loop}"""
+
+
+def _asks(f: FunctionLowering, function: Function, guard: inside.Guard, params: list[tuple[int, int]]) -> str:
+    """A function that says whether a thread is outside, and its i."""
+    before = FunctionLowering(f.module, replace(function, body=guard.before))
+    _bind_params(before, function, params, "%params")
+    before.lower_body("end")
+    before.place("end")
+    outside = before.v(f"xor i1 {before.read(guard.branch.guard, 'i1')}, {str(guard.branch.negated).lower()}")
+    pair = before.v(f"insertvalue {{ i1, i32 }} poison, i1 {outside}, 0")
+    pair = before.v(f"insertvalue {{ i1, i32 }} {pair}, i32 {before.read(guard.along, 'i32')}, 1")
+    before.do(f"ret {{ i1, i32 }} {pair}")
+    return f"""
+define internal {{ i1, i32 }} @"g.{function.name}"({HIDDEN_SIGNATURE}, ptr align 8 %params) alwaysinline nounwind {{
+entry:
+{before.text()}
+}}
+"""
+
+
+def _inside(f: FunctionLowering, function: Function, guard: inside.Guard, passed: str) -> str:
+    """Runs of threads that are inside, %from .. %to: all of the row, or what asking one by one finds."""
+    asks = f'@"g.{function.name}"'
+
+    def ask(name: str, tid: str) -> str:
+        return f"""  %at.{name} = call {{ i1, i32 }} {asks}({passed.replace("%tid.x", tid)}, ptr %params)
+  %out.{name} = extractvalue {{ i1, i32 }} %at.{name}, 0
+  %i.{name} = extractvalue {{ i1, i32 }} %at.{name}, 1"""
+
+    given = f"ptr {asks}, i32 %begin, i32 %ntid.x, {passed.replace('%tid.x', '0')}, ptr %params"
+    return f"""  br label %ask.ends
+after:
+  %is.last = icmp uge i32 %to, %ntid.x
+  br i1 %is.last, label %end.x, label %outside
+ask.ends:
+  %last.x = sub i32 %ntid.x, 1
+{ask("first", "0")}
+{ask("last", "%last.x")}
+  %wraps = icmp {"s" if guard.is_signed else "u"}gt i32 %i.first, %i.last
+  %out.end = or i1 %out.first, %out.last
+  %is.edge = or i1 %out.end, %wraps
+  br i1 %is.edge, label %outside, label %all.inside
+outside:
+  %begin = phi i32 [ 0, %ask.ends ], [ %to, %after ]
+  %found = call i64 @{f.module.prelude.next_inside()}({given})
+  %found.from = trunc i64 %found to i32
+  %found.up = lshr i64 %found, 32
+  %found.to = trunc i64 %found.up to i32
+  %is.over = icmp eq i64 %found, 0
+  br i1 %is.over, label %end.x, label %all.inside
+all.inside:
+  %from = phi i32 [ 0, %ask.ends ], [ %found.from, %outside ]
+  %to = phi i32 [ %ntid.x, %ask.ends ], [ %found.to, %outside ]
+"""
 
 
 def _in_order_given(f: FunctionLowering, call: str) -> str:

@@ -75,6 +75,7 @@ class FunctionLowering:
         self.chains = Chains()
         self.parallel = False  # accesses may be marked as independent between threads
         self.parallel_generic = False
+        self.never_taken: Instruction | None = None  # a branch of threads that do not come here
 
     # ---- emitting ----
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import arrivals, blocks, clusters, gates, interpolator, mbarriers, meetings, rounds
+from . import arrivals, blocks, clusters, gates, inside, interpolator, mbarriers, meetings, rounds
 from .abi import SERVICES, TOGETHER_BYTES
 
 if TYPE_CHECKING:
@@ -43,6 +43,11 @@ class Prelude:
         """The name of the function that runs blocks of threads that never wait (blocks.py)."""
         self.functions["blocks"] = blocks.text()
         return "blocks"
+
+    def next_inside(self) -> str:
+        """The name of the function that finds the next threads of a row that are inside (inside.py)."""
+        self.functions["inside.next"] = inside.NEXT
+        return "inside.next"
 
     def frame(self, gated: bool) -> str:
         """The name of the function that says where the frame of a resumable thread lies (rounds.py)."""

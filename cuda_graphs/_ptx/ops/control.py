@@ -16,6 +16,8 @@ def branch(f: FunctionLowering, op: Op, operands: tuple) -> None:
     if not isinstance(operands[0], Symbol):
         raise f.fail("the target is not a label")
     target = f.label(operands[0].name, ins.scopes)
+    if ins is f.never_taken:
+        return
     polls = f.gated and ins in f.module.facts[f.frame.function.name].polls
     if ins.guard is None:
         if polls:
