@@ -11,7 +11,7 @@ are not, every thread is asked.
 from dataclasses import dataclass
 
 from .abi import HIDDEN, HIDDEN_SIGNATURE
-from .syntax import Address, Function, Immediate, Instruction, Register, Special, Symbol
+from .syntax import Address, Function, Immediate, Instruction, Label, Register, Special, Symbol
 
 # What may come before: arithmetic on registers. Everything else could be seen to happen twice.
 _PURE = frozenset(
@@ -125,11 +125,12 @@ def _kind_of(source: object, kinds: dict[Register, str]) -> str:
 def _ends(branch: Instruction, after: list) -> bool:
     """Does a thread that takes the branch end there?"""
     target = branch.operands[0]
-    names = [getattr(statement, "name", "") for statement in after]
-    if not isinstance(target, Symbol) or target.name not in names:
+    labels = {(s.scope, s.name): place for place, s in enumerate(after) if isinstance(s, Label)}
+    places = [labels.get((scope, getattr(target, "name", ""))) for scope in reversed(branch.scopes)]
+    place = next((place for place in places if place is not None), None)
+    if place is None:
         return False
-    rest = after[names.index(target.name) :]
-    first = next((statement for statement in rest if isinstance(statement, Instruction)), None)
+    first = next((statement for statement in after[place:] if isinstance(statement, Instruction)), None)
     return first is None or (first.opcode in ("ret", "exit") and first.guard is None)
 
 

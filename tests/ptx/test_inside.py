@@ -102,7 +102,9 @@ def test_what_is_no_interval_of_threads_is_no_guard(other):
 
 
 def test_a_branch_to_what_still_does_something_is_no_guard():
-    assert not is_found(HEADER + KERNEL.format(guard=FOUND, end="st.global.u32 [%out], 2;\n  ret;"))
+    text = HEADER + KERNEL.format(guard=FOUND, end="st.global.u32 [%out], 2;\n  ret;")
+    assert not is_found(text)
+    assert not is_found(text.replace("END:\n", "{ END: ret; }\nEND:\n"))  # of an inner scope
 
 
 def test_where_others_choose_the_order_or_watch_the_guard_stays():
