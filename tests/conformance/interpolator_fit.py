@@ -21,7 +21,7 @@ from cuda_graphs._ptx import interpolator, interpolator_table
 from tests.conformance.test_interpolator import INSTRUCTIONS, ONE, TWO, Unit
 
 RESTS = 1 << 17
-FORCE = 3  # how far from the least squares fit c1 and c2 may be
+REACH = 3  # how far from the least squares fit c1 and c2 may be
 HEAD = f'''# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 """The parabolas of a GPU's special function unit: c0 c1 c2 for every part of a function's domain (interpolator.py).
@@ -67,9 +67,9 @@ def fit(part: Part) -> tuple[int, int, int, int]:
     model = np.stack([np.ones(len(curve)), part.rest, curve], 1)
     near = np.linalg.lstsq(model, (part.low + part.high) / 2, rcond=None)[0]
     best = (0, -1, 0, 0)
-    for second in range(round(near[2]) - FORCE, round(near[2]) + FORCE + 1):
+    for second in range(round(near[2]) - REACH, round(near[2]) + REACH + 1):
         low, high = part.low - second * curve, part.high - second * curve
-        for first in range(round(near[1]) - FORCE, round(near[1]) + FORCE + 1):
+        for first in range(round(near[1]) - REACH, round(near[1]) + REACH + 1):
             least = int((low - first * part.rest).max())
             greatest = int((high - first * part.rest).min()) - 1
             if greatest - least > best[1] - best[0]:

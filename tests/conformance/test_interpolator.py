@@ -150,3 +150,13 @@ def test_approximate_instructions_give_the_bits_of_an_h200(device, unit, recorde
         words = ", ".join(f"{int(word[:: len(found) // FEW][at]):#x}" for word in values)
         assert (few == truth).all(), f"{name}, {words}: {int(few[at]):#x}, on an H200 {int(truth[at]):#x}"
         assert (digest(found) == recorded[name]).all(), f"{name}: differs elsewhere"
+
+
+@pytest.mark.nightly
+def test_the_table_is_what_results_allow(session_device):
+    """On a GPU: its unit is that of the table. On the host driver: the table is read as it was found."""
+    from cuda_graphs._ptx import interpolator_table
+    from tests.conformance import interpolator_fit
+
+    found = interpolator_fit.found_on(interpolator_fit.Machine())
+    assert found == {name: interpolator_table.rows(name) for name in interpolator_table.TABLES}
