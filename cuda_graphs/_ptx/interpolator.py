@@ -22,11 +22,13 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 from functools import cache
+from typing import cast
 
 from . import interpolator_table
 
 INFINITY = 0x7F800000
-NAN = 0x7FFFFFFF
+INFINITY_64 = 0x7FF00000  # the upper word of a double
+NAN = 0x7FFFFFFF  # the one that the unit gives; of a double, its upper word
 SIGN = -(1 << 31)
 HIDDEN = 1 << 23
 FRACTION = HIDDEN - 1
@@ -34,6 +36,8 @@ POWER = INFINITY
 REST = (1 << 17) - 1
 TRUNCATE = -(1 << 29)  # the digits of a double that a float has
 UNLIKELY = "!prof !8"
+# Floats as words, like those above.
+OF_1, OF_126, OF_192, OF_2_TO_126 = 0x3F800000, 0x42FC0000, 0x43400000, 0x7E800000
 ONE_TURN = 0.15915493667125702  # the float nearest to 1 / 2 pi
 
 
@@ -78,7 +82,16 @@ main:
 """
 
 
+Row = tuple[int, int, int]  # c0 c1 c2
 ROW = struct.Struct("<qii")
+
+
+@cache
+def rows(table: str) -> list[Row]:
+    found = [
+        tuple(int(number) for number in row.split()) for row in interpolator_table.TABLES[table].split(",")
+    ]
+    return cast("list[Row]", found)
 
 
 def _high(place: int) -> int:
@@ -99,7 +112,7 @@ def _places() -> dict[str, int]:
     places, end = {"high": 0, "low": 1 << 12}, (1 << 12) + (1 << 8)
     for name in interpolator_table.TABLES:
         places[name] = end
-        end += ROW.size * len(interpolator_table.rows(name))
+        end += ROW.size * len(rows(name))
     return places
 
 
@@ -109,8 +122,8 @@ def _constant() -> str:
     in the code model that is used here it would make an address of every place in it, again and again."""
     high = struct.pack("<2048H", *(_high(place) for place in range(1 << 11)))
     low = bytes(_low(place >> 4, place & 15) for place in range(1 << 8))
-    rows = [ROW.pack(*row) for name in interpolator_table.TABLES for row in interpolator_table.rows(name)]
-    data = b"".join([high, low, *rows])
+    packed = [ROW.pack(*row) for name in interpolator_table.TABLES for row in rows(name)]
+    data = b"".join([high, low, *packed])
     text = "".join(f"\\{byte:02X}" for byte in data)
     return f"""
 @interpolator = internal constant [{len(data)} x i8] c"{text}", align 16
@@ -126,16 +139,16 @@ define internal ptr @interpolator.base() alwaysinline nounwind {{
 def _at(name: str) -> str:
     """The value at a place of a row, in the unit of the table. The square is the sum of the products bit i * bit j of a
     weight of 2^19 and more, in units of 2^19; bits 0 and 1 have none."""
-    rows = _places()[name]
+    first = _places()[name]
     return f"""
 define internal i64 @interpolator.{name}.at(i32 %part, i32 %rest) alwaysinline nounwind {{
   %base = call ptr @interpolator.base()
   %row.32 = shl i32 %part, 4
   %row = zext i32 %row.32 to i64
   %row.at = getelementptr i8, ptr %base, i64 %row
-  %start.at = getelementptr i8, ptr %row.at, i64 {rows}
-  %first.at = getelementptr i8, ptr %row.at, i64 {rows + 8}
-  %second.at = getelementptr i8, ptr %row.at, i64 {rows + 12}
+  %start.at = getelementptr i8, ptr %row.at, i64 {first}
+  %first.at = getelementptr i8, ptr %row.at, i64 {first + 8}
+  %second.at = getelementptr i8, ptr %row.at, i64 {first + 12}
   %start = load i64, ptr %start.at, !invariant.load !0
   %first.32 = load i32, ptr %first.at, !invariant.load !0
   %second.32 = load i32, ptr %second.at, !invariant.load !0
@@ -177,8 +190,11 @@ def _if_small(then: float, otherwise: float, name: str) -> str:
 """
 
 
+_SCALE_UP = _if_small(2.0**24, 1.0, "there") + "  %scaled = fmul float %x, %there\n"
+
+
 def _scale_of_rcp(name: str) -> str:
-    return f"""{_if_small(2.0**24, 1.0, "up." + name)}  %large.{name} = icmp ugt i32 %size.up.{name}, {0x7E800000}
+    return f"""{_if_small(2.0**24, 1.0, "up." + name)}  %large.{name} = icmp ugt i32 %size.up.{name}, {OF_2_TO_126}
   %{name} = select i1 %large.{name}, float 0.25, float %up.{name}
 """
 
@@ -216,6 +232,11 @@ _RCP = Unary(
 )
 
 
+_IS_POSITIVE = f"""  %above = sub i32 %word.x, {HIDDEN}
+  %usual = icmp ult i32 %above, {254 << 23}
+"""
+
+
 def _root(name: str, bits: str, of_zero: int, of_infinity: int, back: float) -> Unary:
     """The table has 64 parts of [2, 4), where the exponent's field is even, and then 64 of [1, 2)."""
     return Unary(
@@ -241,14 +262,10 @@ def _root(name: str, bits: str, of_zero: int, of_infinity: int, back: float) -> 
   %is.zero = icmp ult i32 %size, {HIDDEN}
   %rare = select i1 %is.zero, i32 %of.zero, i32 %or.nan
 """,
-        scaled=_if_small(2.0**24, 1.0, "there") + "  %scaled = fmul float %x, %there\n",
+        scaled=_SCALE_UP,
         undone=_if_small(back, 1.0, "back") + "  %undone = fmul float %float, %back\n",
     )
 
-
-_IS_POSITIVE = f"""  %above = sub i32 %word.x, {HIDDEN}
-  %usual = icmp ult i32 %above, {254 << 23}
-"""
 
 # A power of 4 has the exact root.
 _RSQRT = _root(
@@ -283,10 +300,10 @@ _SQRT = _root(
 _EX2 = Unary(
     "ex2",
     usual=f"""  %size.x = and i32 %word.x, {NAN}
-  %usual = icmp ult i32 %size.x, {0x42FC0000}
+  %usual = icmp ult i32 %size.x, {OF_126}
 """,
     body=f"""  %size = and i32 %word, {NAN}
-  %near.bits = call i32 @llvm.umin.i32(i32 %size, i32 {0x43400000})
+  %near.bits = call i32 @llvm.umin.i32(i32 %size, i32 {OF_192})
   %near = bitcast i32 %near.bits to float
   %shifted = fmul float %near, {float(HIDDEN)}
   %fixed = fptosi float %shifted to i32
@@ -359,7 +376,7 @@ _RCP_OF_DOUBLE = _of_double(
     rare=f"""  %is.tiny = icmp slt i32 %bits, {1 << 20}
   %or.zero = select i1 %is.tiny, i32 0, i32 %bits
   %is.of.zero = icmp eq i32 %power, 0
-  %or.infinity = select i1 %is.of.zero, i32 {0x7FF00000}, i32 %or.zero
+  %or.infinity = select i1 %is.of.zero, i32 {INFINITY_64}, i32 %or.zero
   %rare = or i32 %or.infinity, %sign
 """,
 )
@@ -382,11 +399,11 @@ _RSQRT_OF_DOUBLE = _of_double(
   %down.bits = shl i32 %down, 20
   %bits = add i32 %digits, %down.bits
 """,
-    rare=f"""  %is.infinity = icmp eq i32 %size, {0x7FF00000}
+    rare=f"""  %is.infinity = icmp eq i32 %size, {INFINITY_64}
   %or.zero = select i1 %is.infinity, i32 0, i32 %bits
   %is.negative = icmp slt i32 %word, 0
   %or.nan = select i1 %is.negative, i32 {NAN}, i32 %or.zero
-  %of.zero = or i32 %sign, {0x7FF00000}
+  %of.zero = or i32 %sign, {INFINITY_64}
   %is.zero = icmp eq i32 %power, 0
   %rare = select i1 %is.zero, i32 %of.zero, i32 %or.nan
 """,
@@ -427,7 +444,7 @@ _LG2 = Unary(
 {_truncated("%magnitude", -36)}  %mask.32 = trunc i64 %mask to i32
   %sign.out = and i32 %mask.32, {SIGN}
   %signed = or i32 %result.bits, %sign.out
-  %is.1 = icmp eq i32 %word, {0x3F800000}
+  %is.1 = icmp eq i32 %word, {OF_1}
   %bits = select i1 %is.1, i32 0, i32 %signed
 """,
     rare=f"""  %is.infinity = icmp eq i32 %word, {INFINITY}
@@ -438,13 +455,9 @@ _LG2 = Unary(
   %is.zero = icmp ult i32 %size, {HIDDEN}
   %rare = select i1 %is.zero, i32 {INFINITY - (1 << 31)}, i32 %or.nan
 """,
-    scaled=_if_small(2.0**24, 1.0, "there") + "  %scaled = fmul float %x, %there\n",
+    scaled=_SCALE_UP,
     undone=_if_small(24.0, 0.0, "back") + "  %undone = fsub float %float, %back\n",
 )
-
-_IS_FINITE = f"""  %size.x = and i32 %word.x, {NAN}
-  %usual = icmp ult i32 %size.x, {INFINITY}
-"""
 
 
 def _of_turns(ahead: int) -> Unary:
@@ -452,7 +465,9 @@ def _of_turns(ahead: int) -> Unary:
     are complemented in odd ones. `ahead`: quarters to add. In units of 2^-37."""
     return Unary(
         "sin",
-        usual=_IS_FINITE,
+        usual=f"""  %size.x = and i32 %word.x, {NAN}
+  %usual = icmp ult i32 %size.x, {INFINITY}
+""",
         body=f"""  %size = and i32 %word, {NAN}
   %sign = and i32 %word, {SIGN}
   %finite.bits = select i1 %usual, i32 %size, i32 0
@@ -488,7 +503,7 @@ def _of_turns(ahead: int) -> Unary:
 # Octaves have parts of different lengths: (part that the octave starts with, digits of the fraction that do not count).
 # Below, the result is the argument, above it is 1. In units of 2^-39.
 OCTAVES = ((0, 6), (1, 6), (2, 6), (3, 5), (5, 5), (7, 4), (11, 4), (15, 4), (19, 3), (27, 2), (43, 3))
-FIRST_OCTAVE = 119
+FIRST_OCTAVE = 119  # its exponent's field: the octave of 2^-8
 _PAIRS = ", ".join(f"{{ i32, i32 }} {{ i32 {part}, i32 {drop} }}" for part, drop in OCTAVES)
 _OCTAVES_TEXT = f"@interpolator.octaves = internal constant [{len(OCTAVES)} x {{ i32, i32 }}] [{_PAIRS}]"
 
@@ -515,7 +530,7 @@ _TANH = Unary(
 {_truncated("%sum", -39)}  %bits = or i32 %result.bits, %sign
 """,
     rare=f"""  %is.low = icmp ult i32 %size, {FIRST_OCTAVE << 23}
-  %one = or i32 %sign, {0x3F800000}
+  %one = or i32 %sign, {OF_1}
   %or.itself = select i1 %is.low, i32 %word, i32 %one
   %is.nan = icmp ugt i32 %size, {INFINITY}
   %rare = select i1 %is.nan, i32 {NAN}, i32 %or.itself

@@ -5,8 +5,6 @@
 Found by `python -m tests.conformance.interpolator_fit --write` from what an H200 gives for all arguments.
 """
 
-from typing import cast
-
 TABLES = {
     "rcp": """
 1099511631822 -65534 2026, 1090988314574 -64522 1978, 1082596102094 -63533 1932, 1074331996110 -62567 1890,
@@ -181,8 +179,3 @@ TABLES = {
 549753323520 20 -32, 549754896384 8 -16, 549755420672 4 -8
 """,
 }
-
-
-def rows(name: str) -> list[tuple[int, int, int]]:
-    found = [tuple(int(number) for number in row.split()) for row in TABLES[name].split(",")]
-    return cast("list[tuple[int, int, int]]", found)

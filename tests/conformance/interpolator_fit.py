@@ -29,17 +29,8 @@ HEAD = f'''# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 Found by `python -m {__spec__.name} --write` from what an H200 gives for all arguments.
 """
 
-from typing import cast
-
 TABLES = {{
 '''
-TAIL = """}
-
-
-def rows(name: str) -> list[tuple[int, int, int]]:
-    found = [tuple(int(number) for number in row.split()) for row in TABLES[name].split(",")]
-    return cast("list[tuple[int, int, int]]", found)
-"""
 
 
 @dataclass(frozen=True)
@@ -49,6 +40,9 @@ class Part:
     rest: np.ndarray
     low: np.ndarray
     high: np.ndarray
+
+    def but_first(self) -> "Part":
+        return Part(self.rest[1:], self.low[1:], self.high[1:])
 
 
 def square(rest: np.ndarray) -> np.ndarray:
@@ -114,10 +108,8 @@ def with_fixed_digits(
         for part in range(parts):
             found = machine(f"{name}.approx.ftz.f32", first + part * len(rest) + rest)
             low = units(found, digits) << drop
-            keep = (
-                slice(1, None) if name == "rsqrt" and first == ONE and part == 0 else slice(None)
-            )  # 1 is exact
-            yield Part((rest * (RESTS // len(rest)))[keep], low[keep], (low + (1 << drop))[keep])
+            whole = Part(rest * (RESTS // len(rest)), low, low + (1 << drop))
+            yield whole.but_first() if (name, first, part) == ("rsqrt", ONE, 0) else whole  # 1 is exact
 
 
 def truncated(rest: np.ndarray, value: np.ndarray, power: int, least: int) -> Part:
@@ -131,7 +123,7 @@ def logarithm(machine: Machine) -> Iterator[Part]:
     rest = np.arange(RESTS)
     for part in range(64):
         found = truncated(rest, machine("lg2.approx.ftz.f32", ONE + part * RESTS + rest), 38, 4)
-        yield Part(rest[1:], found.low[1:], found.high[1:]) if part == 0 else found  # 1 is exact
+        yield found.but_first() if part == 0 else found  # 1 is exact
 
 
 def sine(machine: Machine) -> Iterator[Part]:
@@ -178,12 +170,12 @@ def text(tables: dict[str, list[tuple[int, int, int]]]) -> str:
                 line = ""
             line += words
         found += line + '\n""",\n'
-    return found + TAIL
+    return found + "}\n"
 
 
 def main() -> int:
     tables = found_on(Machine())
-    differing = [name for name, rows in tables.items() if rows != interpolator_table.rows(name)]
+    differing = [name for name, rows in tables.items() if rows != interpolator.rows(name)]
     print(
         f"{sum(map(len, tables.values()))} parabolas of {len(tables)} functions; other than the table's: {differing}"
     )

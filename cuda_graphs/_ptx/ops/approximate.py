@@ -33,7 +33,7 @@ def approximate(f: FunctionLowering, op: Op, kind: Type, value: str) -> str:
     if kind.bits == 16:  # the unit gives fewer digits of the same
         wide, _ = widen(f, value, kind)
         result = unit(f, op.name, wide)
-        if kind.name == "f16":
+        if kind.name == "f16":  # cutting digits off would leave a number
             is_large = f.v(f"fcmp oge float {result}, 65536.0")
             result = f.v(f"select i1 {is_large}, float 0x7FF0000000000000, float {result}")
         return narrow(f, result, kind, "rz")
@@ -46,7 +46,7 @@ def quotient(f: FunctionLowering, op: Op, kind: Type, x: str, y: str) -> str:
     if kind.bits == 64:
         raise f.fail("there is no approximate quotient of f64")
     if "ftz" in op:
-        x, y = flush(f, x, "float"), flush(f, y, "float")
+        x = flush(f, x, "float")  # rcp takes y so
     size = f.call("float", "llvm.fabs.f32", ("float", y))
     scale = "1.0"
     if "ftz" not in op:
