@@ -3,7 +3,7 @@
 """The guard of a kernel, `if (i >= n) return`, and which threads of a row are inside.
 
 Those need no condition, so that their vectors need no masks, and the others do nothing. (On an AMD EPYC, Zen 3, masks
-cost saxpy a factor of 2.3 to 3.3 while its arrays are in caches.) i is `tid.x` and what is the same in a row, the limits
+cost saxpy a factor of 2.3 to 3.3 while its arrays are in caches.) i is `tid.x` and what is the same in a row, limits
 are the same, and what is inside is an interval: with the first and the last thread all are in it, if i does not wrap
 between them. Where they are not, every thread is asked.
 """
