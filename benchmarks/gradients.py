@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 from operator import methodcaller
 from pathlib import Path
 from typing import Any
@@ -21,37 +22,39 @@ from typing import Any
 from contestants import machine
 from gradient_contestant import GradientContestant
 from gradient_problems import ROWS
-from kernels import Reasons, interpreters, take_turns, those_who_come
-from timing import Figures, show, warm_up, write
+from kernels import Reasons, interpreters, take_turns, those_who_come, with_absent
+from statistic import Figures, cell, ratio_cell, ratios, values, verdict
+from timing import show, warm_up, write
 
 import cuda_graphs as cg
 
 OURS, PEER = "cuda_graphs", "Quadrants"
 CONTESTANTS = {OURS: "gradients_with_cuda_graphs", PEER: "gradients_with_quadrants"}
-# What is compared with bars: medians, or the best turns on a machine that has other work.
-SHOWN = {"cuda": "figures", "host": "least"}
 
 
-def bars(driver: str, figures: Figures) -> dict[str, float]:
-    """Row -> microseconds that cuda_graphs is to reach, in itself or beside Quadrants in this run."""
-    found = {}
-    for row, values in figures.items():
-        theirs, wanted = values.get(PEER), ROWS[row]
-        if driver in wanted.bars:
-            found[row] = wanted.bars[driver]
-        elif driver in wanted.ratio and theirs is not None:
-            found[row] = wanted.ratio[driver] * theirs
-    return found
+def bars(driver: str, rows: Iterable[str]) -> dict[str, float]:
+    """Row -> microseconds that cuda_graphs is to reach."""
+    return {row: ROWS[row].bars[driver] for row in rows if driver in ROWS[row].bars}
+
+
+def ratio_bars(driver: str, rows: Iterable[str]) -> dict[str, float]:
+    """Row -> part of the time of Quadrants, in the same run, that cuda_graphs is to reach."""
+    return {row: ROWS[row].ratio[driver] for row in rows if driver in ROWS[row].ratio}
 
 
 def verdicts(document: dict[str, Any]) -> list[str]:
     """A line for each bar."""
-    lines = []
-    for row, bar in document["bars"].items():
-        found = document[document["shown"]][row][OURS]
-        said = "absent" if found is None else f"{found:.2f}, {'met' if found <= bar else 'MISSED'}"
-        lines.append(f"bar: {row}: <= {bar:.4g}: {said}")
-    return lines
+    figures: Figures = document["figures"]
+    absolute = [
+        f"bar: {row}: <= {bar:.4g}: {cell(figures[row][OURS])}, {verdict(values(figures[row][OURS]), bar)}"
+        for row, bar in document["bars"].items()
+    ]
+    relative = [
+        f"bar: {row}: <= {bar:.4g} of {PEER}: {ratio_cell(found)}, {verdict(found, bar)}"
+        for row, bar in document["ratio_bars"].items()
+        for found in [ratios(figures[row].get(OURS), figures[row].get(PEER))]
+    ]
+    return absolute + relative
 
 
 def take(options: argparse.Namespace) -> dict[str, Any]:
@@ -65,24 +68,21 @@ def take(options: argparse.Namespace) -> dict[str, Any]:
     reasons: Reasons = {}
     there = those_who_come(columns, reasons)
     warm_up()
-    medians: Figures = {}
-    least: Figures = {}
+    figures: Figures = {}
     stacks: dict[str, dict[str, int | None]] = {}
     for row in (row for row in ROWS if any(part in row for part in options.only.split(","))):
         ready = methodcaller("take", row)
-        medians[row], least[row] = take_turns(row, there, list(there), ready, options.rounds, reasons)
-        stacks[row] = {name: each.stacks(row) for name, each in there.items() if medians[row][name]}
+        figures[row] = take_turns(row, there, list(there), ready, options.rounds, reasons)
+        stacks[row] = {name: each.stacks(row) for name, each in there.items() if figures[row][name]}
     for contestant in columns.values():
         contestant.end()
     for what, reason in reasons.items():
         print(f"absent: {what}: {reason}")
-    shown = SHOWN[options.driver]
     return {
         "machine": machine(),
-        "figures": medians,
-        "least": least,
-        "shown": shown,
-        "bars": bars(options.driver, {"figures": medians, "least": least}[shown]),
+        "figures": with_absent(figures, columns),
+        "bars": bars(options.driver, figures),
+        "ratio_bars": ratio_bars(options.driver, figures),
         "stacks": stacks,
         "absent": reasons,
     }
@@ -97,7 +97,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     document = take(options)
-    show(f"Gradients, {document['machine']}, {document['shown']}", document[document["shown"]])
+    show(f"Gradients, {document['machine']}", document["figures"])
     for row, bytes_ in document["stacks"].items():
         print(f"stacks: {row}: {bytes_.get(OURS)} bytes")
     print(*verdicts(document), sep="\n")

@@ -19,7 +19,8 @@ from functools import partial
 from pathlib import Path
 
 from contestants import Inside, Ours, Rig, core_or_none, machine
-from timing import Figures, measure, per_call, show, warm_up, write
+from statistic import Figures, Record, record
+from timing import measure, per_call, show, warm_up, write
 
 import cuda_graphs as cg
 
@@ -155,13 +156,13 @@ def set_named(ours: Ours, n: int) -> Callable[[], float]:
     return per_call(lambda: graph.set(amount=next(values)), 100)
 
 
-def raw_figures(library: str) -> dict[str, float]:
-    """Row -> microseconds, from the C++ program on the same driver library."""
+def raw_figures(library: str) -> dict[str, Record | None]:
+    """Times the C++ program on the same driver library; the median of a process is one turn."""
     program = Path(__file__).parent / "raw" / "run.py"
     output = subprocess.run(
         [sys.executable, program, library], check=True, capture_output=True, text=True
     ).stdout
-    return json.loads(output)
+    return {row: record(medians) for row, medians in json.loads(output).items()}
 
 
 def main() -> None:

@@ -25,8 +25,9 @@ from contestants import machine
 from graph_calls import raw_figures
 from graph_contestant import GraphContestant
 from graph_problems import CALL, CONDITIONAL, ITERATION, LOOP, OURS, RESIDENT, ROWS, SYNC
-from kernels import Reasons, interpreters, take_turns, those_who_come
-from timing import Figures, show, warm_up, write
+from kernels import Reasons, interpreters, take_turns, those_who_come, with_absent
+from statistic import Figures, Record, cell, number, values, verdict
+from timing import show, warm_up, write
 
 import cuda_graphs as cg
 
@@ -53,29 +54,24 @@ RAW = {
     }
     for n in (10, 100)
 } | {"loop of 2 tasks, an iteration": {"C, graph": "while node, one iteration of 2 tasks of 1024 floats"}}
-# What is drawn and compared with bars: medians, or the best turns on a machine that has other work.
-SHOWN = {"cuda": "figures", "host": "least"}
 
 RAW_COLUMNS = ("C, graph", "C, bare kernels")
 
 
-def runs(
-    rows: list[str], there: dict[str, GraphContestant], rounds: int, reasons: Reasons
-) -> tuple[Figures, Figures]:
-    """(medians, least) of all rounds."""
-    medians: Figures = {}
-    least: Figures = {}
+def runs(rows: list[str], there: dict[str, GraphContestant], rounds: int, reasons: Reasons) -> Figures:
+    """Times every contestant in every row that it is able to do."""
+    figures: Figures = {}
     for row in rows:
         able = [name for name in there if ROWS[row].way in CONTESTANTS[name][2]]
-        medians[row], least[row] = take_turns(row, there, able, methodcaller("take", row), rounds, reasons)
-    return medians, least
+        figures[row] = take_turns(row, there, able, methodcaller("take", row), rounds, reasons)
+    return figures
 
 
-def add_raw(figures: Figures, raw: dict[str, float]) -> None:
-    """Columns of the C++ program."""
-    for row, values in figures.items():
+def add_raw(figures: Figures, raw: dict[str, Record | None]) -> None:
+    """Adds the columns of the C++ program."""
+    for row, found in figures.items():
         for column in RAW_COLUMNS:
-            values[column] = raw.get(RAW.get(row, {}).get(column, ""))
+            found[column] = raw.get(RAW.get(row, {}).get(column, ""))
 
 
 def bars(driver: str, rows: list[str]) -> dict[str, dict[str, float]]:
@@ -88,9 +84,8 @@ def verdicts(document: dict[str, Any]) -> list[str]:
     lines = []
     for row, wanted in document["bars"].items():
         for name, bar in wanted.items():
-            found = document[document["shown"]][row].get(name)
-            said = "absent" if found is None else f"{found:.2f}, {'met' if found <= bar else 'MISSED'}"
-            lines.append(f"bar: {row}, {name}: <= {bar:g}: {said}")
+            found = document["figures"][row].get(name)
+            lines.append(f"bar: {row}, {name}: <= {bar:g}: {cell(found)}, {verdict(values(found), bar)}")
     return lines
 
 
@@ -108,40 +103,45 @@ COLOURS = {
 }
 
 
+def draw_row(axes: Any, there: dict[str, Record]) -> None:
+    """Bars are medians; a dot is the best turn, a thin line goes from quartile to quartile."""
+    names = list(there)[::-1]
+    medians = [there[name]["median"] for name in names]
+    axes.barh(names, medians, color=[COLOURS[name] for name in names], height=0.7)
+    for at, name in enumerate(names):
+        best, quartiles = there[name]["best"], there[name]["quartiles"]
+        if best is not None:
+            axes.plot([best], [at], "o", color="black", markersize=2)
+        if quartiles is not None:
+            axes.plot(quartiles, [at, at], "-", color="black", linewidth=0.7)
+        axes.text(medians[at], at, f"  {number(medians[at])}", va="center", fontsize=6.5)
+    drawn = [each for name in names for each in values(there[name]).values() if each is not None]
+    axes.set_xscale("log")
+    axes.set_xlim(min(drawn) / 3, max(drawn) * 6)
+
+
 def draw(document: dict[str, Any], path: Path) -> None:
     """A panel a row, a bar a contestant; a dashed line is what cuda_graphs has to reach."""
     from matplotlib import rcParams
     from matplotlib.figure import Figure
 
     rcParams.update({"svg.hashsalt": "graph_kernels", "svg.fonttype": "none"})
-    figures = document[document["shown"]]
+    figures = document["figures"]
     columns = 3
     lines = math.ceil(len(figures) / columns)
     figure = Figure(figsize=(4.6 * columns, 1.75 * lines + 0.4), layout="constrained")
     figure.suptitle(document["machine"], fontsize=8, color="0.4")
     panels = figure.subplots(lines, columns, squeeze=False).flat
-    for (row, values), axes in zip(figures.items(), panels):
-        there = {name: value for name, value in values.items() if value is not None}
-        names = list(there)[::-1]
-        axes.barh(names, [there[name] for name in names], color=[COLOURS[name] for name in names], height=0.7)
-        for at, name in enumerate(names):
-            axes.text(
-                there[name],
-                at,
-                f" {there[name]:{'.0f' if there[name] >= 100 else '.2f'}}",
-                va="center",
-                fontsize=6.5,
-            )
+    for (row, found), axes in zip(figures.items(), panels):
+        draw_row(axes, {name: one for name, one in found.items() if one is not None})
         for name, bar in document["bars"].get(row, {}).items():
             axes.axvline(bar, color=COLOURS[name], linestyle="--", linewidth=0.9)
-        axes.set_xscale("log")
-        axes.set_xlim(min(there.values()) / 3, max(there.values()) * 6)
         axes.minorticks_off()
         axes.tick_params(labelsize=6.5)
         axes.set_title(row, fontsize=8.5)
     for axes in panels:
         axes.set_visible(False)
-    figure.supxlabel("microseconds", fontsize=8)
+    figure.supxlabel("microseconds: bars are medians, dots best turns, lines quartiles", fontsize=8)
     figure.savefig(path, metadata={"Date": None})
 
 
@@ -159,20 +159,16 @@ def take(options: argparse.Namespace) -> dict[str, Any]:
     reasons: Reasons = {}
     there = those_who_come(columns, reasons)
     warm_up()
-    medians, least = runs(chosen, there, options.rounds, reasons)
+    figures = with_absent(runs(chosen, there, options.rounds, reasons), columns)
     for contestant in columns.values():
         contestant.end()
     if not options.peers:
-        raw = raw_figures(cg.driver_info().path)
-        add_raw(medians, raw)
-        add_raw(least, raw)
+        add_raw(figures, raw_figures(cg.driver_info().path))
     for what, reason in reasons.items():
         print(f"absent: {what}: {reason}")
     return {
         "machine": machine(),
-        "figures": medians,
-        "least": least,
-        "shown": SHOWN[options.driver],
+        "figures": figures,
         "bars": bars(options.driver, chosen),
         "absent": reasons,
     }
@@ -197,7 +193,6 @@ def main() -> None:
     options = parser.parse_args()
     document = json.loads(options.taken.read_text()) if options.taken else take(options)
     show(document["machine"], document["figures"])
-    show("the least of all rounds", document["least"])
     print("\n".join(verdicts(document)))
     if not options.taken:
         write(options.json, document)

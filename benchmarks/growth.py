@@ -20,7 +20,8 @@ from tempfile import gettempdir
 from typing import Any
 
 from contestants import Ours, Rig, core_or_none, machine
-from timing import Figures, measure, per_call, warm_up, write
+from statistic import STATISTICS, Figures, cell, value
+from timing import measure, per_call, warm_up, write
 
 import cuda_graphs as cg
 
@@ -99,7 +100,7 @@ WHAT: dict[str, Callable[[Rig, int], Callable[[], float] | None]] = {
 
 
 def take(most: int, rounds: int) -> dict[str, Figures]:
-    """what -> nodes -> contestant -> microseconds"""
+    """what -> nodes -> contestant -> Record of microseconds"""
     ours, core = Ours(), core_or_none()
     document: dict[str, Figures] = {}
     warm_up()
@@ -109,18 +110,18 @@ def take(most: int, rounds: int) -> dict[str, Figures]:
             contestants = {"cuda_graphs": make(ours, n), "cuda.core": core and make(core, n)}
             figures[str(n)] = measure(contestants, max(3, min(rounds, 30_000 // n)))
             cells = [
-                f"{name}: {'absent' if us is None else f'{us:.2f}'}" for name, us in figures[str(n)].items()
+                f"{name}: {'absent' if one is None else cell(one)}" for name, one in figures[str(n)].items()
             ]
             print(f"{what}, {n} nodes   {'   '.join(cells)}", flush=True)
     return document
 
 
 def exponent(figures: Figures, name: str) -> float:
-    """The slope of a line through the logarithms, by least squares."""
+    """The slope of a line through the logarithms of the medians, by least squares."""
     points = [
-        (math.log(int(n)), math.log(value))
+        (math.log(int(n)), math.log(median))
         for n, each in figures.items()
-        if int(n) >= 1000 and (value := each[name]) is not None
+        if int(n) >= 1000 and (median := value(each[name])) is not None
     ]
     if len(points) < 2:
         return math.nan
@@ -131,12 +132,12 @@ def exponent(figures: Figures, name: str) -> float:
 def names_of(growth: dict[str, Figures]) -> list[str]:
     """The contestants that were there."""
     first = next(iter(next(iter(growth.values())).values()))
-    return [name for name, value in first.items() if value is not None]
+    return [name for name, one in first.items() if one is not None]
 
 
 def draw(document: dict[str, Any], path: Path) -> None:
     """A panel for each thing measured, both axes logarithmic; what is linear in the number of nodes runs along the
-    dotted lines."""
+    dotted lines. Lines are medians; crosses are best turns, and bands go from quartile to quartile, where recorded."""
     from matplotlib import rcParams
     from matplotlib.figure import Figure
 
@@ -149,11 +150,18 @@ def draw(document: dict[str, Any], path: Path) -> None:
     for axes, (what, figures) in zip(figure.subplots(1, len(growth)), growth.items()):
         sizes = [int(n) for n in figures]
         for name, colour in zip(names_of(growth), ("tab:blue", "tab:orange")):
-            values = [each[name] for each in figures.values()]
-            if None in values:  # it has no such thing
+            records = [each[name] for each in figures.values()]
+            if None in records:  # the contestant has no such operation
                 continue
             label = f"{name}: nodes^{exponent(figures, name):.2f}"
-            axes.loglog(sizes, values, "o-", markersize=3, linewidth=1.2, color=colour, label=label)
+            medians, best = ([value(one, statistic) for one in records] for statistic in STATISTICS)
+            axes.loglog(sizes, medians, "o-", markersize=3, linewidth=1.2, color=colour, label=label)
+            if None not in best:
+                axes.loglog(sizes, best, "x", markersize=3, color=colour)
+            if all(one["quartiles"] for one in records):
+                axes.fill_between(
+                    sizes, *zip(*(one["quartiles"] for one in records)), color=colour, alpha=0.25
+                )
         low = 10 ** math.floor(math.log10(axes.get_ylim()[0]))
         for power in range(-6, 9):
             axes.loglog(sizes, [10.0**power * n for n in sizes], ":", color="0.8", linewidth=0.8, zorder=0)

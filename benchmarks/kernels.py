@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import statistics
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
@@ -28,7 +27,8 @@ from contestant import Absent, Contestant
 from contestants import machine
 from peers import with_numpy
 from problems import FIRST, PROBLEMS, TASKS, Problem
-from timing import Figures, measure, show, warm_up, write
+from statistic import Figures, Record, record
+from timing import measure, show, warm_up, write
 
 import cuda_graphs as cg
 
@@ -54,7 +54,7 @@ CACHES = (
     "TRITON_CACHE_DIR",
     "CUPY_CACHE_DIR",
 )
-SLOW, ENOUGH = 150_000.0, 3  # microseconds of a turn of which so many are enough
+SLOW, ENOUGH = 150_000.0, 3  # microseconds of a slow turn, and how many slow turns are enough
 FIRST_CALLS = 3  # processes for each figure of a first call
 
 NO_COMPILERS = ("NumPy", "PyTorch")  # whose first call compiles nothing
@@ -71,19 +71,16 @@ def reference(problem: Problem) -> np.ndarray:
     return given[problem.result]
 
 
-def runs(
-    rows: list[str], there: dict[str, Contestant], rounds: int, reasons: Reasons
-) -> tuple[Figures, Figures]:
-    """(medians, least) of all rounds."""
-    medians: Figures = {}
-    least: Figures = {}
+def runs(rows: list[str], there: dict[str, Contestant], rounds: int, reasons: Reasons) -> Figures:
+    """Times every contestant in every row."""
+    figures: Figures = {}
     with tempfile.TemporaryDirectory() as folder:
         for row in rows:
             wanted = Path(folder, "wanted.npy")
             np.save(wanted, reference(PROBLEMS[row]))
             ready = methodcaller("ready", row, wanted)
-            medians[row], least[row] = take_turns(row, there, list(there), ready, rounds, reasons)
-    return medians, least
+            figures[row] = take_turns(row, there, list(there), ready, rounds, reasons)
+    return figures
 
 
 def take_turns(
@@ -93,52 +90,48 @@ def take_turns(
     ready: Callable[[Any], None],
     rounds: int,
     reasons: Reasons,
-) -> tuple[dict[str, float | None], dict[str, float | None]]:
-    """(medians, least) of all rounds of a row. `ready` has a contestant that is able to do it prepare for it."""
-    samples: dict[str, list[float]] = {}
+) -> dict[str, Record | None]:
+    """Times the contestants of `able` in a row; `ready` prepares one of them. Notes why one is absent in `reasons`."""
     turns: dict[str, Callable[[], float] | None] = dict.fromkeys(there)
     for name in able:
-        what = f"{row}, {name}"
+        key = f"{row}, {name}"
         try:
             ready(there[name])
         except Absent as reason:
-            reasons[what] = str(reason)
+            reasons[key] = str(reason)
         else:
-            turns[name] = noted(there[name], samples.setdefault(name, []), what, reasons)
-    medians = measure(turns, rounds)
-    for name in there:
-        if f"{row}, {name}" in reasons:  # also one that has ended in its turn
-            medians[name] = None
-            samples.pop(name, None)
-    return medians, {name: min(samples[name]) if name in samples else None for name in there}
+            turns[name] = guarded_turn(there[name], key, reasons)
+    found = measure(turns, rounds)
+    # A contestant whose process ended in one of its turns is absent in the whole row.
+    return {name: None if f"{row}, {name}" in reasons else found[name] for name in there}
 
 
-def noted(contestant: Contestant, samples: list[float], what: str, reasons: Reasons) -> Callable[[], float]:
+def guarded_turn(contestant: Contestant, key: str, reasons: Reasons) -> Callable[[], float]:
+    """Returns a turn of the contestant that is nan once it has ended, or has had enough slow turns."""
+    slow = 0
+
     def turn() -> float:
-        if what in reasons:
+        nonlocal slow
+        if key in reasons or slow > ENOUGH:  # measure() does not count the first turn
             return math.nan
-        if len(samples) >= ENOUGH and min(samples) > SLOW:
-            return statistics.median(samples)
         try:
-            samples.append(contestant.turn())
+            took = contestant.turn()
         except Absent as reason:
-            reasons[what] = str(reason)
+            reasons[key] = str(reason)
             return math.nan
-        return samples[-1]
+        slow += took > SLOW
+        return took
 
     return turn
 
 
-def first_calls(chosen: list[str], there: dict[str, Contestant], reasons: Reasons) -> tuple[Figures, Figures]:
-    """(medians, least) of first calls in fresh processes: with nothing on disk, then with what that left there."""
+def first_calls(chosen: list[str], there: dict[str, Contestant], reasons: Reasons) -> Figures:
+    """Times first calls in fresh processes: with nothing on disk, then with what that left there."""
     rows = {row: (f"first call of {row}, cold", f"first call of {row}, from disk") for row in chosen}
-    medians: Figures = {title: {} for titles in rows.values() for title in titles}
-    least: Figures = {title: {} for title in medians}
+    figures: Figures = {title: dict.fromkeys(there) for titles in rows.values() for title in titles}
     for row, titles in rows.items():
         for name, contestant in there.items():
             if name in NO_COMPILERS:
-                for title in titles:
-                    medians[title][name] = least[title][name] = None
                 continue
             times: dict[str, list[float]] = {title: [] for title in titles}
             try:
@@ -148,11 +141,10 @@ def first_calls(chosen: list[str], there: dict[str, Contestant], reasons: Reason
                             samples.append(contestant.first(row, dict.fromkeys(CACHES, folder)))
             except Absent as reason:
                 reasons[f"first call of {row}, {name}"] = str(reason)
+                continue
             for title, samples in times.items():
-                whole = len(samples) == FIRST_CALLS
-                medians[title][name] = statistics.median(samples) if whole else None
-                least[title][name] = min(samples) if whole else None
-    return medians, least
+                figures[title][name] = record(samples)
+    return figures
 
 
 def those_who_come(columns: dict[str, Contestant], reasons: Reasons) -> dict[str, Contestant]:
@@ -166,6 +158,11 @@ def those_who_come(columns: dict[str, Contestant], reasons: Reasons) -> dict[str
         else:
             there[name] = contestant
     return there
+
+
+def with_absent(figures: Figures, columns: Iterable[str]) -> Figures:
+    """Returns the figures with a column for every contestant, None for those that are absent from the whole run."""
+    return {row: {name: found.get(name) for name in columns} for row, found in figures.items()}
 
 
 def interpreters(text: str) -> dict[str, str]:
@@ -201,20 +198,16 @@ def main() -> None:
     reasons: Reasons = {}
     there = those_who_come(columns, reasons)
     warm_up()
-    medians, least = runs(chosen, there, options.rounds, reasons)
+    figures = runs(chosen, there, options.rounds, reasons)
     first = [row for row in FIRST if any(part in f"first call of {row}" for part in options.only.split(","))]
-    firsts = first_calls(first, there, reasons)
-    medians, least = medians | firsts[0], least | firsts[1]
+    figures |= first_calls(first, there, reasons)
+    figures = with_absent(figures, columns)
     for contestant in columns.values():
         contestant.end()
-    show(machine(), medians)
-    show("the least of all rounds", least)
+    show(machine(), figures)
     for what, reason in reasons.items():
         print(f"absent: {what}: {reason}")
-    write(
-        options.json,
-        {"machine": machine(), "figures": medians, "least": least, "absent": reasons},
-    )
+    write(options.json, {"machine": machine(), "figures": figures, "absent": reasons})
 
 
 if __name__ == "__main__":

@@ -19,12 +19,15 @@ the machine changes less.
 import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+from statistic import Record, record
+from timing import show, write
 
 KERNEL = """
 .visible .entry k{n}(.param .u64 out, .param .u64 in, .param .u32 size)
@@ -149,7 +152,8 @@ options = cg.ProgramOptions(arch="sm_90")
 print(bytes(cg.Program(sys.stdin.read(), "c++", options).compile("ptx").code).decode().rstrip(chr(0)))
 """
 
-Times = tuple[float, float]  # milliseconds: all that passed, those of the processor
+CLOCKS = ("clock", "processor")
+Times = tuple[float, float]  # milliseconds by each of CLOCKS
 WAYS = ("cold", "from disk", "in the process")
 
 
@@ -194,13 +198,11 @@ def once(ptx: Path, cache: str) -> dict[str, Times]:
     return dict(zip(WAYS, (cold, first, again), strict=True))
 
 
-def figures(rounds: list[dict[str, Times]]) -> dict[str, dict[str, float]]:
-    """Medians and best of all turns, and the best of the processor."""
-    ways = {way: [found[way] for found in rounds] for way in WAYS}
+def figures(rounds: list[dict[str, Times]]) -> dict[str, dict[str, Record | None]]:
+    """Returns the Records of each clock: way -> Record of milliseconds."""
     return {
-        "ms": {way: round(statistics.median(wall for wall, _ in times), 3) for way, times in ways.items()},
-        "least_ms": {way: round(min(wall for wall, _ in times), 3) for way, times in ways.items()},
-        "processor_ms": {way: round(min(own for _, own in times), 3) for way, times in ways.items()},
+        clock: {way: record([round(found[way][number], 3) for found in rounds]) for way in WAYS}
+        for number, clock in enumerate(CLOCKS)
     }
 
 
@@ -220,21 +222,13 @@ def main() -> None:
                 ptx = Path(folder, "module.ptx")
                 ptx.write_text(text)
                 rounds[name].append(once(ptx, str(Path(folder, f"cache{number}{name}"))))
-    print(
-        f"Milliseconds, medians of {args.rounds}; in brackets the best of all turns, and of the processor's"
-    )
-    print(f"{'module':12}{'lines':>6}" + "".join(f"{way:>26}" for way in WAYS))
-    document: dict[str, dict[str, object]] = {}
-    for name, text in texts.items():
-        found, lines = figures(rounds[name]), text.count("\n")
-        cells = [
-            f"{found['ms'][way]:.1f} ({found['least_ms'][way]:.1f}, {found['processor_ms'][way]:.1f})"
-            for way in WAYS
-        ]
-        print(f"{name:12}{lines:6}" + "".join(f"{cell:>26}" for cell in cells))
-        document[name] = {"lines": lines, **found}
-    if args.json:
-        args.json.write_text(json.dumps({"rounds": args.rounds, "modules": document}, indent=1) + "\n")
+    document: dict[str, dict[str, Any]] = {
+        name: {"lines": text.count("\n"), **figures(rounds[name])} for name, text in texts.items()
+    }
+    for clock in CLOCKS:
+        table = {f"{name}, {found['lines']} lines": found[clock] for name, found in document.items()}
+        show(f"Loading, {args.rounds} rounds, time of the {clock}", table, "milliseconds")
+    write(args.json, {"rounds": args.rounds, "modules": document})
 
 
 if __name__ == "__main__":

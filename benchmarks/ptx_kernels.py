@@ -5,7 +5,7 @@
     python benchmarks/ptx_kernels.py [--peer PYTHON] [--rounds 9] [--json OUT]
 
 `--peer` is a Python that has numba (the environment of the peers). Rounds alternate between the two, in two processes,
-so that both meet the same machine. Figures are medians.
+so that both meet the same machine.
 
     saxpy       y = a * x + y of 16 Mi floats (64 MiB each): a thread an element; numba: a prange
     n-body      accelerations of 4096 bodies: rsqrtf, tiles of 128 bodies in shared memory, a barrier a tile; numba: a
@@ -17,13 +17,15 @@ so that both meet the same machine. Figures are medians.
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
+
+from statistic import Figures, ratio_cell, ratios, record
+from timing import show, write
 
 SAXPY, BODIES, TILE, BARRIERS, BLOCKS, THREADS = 1 << 24, 4096, 128, 1000, 64, 256
 PAUSE = 0.1  # seconds
@@ -65,7 +67,7 @@ extern "C" __global__ void barriers_and_warps(int n, int* out) {
 BARRIER_ROWS = ("barrier", "barrier, with warps")
 
 Run = Callable[[], None]
-SHOWN = {"median": statistics.median, "least": min}  # of all rounds
+COLUMNS = ("cuda_graphs", "numba")
 
 
 def ours() -> dict[str, Run]:
@@ -189,30 +191,23 @@ def measured(peer_python: str | None, rounds: int) -> dict[str, dict[str, list[f
     return times
 
 
-def row(found: dict[str, float]) -> str:
-    milliseconds = f"{found['cuda_graphs'] * 1e3:8.2f} ms"
-    if "numba" not in found:
-        return f"{milliseconds}   numba absent"
-    speed = found["numba"] / found["cuda_graphs"]
-    return f"{milliseconds}   numba {found['numba'] * 1e3:8.2f} ms   {speed:.2f} times its speed"
-
-
-def barrier_ns(found: dict[str, float]) -> float:
+def barrier_ns(seconds: float) -> float:
+    """Returns the nanoseconds that a thread needs for a barrier, times the cores."""
     cores = min(len(os.sched_getaffinity(0)), BLOCKS)
-    return found["cuda_graphs"] * 1e9 * cores / (BARRIERS * BLOCKS * THREADS)
+    return seconds * 1e9 * cores / (BARRIERS * BLOCKS * THREADS)
 
 
-Of = Callable[[list[float]], float]
+def milliseconds(seconds: float) -> float:
+    return seconds * 1e3
 
 
-def figures(times: dict[str, dict[str, list[float]]], of: Of) -> dict[str, dict[str, float]]:
-    return {what: {who: of(seconds) for who, seconds in took.items()} for what, took in times.items()}
-
-
-def document(found: dict[str, dict[str, float]]) -> dict[str, object]:
-    """What docs/performance_page.py shows."""
-    kernels = {what: took for what, took in found.items() if what not in BARRIER_ROWS}
-    return {"seconds": kernels, "barrier_ns": {what: barrier_ns(found[what]) for what in BARRIER_ROWS}}
+def document(times: dict[str, dict[str, list[float]]]) -> dict[str, Figures]:
+    """Unit -> row -> contestant -> Record. A contestant without turns in a row is absent there."""
+    found: dict[str, Figures] = {"milliseconds": {}, "barrier_ns": {}}
+    for what, took in times.items():
+        unit, of = ("barrier_ns", barrier_ns) if what in BARRIER_ROWS else ("milliseconds", milliseconds)
+        found[unit][what] = {name: record([of(each) for each in took.get(name, [])]) for name in COLUMNS}
+    return found
 
 
 def main() -> None:
@@ -221,21 +216,19 @@ def main() -> None:
     )
     parser.add_argument("--peer", help="a Python with numba")
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--json")
+    parser.add_argument("--json", type=Path)
     parser.add_argument("--serve", choices=["ours", "numba"], help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
         serve({"ours": ours, "numba": numbas}[options.serve]())
         return
     times = measured(options.peer, options.rounds)
-    for what, found in figures(times, statistics.median).items():
-        print(f"{what:20} {f'{barrier_ns(found):8.1f} ns a thread' if what in BARRIER_ROWS else row(found)}")
-    if options.json:
-        with open(options.json, "w") as file:
-            file.write(
-                json.dumps({name: document(figures(times, of)) for name, of in SHOWN.items()}, indent=1)
-                + "\n"
-            )
+    found = document(times)
+    for unit, figures in found.items():
+        show("PTX kernels", figures, unit)
+    for what, row in found["milliseconds"].items():
+        print(f"speed, numba / cuda_graphs: {what}: {ratio_cell(ratios(row['numba'], row['cuda_graphs']))}")
+    write(options.json, found)
 
 
 if __name__ == "__main__":

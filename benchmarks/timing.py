@@ -1,19 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""How a figure is taken: contestants in turn, round after round, and the median of each one's rounds.
+"""Takes and shows figures: contestants run in turn, round after round.
 
-Turn by turn, so that a machine that slows down slows all of them. Nothing here passes or fails.
+A machine that slows down then slows all of them. Nothing here passes or fails. statistic.py computes the statistics of
+the turns.
 """
 
 import gc
 import json
-import statistics
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-Figures = dict[str, dict[str, float | None]]
-"""row -> contestant -> microseconds; None where the contestant is not there."""
+from statistic import Figures, Record, cell, record
 
 
 def warm_up(seconds: float = 1.0) -> None:
@@ -23,10 +23,13 @@ def warm_up(seconds: float = 1.0) -> None:
         sum(range(1000))
 
 
-def measure(contestants: dict[str, Callable[[], float] | None], rounds: int = 15) -> dict[str, float | None]:
-    """Call each contestant `rounds` times in turn; the median of what each returns (microseconds)."""
+def measure(contestants: dict[str, Callable[[], float] | None], rounds: int = 15) -> dict[str, Record | None]:
+    """Call each contestant once untimed, then `rounds` times in turn; return the Record of what each returned.
+
+    A turn that returns nan was not taken and does not count. A contestant without turns is absent: None.
+    """
     present = {name: run for name, run in contestants.items() if run is not None}
-    samples: dict[str, list[float]] = {name: [] for name in present}
+    turns: dict[str, list[float]] = {name: [] for name in contestants}
     for run in present.values():
         run()
     gc.collect()
@@ -34,10 +37,12 @@ def measure(contestants: dict[str, Callable[[], float] | None], rounds: int = 15
     try:
         for _ in range(rounds):
             for name, run in present.items():
-                samples[name].append(run())
+                took = run()
+                if not math.isnan(took):
+                    turns[name].append(took)
     finally:
         gc.enable()
-    return {name: statistics.median(samples[name]) if name in samples else None for name in contestants}
+    return {name: record(taken) for name, taken in turns.items()}
 
 
 def per_call(
@@ -57,15 +62,19 @@ def per_call(
     return run
 
 
-def show(title: str, figures: Figures) -> None:
-    """Print a table: a line a row, a column a contestant, and the ratio of the first two columns."""
+def show(title: str, figures: Figures, unit: str = "microseconds") -> None:
+    """Print a table: a line a row, a column a contestant, each cell its median, best turn and spread."""
     columns = list(next(iter(figures.values())))
+    cells = {
+        row: ["absent" if values[name] is None else cell(values[name], 3) for name in columns]
+        for row, values in figures.items()
+    }
     width = max(len(row) for row in figures)
-    print(f"\n{title}  (microseconds, medians)")
-    print(" " * width, *(f"{column:>16}" for column in columns))
-    for row, values in figures.items():
-        cells = ["absent" if values[c] is None else f"{values[c]:.3f}" for c in columns]
-        print(f"{row:{width}}", *(f"{cell:>16}" for cell in cells), flush=True)
+    widths = [max(len(name), *(len(line[i]) for line in cells.values())) for i, name in enumerate(columns)]
+    print(f"\n{title}  ({unit}: median (best, distance of the quartiles))")
+    print(" " * width, *(f"{name:>{w}}" for name, w in zip(columns, widths)))
+    for row, line in cells.items():
+        print(f"{row:{width}}", *(f"{each:>{w}}" for each, w in zip(line, widths)), flush=True)
 
 
 def write(path: Path | None, document: dict[str, object]) -> None:

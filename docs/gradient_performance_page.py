@@ -3,39 +3,42 @@
 """Writes gradient-performance.md from figures/gradients_*.json.
 
 The files are what benchmarks/gradients.py wrote on the machines that the page names. `.ci/gpu gradients` takes new ones
-of a GPU; put them into figures/ and run `python docs/gradient_performance_page.py`.
+of a GPU; put them into figures/ and run `python -m docs.gradient_performance_page`.
 """
 
 import json
 from pathlib import Path
 from typing import Any
 
+from benchmarks.statistic import cell, ratio_cell, ratios, values, verdict
+from docs.figures_text import LEGEND, markdown
+
 HERE = Path(__file__).parent
 FIGURES = HERE / "figures"
 OURS, PEER = "cuda_graphs", "Quadrants"
-
-SHOWN = {"figures": "medians", "least": "the best of all turns, since the machine had other work"}
 
 # Title of a part -> its file.
 MACHINES = {"On a GPU": "gradients_h200", "On the CPU": "gradients_host"}
 
 HEAD = """# Performance of gradients
 
-What [gradients](guide/gradients.md) cost beside those of Quadrants: in one run, in turns, each in a process of its own
-that has checked its gradients first. Microseconds for a call and its synchronisation.
+[Gradients](guide/gradients.md) beside those of Quadrants. The two take turns in one run; each has a process of its own
+and has checked its gradients. Microseconds for a call and its synchronisation.
+
+{legend}
 
 "Sine steps" is `v = sin(v) + 0.1`, 32 times for each of 4096 numbers, whose sum is differentiated: a loop that needs a
 stack. Where its bound is read from memory, how large the stacks become depends on what is there. "Springs" is a
 simulation end to end: 100 steps of a net, with atomics, then back through all of them.
 
-The last columns are the bytes of the stacks of a call of cuda_graphs, and what it has to reach: on the CPU 0.6 times
-what Quadrants takes in the same run.
+The last columns are the bytes of the stacks of a call of cuda_graphs, and the bar that it has to reach: microseconds on
+the GPU, a ratio to Quadrants on the CPU.
 """
 
 PART = """
 ## {title}
 
-{machine}; {shown}.
+{machine}.
 
 {table}
 """
@@ -55,33 +58,34 @@ Measured by `python benchmarks/gradients.py`;
 """
 
 
-def cell(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.1f}" if value < 100 else f"{value:.0f}"
+def bar_cell(document: dict[str, Any], row: str) -> str:
+    """Returns the bar of a row and whether cuda_graphs misses it."""
+    ours, theirs = (document["figures"][row].get(name) for name in (OURS, PEER))
+    for bars, compared in (("bars", values(ours)), ("ratio_bars", ratios(ours, theirs))):
+        if (bar := document[bars].get(row)) is not None:
+            said = verdict(compared, bar)
+            return f"{bar:g}" if said == "met" else f"{bar:g} ({said})"
+    return "-"
 
 
 def table(document: dict[str, Any]) -> str:
     """A line a row."""
-    lines = [f"| | {OURS} | {PEER} | ours / theirs | stacks | to reach |", "|---|--:|--:|--:|--:|--:|"]
-    for row, values in document[document["shown"]].items():
-        ours, theirs, bar = values[OURS], values[PEER], document["bars"].get(row)
-        ratio = "-" if ours is None or theirs is None else f"{ours / theirs:.2f}"
-        wanted = "-" if bar is None else cell(bar) + ("" if ours is not None and ours <= bar else " (missed)")
-        bytes_ = document["stacks"].get(row, {}).get(OURS) or "-"
-        lines.append(f"| {row} | {cell(ours)} | {cell(theirs)} | {ratio} | {bytes_} | {wanted} |")
-    return "\n".join(lines)
+    lines = []
+    for row, found in document["figures"].items():
+        compared = ratio_cell(ratios(found[OURS], found[PEER]))
+        stacks = str(document["stacks"].get(row, {}).get(OURS) or "-")
+        lines.append(
+            [row, cell(found[OURS], 1), cell(found[PEER], 1), compared, stacks, bar_cell(document, row)]
+        )
+    return markdown(["", OURS, PEER, "ours / theirs", "stacks", "to reach"], lines)
 
 
 def gradient_performance_page() -> str:
     parts = []
     for title, file in MACHINES.items():
         document = json.loads((FIGURES / f"{file}.json").read_text())
-        shown = SHOWN[document["shown"]]
-        parts.append(
-            PART.format(title=title, machine=document["machine"], shown=shown, table=table(document))
-        )
-    return HEAD + "".join(parts) + TAIL
+        parts.append(PART.format(title=title, machine=document["machine"], table=table(document)))
+    return HEAD.format(legend=LEGEND) + "".join(parts) + TAIL
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 """Writes graph-performance.md and its pictures from figures/graph_kernels_*.json.
 
 The files are what benchmarks/graph_kernels.py wrote on the machines that the page names. `.ci/gpu graph_kernels` takes
-new ones of a GPU; put them into figures/ and run `python docs/graph_performance_page.py`.
+new ones of a GPU; put them into figures/ and run `python -m docs.graph_performance_page`.
 """
 
 import json
@@ -12,26 +12,26 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from benchmarks.statistic import cell, values, verdict
+from docs.figures_text import LEGEND, markdown
+
 HERE = Path(__file__).parent
 FIGURES = HERE / "figures"
-
-SHOWN = {
-    "figures": "medians",
-    "least": "the best of all turns, since the machine had other work (of C: medians)",
-}
 
 # Title of a part -> its file.
 MACHINES = {"On a GPU": "graph_kernels_h200", "On the CPU": "graph_kernels_host"}
 
 HEAD = """# Performance of graphs
 
-What calls of [graph kernels](guide/graph-kernels.md) and their loops cost, beside graph kernels of Quadrants, graphs of
-Warp, PyTorch and cuda.core, and bare calls of the driver from C: in one run, in turns, each contestant in a process of
-its own. Microseconds. "-" is what was not measured, or what somebody has not. Who has no column was not installed on
-that machine, or does not run there. The reasons are in the files.
+Calls of [graph kernels](guide/graph-kernels.md) and their loops, beside graph kernels of Quadrants, graphs of Warp,
+PyTorch and cuda.core, and bare calls of the driver from C. All contestants take turns in one run, each in a process of
+its own. Microseconds. A contestant without a column was not installed on that machine or does not run there; the
+reasons are in the files. The C++ program recorded medians only.
 
-The last column is what cuda_graphs has to reach, in its first column or the one that is named, and whether it missed
-that.
+{legend}
+
+The last column is the bar that cuda_graphs has to reach, in its first column or the one that is named, and whether it
+missed that.
 
 A task adds 1 to 1024 floats. A loop (`while cg.graph_do_while(left):`) has two tasks in its body: that one, and one
 that counts down. "cuda_graphs" is what a user gets who asks for nothing; columns beside it are lowerings that were
@@ -41,7 +41,7 @@ asked for. "C, graph" and "C, bare kernels" are a C++ program with the same call
 PART = """
 ## {title}
 
-{machine}; {shown}.
+{machine}.
 
 {table}
 
@@ -64,29 +64,21 @@ Measured and drawn by `python benchmarks/graph_kernels.py`;
 """
 
 
-def cell(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.2f}" if value < 100 else f"{value:.0f}"
+def bar_text(name: str, bar: float, said: str) -> str:
+    variant = name.removeprefix("cuda_graphs").replace(", ", " ")
+    return f"{bar:g}{variant}" + ("" if said == "met" else f" ({said})")
 
 
 def table(document: dict[str, Any]) -> str:
-    """A line a row; contestants of whom there is no figure at all are left out."""
-    figures = document[document["shown"]]
-    columns = [
-        name for name in next(iter(figures.values())) if any(v[name] is not None for v in figures.values())
-    ]
-    lines = ["| " + " | ".join(["", *columns, "to reach"]) + " |", "|---" + "|--:" * (len(columns) + 1) + "|"]
-    for row, values in figures.items():
-        bars = document["bars"].get(row, {}).items()
-        wanted = "; ".join(
-            f"{bar:g}"
-            + name.removeprefix("cuda_graphs").replace(", ", " ")
-            + ("" if values[name] is not None and values[name] <= bar else " (missed)")
-            for name, bar in bars
-        )
-        lines.append("| " + " | ".join([row, *(cell(values[c]) for c in columns), wanted or "-"]) + " |")
-    return "\n".join(lines)
+    """A line a row; contestants that are absent from all rows are left out."""
+    figures = document["figures"]
+    columns = [name for name in next(iter(figures.values())) if any(row[name] for row in figures.values())]
+    lines = []
+    for title, row in figures.items():
+        bars = document["bars"].get(title, {}).items()
+        wanted = "; ".join(bar_text(name, bar, verdict(values(row[name]), bar)) for name, bar in bars)
+        lines.append([title, *(cell(row[name]) for name in columns), wanted or "-"])
+    return markdown(["", *columns, "to reach"], lines)
 
 
 def taken() -> dict[str, str]:
@@ -98,13 +90,8 @@ def graph_performance_page() -> str:
     parts = []
     for title, file in taken().items():
         document = json.loads((FIGURES / f"{file}.json").read_text())
-        shown = SHOWN[document["shown"]]
-        parts.append(
-            PART.format(
-                title=title, machine=document["machine"], shown=shown, file=file, table=table(document)
-            )
-        )
-    return HEAD + "".join(parts) + TAIL
+        parts.append(PART.format(title=title, machine=document["machine"], file=file, table=table(document)))
+    return HEAD.format(legend=LEGEND) + "".join(parts) + TAIL
 
 
 def main() -> None:

@@ -4,37 +4,49 @@
 from growth.json.
 
 The files are what the benchmarks wrote on the machine that the page names. `.ci/gpu bench kernels growth` takes new
-ones; put them into figures/ and run `python docs/performance_page.py`.
+ones; put them into figures/ and run `python -m docs.performance_page`.
 """
 
 import json
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
+from typing import Any
+
+from benchmarks.statistic import Figures, best_other, cell, ratio_cell, ratios, undecided
+from docs.figures_text import LEGEND, absent, markdown
 
 HERE = Path(__file__).parent
 FIGURES = HERE / "figures"
 
 HEAD = """# Performance
 
-What the calls of a graph cost on the host, beside cuda.core and beside bare calls of the driver from C, all in one run
-and in turns. Microseconds, medians; {machine}.
+{legend}
 
-Bare calls are made twice: by a C++ program of its own, and from C in the process in which the others run, since what a
-call of the driver costs depends on the process. They are the limit for everything that is not smarter than the driver.
-The last column is cuda_graphs divided by cuda.core. "-" is what was not measured, or is not there.
+The figures of this page were taken in different runs, before turns were kept. The next run of all benchmarks records
+turns, spreads and the statistics that are missing here.
+
+## Calls of a graph
+
+The host time of the calls of a graph, beside cuda.core and beside bare calls of the driver from C. All contestants take
+turns in one run. Microseconds; {machine}. This run recorded medians only.
+
+Bare calls are made twice: by a C++ program of its own, and from C in the process of the other contestants, because the
+cost of a driver call depends on the process. The last column is cuda_graphs divided by cuda.core; with one statistic it
+names no winner.
 
 """
 
 TAIL = """
+
 Measured by `python benchmarks/graph_calls.py --driver cuda`;
 [what is inside the clock](../benchmarks/README.md#graph_callspy-rows-beside-cudacore).
 
 ## How cost grows
 
-Chains of 10 to 100,000 nodes on the same machine. Along the dotted lines cost is proportional to the number of nodes.
-The exponent is fitted from 1000 nodes on; that it is a little above 1 is the memory of the machine: graphs that large
-are not in its caches any more, for anybody.
+Chains of 10 to 100,000 nodes on the same machine; medians, the only statistic of this run. Along the dotted lines cost
+is proportional to the number of nodes. The exponent is fitted from 1000 nodes on.
 
 ![Cost of building, instantiating, updating, launching and reading graphs over their size](figures/growth.svg)
 
@@ -42,61 +54,63 @@ Measured and drawn by `python benchmarks/growth.py --driver cuda --draw growth.s
 
 ## Kernels on a GPU
 
-What the compiler makes, beside other compilers and libraries, in microseconds, medians; {gpu_machine}. Each contestant
-is a process of its own and has checked its result. The last column is the time of the best of the others divided by
-that of cuda_graphs: from 1 on nobody is faster. "-" is what somebody has not.
-Warp was not installed on that machine.
+Compiled kernels beside those of other compilers and libraries. Microseconds; {gpu_machine}. Each contestant has a
+process of its own, and has checked its result. The last column is the lowest figure of the other contestants divided by
+that of cuda_graphs: above 1 cuda_graphs is the fastest.
+{gpu_absent}
 
 {gpu_kernels}
 
-Sums go from threads to warps by shuffles, to blocks by way of shared memory, and from there to memory, once a
-block; bins of a histogram are in shared memory. Loops over elements read and write 16 bytes at a time, and short
-loops of a thread read four iterations ahead. "n-body" is the sum over all bodies in their order, which a thread does
-alone; in any order it is a warp's. Triton and PyTorch do not keep the order. The first call has the driver translate
-PTX, which it remembers: its memory was left as it was, for all.
+{gpu_open}
 
-Measured by `python benchmarks/kernels.py --driver cuda`; the best turns, and why somebody is absent, are in
+Sums go from threads to warps by shuffles, to blocks through shared memory, and to global memory once a block; bins of a
+histogram are in shared memory. Loops over elements read and write 16 bytes at a time, and short loops of a thread read
+four iterations ahead. In "n-body" a thread sums over all bodies in their order; in "sums in any order" a warp does.
+Triton and PyTorch do not keep the order. In a first call the driver translates PTX and stores the result in its own
+cache; the benchmark leaves that cache as it is for every contestant.
+
+Measured by `python benchmarks/kernels.py --driver cuda`; the reasons for each "-" are in
 [figures/kernels_h200.json](figures/kernels_h200.json).
 
 ## Kernels on the CPU
 
-What the compiler makes, beside other compilers and NumPy, in microseconds; {kernels_machine}, two cores. The machine
-had other work, so these are the best of all turns; each contestant is a process of its own. The last column is the time
-of the best of the others divided by that of cuda_graphs: from 1 on nobody is faster. "-" is what somebody has not.
+Compiled kernels beside those of other compilers and NumPy. Microseconds; {kernels_machine}, two cores. The machine had
+other work during the run, so medians and best turns differ widely. Warp and NumPy use one thread. Columns are as above.
+{kernels_absent}
 
 {kernels}
 
-Loops over elements become vector loops. Where a loop has another one inside that has to keep its order (the orbit of
-mandelbrot, the sum of n-body), neighbouring iterations run side by side in the lanes of vectors, with the bits that
-they have one by one; bins of a histogram are private to a part of the loop.
+{kernels_open}
 
-The medians are in [figures/kernels_host.json](figures/kernels_host.json). In rows that are bound by memory (saxpy, the
-stencil, SpMV) they are up to 2.6 times the best turn, since others used the machine. Warp and NumPy use one thread.
+Loops over elements become vector loops. Where an inner loop has to keep its order (the orbit of mandelbrot, the sum of
+n-body), neighbouring iterations run side by side in the lanes of vectors, with the same bits as one by one. Bins of a
+histogram are private to a part of the loop.
 
-Behind the best of the others are two things. An array of NumPy is asked what it is in each call, which costs more than
-a `cg.ndarray` and more than it costs numba and NumPy. The first call of a process that compiles loads llvmlite, which
-takes longer than all else. So did one from disk when these figures were taken; by now nothing of it is loaded there,
-and some lines of Python link the object.
+By both statistics cuda_graphs is slower than the fastest contestant in calls on arrays of NumPy and in first calls.
+Each call asks an array of NumPy for its layout. The first call of a process that compiles loads llvmlite. When these
+figures were taken a first call from disk loaded llvmlite as well; today it links the object with Python code.
 
 Measured by `python benchmarks/kernels.py`;
-[what is inside the clock](../benchmarks/README.md#kernelspy-kernels-beside-other-compilers-and-libraries).
+[what is inside the clock](../benchmarks/README.md#kernelspy-kernels-beside-other-compilers-and-libraries). The reasons
+for each "-" are in [figures/kernels_host.json](figures/kernels_host.json).
 
 ## The host driver
 
-It is made for tests, not for speed, but calls are cheap on it as well: the same benchmark runs with `--driver host`.
-These are of the machine of two cores as well.
+The host driver is made for tests, not for speed. The benchmark of calls runs on it with `--driver host`. The figures
+below are of the machine of two cores.
 
-PTX is translated when it is loaded, and once a machine: then it comes from the disk. Milliseconds that a module of 1000
-lines takes, the best of {rounds} processes; in brackets those of the processor. "Barriers" are kernels that meet in
-reductions, "shuffles" those whose lanes exchange values besides, "plain" ones become vector loops, and "NVRTC" is CUDA
-C++ with all of this and functions of libdevice.
+PTX is translated when it is loaded, once a machine; later loads read the disk cache. Milliseconds to load a module of
+1000 lines, {rounds} processes, by the clock and by the time of the processor. "Barriers" are kernels whose threads meet
+in reductions, in "shuffles" lanes exchange values as well, "plain" kernels become vector loops, and "NVRTC" is CUDA C++
+with all of this and functions of libdevice.
 
 {loading}
 
 Measured by `python benchmarks/loading.py`.
 
-Kernels of CUDA C++, as PTX of NVRTC, beside loops of numba; what a thread needs for one `__syncthreads()` is the time
-of the machine times its cores. The best of all turns; each contestant is a process of its own.
+Kernels of CUDA C++, as PTX of NVRTC, beside loops of numba. A barrier row is the time that a thread needs for one
+`__syncthreads()`, times the cores. Each contestant has a process of its own. The last column is the figure of numba
+divided by that of cuda_graphs.
 
 {ptx_kernels}
 
@@ -104,78 +118,102 @@ Measured by `python benchmarks/ptx_kernels.py`;
 [what is inside the clock](../benchmarks/README.md#ptx_kernelspy-kernels-of-cuda-c-on-the-host-driver).
 """
 
-
-def cell(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.2f}" if value < 100 else f"{value:.0f}"
+OURS = "cuda_graphs"
+PEERS = ("numba", "Warp", "Quadrants", "NumPy", "numba-cuda", "CuPy", "Triton", "PyTorch")
 
 
-def ratio(ours: float | None, peer: float | None) -> str:
-    return "-" if ours is None or peer is None else f"{ours / peer:.2f}"
+def read(name: str) -> dict[str, Any]:
+    return json.loads((FIGURES / f"{name}.json").read_text())
 
 
 def performance_page() -> str:
-    document = json.loads((FIGURES / "graph_calls.json").read_text())
-    lines = [
-        "| call | cuda_graphs | cuda.core | C, same process | C++ program | ratio |",
-        "|---|--:|--:|--:|--:|--:|",
-    ]
-    for row, values in document["figures"].items():
-        cells = [cell(values[name]) for name in ("cuda_graphs", "cuda.core", "C, same process", "raw C")]
-        cells.append(ratio(values["cuda_graphs"], values["cuda.core"]))
-        lines.append(f"| {row} | {' | '.join(cells)} |")
-    gpu, kernels = (json.loads((FIGURES / f"kernels_{name}.json").read_text()) for name in ("h200", "host"))
+    calls, gpu, host = read("graph_calls"), read("kernels_h200"), read("kernels_host")
     tail = TAIL.format(
         gpu_machine=gpu["machine"],
+        gpu_absent=wrapped(absent(gpu["absent"], PEERS)),
         gpu_kernels=kernels_table(gpu["figures"]),
-        kernels_machine=kernels["machine"],
-        kernels=kernels_table(kernels["least"]),
+        gpu_open=wrapped(open_rows(gpu["figures"])),
+        kernels_machine=host["machine"],
+        kernels_absent=wrapped(absent(host["absent"], PEERS)),
+        kernels=kernels_table(host["figures"]),
+        kernels_open=wrapped(open_rows(host["figures"])),
         **host_driver(),
     )
-    return HEAD.format(machine=document["machine"]) + "\n".join(lines) + "\n" + tail
+    return HEAD.format(legend=LEGEND, machine=calls["machine"]) + calls_table(calls["figures"]) + tail
 
 
-def kernels_table(figures: dict[str, dict[str, float | None]]) -> str:
+def wrapped(text: str) -> str:
+    return textwrap.fill(text, 120, break_on_hyphens=False)
+
+
+def calls_table(figures: Figures) -> str:
+    """A line a call."""
+    columns = {
+        OURS: OURS,
+        "cuda.core": "cuda.core",
+        "C, same process": "C, same process",
+        "raw C": "C++ program",
+    }
+    lines = [
+        [call, *(cell(row[name]) for name in columns), ratio_cell(ratios(row[OURS], row["cuda.core"]))]
+        for call, row in figures.items()
+    ]
+    return markdown(["call", *columns.values(), "ours / cuda.core"], lines)
+
+
+def kernels_table(figures: Figures) -> str:
     """A line a row: ours, those of the peers, and the best peer divided by ours."""
-    columns = [each for each in next(iter(figures.values())) if any(row[each] for row in figures.values())]
-    lines = ["| " + " | ".join(["row", *columns, "best other / ours"]) + " |"]
-    lines.append("|---" + "|--:" * (len(columns) + 1) + "|")
-    for row, values in figures.items():
-        ours, *others = (values[column] for column in columns)
-        best = min((other for other in others if other is not None), default=None)
-        cells = [cell(values[column]) for column in columns]
-        lines.append("| " + " | ".join([row, *cells, ratio(best, ours)]) + " |")
-    return "\n".join(lines)
+    columns = [name for name in next(iter(figures.values())) if any(row[name] for row in figures.values())]
+    others = [name for name in columns if name != OURS]
+    lines = [
+        [
+            title,
+            *(cell(row[name]) for name in columns),
+            ratio_cell(best_other([row[name] for name in others], row[OURS])),
+        ]
+        for title, row in figures.items()
+    ]
+    return markdown(["row", *columns, "best other / ours"], lines)
+
+
+def open_rows(figures: Figures) -> str:
+    """Returns a sentence with the rows whose winner depends on the statistic."""
+    found = {
+        title: best_other([one for name, one in row.items() if name != OURS], row[OURS])
+        for title, row in figures.items()
+    }
+    rows = [f'"{title}"' for title, compared in found.items() if undecided(compared)]
+    return f"The winner depends on the statistic in {len(rows)} rows: {'; '.join(rows)}." if rows else ""
 
 
 def host_driver() -> dict[str, object]:
-    loading, kernels = (
-        json.loads((FIGURES / f"{name}.json").read_text()) for name in ("loading", "ptx_kernels")
-    )
+    loading, kernels = read("loading"), read("ptx_kernels")
     return {
         "rounds": loading["rounds"],
         "loading": loading_table(loading["modules"]),
-        "ptx_kernels": ptx_kernels_table(kernels["least"]),
+        "ptx_kernels": ptx_kernels_table(kernels),
     }
 
 
-def loading_table(modules: dict[str, dict]) -> str:
-    ways = list(next(iter(modules.values()))["least_ms"])
-    lines = ["| " + " | ".join(["module", "lines", *ways]) + " |", "|---" + "|--:" * (len(ways) + 1) + "|"]
-    for name, found in modules.items():
-        cells = [f"{found['least_ms'][way]:.1f} ({found['processor_ms'][way]:.1f})" for way in ways]
-        lines.append("| " + " | ".join([name, str(found["lines"]), *cells]) + " |")
-    return "\n".join(lines)
+def loading_table(modules: dict[str, dict[str, Any]]) -> str:
+    """Two lines a module: the clock and the processor."""
+    ways = list(next(iter(modules.values()))["clock"])
+    lines = [
+        [f"{name}, {clock}", str(found["lines"]), *(cell(found[clock][way], 1) for way in ways)]
+        for name, found in modules.items()
+        for clock in ("clock", "processor")
+    ]
+    return markdown(["module", "lines", *ways], lines)
 
 
-def ptx_kernels_table(document: dict[str, dict]) -> str:
-    lines = ["| row | cuda_graphs | numba | speed |", "|---|--:|--:|--:|"]
-    for row, found in document["seconds"].items():
-        ours, peer = found["cuda_graphs"], found["numba"]
-        lines.append(f"| {row} | {1e3 * ours:.1f} ms | {1e3 * peer:.1f} ms | {peer / ours:.2f} |")
-    lines += [f"| {row} | {found:.1f} ns | - | - |" for row, found in document["barrier_ns"].items()]
-    return "\n".join(lines)
+def ptx_kernels_table(document: dict[str, Figures]) -> str:
+    lines = [
+        [f"{title}, {unit}", *(cell(row[name], 1) for name in (OURS, "numba")), ratio_cell(compared)]
+        for key, unit in (("milliseconds", "ms"), ("barrier_ns", "ns"))
+        for title, row in document[key].items()
+        for compared in [ratios(row["numba"], row[OURS])]
+    ]
+    return markdown(["row", OURS, "numba", "numba / ours"], lines)
 
 
 def main() -> None:

@@ -4,7 +4,7 @@
 
     python benchmarks/raw/run.py LIBRARY [--repeats N] [--processes N | --full]
 
-Prints JSON: {row: median in microseconds} of several processes, since what a call costs depends on where a process has
+Prints JSON: {row: [median of each process, in microseconds]}, since what a call costs depends on where a process has
 its memory; with --full what one program itself prints. LIBRARY is `libcuda.so.1` or the host driver's
 `libcuda_graphs_hostdriver.so`. The program is built again when one of its sources is newer.
 """
@@ -14,7 +14,6 @@ import json
 import os
 import subprocess
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
@@ -70,7 +69,7 @@ def main() -> None:
         print(json.dumps(measured(), indent=1))
         return
     runs = [measured()["rows"] for _ in range(arguments.processes)]
-    print(json.dumps({name: median(run[name]["median"] for run in runs) for name in runs[0]}, indent=1))
+    print(json.dumps({name: [run[name]["median"] for run in runs] for name in runs[0]}, indent=1))
 
 
 if __name__ == "__main__":

@@ -104,7 +104,7 @@ def test_the_page_of_performance_shows_the_figures_that_were_taken(tree):
     from docs.performance_page import performance_page
 
     page = (tree.root / "docs/performance.md").read_text()
-    assert page == performance_page(), "run: python docs/performance_page.py"
+    assert page == performance_page(), "run: python -m docs.performance_page"
     drawn = (tree.root / "docs/figures/growth.svg").read_text()
     growth = json.loads((tree.root / "docs/figures/growth.json").read_text())
     assert growth["machine"] in drawn
@@ -115,7 +115,7 @@ def test_the_page_of_performance_of_graphs_shows_the_figures_that_were_taken(tre
     from docs.graph_performance_page import graph_performance_page, taken
 
     page = (tree.root / "docs/graph-performance.md").read_text()
-    assert page == graph_performance_page(), "run: python docs/graph_performance_page.py"
+    assert page == graph_performance_page(), "run: python -m docs.graph_performance_page"
     assert taken()
     for file in taken().values():
         drawn = (tree.root / f"docs/figures/{file}.svg").read_text()
@@ -158,4 +158,4 @@ def test_the_page_of_gradients_has_the_figures_of_its_files(tree):
     from docs.gradient_performance_page import gradient_performance_page
 
     page = (tree.root / "docs/gradient-performance.md").read_text()
-    assert page == gradient_performance_page(), "run: python docs/gradient_performance_page.py"
+    assert page == gradient_performance_page(), "run: python -m docs.gradient_performance_page"
