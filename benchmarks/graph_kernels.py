@@ -114,7 +114,9 @@ def draw_row(axes: Any, there: dict[str, Record]) -> None:
             axes.plot([best], [at], "o", color="black", markersize=2)
         if quartiles is not None:
             axes.plot(quartiles, [at, at], "-", color="black", linewidth=0.7)
-        axes.text(medians[at], at, f"  {number(medians[at])}", va="center", fontsize=6.5)
+        axes.text(
+            max([medians[at], *(quartiles or [])]), at, f"  {number(medians[at])}", va="center", fontsize=6.5
+        )
     drawn = [each for name in names for each in values(there[name]).values() if each is not None]
     axes.set_xscale("log")
     axes.set_xlim(min(drawn) / 3, max(drawn) * 6)
