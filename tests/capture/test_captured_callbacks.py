@@ -30,7 +30,7 @@ def nodes_of(builder):
 
 
 @pytest.mark.parametrize("fn", [None, 1, "print", ["print"]], ids=str)
-def test_what_cannot_be_called_is_refused_by_type(fn, capturing):
+def test_callback_that_cannot_be_called_is_refused_by_type(fn, capturing):
     with pytest.raises(TypeError, match=f"^callback must be callable, got {type(fn).__name__}"):
         capturing.callback(fn)
     assert nodes_of(capturing) == set()
@@ -106,7 +106,7 @@ def test_an_exception_is_reported_and_the_graph_goes_on(capturing, kernels, pinn
 
 
 @pytest.mark.parametrize("holder", ["builder", "definition", "executable", "launch"])
-def test_it_lives_as_long_as_its_last_holder(holder, device, stream, eventually, kernels, pinned):
+def test_callback_lives_as_long_as_its_last_holder(holder, device, stream, eventually, kernels, pinned):
     flag, counter = pinned([0]), Counter()
     there = weakref.ref(counter)
     builder = device.create_graph_builder().begin_building()
@@ -152,7 +152,7 @@ def test_the_graph_of_an_open_builder_keeps_it(capturing, eventually):
     eventually(lambda: there() is None)
 
 
-def test_one_that_the_driver_refuses_is_let_go(capturing, driver_table, eventually):
+def test_callback_that_the_driver_refuses_is_released(capturing, driver_table, eventually):
     counter = Counter()
     there = weakref.ref(counter)
     driver_table.refuse_once("cuLaunchHostFunc", FAILURE)
@@ -166,7 +166,9 @@ def test_one_that_the_driver_refuses_is_let_go(capturing, driver_table, eventual
 
 
 @pytest.mark.parametrize("kind", ["callable", "ctypes"])
-def test_one_whose_node_cannot_be_told_runs_and_is_kept_and_let_go(kind, capturing, stream, eventually):
+def test_callback_whose_node_is_not_found_runs_and_lives_as_long_as_its_graph(
+    kind, capturing, stream, eventually
+):
     counter = Counter()
     there = weakref.ref(counter)
     if kind == "callable":

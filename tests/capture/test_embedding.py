@@ -29,7 +29,7 @@ def run(builder, stream):
     stream.sync()
 
 
-def test_it_runs_between_what_is_before_and_after(child, capturing, kernels, stream):
+def test_embedded_graph_runs_between_the_work_before_and_after_it(child, capturing, kernels, stream):
     finished, x = child
     word = x.ctypes.data + 4
     cg.launch(capturing, ONE, kernels.add, word, 1, 1)
@@ -76,7 +76,7 @@ def test_the_copies_nodes_know_where_they_are_from(child, capturing):
 
 
 @pytest.mark.parametrize("wrong", [None, 1, "text", "GraphDef"])
-def test_what_is_no_builder_is_a_type_error(wrong, capturing):
+def test_embedding_anything_but_a_builder_is_a_type_error(wrong, capturing):
     if wrong == "GraphDef":
         wrong = cg.GraphDef()
     with pytest.raises(TypeError):
@@ -132,7 +132,7 @@ def test_the_childs_state_is_looked_at_before_ones_own(device):
 
 
 @pytest.mark.parametrize("fails", ["cuGraphAddNode", "cuStreamUpdateCaptureDependencies"])
-def test_what_fails_half_way_is_taken_back(fails, child, capturing, kernels, driver_table, stream):
+def test_embedding_that_fails_half_way_is_undone(fails, child, capturing, kernels, driver_table, stream):
     finished, x = child
     cg.launch(capturing, ONE, kernels.add, x.ctypes.data, 1, 10)
     before = boxes.live()

@@ -75,7 +75,7 @@ def test_before_the_first_operation_it_is_the_beginning(stream, spoil):
     assert between(caught.value, __file__)[:2] == ("begin_building", line_of("# the beginning", __file__))
 
 
-def test_it_is_told_at_the_end_of_a_with_block(stream, kernels, spoil):
+def test_spoiled_capture_is_reported_at_the_end_of_a_with_block(stream, kernels, spoil):
     def capture():
         with stream.create_graph_builder() as gb:
             cg.launch(gb, ONE, kernels.nothing)  # inside the block

@@ -143,7 +143,7 @@ def test_nothing_can_be_allocated_without_a_node(mode, builder, memory):
     assert kinds(builder) == []
 
 
-def test_it_allocates_on_capturing_streams_only(mode, builder, memory, stream):
+def test_graph_memory_is_allocated_on_capturing_streams_only(mode, builder, memory, stream):
     text = "^GraphMemoryResource cannot perform memory operations on a non-capturing stream"
     for not_capturing in (stream, builder):
         with pytest.raises(RuntimeError, match=text):
@@ -229,7 +229,7 @@ def test_there_is_one_resource_for_each_device(device):
 
 
 @pytest.mark.parametrize("name", ["used_mem_current", "reserved_mem_current"])
-def test_what_is_current_cannot_be_set(name, memory):
+def test_current_sizes_cannot_be_set(name, memory):
     with pytest.raises(AttributeError, match=rf"attribute '{name}' .* is not writable"):
         setattr(memory.attributes, name, 0)
 

@@ -256,7 +256,7 @@ def test_launches_in_flight_keep_the_old_parameters(adding, device, kernels, pin
 
 
 @pytest.mark.parametrize("state", ["not_started", "capturing", "forked", "failed", "closed"])
-def test_what_has_not_ended_well_updates_nothing(state, adding, device, stream):
+def test_builder_that_has_not_ended_well_updates_nothing(state, adding, device, stream):
     graph, source, x = adding[0](1).complete(), device.create_graph_builder(), adding[1]
     if state not in ("not_started", "closed"):
         source.begin_building()
@@ -307,7 +307,7 @@ def test_another_structure_is_refused_by_name_and_nothing_changes(adding, device
 
 
 @pytest.mark.parametrize("source", [None, 1, object, "builder"])
-def test_what_is_no_source_is_a_type_error(source, adding):
+def test_update_from_a_wrong_type_is_a_type_error(source, adding):
     with pytest.raises(TypeError, match=r"^expected GraphBuilder or GraphDef, got "):
         adding[0](1).complete().update(source)
 

@@ -33,7 +33,7 @@ def test_the_same_builder_twice_is_refused_and_nothing_is_closed(capturing):
 
 
 @pytest.mark.parametrize("state", ["closed", "not_started", "ended"])
-def test_one_that_is_not_building_is_refused_before_anything_is_changed(state, capturing, device):
+def test_builder_that_is_not_building_is_refused_before_anything_is_changed(state, capturing, device):
     _, fork = capturing.split(2)
     other = device.create_graph_builder()
     if state == "ended":

@@ -348,7 +348,7 @@ def test_each_mode_captures(mode, builder):
     assert builder.graph_definition.nodes() == set()
 
 
-def test_what_another_builder_of_the_stream_does_is_not_this_builders(stream):
+def test_capture_of_one_builder_is_not_that_of_another_on_the_same_stream(stream):
     one, two = stream.create_graph_builder(), stream.create_graph_builder()
     one.begin_building()
     assert two.is_building is False

@@ -458,7 +458,7 @@ def test_waiting_for_what_is_captured_is_forbidden_to_all(operation, place, mode
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("operation", HARMLESS)
-def test_what_is_refused_without_asking_the_driver_spoils_nothing(operation, place, mode, world, at):
+def test_operation_refused_before_the_driver_is_asked_spoils_nothing(operation, place, mode, world, at):
     _, code = perform(world, operation, mode, at[place])
     assert code == (HARMLESS[operation] or "refused")
     assert is_sound(world)

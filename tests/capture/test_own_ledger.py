@@ -56,7 +56,7 @@ def rig(device, kernels):
 
 
 @pytest.mark.parametrize("spoil", SPOILERS, ids=lambda f: f.__name__)
-def test_it_is_named_at_once_and_at_the_end(spoil, capturing, rig):
+def test_spoiling_operation_is_named_at_once_and_at_the_end(spoil, capturing, rig):
     text, rule = SPOILERS[spoil]
     cg.launch(capturing, ONE, rig.kernels.nothing)
     with pytest.raises(cg.CUDAError) as first:
@@ -78,7 +78,7 @@ def test_it_is_named_at_once_and_at_the_end(spoil, capturing, rig):
         assert f"Capture: spoiled by {what}" in str(error)
 
 
-def test_it_tells_how_much_was_captured_before_and_since_where(capturing, kernels):
+def test_error_counts_the_operations_captured_before_and_names_their_lines(capturing, kernels):
     for _ in range(3):
         cg.launch(capturing, ONE, kernels.nothing)  # the last of three
     with pytest.raises(cg.CaptureError):

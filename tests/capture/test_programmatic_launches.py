@@ -10,7 +10,7 @@ from tests.graph_rig import ONE
 EARLY = cg.LaunchConfig(grid=1, block=1, programmatic_stream_serialization=True)
 
 
-def test_one_edge_is_programmatic_and_the_work_is_done(builder, kernels, pinned, stream):
+def test_programmatic_launch_has_a_programmatic_edge_and_does_its_work(builder, kernels, pinned, stream):
     x = pinned([0, 0])
     with builder as gb:
         cg.launch(gb, ONE, kernels.add, x.ctypes.data, 1, 1)
@@ -24,7 +24,7 @@ def test_one_edge_is_programmatic_and_the_work_is_done(builder, kernels, pinned,
     assert list(x) == [1, 2]
 
 
-def test_what_follows_such_an_edge_is_captured_like_anything_else(capturing, kernels, pinned, stream):
+def test_work_behind_a_programmatic_edge_is_captured_like_any_other(capturing, kernels, pinned, stream):
     x = pinned([1], "u4")
     cg.launch(capturing, ONE, kernels.nothing)
     cg.launch(capturing, EARLY, kernels.nothing)
@@ -45,7 +45,7 @@ def test_a_stream_takes_it_too(kernels, pinned, stream):
     assert x[0] >= 1
 
 
-def test_it_is_a_field_like_the_others():
+def test_programmatic_serialization_is_a_field_like_the_others():
     assert EARLY != ONE
     assert hash(EARLY) != hash(ONE)
     assert "programmatic_stream_serialization=True" in repr(EARLY)

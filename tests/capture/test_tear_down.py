@@ -152,7 +152,7 @@ def test_the_status_of_a_capture_is_always_asked_for(device, driver_table, kerne
 
 @pytest.mark.parametrize("way", [*WAYS, "end"])
 @pytest.mark.parametrize("borrowed", [False, True])
-def test_what_had_begun_when_begin_building_failed_is_ended(
+def test_capture_begun_by_a_failed_begin_building_is_ended(
     borrowed, way, device, stream, driver_table, works
 ):
     builder = (stream if borrowed else device).create_graph_builder()
@@ -178,7 +178,7 @@ def test_what_had_begun_when_begin_building_failed_is_ended(
     assert works(stream if borrowed else own)
 
 
-def test_what_had_begun_in_a_body_when_begin_building_failed_is_ended(capturing, driver_table):
+def test_capture_of_a_body_begun_by_a_failed_begin_building_is_ended(capturing, driver_table):
     body = capturing.if_then(capturing.create_condition(1))
     driver_table.refuse_once("cuStreamGetCaptureInfo", FAILURE)
     with pytest.raises(cg.CUDAError):
@@ -310,7 +310,7 @@ def test_ending_what_others_have_ended_is_an_error_and_closes_cleanly(stream, ot
     assert works(stream)
 
 
-def test_what_others_began_on_the_stream_meanwhile_is_not_taken_for_ours(stream, others, works):
+def test_capture_begun_by_foreign_code_is_not_taken_for_ours(stream, others, works):
     builder = stream.create_graph_builder().begin_building()
     graph = end_by_others(others, builder)
     others("cuStreamBeginCapture", stream.handle, 2)

@@ -9,7 +9,7 @@ import cuda_graphs as cg
 from tests.graph_rig import ONE
 
 
-def test_it_begins_and_ends(builder, kernels):
+def test_with_block_begins_and_ends_the_capture(builder, kernels):
     with builder as gb:
         assert gb is builder
         assert gb.state == "capturing"
@@ -18,21 +18,21 @@ def test_it_begins_and_ends(builder, kernels):
     assert len(builder.graph_definition.nodes()) == 1
 
 
-def test_one_that_has_begun_is_ended(builder):
+def test_with_block_ends_a_capture_that_had_begun(builder):
     builder.begin_building("global")
     with builder:
         assert builder.is_building
     assert builder.state == "ended"
 
 
-def test_one_that_is_ended_or_closed_inside_stays_so(device):
+def test_builder_ended_or_closed_inside_the_block_stays_so(device):
     for end, state in ((cg.GraphBuilder.end_building, "ended"), (cg.GraphBuilder.close, "closed")):
         with device.create_graph_builder() as gb:
             end(gb)
         assert gb.state == state
 
 
-def test_one_that_has_ended_or_was_split_off_cannot_be_entered(builder):
+def test_builder_that_has_ended_or_was_split_off_cannot_be_entered(builder):
     builder.begin_building()
     _, fork = builder.split(2)
     with pytest.raises(RuntimeError, match="was split off is joined, not ended"), fork:
@@ -90,7 +90,7 @@ def test_an_exception_goes_on_as_it_is_and_the_stream_works(case, borrowed, devi
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, GeneratorExit])
-def test_so_do_those_that_are_no_errors(error, builder, works):
+def test_exceptions_that_are_no_errors_go_on_as_they_are(error, builder, works):
     captured = builder.stream
     with pytest.raises(error), builder:
         raise error
