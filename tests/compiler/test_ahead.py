@@ -68,7 +68,7 @@ def arguments():
 
 
 @pytest.mark.parametrize("function", KERNELS, ids=lambda f: f.__name__)
-def test_what_is_read_early_changes_nothing(function):
+def test_early_loads_change_no_result(function):
     run_all(function, **arguments())
 
 

@@ -35,7 +35,7 @@ FIELDS = {"field", "other field", "a field called as a temporary"}
 
 
 @pytest.mark.parametrize(("a", "b"), list(itertools.product(ARRAYS, ARRAYS)))
-def test_what_may_be_the_same_memory_is_what_the_language_says(a, b):
+def test_aliasing_is_as_the_language_says(a, b):
     together = {a, b} <= PARAMETERS | FIELDS and not {a, b} <= FIELDS
     wanted = a == b or together
     assert may_alias(ARRAYS[a], ARRAYS[b]) == wanted

@@ -128,7 +128,7 @@ STAY = {
 
 
 @pytest.mark.parametrize("what", STAY)
-def test_what_could_be_told_apart_has_no_bins(what):
+def test_updates_that_cannot_be_collected_have_no_bins(what):
     k = function_of(f"""
 def k(x: ndarray(u8, 1), y: ndarray(i32, 1), z: ndarray(i64, 1), w: ndarray(i32, 1), f: ndarray(f32, 1),
       d: ndarray(f64, 1)):

@@ -334,7 +334,7 @@ for b, t in cg.blocks(2, 40):
         np.testing.assert_array_equal(found[block * 40 : block * 40 + 40], (threads + 5) % 40 * 1000 + w)
 
 
-def test_what_a_reduction_gives_may_decide_a_loop_with_barriers():
+def test_result_of_a_reduction_may_decide_a_loop_with_barriers():
     body = """
 for b, t in cg.blocks(2, 64):
     v = x[b * 64 + t]
@@ -408,7 +408,7 @@ for b, t in cg.blocks(1, 48):
     np.testing.assert_array_equal(found, x.sum() + x.sum() * 200 + 480000 + 2 * x[::-1])
 
 
-def test_what_stands_between_barriers_is_a_vector_loop_on_the_cpu():
+def test_statements_between_barriers_are_a_vector_loop_on_the_cpu():
     body = """
 for b, t in cg.blocks(n, 256):
     s = cg.block.shared_array(cg.f32, 256)

@@ -74,7 +74,7 @@ def compiled(n=2, target=None, debug=False):
 
 
 @pytest.mark.parametrize("target", [X86(), Ptx()], ids=["x86", "ptx"])
-def test_what_comes_back_is_what_was_compiled(folder, counts, target):
+def test_cached_artifact_equals_the_compiled_one(folder, counts, target):
     first, second = compiled(target=target), compiled(target=target)
     assert first == second == compile_kernel(kernel, signature(), target)
     assert counts() == (1, 1, 1)
@@ -396,7 +396,7 @@ def test_a_use_makes_an_entry_the_last_that_goes(folder):
     assert the_entry(folder).stat().st_mtime > 1
 
 
-def test_what_a_dead_writer_left_goes_after_a_while(folder):
+def test_unfinished_files_of_dead_writers_are_removed_later(folder):
     folder.mkdir(mode=0o700)
     old, new = folder / ".unfinished-a", folder / ".unfinished-b"
     old.write_text("")
@@ -420,7 +420,7 @@ def test_zero_turns_it_off(folder, counts, monkeypatch):
     assert not folder.exists()
 
 
-def test_it_shows_and_clears_what_it_has(folder):
+def test_cache_lists_and_clears_its_entries(folder):
     shown = cache.CompileCache()
     assert shown.entries() == []
     compiled(1)
@@ -443,7 +443,7 @@ class Thing:
 thing = Thing()
 
 
-def test_what_has_no_lasting_identity_is_compiled_each_time(folder, counts):
+def test_kernel_with_a_value_of_no_lasting_identity_is_compiled_each_time(folder, counts):
     k = function_of("""
 def k(t: cg.template, x: ndarray(i32, 1)):
     for i in x:

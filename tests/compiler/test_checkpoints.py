@@ -254,7 +254,7 @@ def carried(x: i32_1d, stop: i32_0d):
             x[i] += m
 
 
-def test_what_stands_between_checkpoints_always_runs():
+def test_statements_between_checkpoints_always_run():
     assert run(carried, x=zeros(5), stop=flag())["x"].tolist() == [2, 2, 3, 0, 0]
     assert run(carried, 2, x=zeros(5), stop=flag())["x"].tolist() == [0, 0, 3, 0, 0]
 
@@ -347,7 +347,7 @@ def in_function(x):
 @pytest.mark.parametrize(
     ("kind", "words", "body"), MISTAKES, ids=[f"{i}-{m[1]}" for i, m in enumerate(MISTAKES)]
 )
-def test_what_has_no_meaning_is_refused(kind, words, body):
+def test_checkpoints_without_a_meaning_are_refused(kind, words, body):
     source = written(body)
     k = function_of(source, Other=Other, Stage=Stage, bare=bare, in_function=in_function)
     with pytest.raises(CompileError, match=words) as caught:

@@ -81,7 +81,7 @@ def test_a_derivative_is_the_central_difference(name):
 
 
 @pytest.mark.parametrize("name", FLAT)
-def test_what_is_piecewise_constant_has_no_derivative(name):
+def test_piecewise_constant_operations_have_no_derivative(name):
     for number in range(OPS[name].arity):
         assert partial(name, (0.3, 0.7, 1.1)[: OPS[name].arity], number) is None
 

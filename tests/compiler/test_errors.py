@@ -403,7 +403,7 @@ def test_recursion_without_end_is_an_error():
         lower(kernel, specialise(kernel, ARGUMENTS))
 
 
-def test_what_python_cannot_nest_is_an_error_that_says_so():
+def test_expression_too_deep_for_python_is_a_compile_error():
     kernel, _ = kernel_of("y = " + " + ".join(["a"] * 2000))
     with pytest.raises(Recursion, match="nested too deep") as caught:
         lower(kernel, specialise(kernel, ARGUMENTS))

@@ -85,7 +85,7 @@ def test_a_constant_index_outside_of_a_field_is_found_when_compiling():
     assert "table[0, 3] = 1" in text
 
 
-def test_what_a_kernel_returns_is_what_its_annotation_says():
+def test_return_annotation_that_a_kernel_cannot_keep_is_refused():
     for source, kind, words in (
         ("def kernel() -> cg.vec2:\n    pass\n", Type, "a kernel returns scalars, not"),
         ("def kernel() -> i32:\n    pass\n", Return, "says that it returns a value, and has no return"),

@@ -63,7 +63,7 @@ RESULTS = [
 
 
 @pytest.mark.parametrize(("signature", "body", "call", "wanted"), RESULTS, ids=[r[0] for r in RESULTS])
-def test_what_a_function_takes_and_gives_is_what_it_declares(signature, body, call, wanted):
+def test_arguments_and_results_of_a_function_have_their_declared_types(signature, body, call, wanted):
     kernel = function_of(f"{HEAD}out[1] = {call}\n", f=inlined(signature, body))
     found = run_all(kernel, out=np.zeros(2), m=np.zeros((1, 1), "i4"), n=3, a=1.5)
     assert found["out"].tolist() == [0, wanted]
@@ -109,7 +109,7 @@ REFUSED = [
 @pytest.mark.parametrize(
     ("signature", "body", "call", "words"), REFUSED, ids=[f"{r[0]} {r[2]}" for r in REFUSED]
 )
-def test_what_a_function_does_not_declare_is_refused(signature, body, call, words):
+def test_arguments_and_results_that_a_function_does_not_declare_are_refused(signature, body, call, words):
     with pytest.raises((errors.CompileTypeError, errors.CompileReturnError), match=words) as caught:
         translate(function_of(f"{HEAD}y = {call}\n", f=inlined(signature, body)), KNOWN)
     assert caught.value.remedy

@@ -120,7 +120,7 @@ def after_a_loop(x: cg.ndarray(cg.f32, 2), out: cg.ndarray(cg.f32, 1)):
         out[0] += least
 
 
-def test_what_a_loop_reads_does_not_come_again_after_it():
+def test_values_read_in_a_loop_are_not_added_again_after_it():
     x = np.random.default_rng(3).integers(1, 100, (40, 5)).astype(np.float32)
     given = {"x": x, "out": np.zeros(1, np.float32)}
     assert atomics_inside(after_a_loop, **given) == 0
@@ -141,7 +141,7 @@ STAY = {
 
 
 @pytest.mark.parametrize("what", STAY)
-def test_what_could_be_told_apart_stays_atomic(what):
+def test_updates_that_cannot_be_collected_stay_atomic(what):
     k = function_of(f"""
 def k(x: ndarray(i32, 1), y: ndarray(i32, 1), z: ndarray(i64, 1)):
     for i in range(z.shape[0]):

@@ -151,7 +151,7 @@ def after_the_loop(x: ndarray(f64, 1), n: i32, y: ndarray(f64, 0)):
         y[()] += 3.0 * v
 
 
-def test_what_comes_after_a_loop_counts_once():
+def test_statement_after_a_loop_counts_once():
     found = gradients(after_the_loop, ONE, x=floats(0.3, 0.7), n=7, y=zeros())
     np.testing.assert_array_equal(found["x"], 3)
 

@@ -139,7 +139,7 @@ CASES = [
     ("function", "shapes", "cause", "remedy"), CASES, ids=lambda each: getattr(each, "__name__", "")
 )
 @pytest.mark.parametrize("mode", ["reverse", "count"])
-def test_what_has_no_right_gradient_is_refused(function, shapes, cause, remedy, mode):
+def test_programs_without_a_right_gradient_are_refused(function, shapes, cause, remedy, mode):
     arguments = {
         name: Grad(np.zeros(shape)) if isinstance(shape, (int, tuple)) else shape
         for name, shape in shapes.items()

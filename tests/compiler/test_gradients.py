@@ -228,7 +228,7 @@ def sum_used_by_all(x: ndarray(f64, 1), y: ndarray(f64, 1)):
         y[i] = x[i] * scale * total
 
 
-def test_what_one_loop_sums_all_iterations_of_the_next_use():
+def test_sum_of_one_loop_is_used_by_all_iterations_of_the_next():
     seed = np.array([1.0, -2.0, 0.5])
     check(sum_used_by_all, {"y": seed}, "x", x=floats(0.3, 0.7, 1.1), y=zeros(3))
 

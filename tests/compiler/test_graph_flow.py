@@ -368,7 +368,7 @@ ARGUMENTS = {"x": np.zeros(2, "i4"), "c": counter(1), "f": np.array(1, "f4"), "n
 
 
 @pytest.mark.parametrize(("kind", "words", "body"), MISTAKES, ids=[m[1] for m in MISTAKES])
-def test_what_has_no_meaning_is_refused(kind, words, body):
+def test_graph_flow_without_a_meaning_is_refused(kind, words, body):
     source = written(body)
     k = function_of(source, another_name=cg.graph_if)
     with pytest.raises(CompileError, match=words) as caught:

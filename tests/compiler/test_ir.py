@@ -128,7 +128,7 @@ def test_laws_of_programs_are_checked():
         check(ir.Program(kernel(), (ir.Task("a", ir.Block([region()]), None),), (0,)))
 
 
-def test_what_obeys_the_laws_passes():
+def test_program_that_obeys_the_laws_passes():
     body = [
         ir.Set(LOCAL, ONE),
         loop(ADD, lambda i: ir.Store(X, (i,), HALF), parallel=True),

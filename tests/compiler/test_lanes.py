@@ -144,7 +144,7 @@ ONE_BY_ONE = {
 
 
 @pytest.mark.parametrize("what", ONE_BY_ONE)
-def test_what_lanes_cannot_do_or_would_not_gain_by_is_done_one_by_one(what):
+def test_iterations_that_lanes_cannot_run_or_speed_up_run_one_by_one(what):
     k = function_of(f"""
 def k(x: ndarray(f32, 1), y: ndarray(f32, 1), m: ndarray(i32, 1)):
     for i in y:

@@ -194,7 +194,7 @@ def guarded(calls: i32s, flag: cg.i32):
 
 
 @pytest.mark.parametrize("flag", [0, 1])
-def test_what_does_not_decide_is_not_executed(flag):
+def test_operand_that_does_not_decide_is_not_executed(flag):
     found = run_all(guarded, calls=zeros(6), flag=flag)["calls"]
     assert found.tolist() == ([1, 0, 1, 0, 1, 1] if flag else [0, 1, 0, 1, 0, 1])
 

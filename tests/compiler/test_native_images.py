@@ -242,7 +242,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_what_is_damaged_or_foreign_is_refused_with_a_reason(host, driver, device, tmp_path, what):
+def test_damaged_or_foreign_image_is_refused_with_a_reason(host, driver, device, tmp_path, what):
     damage, status, reason = REFUSED[what]
     image = image_of(X86()).image
     assert refusal(image, driver, path=tmp_path / "image") == (0, "")

@@ -119,7 +119,7 @@ def test_random_numbers_are_those_of_nodes():
     assert len(np.unique(found)) == found.size
 
 
-def test_what_one_thread_runs_goes_with_the_loop():
+def test_serial_task_is_part_of_the_resident_loop():
     arguments = {"x": np.zeros(3, "i4"), "c": counter(1), "d": counter(1)}
     program, _ = lower(nested_flow, specialise(nested_flow, arguments), graph="resident")
     (only,) = program.plan
@@ -149,7 +149,7 @@ def between(x: i32_1d, c: i32_0d):
         ("resident", "light", [[0, 1, 2, 3, 4, 5]]),
     ],
 )
-def test_what_is_together_is_what_was_asked_for(graph, chain, wanted):
+def test_resident_tasks_are_those_that_the_options_ask_for(graph, chain, wanted):
     arguments = {"x": np.zeros(3, "i4"), "c": counter(2)}
     program, _ = lower(between, specialise(between, arguments), graph=graph, chain=chain, check_ir=True)
     stay = [step for step in ir.steps_of(program.plan) if isinstance(step, ir.Resident)]
@@ -181,7 +181,7 @@ def much_shared(x: f32_1d, c: i32_0d):
     ("function", "words"),
     [(two_sizes, "blocks of 64 threads, and in line"), (much_shared, "share 64544 bytes")],
 )
-def test_what_cannot_be_one_launch_is_refused_or_becomes_nodes(function, words):
+def test_loop_that_cannot_be_one_launch_is_refused_or_becomes_nodes(function, words):
     signature = specialise(function, {"x": np.zeros(128, "f4"), "c": counter(1)})
     for options in ({"graph": "resident"}, {"graph": "conditional", "chain": "all"}):
         with pytest.raises(CompileResidentError, match=words) as caught:

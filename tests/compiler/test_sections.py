@@ -381,7 +381,7 @@ def one_region(x):
 @pytest.mark.parametrize(
     ("kind", "words", "body"), MISTAKES, ids=[f"{i}-{m[1]}" for i, m in enumerate(MISTAKES)]
 )
-def test_what_has_no_meaning_is_refused(kind, words, body):
+def test_sections_without_a_meaning_are_refused(kind, words, body):
     source = written(body)
     k = function_of(source, region=one_region)
     with pytest.raises(CompileError, match=words) as caught:

@@ -41,7 +41,7 @@ def inputs():
     ).astype(np.float32)
 
 
-def test_they_are_the_true_value_or_its_neighbour():
+def test_sines_and_cosines_are_the_true_value_or_its_neighbour():
     x = inputs()
     wide = x.astype(np.longdouble)
     for values, true in zip(found(x), (np.sin(wide), np.cos(wide)), strict=True):
@@ -51,7 +51,7 @@ def test_they_are_the_true_value_or_its_neighbour():
         assert np.max(off[np.abs(x) < 2.0**19]) < 0.502
 
 
-def test_what_is_left_over_has_the_bits_of_lanes():
+def test_remaining_iterations_have_the_bits_of_lanes():
     x = np.random.default_rng(5).choice(inputs(), 93)  # each part: 16 lanes, and 15 one by one
     for here, moved in zip(found(x), found(np.roll(x, 16)), strict=True):
         np.testing.assert_array_equal(np.roll(here, 16).view(np.uint32), moved.view(np.uint32))

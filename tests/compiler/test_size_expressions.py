@@ -235,7 +235,7 @@ def test_all_kinds_of_nodes_are_found_alike():
     ("bound", "is_known"),
     [("cg.cast(v * 3.0, i32)", False), ("b[i] ** min(n, 2)", False), ("b[i] & 3", True), ("v > 0.2", True)],
 )
-def test_what_no_expression_says_has_none(bound, is_known):
+def test_bound_without_a_size_expression_is_counted(bound, is_known):
     k = kernel_of([f"m = cg.cast({bound}, i32)", "for _ in range(m):", f"    {STEP}"])
     for value, count in sizes(k, targets=("interpreter",), **arguments()):
         assert (value is not None) == is_known
@@ -264,7 +264,7 @@ WRAPPING = [
 ]
 
 
-def test_what_wraps_around_says_nothing_on_all_machines():
+def test_bound_that_wraps_around_has_no_size_on_any_target():
     lines = []
     for number, (bound, _, _) in enumerate(WRAPPING):
         lines += [f"v{number} = v", f"for _ in range({bound.format(f'b[{number}]')}):"]
@@ -396,7 +396,7 @@ def test_the_host_the_sizer_and_counting_agree_about_random_loops(lines, numbers
 @pytest.mark.nightly
 @settings(max_examples=2500, deadline=None, suppress_health_check=list(HealthCheck))
 @given(*RANDOM)
-def test_they_agree_about_many(lines, numbers, n):
+def test_host_sizer_and_counting_agree_about_many_random_loops(lines, numbers, n):
     agree(lines, numbers, n, None)
 
 

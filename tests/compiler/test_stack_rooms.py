@@ -119,7 +119,7 @@ def test_loops_in_loops_multiply_and_statements_add():
     assert rooms(nested, x=x, n=5, y=zeros()) == [(4 * 5 + 4, 4 * 5 + 4)]
 
 
-def test_what_is_in_an_array_is_read():
+def test_bound_in_an_array_is_read():
     def read(x: ndarray(f64, 1), b: ndarray(i32, 1), y: ndarray(f64, 0)):
         for i in x:
             v = x[i]

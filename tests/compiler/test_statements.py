@@ -267,7 +267,7 @@ def test_a_function_of_python_runs_when_compiling_and_says_so():
     assert [each.lineno - first for each in caught] == [1, 2, 3, 3, 4]
 
 
-def test_what_functions_of_python_name_is_captured():
+def test_globals_of_python_functions_are_captured():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         _, captured = lower(

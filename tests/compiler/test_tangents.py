@@ -51,7 +51,7 @@ def test_all_targets_compute_the_derivative_along_a_direction(function):
     np.testing.assert_allclose(found["y.dual"], wanted @ direction, rtol=1e-6)
 
 
-def test_what_is_constant_has_the_dual_0_where_it_is_stored():
+def test_constant_that_is_stored_has_the_dual_0():
     def stores(x: ndarray(f64, 1), y: ndarray(f64, 1)):
         for i in x:
             y[i] = x[i] * x[i]

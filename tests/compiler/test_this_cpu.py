@@ -48,11 +48,11 @@ def test_only_the_first_core_is_read(cpu, monkeypatch):
 
 
 @pytest.mark.parametrize("text", ["", "nothing that is known\t: 1\n\n"])
-def test_where_the_system_says_nothing_llvm_is_asked(cpu, text):
+def test_llvm_names_the_cpu_where_the_system_does_not(cpu, text):
     assert cpu(text) == str(machine.cpu())
 
 
-def test_where_there_is_no_such_file_llvm_is_asked(monkeypatch):
+def test_llvm_names_the_cpu_where_the_file_is_missing(monkeypatch):
     monkeypatch.setattr(this_cpu, "FILE", "/nowhere")
     this_cpu.identity.cache_clear()
     try:
@@ -120,7 +120,7 @@ def test_llvm_is_mapped_without_llvmlite_which_finds_it_later(run_child):
     assert done.stdout.split() == ["True", "False", "True"]
 
 
-def test_what_is_loaded_is_not_mapped_again():
+def test_llvm_that_is_loaded_is_not_mapped_again():
     machine._binding()
     machine.map_llvm.cache_clear()
     before = threading.active_count()

@@ -77,7 +77,7 @@ def two_phases(x: cg.ndarray(cg.i64, 1), out: cg.ndarray(cg.i64, 0)):
         x[i] = total - x[i]
 
 
-def test_what_one_task_leaves_another_reads():
+def test_task_reads_the_results_of_the_task_before_it():
     x = np.arange(100, dtype="i8")
     found = run_all(two_phases, x=x, out=np.zeros((), "i8"))
     assert found["out"] == 2 * x.sum()

@@ -117,7 +117,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("expression", "operands"), REFUSED, ids=[r[0] for r in REFUSED])
-def test_what_the_table_does_not_have_is_refused(expression, operands):
+def test_operands_that_the_table_does_not_have_are_refused(expression, operands):
     for a in operands:
         with pytest.raises(errors.CompileTypeError) as caught:
             types_of([(expression, a, a)])

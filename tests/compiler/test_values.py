@@ -219,7 +219,7 @@ def stores(x: ndarray(t.u8, 1), n: t.i32, y: ndarray(t.i32, 1), z: ndarray(t.f32
     y[2] = v
 
 
-def test_what_is_stored_becomes_the_type_of_the_place():
+def test_stored_value_is_converted_to_the_type_of_the_array():
     found = run_all(stores, x=np.zeros(2, "u1"), n=300, y=np.array([1, 7, 0], "i4"), z=np.zeros(1, "f"))
     assert found["x"].tolist() == [44, 255]
     assert found["y"].tolist() == [2, 3, 2]
