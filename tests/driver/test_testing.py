@@ -218,7 +218,7 @@ def test_the_variable_can_fail_the_first_call_of_all(run_child):
         "cuEventCreate:1:-2", "cuEventCreate:1:12345", "cuEventCreate:1:2:3", "cuEventCreate:1,,cuEventDestroy:1", " ",
     ],
 )  # fmt: skip
-def test_what_is_wrong_in_the_variable_is_said_and_no_program_starts(run_child, value):
+def test_wrong_variable_is_reported_and_no_program_starts(run_child, value):
     child = run_child(CREATE, CUDA_GRAPHS_DRIVER="host", CUDA_GRAPHS_HOST_FAIL=value)
     assert child.returncode != 0
     assert child.stdout == ""
