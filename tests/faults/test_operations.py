@@ -115,7 +115,7 @@ def test_an_operation_is_made_or_not_made(name, world, request):
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_what_is_said_to_be_half_made_is(name, world):
+def test_operation_listed_as_half_made_can_be_half_made(name, world):
     """A row that is there for nothing would hide what comes later."""
     without, calls = play(world, name, []), calls_of(world, name)
     for function in MADE[name]:
