@@ -28,7 +28,7 @@ def host_driver():
 
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
-def test_what_once_did_harm_is_loaded_or_refused(host_driver, tmp_path, path):
+def test_image_that_once_did_harm_is_loaded_or_refused(host_driver, tmp_path, path):
     assert host_driver.outcome(path.read_bytes(), tmp_path / "image") == ""
 
 
