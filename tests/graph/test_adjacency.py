@@ -108,7 +108,7 @@ def test_assignment_replaces_all_edges(g, nodes):
     assert g.edges() == {(a, c)}
 
 
-def test_what_is_no_node_is_a_type_error(nodes):
+def test_neighbour_that_is_no_node_is_a_type_error(nodes):
     for wrong in (7, None, "ab", cg.GraphDef()):
         with pytest.raises(TypeError, match="expected GraphNode"):
             nodes[0].succ.add(wrong)

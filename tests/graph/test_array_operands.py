@@ -152,7 +152,7 @@ def test_other_arrays_are_refused_by_name(pinned, on_device):
 @pytest.mark.parametrize(
     "value", ["text", None, 1.5, [1], b"12", np.float32(1), object()], ids=lambda v: type(v).__name__
 )
-def test_what_is_no_operand_is_a_type_error(value, pinned):
+def test_operand_of_a_wrong_type_is_a_type_error(value, pinned):
     x = pinned(16)
     g = cg.GraphDef()
     with pytest.raises(TypeError, match=r"^src must be an address .int., a Buffer or an array, got "):

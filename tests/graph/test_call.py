@@ -34,7 +34,7 @@ def test_a_definition_and_a_node_can_call(kernels, pinned, run):
     assert x[0] == 22
 
 
-def test_it_gets_the_node_to_add_after_and_the_arguments(kernels, pinned):
+def test_emitter_gets_the_node_to_add_after_and_the_arguments(kernels, pinned):
     x = pinned([0])
     twice = Twice(kernels.add)
     g = cg.GraphDef()
@@ -44,7 +44,7 @@ def test_it_gets_the_node_to_add_after_and_the_arguments(kernels, pinned):
     assert twice.seen[1] == (first, (x.ctypes.data, 1, 1))
 
 
-def test_it_can_be_called_in_a_body(kernels, pinned, run):
+def test_emitter_can_be_called_in_a_body(kernels, pinned, run):
     x, left = pinned([0]), pinned([3])
     g = cg.GraphDef()
     more = g.create_condition(1)
@@ -56,7 +56,7 @@ def test_it_can_be_called_in_a_body(kernels, pinned, run):
 
 
 @pytest.mark.parametrize("result", [None, 7, "elsewhere", "definition"])
-def test_it_must_return_a_node_of_the_graph(result, device):
+def test_emitter_must_return_a_node_of_the_graph(result, device):
     class Bad:
         def __cuda_graph_emit__(self, node, args):
             return {"elsewhere": cg.GraphDef().join(), "definition": node.graph}.get(result, result)
@@ -65,7 +65,7 @@ def test_it_must_return_a_node_of_the_graph(result, device):
         cg.GraphDef().call(Bad())
 
 
-def test_what_it_raises_comes_through(device):
+def test_exception_of_an_emitter_reaches_the_caller(device):
     class Bad:
         def __cuda_graph_emit__(self, node, args):
             raise ZeroDivisionError("mine")

@@ -22,7 +22,7 @@ def test_a_callable_is_called_once_a_launch(run):
     assert calls == [42, 42, 42]
 
 
-def test_it_sees_what_was_done_before_and_what_comes_after_sees_its_work(kernels, pinned, run):
+def test_callback_sees_the_work_before_it_and_later_nodes_see_its_own(kernels, pinned, run):
     x, seen = pinned([5], "u4"), []
 
     def host():

@@ -168,7 +168,7 @@ def test_a_body_is_ordered_as_its_node_is(g, memory):
     assert found(loop.body) == {finding("unordered", second, first), finding("unordered", second, deeper)}
 
 
-def test_what_an_embedded_graph_touches_its_node_touches(g, memory, kernels):
+def test_embedding_node_accesses_the_memory_of_its_embedded_graph(g, memory, kernels):
     child = cg.GraphDef()
     child.memset(memory, 0, 4, name="inside")
     child.launch(ONE, kernels.affine, memory + 64, 1, 1, writes=[(memory + 64, 4)], name="kernel inside")
@@ -365,7 +365,7 @@ def test_a_circle_is_found_and_the_rest_is_looked_at_all_the_same(g, memory):
 # ---- reads and writes
 
 
-def test_what_a_kernel_touches_is_kept_as_spans(g, device, stream, kernels):
+def test_accesses_of_a_kernel_are_kept_as_spans(g, device, stream, kernels):
     buffer = cg.DeviceMemoryResource(device).allocate(256, stream=stream)
     start = int(buffer.handle)
     a = g.alloc(64)
@@ -449,7 +449,7 @@ def wrong(name, error, match, make):
         ),
     ],
 )
-def test_what_cannot_be_touched_is_refused_and_adds_nothing(
+def test_access_to_wrong_memory_is_refused_and_adds_nothing(
     keyword, error, match, make, g, device, stream, kernels
 ):
     buffer = cg.DeviceMemoryResource(device).allocate(256, stream=stream)
@@ -464,7 +464,7 @@ def test_what_cannot_be_touched_is_refused_and_adds_nothing(
 # ---- parameters, and updates
 
 
-def test_what_a_parameter_points_to_is_memory_of_its_own(g, memory, kernels):
+def test_pointer_parameter_stands_for_memory_of_its_own(g, memory, kernels):
     x, y = g.param("x", cg.pointer), g.param("y", cg.pointer, default=memory)
     fill, other, plain = g.memset(x, 0, 64), g.memset(y, 0, 64), g.memset(memory, 0, 64)
     assert found(g) == set()

@@ -127,7 +127,7 @@ REFUSED = [
 @pytest.mark.parametrize(
     ("to", "source", "message"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED]
 )
-def test_what_is_no_copy_of_rows_is_refused_with_both_layouts(to, source, message):
+def test_copy_that_is_not_of_rows_is_refused_with_both_layouts(to, source, message):
     with pytest.raises(ValueError, match=message):
         shape_of(operand("dst", to), operand("src", source), None)
 
@@ -157,7 +157,7 @@ def test_keywords_say_a_shape_without_gaps_unless_they_say_more():
     assert explicit_shape(a, b, Extents(8, src_pitch=16)) == Shape(8, 1, 1, Side(8, 1), Side(16, 1))
 
 
-def test_what_keywords_leave_out_is_that_of_the_arrays():
+def test_extents_without_a_keyword_are_those_of_the_arrays():
     block = np.zeros((5, 7, 16), "u1")[:3, :4, :10]
     whole = explicit_shape(operand("dst", block), Operand("src"), Extents(src_pitch=64))
     assert whole == Shape(10, 4, 3, Side(16, 7), Side(64, 4))

@@ -58,13 +58,13 @@ def test_every_method_of_a_graph_that_was_destroyed_with_its_node_says_so(method
 
 
 @pytest.mark.parametrize("method", BUILDERS)
-def test_so_does_every_method_of_a_node_in_it(method, inside, needs):
+def test_every_method_of_a_node_in_a_destroyed_graph_says_so(method, inside, needs):
     for node in inside[1]:
         with pytest.raises(RuntimeError, match=GONE):
             use(node, method, needs)
 
 
-def test_what_can_be_asked_of_them_is_calm(inside):
+def test_properties_of_destroyed_objects_raise_nothing(inside):
     graphs, nodes = inside
     for graph in graphs:
         assert (graph.handle, graph.is_valid) == (0, False)
@@ -137,7 +137,7 @@ def test_a_destroyed_node_has_no_edges_to_change(change, direction, device):
         lambda g, n: n.dead_graph.instantiate(),
     ],
 )
-def test_what_is_destroyed_is_refused_as_an_argument(use, inside, device):
+def test_destroyed_object_is_refused_as_an_argument(use, inside, device):
     class Dead:
         dead_graph = inside[0][0]
 
@@ -179,7 +179,7 @@ CLOSED = {
 
 
 @pytest.mark.parametrize("case", CLOSED)
-def test_what_is_closed_is_refused_as_an_argument(case, needs, device):
+def test_closed_object_is_refused_as_an_argument(case, needs, device):
     use, error, message = CLOSED[case]
     needs.buffer, needs.stream = device.allocate(64), device.create_stream()
     for thing in (needs.event, needs.buffer, needs.stream):
@@ -236,7 +236,7 @@ def test_different_graphs_are_instantiated_and_launched_side_by_side(kernels, pi
     assert x.tolist() == [100 * (i + 1) for i in range(8)]
 
 
-def test_one_executable_is_launched_by_many_threads_and_its_launches_do_not_overlap(kernels, pinned):
+def test_launches_of_an_executable_by_many_threads_do_not_overlap(kernels, pinned):
     """Each adds one to the same number, which would lose some if two ran at once."""
     x = pinned(1, "u4")
     g = cg.GraphDef()

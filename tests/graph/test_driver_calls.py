@@ -66,7 +66,7 @@ def test_a_whole_update_from_its_own_definition_is_one_call(n, kernels, pinned):
     assert calls_of(graph.update, g) == UPDATE
 
 
-def test_so_it_is_with_all_kinds_of_nodes_and_bodies(varied):
+def test_whole_update_of_all_kinds_of_nodes_and_bodies_is_one_call(varied):
     made = varied()
     graph = made["g"].instantiate()
     assert calls_of(graph.update, made["g"]) == UPDATE
@@ -77,7 +77,7 @@ def test_so_it_is_with_all_kinds_of_nodes_and_bodies(varied):
     assert calls_of(graph.update, made["g"]) == UPDATE
 
 
-def test_and_with_captured_work(device, kernels, pinned):
+def test_whole_update_of_captured_work_is_one_call(device, kernels, pinned):
     words = pinned(1)
     with device.create_graph_builder() as builder:
         for _ in range(20):
@@ -87,7 +87,7 @@ def test_and_with_captured_work(device, kernels, pinned):
     assert calls_of(graph.update, builder) == UPDATE
 
 
-def test_what_memsets_do_is_asked_again_when_it_may_have_changed(varied, stream):
+def test_parameters_of_memsets_are_read_again_when_they_may_have_changed(varied, stream):
     made = varied()
     graph, fill = made["g"].instantiate(), made["fill"]
     result = made["words"][3:4].view("u1")
@@ -124,7 +124,7 @@ def test_an_update_that_finds_other_owners_takes_them(kernels, fresh_kernels, pi
     assert calls_of(graph.update, g) == UPDATE
 
 
-def test_what_single_nodes_were_set_to_is_let_go_by_an_update(kernels, pinned, stream):
+def test_whole_update_releases_the_values_of_single_nodes(kernels, pinned, stream):
     words = pinned(1)
     buffer = cg.PinnedMemoryResource().allocate(4, stream=stream)
     alive = weakref.ref(buffer)
@@ -205,7 +205,7 @@ def test_a_node_that_uses_two_values_is_set_once_for_both(kernels, pinned):
     assert calls_of(graph.set, x=words.ctypes.data, amount=3) == {"cuGraphExecNodeSetParams": 1}
 
 
-def test_so_are_operands_of_memsets_and_memcpys(pinned):
+def test_value_of_an_operand_of_a_memset_or_memcpy_is_one_call(pinned):
     words = pinned(4)
     at = words.ctypes.data
     g = cg.GraphDef()

@@ -158,7 +158,7 @@ def test_an_embedded_copy_keeps_it(g, kernel, run):
     run(outer)
 
 
-def test_it_is_kept_in_graphs_that_allocate_and_in_bodies(g, kernel, run):
+def test_edge_data_is_kept_in_graphs_that_allocate_and_in_bodies(g, kernel, run):
     memory = g.alloc(64)
     a = kernel(memory)
     b = kernel(a, PROGRAMMATIC)

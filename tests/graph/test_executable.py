@@ -92,7 +92,7 @@ def test_a_graph_can_be_closed_while_it_runs(counter, kernels, pinned, stream):
     assert x[0] == 1
 
 
-def test_what_is_no_stream_is_a_type_error(counter):
+def test_launch_on_anything_but_a_stream_is_a_type_error(counter):
     graph = counter[0].instantiate()
     for wrong in (None, 7, "stream", graph):
         with pytest.raises(TypeError):

@@ -81,7 +81,7 @@ def test_nodes_of_other_kinds_have_none(needs):
 
 
 @pytest.mark.parametrize("what", [None, 3, "node", cg.GraphDef])
-def test_what_is_no_node_has_none(what, g):
+def test_index_that_is_no_node_has_no_view(what, g):
     graph = g.instantiate()
     with pytest.raises(TypeError, match="expected GraphNode, got"):
         graph[what]
@@ -378,7 +378,7 @@ def test_a_disabled_node_does_nothing_in_its_place_in_the_order(g, kernels, pinn
     assert x[0] == ((1 * 2 + 1) * 3 + 5) * 7 + 2
 
 
-def test_what_a_disabled_node_is_set_to_counts_when_it_is_enabled(adding, g, kernels, launch):
+def test_update_of_a_disabled_node_counts_when_it_is_enabled(adding, g, kernels, launch):
     node, x = adding
     graph = g.instantiate()
     view = graph[node]
@@ -446,7 +446,7 @@ def test_graphs_with_memory_of_their_own_are_changed(g, kernels, pinned, launch)
 
 
 @pytest.mark.parametrize("kind", VIEWS)
-def test_what_the_driver_refuses_changes_nothing(kind, needs, driver_table, launch):
+def test_update_that_the_driver_refuses_changes_nothing(kind, needs, driver_table, launch):
     node = VIEWS[kind][1](needs.definition, needs)
     graph = needs.definition.instantiate()
     view = graph[node]

@@ -104,7 +104,7 @@ def test_memory_freed_in_another_definition_may_still_be_named(device, plain):
     assert len(other.nodes()) == 5
 
 
-def test_of_a_definition_that_frees_it_another_may_not_name_it(freed, plain):
+def test_memory_freed_by_its_own_definition_may_not_be_named_by_another(freed, plain):
     _, alloc, _ = freed
     other = cg.GraphDef()
     for use in USES.values():

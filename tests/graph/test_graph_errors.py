@@ -96,7 +96,7 @@ TYPE_CASES = [
 
 
 @pytest.mark.parametrize(("error", "match", "use"), TYPE_CASES)
-def test_what_we_can_see_is_refused_before_the_driver_is_asked(error, match, use, needs):
+def test_visible_misuse_is_refused_before_the_driver_is_asked(error, match, use, needs):
     g = needs.definition
     before = len(g.nodes())
     with pytest.raises(error, match=match):
@@ -134,7 +134,7 @@ DRIVER_CASES = [
 
 
 @pytest.mark.parametrize(("error", "match", "use"), DRIVER_CASES)
-def test_what_the_driver_refuses_is_a_cuda_error_that_says_what_was_attempted(error, match, use, needs):
+def test_refusal_of_the_driver_is_a_cuda_error_that_names_the_attempt(error, match, use, needs):
     with pytest.raises(error, match=match) as caught:
         use(needs.definition, needs)
     assert caught.value.attempt

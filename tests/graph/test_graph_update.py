@@ -179,7 +179,7 @@ def test_graphs_with_memory_of_their_own_are_updated(kernels, pinned, launch):
     assert out[0] == 17
 
 
-def test_but_a_memset_keeps_to_the_memory_of_its_executable(pinned, launch):
+def test_memset_keeps_to_the_memory_of_its_executable(pinned, launch):
     """What an alloc node allocates and a free node of its graph frees, memsets of other executables do not take."""
     out = pinned([0])
 
@@ -224,7 +224,7 @@ def test_values_of_parameters_outlast_an_update(kernels, pinned, launch):
 
 
 @pytest.mark.parametrize("source", [None, 3, "graph", cg.GraphDef], ids=str)
-def test_what_is_no_definition_is_refused(source, adding):
+def test_update_from_anything_but_a_definition_is_refused(source, adding):
     graph = adding[0](1).instantiate()
     with pytest.raises(TypeError, match="expected GraphBuilder or GraphDef, got "):
         graph.update(source)
@@ -345,7 +345,7 @@ def test_other_edges_are_named(two_nodes):
     assert re.search(r"MemcpyNode 'copy' \(.*\) depends on nothing, and did on MemsetNode 'fill'", message)
 
 
-def test_what_is_inside_is_named_with_where_it_is(kernels, pinned):
+def test_differing_node_in_a_body_is_named_with_its_branch(kernels, pinned):
     x = pinned(16)
 
     def make(height):
@@ -361,7 +361,7 @@ def test_what_is_inside_is_named_with_where_it_is(kernels, pinned):
     assert "height was 1, and is 2" in message
 
 
-def test_what_is_embedded_is_named_too(kernels, pinned):
+def test_differing_node_in_an_embedded_graph_is_named_with_its_node(kernels, pinned):
     x = pinned(16)
 
     def make(height):

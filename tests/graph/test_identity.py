@@ -59,7 +59,7 @@ def test_a_node_is_one_object_by_every_way(spec, needs):
 @pytest.mark.parametrize(
     "spec", [s for s in SPECS if "alloc" in s.name or s.name == "free"], ids=lambda s: s.name
 )
-def test_so_is_one_of_a_graph_whose_edges_stay(spec, needs):
+def test_node_of_a_graph_whose_edges_stay_is_one_object(spec, needs):
     node = spec.make(needs.definition.join(), needs)
     last = node.join()
     assert next(n for n in needs.definition.nodes() if n == node) is node
@@ -67,7 +67,7 @@ def test_so_is_one_of_a_graph_whose_edges_stay(spec, needs):
     assert {id(a) for a, b in needs.definition.edges() if b is last} == {id(node)}
 
 
-def test_so_is_a_node_of_a_body_and_of_an_embedded_graph(needs):
+def test_node_of_a_body_or_an_embedded_graph_is_one_object(needs):
     g = needs.definition
     loop = g.while_loop(needs.condition())
     inner = loop.body.if_else(needs.condition())
@@ -135,7 +135,7 @@ PLACES = [(what, False) for what in FORGOTTEN] + [
 
 
 @pytest.mark.parametrize(("what", "inside"), PLACES)
-def test_what_the_driver_forgets_is_known_to_the_next_object(what, inside, needs, host_memory):
+def test_values_that_the_driver_forgets_are_known_to_the_next_object(what, inside, needs, host_memory):
     make, look = FORGOTTEN[what]
     g = needs.definition.while_loop(needs.condition()).body if inside else needs.definition
     node = make(g, needs)

@@ -182,7 +182,7 @@ class Emitter:
         return node.join(name="emitted").embed(child)
 
 
-def test_what_a_compiler_adds_has_the_line_of_the_call(device):
+def test_nodes_added_by_a_compiler_have_the_line_of_the_call(device):
     g = cg.GraphDef()
     last, line = g.call(Emitter(depth=2)), here()
     assert {node.source for node in g.nodes()} == {line}

@@ -51,12 +51,12 @@ def test_its_properties_repr_and_hash_are_the_same_after_its_object_was_forgotte
     assert (repr(again), hash(again)) == (said, hashed)
 
 
-def test_it_is_found_once_in_nodes_as_the_same_object(spec, needs):
+def test_node_is_found_once_in_nodes_as_the_same_object(spec, needs):
     node = spec.make(needs.definition, needs)
     assert [n for n in needs.definition.nodes() if n is node] == [node]
 
 
-def test_it_is_found_through_its_neighbours_as_the_same_object(spec, needs):
+def test_node_is_found_through_its_neighbours_as_the_same_object(spec, needs):
     first = needs.definition.join()
     node = spec.make(first, needs)
     last = node.join()
@@ -80,12 +80,12 @@ def test_its_repr_says_what_it_is(spec, needs):
     assert re.fullmatch(spec.repr, repr(spec.make(needs.definition, needs)))
 
 
-def test_it_can_be_instantiated(spec, needs):
+def test_graph_of_a_node_can_be_instantiated(spec, needs):
     spec.make(needs.definition, needs)
     assert isinstance(needs.definition.instantiate(), cg.Graph)
 
 
-def test_it_cannot_be_made_directly(spec):
+def test_node_cannot_be_made_directly(spec):
     with pytest.raises(RuntimeError, match=f"{spec.cls.__name__} objects cannot be instantiated directly"):
         spec.cls()
 

@@ -44,7 +44,7 @@ def test_memory_of_an_alloc_node_is_known_before_any_launch(memory_type, side, p
     assert x.dptr + 32 == copy.dst
 
 
-def test_what_was_copied_through_graph_memory_comes_back(pinned, run, kernels):
+def test_data_copied_through_graph_memory_comes_back(pinned, run, kernels):
     source, target = pinned(range(16)), pinned(16)
     g = cg.GraphDef()
     x = g.alloc(64)

@@ -54,7 +54,7 @@ def test_an_order_is_topological(graph):
 
 @FEW
 @given(graphs(), st.data())
-def test_what_is_before_and_after_is_what_paths_lead_from_and_to(graph, data):
+def test_predecessors_and_successors_are_those_of_the_closure(graph, data):
     n, edges = graph
     reach = closure(n, edges)
     o = Order(range(n), edges)

@@ -172,7 +172,7 @@ def test_a_definition_of_another_shape_tells_no_parameter_where_it_goes(turned, 
     assert words.tolist() == [5, 10]
 
 
-def test_nor_do_other_definitions_while_it_is_edited(turned, kernels, stream):
+def test_other_definitions_update_nothing_while_the_definition_is_turned(turned, kernels, stream):
     _g, graph, first, second, words = turned()
     other = cg.GraphDef()
     p = other.param("n", cg.i32)
@@ -227,7 +227,7 @@ def test_without_parameters_a_turned_definition_is_one_like_any_other(turn, stre
     assert words.tolist()[:2] == [1, 1]
 
 
-def test_but_then_its_nodes_name_none_of_the_executable(turn, pairs):
+def test_nodes_of_a_turned_definition_name_no_node_of_the_executable(turn, pairs):
     g, graph, first, second, words = turn()
     view = graph[first]
     assert pairs(graph, (first, second), words) == [[0], [1]]  # as they were made
@@ -241,7 +241,7 @@ def test_but_then_its_nodes_name_none_of_the_executable(turn, pairs):
     assert pairs(graph, (first, second), words) == [[0], [1]]
 
 
-def test_they_do_when_it_is_updated_from_another(turn, make, pairs):
+def test_nodes_name_those_of_the_executable_after_an_update_from_another_definition(turn, make, pairs):
     _g, graph, first, second, words = turn()
     graph.update(make(2, [(0, 1)])[0])
     assert pairs(graph, (first, second), words) == [[0], [1]]

@@ -37,7 +37,7 @@ def test_embedded_nodes_use_the_parameters_of_the_definition_they_are_in(kernels
     assert x[0] == 55 + 100 + 50
 
 
-def test_what_the_outer_definition_says_of_a_parameter_counts(kernels, pinned, stream):
+def test_outer_definition_decides_the_default_of_a_parameter(kernels, pinned, stream):
     x = pinned([0])
     with_default, without = cg.GraphDef(), cg.GraphDef()
     with_default.param("amount", cg.i32, default=7)

@@ -87,7 +87,7 @@ def test_an_unknown_name_is_refused_with_the_list_of_known_ones(adder, stream):
     assert x[0] == 1
 
 
-def test_one_bad_value_changes_none(kernels, pinned, stream):
+def test_single_bad_value_changes_no_parameter(kernels, pinned, stream):
     g, x = cg.GraphDef(), pinned([0, 0, 0, 0])
     first, second, where = (
         g.param("first", cg.i32, 1),
@@ -119,7 +119,7 @@ def test_one_bad_value_changes_none(kernels, pinned, stream):
     assert list(x) == [3, 0x04040404, 3, 0]
 
 
-def test_what_the_driver_refuses_changes_none(kernels, pinned, stream):
+def test_value_that_the_driver_refuses_changes_no_parameter(kernels, pinned, stream):
     g, x = cg.GraphDef(), pinned([0, 0, 0, 0])
     size, amount = g.param("size", cg.u64, default=8), g.param("amount", cg.i32, default=1)
     g.launch(ONE, kernels.add, x.ctypes.data, 1, amount).memcpy(x.ctypes.data + 8, x.ctypes.data, size)

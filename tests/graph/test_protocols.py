@@ -132,7 +132,7 @@ def test_the_table_has_the_25_classes_and_every_class_of_a_node():
     assert nodes - made == {cg.GraphNode, cg.ConditionalNode}
 
 
-def test_it_can_be_referred_to_weakly(pair):
+def test_object_can_be_referred_to_weakly(pair):
     one = pair[0]
     assert weakref.ref(one)() is one
     assert weakref.WeakValueDictionary(key=one)["key"] is one
@@ -149,7 +149,7 @@ def test_a_weak_reference_ends_with_the_object(needs):
         assert (alive() is not None) == kept, name
 
 
-def test_it_is_a_key_and_a_member(pair):
+def test_object_is_a_key_and_a_member(pair):
     one, twin = pair
     assert {one: 1, twin: 2}[one] == 1
     assert one in {one}
@@ -168,7 +168,7 @@ def test_a_twin_is_another(pair):
     assert hash(one) != hash(twin)
 
 
-def test_it_equals_itself_and_nothing_of_another_kind(pair):
+def test_object_equals_itself_and_nothing_of_another_kind(pair):
     one = pair[0]
     assert one == one
     assert not one != one  # noqa: SIM202 - the operator itself is the subject
@@ -217,7 +217,7 @@ def test_numbers_in_a_repr_are_those_of_the_object(needs):
     assert repr(g) == f"<GraphDef handle={g.handle:#x}>"
 
 
-def test_it_does_not_leave_the_process(subject, pair):
+def test_object_is_pickled_only_where_it_may_leave_the_process(subject, pair):
     if subject.pickles:
         assert type(pickle.loads(pickle.dumps(pair[0]))) is type(pair[0])
         return
@@ -244,13 +244,13 @@ def test_the_compiled_classes_are_found():
 
 @pytest.mark.parametrize("cls", FACTORY_ONLY)
 @pytest.mark.parametrize("arguments", [(), (1,), (None, "x")])
-def test_what_others_make_cannot_be_made_directly(cls, arguments):
+def test_classes_made_by_factories_cannot_be_made_directly(cls, arguments):
     with pytest.raises(RuntimeError, match="direct"):
         cls(*arguments)
 
 
 @pytest.mark.parametrize("cls", COMPILED)
-def test_what_was_made_past_its_constructor_stands_for_nothing_and_harms_nothing(cls, needs):
+def test_object_made_past_its_constructor_harms_nothing(cls, needs):
     bare = cls.__new__(cls)
     uses = [lambda name=name: getattr(bare, name) for name in dir(cls) if not name.startswith("__")]
     uses += [lambda name=name: getattr(bare, name)() for name in dir(cls) if not name.startswith("__")]

@@ -62,7 +62,7 @@ def filled(form, count=32):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("behind", ["kernel", "memcpy", "callback", "end"])
-def test_what_is_behind_a_memset_that_is_off_waits_for_what_is_before_it(
+def test_node_behind_a_disabled_memset_waits_for_the_node_before_it(
     form, behind, g, slow_kernels, pinned, launch
 ):
     x, early, late = pinned(32), pinned([3]), pinned([0])
@@ -102,7 +102,7 @@ def test_a_memset_is_off_and_on_again(form, g, pinned, launch):
         x[:] = 0
 
 
-def test_what_it_is_set_to_while_it_is_off_counts_when_it_is_on(g, pinned, launch):
+def test_update_of_a_disabled_memset_counts_when_it_is_enabled(g, pinned, launch):
     x, y = pinned(4), pinned(4)
     fill = g.memset(x, np.int32(1))
     graph = g.instantiate()
@@ -130,7 +130,7 @@ def test_a_refused_change_of_a_memset_that_is_off_changes_nothing(g, pinned, lau
     assert x.tolist() == [3, 3, 0, 0] * 2
 
 
-def test_what_the_definition_was_changed_to_meanwhile_does_not_count(g, pinned, launch):
+def test_change_of_the_definition_does_not_reach_a_disabled_memset(g, pinned, launch):
     x = pinned(4)
     fill = g.memset(x, np.int32(1))
     graph = g.instantiate()
@@ -142,7 +142,7 @@ def test_what_the_definition_was_changed_to_meanwhile_does_not_count(g, pinned, 
 
 
 @pytest.mark.parametrize("source", ["itself", "another", "another, of which nobody knows"])
-def test_it_stays_off_when_the_whole_graph_is_updated_and_is_then_what_that_says(source, g, pinned, launch):
+def test_disabled_memset_stays_off_in_a_whole_update_and_takes_its_values(source, g, pinned, launch):
     x, y = pinned(4), pinned(4)
 
     def build(definition, value):
@@ -208,7 +208,7 @@ def inside_two(g):
 
 
 @pytest.mark.parametrize("place", [inside_a_body, inside_two])
-def test_it_is_off_inside_of_bodies(place, g, pinned, launch):
+def test_memset_is_disabled_inside_of_bodies(place, g, pinned, launch):
     x = pinned(4)
     fill = place(g).memset(x, np.int32(1))
     graph = g.instantiate()
@@ -220,7 +220,7 @@ def test_it_is_off_inside_of_bodies(place, g, pinned, launch):
     assert x.tolist() == [1] * 4
 
 
-def test_it_is_off_inside_of_an_embedded_graph_and_stays_so_when_that_is_updated(g, pinned, launch):
+def test_memset_of_an_embedded_graph_stays_disabled_when_that_is_updated(g, pinned, launch):
     x = pinned(4)
     child = cg.GraphDef()
     child.memset(x, np.int32(1))
@@ -245,7 +245,7 @@ def test_it_is_off_inside_of_an_embedded_graph_and_stays_so_when_that_is_updated
     assert x.tolist() == [2] * 4
 
 
-def test_it_is_off_in_a_graph_that_was_captured(device, pinned, launch):
+def test_memset_of_a_captured_graph_is_disabled(device, pinned, launch):
     x = pinned(4)
     memory = cg.Buffer.from_handle(x.ctypes.data, 16, owner=x)
     builder = device.create_graph_builder().begin_building()

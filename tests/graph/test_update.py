@@ -227,7 +227,7 @@ def test_an_event_is_replaced(g, device, run):
 
 
 @pytest.mark.parametrize("make", ["record_event", "wait_event"])
-def test_what_is_no_open_event_is_refused(make, g, device):
+def test_closed_event_or_other_type_is_refused(make, g, device):
     event = device.create_event()
     node = getattr(g, make)(event)
     closed = device.create_event()
@@ -266,7 +266,7 @@ def test_a_python_callback_becomes_a_c_function_with_data(g, run):
     assert seen == [b"abc"]
 
 
-def test_what_is_no_callback_is_refused(g):
+def test_callback_of_a_wrong_type_is_refused(g):
     node = g.callback(print)
     with pytest.raises(TypeError, match="callback must be callable"):
         node.update(3)
@@ -395,7 +395,7 @@ def test_an_update_without_arguments_asks_nothing_of_the_driver(kind, needs, dri
 
 
 @pytest.mark.parametrize("kind", ["kernel", "memset", "memcpy"])
-def test_nor_may_it_be_of_a_destroyed_node(kind, needs):
+def test_update_of_a_destroyed_node_is_refused_even_without_arguments(kind, needs):
     node = UPDATES[kind][0](needs.definition, needs)
     node.destroy()
     with pytest.raises(RuntimeError, match="GraphNode has been destroyed"):

@@ -167,7 +167,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("direction", ["pred", "succ"])
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_is_no_node_changes_no_edge(change, direction, needs):
+def test_value_that_is_no_node_changes_no_edge(change, direction, needs):
     use, values = CHANGES[change]
     last = needs.node.join()
     before = state(needs)
@@ -188,7 +188,7 @@ def test_nodes_are_assigned_from_nodes_only(direction, needs):
 
 
 @pytest.mark.parametrize("direction", ["pred", "succ"])
-def test_what_is_no_node_is_not_there(direction, needs):
+def test_value_that_is_no_node_is_no_neighbour(direction, needs):
     neighbours = getattr(needs.node.join(), direction)
     for value in (*NO_NODE, {}, set()):
         assert value not in neighbours
