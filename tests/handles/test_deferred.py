@@ -27,7 +27,7 @@ def settle(gone, count, seconds=5.0):
     return len(gone)
 
 
-def test_what_another_thread_defers_goes_by_itself_on_a_python_thread():
+def test_object_deferred_by_another_thread_is_destroyed_on_a_python_thread():
     """CPython runs pending calls on the main thread; 3.12 on any thread that runs bytecode."""
     gone = []
 
@@ -104,7 +104,7 @@ def test_an_error_in_a_destructor_loses_nobody_else(monkeypatch):
     assert reports == [KeyError] * 3
 
 
-def test_what_is_deferred_at_the_end_of_the_process_is_leaked_in_silence(run_child):
+def test_object_deferred_at_the_end_of_the_process_is_leaked_in_silence(run_child):
     child = run_child(
         """
 import atexit, threading

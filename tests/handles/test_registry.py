@@ -31,7 +31,7 @@ def test_a_recycled_raw_value_means_its_new_object(device, kind):
 
 
 @pytest.mark.parametrize("kind", MAKERS)
-def test_it_holds_while_threads_make_and_drop(device, kind):
+def test_registry_is_right_while_threads_make_and_drop_objects(device, kind):
     make, find = MAKERS[kind]
     failures = []
 
