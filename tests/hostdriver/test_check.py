@@ -275,7 +275,7 @@ print(done.wait(60))
 """
 
 
-def test_who_does_not_wait_is_told_at_the_end():
+def test_program_that_does_not_wait_gets_the_finding_at_its_end():
     result = python(
         "-c",
         NOT_WAITED_FOR,
