@@ -190,7 +190,7 @@ def test_blocks_that_wait_for_each_other_are_launched_together(cupy, device, str
     assert x.get().tolist() == [110]
 
 
-def test_what_is_no_argument_is_refused(cupy, axpy, arrays):
+def test_wrong_arguments_are_refused(cupy, axpy, arrays):
     x, y = arrays
     theirs = cg.interop.cupy(axpy)[79, 128]
     g = cg.GraphDef()

@@ -215,7 +215,7 @@ def test_a_node_keeps_code_and_arrays(cuda, stream):
     assert other.copy_to_host()[0] == -1
 
 
-def test_what_is_no_argument_is_refused(cuda, axpy, arrays):
+def test_wrong_arguments_are_refused(cuda, axpy, arrays):
     x, y = arrays
     theirs = cg.interop.numba(axpy)[GRID]
     g = cg.GraphDef()

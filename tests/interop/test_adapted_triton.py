@@ -158,7 +158,7 @@ def test_a_node_keeps_the_tensors(theirs, torch, stream):
     assert other[0] == -1
 
 
-def test_what_is_no_argument_is_refused(theirs, torch, triton, tensors):
+def test_wrong_arguments_are_refused(theirs, torch, triton, tensors):
     x, y = tensors
     axpy = cg.interop.triton(theirs.axpy, BLOCK=128)[1]
     g = cg.GraphDef()

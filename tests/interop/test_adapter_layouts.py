@@ -136,7 +136,7 @@ def test_numba_with_extensions_is_refused(device):
         cg.GraphDef().call(cg.interop.numba(dispatcher)[1, 32])
 
 
-def test_of_named_parameters_numba_takes_numbers(device):
+def test_numba_takes_named_parameters_that_are_numbers_only(device):
     g = cg.GraphDef()
     pointer = g.param("x", cg.pointer)
     kernel = cg.interop.numba(stand_ins.numba_spread([]))[1, 32]
@@ -299,7 +299,7 @@ def test_bfloat16_has_its_name(device):
         (lambda x, y: (x, y, 2.0, (100, 2), 1), "failed to specialize"),
     ],
 )
-def test_what_triton_does_not_take_is_refused(axpy, args, text):
+def test_arguments_that_triton_does_not_take_are_refused(axpy, args, text):
     g = cg.GraphDef()
     with pytest.raises(TypeError, match=text):
         g.call(cg.interop.triton(JITFunction(), BLOCK=64)[2], *args(*axpy))
@@ -319,7 +319,7 @@ def test_code_for_another_device_is_refused(axpy):
         cg.GraphDef().call(cg.interop.triton(function, BLOCK=64)[2], *axpy, 2.0, 100, 1)
 
 
-def test_of_an_autotuned_kernel_the_function_is_asked_for(device):
+def test_error_for_an_autotuned_kernel_asks_for_its_function(device):
     tuned = JITFunction()
     tuned.configs = []
     with pytest.raises(TypeError, match=r"of an autotuned kernel give .fn"):

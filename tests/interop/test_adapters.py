@@ -99,7 +99,7 @@ def case(request, device, scale_code):
     device.sync()
 
 
-def test_it_is_a_kernel_node(case, stream, run):
+def test_adapted_kernel_is_a_kernel_node(case, stream, run):
     g = cg.GraphDef()
     node = g.call(case.bound, *case.args(2.0, 7), name="theirs")
     assert isinstance(node, cg.KernelNode)
@@ -109,7 +109,7 @@ def test_it_is_a_kernel_node(case, stream, run):
     np.testing.assert_allclose(case.out.to_numpy(), case.expected(2.0, 7, times=2))
 
 
-def test_it_stands_where_a_kernel_does_in_nodes(case, run):
+def test_adapted_kernel_is_launched_where_a_kernel_is(case, run):
     g = cg.GraphDef()
     if case.config is not None:
         node = g.launch(case.config, case.adapted, *case.args(0.5, 3))
@@ -121,7 +121,7 @@ def test_it_stands_where_a_kernel_does_in_nodes(case, run):
     np.testing.assert_allclose(case.out.to_numpy(), case.expected(0.5, 3, times=2))
 
 
-def test_it_is_launched_on_streams(case, stream):
+def test_adapted_kernel_is_launched_on_streams(case, stream):
     if case.config is not None:
         cg.launch(stream, case.config, case.adapted, *case.args(3.0, 9))
     else:
@@ -130,7 +130,7 @@ def test_it_is_launched_on_streams(case, stream):
     np.testing.assert_allclose(case.out.to_numpy(), case.expected(3.0, 9))
 
 
-def test_it_is_captured(case, device, stream):
+def test_adapted_kernel_is_captured(case, device, stream):
     with device.create_graph_builder() as gb:
         cg.launch(gb, None, case.bound, *case.args(3.0, 9))
         cg.launch(gb, None, case.bound, *case.args(3.0, 9))
@@ -151,7 +151,7 @@ def test_numbers_are_named_parameters(case, stream):
     np.testing.assert_allclose(case.out.to_numpy(), case.expected(2.5, 9))
 
 
-def test_it_is_called_in_bodies(case, kernels, pinned, run):
+def test_adapted_kernel_is_called_in_bodies(case, kernels, pinned, run):
     left = pinned([2])
     g = cg.GraphDef()
     more = g.create_condition(1)
@@ -197,7 +197,7 @@ def test_a_node_keeps_the_arrays(case, stream, eventually):
     eventually(lambda: all(each() is None for each in arrays))
 
 
-def test_it_says_what_it_is(case):
+def test_repr_of_an_adapted_kernel_names_its_library(case):
     name = case.adapted.name
     assert repr(case.adapted) == f"<{case.adapted.library} kernel {name}>"
     assert repr(case.bound).startswith(f"<{case.adapted.library} kernel {name} with ")
@@ -247,7 +247,7 @@ def test_only_its_own_kernels_are_adapted(adapter, thing):
 
 
 @pytest.mark.parametrize("config", [3, (1,), (1, 2, 3, 4), "2, 32", None], ids=repr)
-def test_what_is_no_configuration_is_refused(config, scale_code, device):
+def test_configuration_of_a_wrong_type_is_refused(config, scale_code, device):
     for case in (NumbaCase([], scale_code), CupyCase([], scale_code)):
         with pytest.raises(TypeError, match="takes a LaunchConfig, or"):
             case.adapted[config]

@@ -150,7 +150,7 @@ def test_waiting_spoils_and_the_lines_are_named(how, cupy, stream, check_spoiled
     check_spoiled({"synchronize": on_stream.synchronize, "done": lambda: on_stream.done}[how])
 
 
-def test_what_cupy_itself_refuses_spoils_nothing(cupy, builder, stream):
+def test_operation_that_cupy_refuses_spoils_nothing(cupy, builder, stream):
     x = cupy.zeros(32, "i4")
     cupy.cuda.Device().synchronize()
     with builder, cupy.cuda.Stream.from_external(builder):

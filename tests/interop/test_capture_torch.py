@@ -155,7 +155,7 @@ def test_asking_the_host_spoils_and_the_lines_are_named(how, torch, stream, chec
 
 
 @pytest.mark.parametrize(("how", "said"), [("cpu", "pinned"), ("random", "capture mode")])
-def test_what_pytorch_itself_refuses_spoils_nothing(how, said, torch, on, builder, stream):
+def test_operation_that_pytorch_refuses_spoils_nothing(how, said, torch, on, builder, stream):
     x = torch.zeros(32, dtype=torch.int32, device="cuda")
     torch.cuda.synchronize()
     with on(builder), builder:
