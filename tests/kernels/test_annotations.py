@@ -49,7 +49,7 @@ def test_all_forms_of_an_array_take_one(form):
 
 
 @pytest.mark.parametrize("form", ["NDArray[dtype, ndim]", "ndarray(dtype, ndim)"])
-def test_what_is_declared_is_checked(form):
+def test_declared_elements_and_dimensions_are_checked(form):
     double = doubling(SAME[form])
     with pytest.raises(TypeError, match="'x' takes elements of f32, not f64"):
         double(np.ones(3))

@@ -121,7 +121,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_what_is_not_declared_is_refused_by_name(what):
+def test_argument_that_is_not_as_declared_is_refused_by_name(what):
     make, error, message = WRONG[what]
     x, y = arrays(5)
     with pytest.raises(error, match=message):
@@ -334,7 +334,7 @@ def test_a_kernel_says_what_it_is():
         cg.kernel(3)
 
 
-def test_what_is_wrong_with_a_declaration_is_said_at_once():
+def test_wrong_declaration_is_an_error_at_once():
     with pytest.raises(cg.CompileError, match="parameter 'x' of kernel bad has no annotation"):
 
         @cg.kernel
@@ -348,7 +348,7 @@ def test_what_is_wrong_with_a_declaration_is_said_at_once():
             pass
 
 
-def test_what_is_wrong_with_a_body_is_said_by_each_call():
+def test_wrong_body_is_an_error_of_each_call():
     @cg.kernel
     def bad(x: f32_1d):
         x[0] = undefined_name  # noqa: F821
@@ -393,7 +393,7 @@ class OnlyDLPack:
         self.__dlpack__, self.__dlpack_device__ = array.__dlpack__, array.__dlpack_device__
 
 
-def test_what_offers_dlpack_is_an_array():
+def test_object_with_dlpack_is_an_array():
     x, y = np.arange(5, dtype="f"), np.ones(5, "f")
     saxpy(2, OnlyDLPack(x), OnlyDLPack(y))
     assert y.tolist() == [1, 3, 5, 7, 9]

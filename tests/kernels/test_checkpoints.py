@@ -175,7 +175,7 @@ def test_a_kernel_without_flags_says_that_it_did_not_yield():
     plain.forget()
 
 
-def test_what_is_wrong_with_a_resume_is_said_before_anything_runs(stream):
+def test_wrong_resume_is_refused_before_anything_runs(stream):
     given = arguments()
     with pytest.raises(
         ValueError, match=r"no checkpoint 7: the labels are <Stage.GROW: 10>, <Stage.CHECK: 5>"

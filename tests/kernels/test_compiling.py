@@ -60,7 +60,7 @@ def test_many_kernels_are_compiled_at_a_time(progress, capfd):
     assert ("compil" in capfd.readouterr().err) == progress
 
 
-def test_one_that_cannot_be_compiled_does_not_keep_others_from_it():
+def test_kernel_that_cannot_be_compiled_does_not_stop_others():
     with pytest.raises(cg.CompileNameError, match="undefined_name"):
         cg.compile_all([(wrong, np.ones(3, "f")), (double, np.ones(3, "f"))], threads=1)
     assert made(double) == 1
@@ -71,7 +71,7 @@ def wrong_too(x: f32_1d):
     x[0] = 1.5 & 1
 
 
-def test_of_several_errors_the_first_names_the_others():
+def test_first_of_several_errors_names_the_others():
     x = np.ones(3, "f")
     for _ in range(3):  # in whatever order they are found
         with pytest.raises(cg.CompileNameError, match="undefined_name") as caught:
@@ -224,7 +224,7 @@ def test_a_kernel_that_calls_a_kernel_is_refused():
 
 
 @pytest.mark.parametrize("call", [(), 3, (len, 1), [None]])
-def test_what_is_no_call_is_refused(call):
+def test_tuple_that_is_no_call_is_refused(call):
     with pytest.raises(TypeError, match="compile_all takes tuples of a kernel and its arguments, got"):
         cg.compile_all([call])
 

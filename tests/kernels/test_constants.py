@@ -374,7 +374,7 @@ REACHED = {
 
 @pytest.mark.filterwarnings("ignore::cuda_graphs.CompileWarning")
 @pytest.mark.parametrize("what", REACHED)
-def test_what_is_reached_through_something_else_is_seen_when_it_changes(what, monkeypatch):
+def test_change_of_an_indirectly_used_value_is_seen(what, monkeypatch):
     make, given, (owner, name, value), before, after = REACHED[what]
     call, kernel = make(given, monkeypatch)
     kernel.forget()

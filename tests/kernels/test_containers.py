@@ -164,7 +164,7 @@ def test_extents_are_from_1_to_what_an_i32_holds(device, make, shape):
         make(cg.f32, shape)
 
 
-def test_one_element_without_an_index(device):
+def test_array_without_dimensions_has_one_element(device):
     for make in (cg.ndarray, cg.field):
         array = make(cg.i32, ())
         array[None] = 5
@@ -196,7 +196,7 @@ def test_types_are_converted_silently(device):
     assert single.to_numpy().tolist() == [1, 0]
 
 
-def test_what_is_no_array_of_numpy_is_told(device):
+def test_values_that_are_no_numpy_array_are_refused(device):
     array = cg.ndarray(cg.f32, 3)
     for given in ([1, 2, 3], None, 1.0, cg.ndarray(cg.f32, 3), memoryview(b"123")):
         with pytest.raises(TypeError, match="values must be a NumPy array"):
@@ -267,7 +267,7 @@ def test_an_array_of_others_memory_is_that_memory(device, stream, pinned):
     assert numbers.tolist() == [2] * 12
 
 
-def test_it_keeps_the_memory(device):
+def test_array_from_dlpack_keeps_the_memory(device):
     array = cg.ndarray(cg.i64, 4)
     array.fill(-7)
     handle = array.handle
@@ -292,7 +292,7 @@ def test_it_keeps_the_memory(device):
         (lambda x: x, "f4", TypeError, "dtype must be an element type"),
     ],
 )
-def test_what_it_cannot_be_made_of_is_refused(device, pinned, make, dtype, error, text):
+def test_memory_that_cannot_become_an_array_is_refused(device, pinned, make, dtype, error, text):
     with pytest.raises(error, match=text):
         cg.from_dlpack(make(pinned(range(12), "f4")), dtype)
 

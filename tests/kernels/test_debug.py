@@ -134,7 +134,7 @@ def wait_for_device(device, stream):
 
 
 @pytest.mark.parametrize("wait", [wait_for_stream, wait_for_event, wait_for_device])
-def test_what_goes_wrong_in_a_graph_is_raised_by_whoever_waits_next(device, stream, wait):
+def test_error_in_a_graph_is_raised_by_the_next_wait(device, stream, wait):
     x, y = cg.ndarray(cg.i32, 10), cg.ndarray(cg.i32, 12)
     x.fill(3)
     g = cg.GraphDef()
@@ -154,7 +154,7 @@ def test_what_goes_wrong_in_a_graph_is_raised_by_whoever_waits_next(device, stre
     shift(x, y, 9)
 
 
-def test_what_goes_wrong_in_a_captured_call_is_raised_too(device, stream):
+def test_error_in_a_captured_call_is_raised_by_the_next_wait(device, stream):
     x = cg.ndarray(cg.i32, 20)
     with device.create_graph_builder() as gb:
         claim(x, 0.5, 200, stream=gb)
@@ -186,7 +186,7 @@ def test_each_call_in_a_graph_tells_of_itself(stream):
     assert y.to_numpy().tolist() == [9] * 9 + [0]
 
 
-def test_what_went_wrong_is_raised_also_when_the_graph_is_gone(stream):
+def test_error_in_a_graph_is_raised_after_the_graph_is_gone(stream):
     x = cg.ndarray(cg.i32, 10)
     x.fill(9)
     g = cg.GraphDef()

@@ -131,7 +131,7 @@ class Fresh(Tensor):
         return np.array(self.array).__dlpack__(**keywords)
 
 
-def test_what_a_library_shows_stays_as_long_as_the_kernel_runs():
+def test_memory_that_a_library_exports_stays_as_long_as_the_kernel_runs():
     values, y = packed(1_000_000), np.ones(1_000_000, "f")
     advance(Fresh(values), y)
     np.testing.assert_array_equal(y, 2 * values + 1)

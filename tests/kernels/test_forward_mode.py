@@ -362,7 +362,7 @@ def least_of_a_warp(x: ndarray(f64, 1), y: ndarray(f64, 0)):
         (least_of_a_warp, "whose value it gives is not known"),
     ],
 )
-def test_what_nobody_can_compute_is_a_compile_error(kernel, words, x, y):
+def test_dual_that_cannot_be_computed_is_a_compile_error(kernel, words, x, y):
     n = cg.ndarray(f64, 3)
     given = {"x": x, "n": n, "y": y}
     args = [given[name] for name in kernel.__wrapped__.__annotations__ if name != "return"]

@@ -101,7 +101,7 @@ def arguments(device):
 
 
 @pytest.mark.parametrize("kernel", REFUSED, ids=lambda each: each.__name__)
-def test_what_has_no_gradient_is_refused_by_name(kernel, arguments):
+def test_construct_without_a_gradient_is_refused_by_name(kernel, arguments):
     x, y, n = arguments
     with pytest.raises(cg.CompileGradientError, match=REFUSED[kernel]) as caught:
         kernel.grad(x, y, n)
@@ -153,7 +153,7 @@ def statements_and_loops(x: ndarray(f64, 1), y: ndarray(f64, 1), n: ndarray(i32,
     [tasks_of_a_graph, counts, asserts_and_returns, statements_and_loops],
     ids=lambda each: each.__name__,
 )
-def test_what_stands_beside_has_no_part_and_is_not_repeated(kernel, arguments):
+def test_side_effects_have_no_gradient_and_are_not_repeated(kernel, arguments):
     x, y, n = arguments
     kernel(x, y, n)
     left = n.to_numpy(), y.to_numpy()

@@ -294,7 +294,7 @@ def test_arrays_of_numpy_are_inputs_without_a_gradient(x, y):
 # What is refused in a call.
 
 
-def test_one_array_for_what_is_read_and_what_is_written(x):
+def test_array_that_is_both_read_and_written_is_refused(x):
     @cg.kernel
     def sines(a: ndarray(f64, 1), b: ndarray(f64, 1)):
         for i in a:
@@ -312,7 +312,7 @@ def test_a_gradient_as_an_argument_beside_its_array(x):
     stores.grad(x, y)
 
 
-def test_one_array_twice_where_it_is_only_read(x, y):
+def test_array_passed_twice_and_only_read_has_both_gradients(x, y):
     @cg.kernel
     def product(a: ndarray(f64, 1), b: ndarray(f64, 1), y: ndarray(f64, 0)):
         for i in a:
@@ -323,7 +323,7 @@ def test_one_array_twice_where_it_is_only_read(x, y):
     np.testing.assert_allclose(x.grad.to_numpy(), 2 * START)
 
 
-def test_what_has_no_gradient_says_so_when_it_is_asked_for(x):
+def test_kernel_without_a_gradient_says_so_when_its_gradient_is_called(x):
     @cg.kernel
     def in_place(x: ndarray(f64, 1)):
         for i in x:

@@ -91,7 +91,7 @@ def test_a_graph_does_a_whole_step_of_gradient_descent(x, y, stream):
     np.testing.assert_allclose(x.to_numpy(), START * (1 - 2 * 0.25) * (1 - 2 * 0.125))
 
 
-def test_what_a_launch_gives_cannot_say_how_large_stacks_are(x, y, stream):
+def test_parameter_of_a_launch_cannot_decide_the_size_of_stacks(x, y, stream):
     g = cg.GraphDef()
     n = g.param("n", i32)
     with pytest.raises(RuntimeError, match=r"depends on 'n', which comes with each launch.*stack_room = 64"):
@@ -112,7 +112,7 @@ def test_what_a_launch_gives_cannot_say_how_large_stacks_are(x, y, stream):
         stream.sync()
 
 
-def test_what_is_in_arrays_cannot_either(x, y, stream):
+def test_content_of_arrays_cannot_decide_the_size_of_stacks(x, y, stream):
     n = cg.ndarray(i32, ())
     n[()] = 4
     with pytest.raises(RuntimeError, match="depends on the content of arrays, or a while"):

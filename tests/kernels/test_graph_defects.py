@@ -187,7 +187,7 @@ def kernel(request):
     return lambda function: cg.kernel(function, graph=request.param)
 
 
-def test_what_a_guard_keeps_from_running_does_not_run(kernel):
+def test_statement_behind_a_false_guard_does_not_run(kernel):
     """B9"""
 
     @cg.func

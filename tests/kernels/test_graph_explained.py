@@ -54,7 +54,7 @@ def scale(x: f32_1d, c: i32_0d, amount: cg.f32, times: cg.template):
         c[()] -= 1
 
 
-def test_what_is_fixed_and_what_is_not_is_explained(lowering):
+def test_explanation_tells_fixed_values_from_parameters(lowering):
     kernel = cg.kernel(scale, graph=True, loop=lowering)
     x, c = array([1, 2]), array(2, cg.i32)
     found = kernel.explain(x, c, times=5, amount=1.0)
@@ -90,7 +90,7 @@ def line_number(kernel, below):
     return kernel.__wrapped__.__code__.co_firstlineno + below
 
 
-def test_what_was_explained_is_what_a_call_runs(lowering):
+def test_explained_lowering_is_the_one_that_a_call_runs(lowering):
     kernel = cg.kernel(scale, graph=True, loop=lowering)
     found = kernel.explain(array([1]), array(1, cg.i32), 1.0, 2)
     kernel(array([1]), array(1, cg.i32), 1.0, 2)
@@ -184,7 +184,7 @@ def test_the_reason_for_a_lowering_is_given():
     assert (plain.lowering, "no graph kernel" in plain.why) == (None, True)
 
 
-def test_what_cannot_be_called_cannot_be_explained():
+def test_call_with_wrong_arguments_cannot_be_explained():
     with pytest.raises(TypeError):
         two.explain(1.0)
     with pytest.raises(TypeError, match="'x'"):

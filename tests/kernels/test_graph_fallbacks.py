@@ -215,7 +215,7 @@ def test_a_loop_runs_on_the_host_where_the_device_has_no_conditional_nodes(monke
     assert b[0] == 7
 
 
-def test_where_the_driver_does_not_build_the_graph_the_tasks_are_launched(driver, caplog):
+def test_tasks_are_launched_where_the_driver_does_not_build_the_graph(driver, caplog):
     """R34: also when it comes to a kernel's first call only; who insists on nodes is told"""
     if driver.kind != "host":
         pytest.skip("only the host driver fails on purpose")

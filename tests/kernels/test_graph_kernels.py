@@ -85,7 +85,7 @@ def test_arrays_of_no_elements_are_nothing_to_do():
     assert y.to_numpy().tolist() == [3, 5]
 
 
-def test_one_array_may_be_two_arguments():
+def test_array_may_be_two_arguments():
     x = array([1, 2, 3])
     two(2.0, x, x)
     assert x.to_numpy().tolist() == [4, 7, 10]

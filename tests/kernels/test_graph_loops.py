@@ -297,7 +297,7 @@ def test_a_function_may_hold_the_loop(lowering):
     assert counters(twice) == counted(lowering)
 
 
-def test_one_array_may_be_two_flags(lowering):
+def test_array_may_be_the_flag_of_two_loops(lowering):
     """R23: the second loop begins with what the first has left"""
 
     @cg.kernel(graph=True, loop=lowering)

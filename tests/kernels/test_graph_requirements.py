@@ -64,7 +64,7 @@ def test_a_kernel_is_a_graph_by_its_own_flag_only(driver):
         assert not any("Graph" in name for name in made)
 
 
-def test_what_is_copied_for_a_call_is_no_part_of_its_graph():
+def test_copies_for_a_call_are_no_part_of_its_graph():
     """R2"""
     kernel = cg.kernel(steps, graph=True, chain="nodes")
     for _ in range(3):
@@ -92,7 +92,7 @@ def test_each_loop_is_a_node_behind_the_one_before_it():
 
 
 @pytest.mark.parametrize("tasks", [1, 2, 7])
-def test_one_loop_or_many_are_one_graph_made_of_nodes(tasks, driver):
+def test_loops_of_a_kernel_are_one_graph_made_of_nodes(tasks, driver):
     """R4"""
 
     @cg.kernel(graph=True, chain="nodes")

@@ -177,7 +177,7 @@ def test_a_change_is_seen_and_nothing_else_makes_code(kernel, change):
     assert count(kernel) == 2
 
 
-def test_what_a_function_given_as_a_template_names_is_seen(monkeypatch):
+def test_globals_of_a_function_given_as_a_template_are_seen(monkeypatch):
     @cg.kernel
     def apply(out: i32_0d, function: cg.template):
         out[()] = function(2)
@@ -199,7 +199,7 @@ class Shape:
     HEIGHT = 2
 
 
-def test_what_the_class_of_a_template_has_is_part_of_its_value(monkeypatch):
+def test_class_attributes_of_a_template_are_part_of_its_value(monkeypatch):
     @cg.kernel
     def area(out: i32_0d, shape: cg.template):
         out[()] = shape.width * shape.HEIGHT

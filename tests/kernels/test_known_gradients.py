@@ -203,7 +203,7 @@ def test_the_gradient_is_the_known_one(device, bounds, name, bound):
 @pytest.mark.nightly
 @pytest.mark.parametrize("bound", BOUNDS)
 @pytest.mark.parametrize("name", KERNELS)
-def test_it_is_in_all_variants(device, bounds, name, bound):
+def test_gradient_is_the_known_one_in_all_variants(device, bounds, name, bound):
     for variant in itertools.product(("f32", "f64"), (1, 256), (1, MANY), (False, True)):
         check(bounds, name, bound, *variant)
 

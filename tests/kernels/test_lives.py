@@ -110,7 +110,7 @@ def test_a_kernel_that_is_gone_leaves_nothing(device):
     assert boxes.live()["kernel"] == before["kernel"]
 
 
-def test_what_is_closed_is_refused(device):
+def test_closed_stream_is_refused(device):
     x, out = cg.ndarray(cg.f32, 10), cg.ndarray(cg.f32, 10)
     stream = device.create_stream()
 

@@ -26,7 +26,7 @@ def values_of(dtype, shape, seed=1):
     return np.where(np.isnan(values), 1, values).astype(dtype) if dtype.kind == "f" else values
 
 
-def test_what_was_written_is_there_for_every_stream(device, stream):
+def test_written_values_are_there_for_every_stream(device, stream):
     """Also for one that does not wait for the legacy stream, on which the copy may be under way yet."""
 
     @cg.kernel
@@ -60,7 +60,7 @@ def test_elements_come_back_as_they_went(device, name, shape):
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_one_element_is_written_and_no_other(device, name):
+def test_assignment_writes_one_element_and_no_other(device, name):
     array, model = cg.ndarray(TYPES[name], (3, 4)), np.zeros((3, 4), TYPES[name].dtype)
     for index, value in {(0, 0): 1, (2, 3): 1, (-1, 0): 1, (1, -4): 0}.items():
         array[index] = value
@@ -113,7 +113,7 @@ def test_bfloat16_rounds_to_the_nearest_and_ties_to_even(device):
     assert array.nbytes == 2 * len(given)
 
 
-def test_what_it_says_of_itself(device):
+def test_properties_and_repr_of_an_array(device):
     array = cg.ndarray(cg.f32, (2, 3, 4), needs_grad=True)
     assert (array.shape, array.ndim, array.size, array.itemsize, array.nbytes) == ((2, 3, 4), 3, 24, 4, 96)
     assert array.strides == np.zeros((2, 3, 4), np.float32).strides
@@ -234,7 +234,7 @@ def test_numpy_arrays_are_taken_whatever_their_layout(device):
         (np.array(["a", "b"]), TypeError, "do not become f32"),
     ],
 )
-def test_what_is_no_such_array_is_refused(device, given, error, text):
+def test_numpy_array_that_does_not_fit_is_refused(device, given, error, text):
     array = cg.ndarray(cg.f32, 2)
     with pytest.raises(error, match=text):
         array.from_numpy(given)
@@ -317,7 +317,7 @@ def test_arrays_are_operands_and_arguments(device, stream, kernels):
     assert other.to_numpy().tolist() == [6, 5, 5, 5]
 
 
-def test_it_is_not_made_by_its_class(device):
+def test_array_is_not_made_by_its_class(device):
     for cls in (type(cg.ndarray(cg.f32, 1)), type(cg.field(cg.f32, 1))):
         with pytest.raises(RuntimeError, match="ndarray\\(\\) or field\\(\\)"):
             cls()

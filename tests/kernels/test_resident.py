@@ -176,7 +176,7 @@ def two_sizes(x, c):
 two_sizes.__annotations__ = {"x": i32_1d, "c": i32_0d}
 
 
-def test_what_cannot_be_resident_is_refused_where_it_must_and_is_not_where_it_may():
+def test_loop_that_cannot_be_resident_is_refused_only_where_it_must_be():
     forced, free = cg.kernel(two_sizes, graph=True, loop="resident"), cg.kernel(two_sizes, graph=True)
     x, c = array(np.zeros(64), cg.i32), array(3, cg.i32)
     with pytest.raises(cg.CompileResidentError, match=r"blocks of 64 threads, and in line \d+ of 32"):

@@ -79,7 +79,7 @@ def test_a_new_array_looks(kernel, stream):
     assert sys.getrefcount(x) == before
 
 
-def test_what_is_done_goes_while_the_stream_has_more_to_do(kernel, stream):
+def test_arguments_of_finished_work_are_released_while_the_stream_works_on(kernel, stream):
     first, second = array([0], cg.i32), array([0], cg.i32)
     kernel(first)
     before = sys.getrefcount(first)
@@ -163,7 +163,7 @@ def add_step(pair: Pair):
 
 
 @pytest.mark.parametrize("graph", [False, True])
-def test_what_was_a_member_of_an_argument_stays_too(graph, stream):
+def test_member_of_an_argument_is_kept_until_the_work_is_done(graph, stream):
     kernel, pair = cg.kernel(add_step, graph=graph), Pair(array([0], cg.i32), 2)
     kernel(pair)
     x, before = pair.x, sys.getrefcount(pair.x)

@@ -366,7 +366,7 @@ def test_many_sections_of_many_tasks_are_run_as_the_graph_says():
     chains.forget()
 
 
-def test_what_is_wrong_with_sections_is_an_error_of_the_first_call_and_the_kernel_works_on():
+def test_wrong_sections_are_an_error_of_the_call_and_the_kernel_works_on():
     @cg.kernel(graph=True)
     def wrong(x: i32_1d, kind: cg.template):
         with cg.graph_parallel():

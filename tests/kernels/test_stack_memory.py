@@ -89,7 +89,7 @@ def test_fields_are_read_behind_a_producer_on_the_same_stream(streams, y):
     assert of_steps.grad_stats.sizer_launches == 0
 
 
-def test_what_another_stream_may_still_change_is_not_kept(streams, y):
+def test_size_that_another_stream_may_still_change_is_not_kept(streams, y):
     of_array, x, b = OF_ARRAY, array(START), ints([1] * 4)
     before = of_array.grad_stats.sizer_launches
     late(x, b, 25, 1000, stream=streams[0])

@@ -54,7 +54,7 @@ def test_constants_extents_and_numbers_take_no_launch_and_no_read(y):
     assert of_numbers.grad_stats.meta_uploads == of_numbers.grad_stats.event_waits == 0
 
 
-def test_of_fields_the_elements_that_count_are_read_once(y):
+def test_needed_elements_of_fields_are_read_once(y):
     bounds = cg.field(i32, 10)
     bounds.from_numpy(np.array([*BOUNDS, 100, 100, 100, 100, 100, 100]))
 
@@ -100,7 +100,7 @@ def test_a_field_of_one_number_is_one_read(y):
     assert costs(call(of_number, x, y, wanted=cosines(START, 6))) == {"sizer_launches": 0, "d2h_reads": 1}
 
 
-def test_of_arrays_of_the_device_the_sizer_tells(y):
+def test_sizer_reads_the_bounds_in_arrays_of_the_device(y):
     of_array, x, b = by_array(), array(START), ints(BOUNDS)
     found = call(of_array, x, b, y, wanted=cosines(START, BOUNDS))
     assert costs(found) == A_LAUNCH
@@ -137,7 +137,7 @@ def test_each_change_of_an_array_is_seen(y, change):
 
 
 @pytest.mark.parametrize("how", ["handle", "buffer", "__cuda_array_interface__", "dlpack", "graph"])
-def test_what_others_may_change_is_asked_each_time(y, how):
+def test_bounds_that_foreign_code_may_change_are_read_each_time(y, how):
     """Whoever has the memory, as DLPack gives it away, may change bounds without anybody here knowing."""
 
     @cg.kernel
@@ -185,7 +185,7 @@ def test_arrays_of_the_host_are_read_there(y):
     assert costs(call(of_array, x, b, y, wanted=cosines(START, [4, 0, 9, 50]))) == NOTHING
 
 
-def test_what_no_expression_says_is_counted_until_something_changes(y):
+def test_loop_without_a_size_expression_is_counted_again_after_a_change(y):
     of_while, x, b = OF_WHILE, array(START), ints(BOUNDS)
     found = call(of_while, x, b, y, wanted=cosines(START, BOUNDS))
     assert costs(found) == A_LAUNCH and found["device_evals"] >= 1 and "host_evals" not in found

@@ -132,6 +132,6 @@ def test_a_stopped_value_may_be_overwritten_later(x, y):
     np.testing.assert_allclose(x.grad.to_numpy(), 3)
 
 
-def test_it_has_a_meaning_in_kernels_only():
+def test_stop_grad_has_a_meaning_in_kernels_only():
     with pytest.raises(RuntimeError, match=r"cg\.stop_grad has a meaning in kernels only"):
         cg.stop_grad(1.0)

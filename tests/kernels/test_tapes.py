@@ -212,7 +212,7 @@ def test_methods_have_gradients_of_their_own():
     np.testing.assert_allclose(model.x.grad.to_numpy(), 10 * START)
 
 
-def test_what_is_captured_is_refused(x, y):
+def test_captured_call_in_a_tape_is_refused(x, y):
     device = cg.Device()
     device.set_current()
     stream = device.create_stream()
@@ -482,7 +482,7 @@ def test_the_host_may_not_write_to_what_is_checked(x, y):
         (lambda: cg.ndarray(f64, 3, needs_grad=True), TypeError, "a list of arrays"),
     ],
 )
-def test_what_is_checked_is_an_array_of_f64_with_a_gradient(arrays, kind, words, y):
+def test_grad_check_takes_only_arrays_of_f64_with_a_gradient(arrays, kind, words, y):
     with pytest.raises(kind, match=words):
         cg.ad.Tape(loss=y, grad_check=arrays())
 

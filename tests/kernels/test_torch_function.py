@@ -83,7 +83,7 @@ def test_several_outputs_and_outputs_of_integers(tensor):
     torch.testing.assert_close(x.grad, (6 * x + x.exp()).detach())
 
 
-def test_what_wants_no_gradient_gets_none(tensor):
+def test_tensor_that_wants_no_gradient_gets_none(tensor):
     x, c = tensor([0.3, 0.7]), tensor(0.1).detach()
     orbits(x, c, 2).sum().backward()
     assert x.grad is not None
@@ -93,7 +93,7 @@ def test_what_wants_no_gradient_gets_none(tensor):
         assert not orbits(x, c, 2).requires_grad
 
 
-def test_it_is_a_layer_among_others(tensor):
+def test_function_is_a_layer_among_others(tensor):
     x, c = tensor([[0.3, 0.7], [0.2, 0.9]]), tensor(0.1)
     columns = (2 * x)[:, 0]  # made by an operation, with gaps
     loss = torch.relu(orbits(columns, c, 4) - 0.2).sum()
@@ -164,7 +164,7 @@ def test_kernels_that_write_their_inputs_are_refused_where_gradients_are_wanted(
         function(tensor([1.0, 2.0]))
 
 
-def test_what_has_no_gradient_is_refused_in_the_call(tensor):
+def test_kernel_without_a_gradient_is_refused_in_the_call(tensor):
     @cg.kernel
     def greatest(x: ndarray(f64, 1), y: ndarray(f64, 0)):
         for i in x:

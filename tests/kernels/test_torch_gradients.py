@@ -121,7 +121,7 @@ def test_validation_sees_what_becomes_of_tensors(tensor):
     np.testing.assert_allclose(numbers(n), [2, 4, 6])
 
 
-def test_what_keeps_no_gradient_is_refused_where_one_is_asked_for(tensor):
+def test_tensor_that_keeps_no_gradient_is_refused(tensor):
     x, y = tensor(START), tensor(0.0)
     doubled = 2 * x
     squares(doubled, y)

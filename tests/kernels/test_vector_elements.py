@@ -52,7 +52,7 @@ def test_elements_come_back_as_they_went(device, name, shape, make):
 
 
 @pytest.mark.parametrize("name", ELEMENTS)
-def test_one_element_is_written_and_no_other(device, name):
+def test_assignment_writes_one_element_and_no_other(device, name):
     element = ELEMENTS[name]
     array = cg.ndarray(element, (2, 3))
     model = array.to_numpy()
@@ -77,7 +77,7 @@ def test_filling_is_filling_of_numpy(device, name):
         assert (array.to_numpy() == np.broadcast_to(value, (3, 5, *element.shape))).all()
 
 
-def test_what_it_says_of_itself(device):
+def test_properties_and_repr_of_an_array_of_vectors(device):
     array = cg.ndarray(mat23, (4, 5), needs_grad=True)
     assert (array.ndim, array.size, array.itemsize, array.nbytes) == (2, 20, 24, 480)
     assert array.strides == (120, 24)
