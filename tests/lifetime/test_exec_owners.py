@@ -59,7 +59,7 @@ def test_a_launch_in_flight_keeps_kernel_and_buffer_when_all_objects_are_gone(
 
 
 @pytest.mark.parametrize("which", [0, 2], ids=["legacy", "per_thread"])
-def test_so_does_a_launch_on_a_default_stream(
+def test_launch_on_a_default_stream_keeps_the_kernel(
     which, device, kernels, fresh_kernels, pinned, latch, libraries
 ):
     x = pinned([1], "u4")
@@ -73,7 +73,7 @@ def test_so_does_a_launch_on_a_default_stream(
     libraries(0)
 
 
-def test_so_does_a_launch_on_a_stream_of_others_which_they_destroyed(
+def test_launch_on_a_foreign_stream_that_was_destroyed_keeps_the_kernel(
     raw, device, kernels, fresh_kernels, pinned, latch, libraries
 ):
     x, theirs = pinned([1], "u4"), ctypes.c_void_p()
@@ -100,7 +100,7 @@ def test_dropped_while_idle_it_releases_them_at_once(fresh_kernels, pinned, run)
 
 
 @pytest.mark.parametrize("busy_first", [True, False])
-def test_it_waits_for_the_busy_one_of_two_streams(
+def test_executable_waits_for_the_busy_one_of_two_streams(
     busy_first, device, kernels, fresh_kernels, pinned, latch, libraries
 ):
     x = pinned([1], "u4")
@@ -141,7 +141,9 @@ def test_an_upload_is_waited_for(driver, device, kernels, fresh_kernels, pinned,
     libraries(0)
 
 
-def test_it_can_be_launched_again_and_again_without_its_definition(fresh_kernels, pinned, stream, libraries):
+def test_executable_can_be_launched_many_times_without_its_definition(
+    fresh_kernels, pinned, stream, libraries
+):
     x = pinned([0], "u4")
     graph = definition(fresh_kernels(), x.ctypes.data, 1, 1).instantiate()
     for turn in range(1, 4):
@@ -242,7 +244,7 @@ def test_dropped_inside_a_host_function_it_goes_later(fresh_kernels, pinned, run
     libraries(0)
 
 
-def test_nothing_that_was_deferred_is_destroyed_inside_a_host_function(run, eventually):
+def test_deferred_objects_are_not_destroyed_inside_a_host_function(run, eventually):
     """The driver may not be called there, so what was deferred could not be destroyed."""
 
     class Marked:

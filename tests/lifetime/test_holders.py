@@ -214,7 +214,7 @@ def test_each_holder_alone_keeps_what_the_node_uses_and_the_last_gives_it_back(u
 
 
 @pytest.mark.parametrize("use", IN_BODIES)
-def test_so_does_an_executable_for_nodes_in_bodies(use, rig, eventually):
+def test_executable_keeps_the_needs_of_nodes_in_bodies(use, rig, eventually):
     g = cg.GraphDef()
     inner = g.if_then(g.create_condition(1)).then.if_else(g.create_condition(1)).then
     alive = USES[use](inner, rig)

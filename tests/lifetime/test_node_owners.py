@@ -109,7 +109,7 @@ def test_an_executable_keeps_the_kernel_of_a_destroyed_node(fresh_kernels, pinne
     libraries(1)
 
 
-def test_what_is_added_after_instantiation_is_not_kept_by_the_executable(fresh_kernels, pinned, libraries):
+def test_kernel_added_after_instantiation_is_not_kept_by_the_executable(fresh_kernels, pinned, libraries):
     x = pinned([1], "u4")
     g = cg.GraphDef()
     add(g, fresh_kernels(), x)
@@ -283,7 +283,7 @@ def test_many_nodes_share_few_user_objects(kernels, device):
 
 
 @pytest.mark.parametrize("order", ["first to last", "last to first", "from the middle"])
-def test_of_many_nodes_each_releases_its_own_alone(order, device, eventually):
+def test_each_of_many_nodes_releases_its_own_owner_alone(order, device, eventually):
     """Also from large pages, whose other owners then go to many small ones, and from those."""
 
     class Owner:

@@ -107,7 +107,7 @@ def test_a_closed_buffer_is_no_value(adder, buffers):
     assert graph.params["where"].value is None
 
 
-def test_what_was_refused_is_not_kept(adder, buffers, kernels, pinned):
+def test_refused_buffer_is_not_kept(adder, buffers, kernels, pinned):
     g, x = cg.GraphDef(), pinned([0, 0])
     g.launch(ONE, kernels.add, g.param("where", cg.pointer), 1, 1).memset(
         x.ctypes.data, 0, g.param("count", cg.u64, default=1)
@@ -190,7 +190,7 @@ def test_a_launch_in_flight_keeps_the_value_that_it_got(adder, buffers, latch, d
 
 
 @pytest.mark.parametrize("which", [0, 2], ids=["legacy", "per_thread"])
-def test_so_does_a_launch_on_a_default_stream(which, adder, buffers, latch, device):
+def test_launch_on_a_default_stream_keeps_the_value_that_it_got(which, adder, buffers, latch, device):
     stream = cg.Stream.from_handle(which)
     graph, first = adder(latch.ctypes.data), buffers.make(10)
     graph.launch(stream, where=first)

@@ -295,7 +295,9 @@ def test_a_whole_update_lets_go_of_all_that_was_there(kernels, fresh_kernels, x,
     libraries(0)
 
 
-def test_but_after_the_last_launch_that_used_it(kernels, fresh_kernels, x, latch, libraries, device):
+def test_replaced_kernel_is_released_after_the_last_launch_that_used_it(
+    kernels, fresh_kernels, x, latch, libraries, device
+):
     stream = device.create_stream()
 
     def make(kernel, factor):
