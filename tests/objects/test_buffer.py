@@ -159,7 +159,7 @@ BAD_DLPACK = [
 
 
 @pytest.mark.parametrize(("arguments", "message"), BAD_DLPACK, ids=lambda v: str(v)[:16])
-def test_what_dlpack_cannot_do_is_a_buffer_error(device, host, arguments, message):
+def test_dlpack_request_that_cannot_be_met_is_a_buffer_error(device, host, arguments, message):
     with pytest.raises(BufferError, match=message):
         host(np.zeros(4, np.uint8)).__dlpack__(**arguments)
 

@@ -73,7 +73,7 @@ def test_a_function_of_a_module_is_a_kernel(function, stream, pinned):
     assert x.tolist() == [16, 7]
 
 
-def test_what_a_module_s_function_needs_is_told(function):
+def test_function_of_a_module_has_attributes_and_occupancy(function):
     kernel = cg.Kernel.from_function(function)
     assert kernel.handle == function
     assert kernel.attributes.max_threads_per_block >= 32
@@ -143,7 +143,7 @@ def test_the_owner_of_a_kernel_lives_as_long_as_it_and_its_nodes(make, function,
     [(0, ValueError, "handle is 0"), ("add", TypeError, "must be an int"), (True, TypeError, "an int, got bool"),
      (None, TypeError, "must be an int"), (-1, OverflowError, "handle")],
 )  # fmt: skip
-def test_what_is_no_function_is_refused(device, handle, error, text):
+def test_handle_that_is_no_function_is_refused(device, handle, error, text):
     with pytest.raises(error, match=text):
         cg.Kernel.from_function(handle)
 

@@ -155,7 +155,7 @@ def test_a_borrowed_kernel_with_a_mod_keeps_it_loaded(device):
     assert kernel.num_arguments == 4
 
 
-def test_what_kernel_hands_out_cannot_be_made_directly(device):
+def test_attributes_and_occupancy_cannot_be_made_directly(device):
     for kind in (cg.KernelAttributes, cg.KernelOccupancy):
         with pytest.raises(RuntimeError, match=f"^{kind.__name__} objects cannot be instantiated directly"):
             kind()

@@ -60,7 +60,7 @@ def test_the_repr_makes_it_again():
     assert eval(repr(config), {"LaunchConfig": cg.LaunchConfig}) == config
 
 
-def test_it_can_be_pickled():
+def test_config_can_be_pickled():
     config = cg.LaunchConfig(grid=(1, 2), block=4, shmem_size=8)
     assert pickle.loads(pickle.dumps(config)) == config
 

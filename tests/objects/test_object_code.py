@@ -35,7 +35,7 @@ def test_each_factory_keeps_code_name_and_symbols(kind, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["ltoir", "object", "library"])
-def test_what_must_be_linked_first_cannot_be_loaded(kind):
+def test_code_that_must_be_linked_first_cannot_be_loaded(kind):
     with pytest.raises(RuntimeError, match=f"Unsupported code type '{kind}'"):
         factory(kind)(b"code").get_kernel("f")
 
@@ -125,6 +125,6 @@ print(cg.ObjectCode.from_ptx(ptx).get_kernel("f").name)
         ("KeyboardInterrupt()", "KeyboardInterrupt False"),
     ],
 )
-def test_what_stops_the_loader_of_the_host_driver_is_an_error_and_nothing_is_loaded(error, told, run_child):
+def test_exception_in_the_loader_of_the_host_driver_is_an_error_and_loads_nothing(error, told, run_child):
     child = run_child(INTERRUPTED.format(error=error), CUDA_GRAPHS_DRIVER="host")
     assert (child.returncode, child.stdout, child.stderr) == (0, f"{told}\nf\n", "")

@@ -123,7 +123,7 @@ def test_another_wrapper_is_equal_and_has_the_same_hash(device, kind):
     assert hash(again) == hash(one)
 
 
-def test_it_lives_in_dicts_sets_and_weak_collections(pair):
+def test_object_can_be_in_dicts_sets_and_weak_collections(pair):
     one, other = pair
     assert hash(one) == hash(one)
     assert {one: 1}[one] == 1

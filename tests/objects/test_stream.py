@@ -160,7 +160,7 @@ NOT_STREAMS = {
 
 
 @pytest.mark.parametrize("name", NOT_STREAMS)
-def test_what_is_no_stream_is_a_type_error(device, module, name):
+def test_launch_on_anything_but_a_stream_is_a_type_error(device, module, name):
     value, message = NOT_STREAMS[name]
     with pytest.raises(TypeError, match=message):
         cg.launch(value, cg.LaunchConfig(grid=1, block=1), module.get_kernel("nothing"))
