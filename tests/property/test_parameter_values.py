@@ -174,7 +174,7 @@ def test_booleans(value, expected, executables, stream):
         *[(name, 10**400, OverflowError) for name in (*FLOATS, "bf16")],
     ],
 )
-def test_what_is_no_such_value_is_refused_by_name(name, value, error, executables):
+def test_value_that_does_not_fit_is_refused_by_name(name, value, error, executables):
     with pytest.raises(error, match="parameter 'value'"):
         executables[name][0].set(value=value)
 
