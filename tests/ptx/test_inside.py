@@ -97,7 +97,7 @@ def test_a_guard_is_found():
 
 
 @pytest.mark.parametrize("other", OTHERS)
-def test_what_is_no_interval_of_threads_is_no_guard(other):
+def test_condition_that_is_no_interval_of_threads_is_no_guard(other):
     assert not is_found(HEADER + KERNEL.format(guard=OTHERS[other], end="ret;"))
 
 
@@ -107,7 +107,7 @@ def test_a_branch_to_what_still_does_something_is_no_guard():
     assert not is_found(text.replace("END:\n", "{ END: ret; }\nEND:\n"))  # of an inner scope
 
 
-def test_where_others_choose_the_order_or_watch_the_guard_stays():
+def test_guard_stays_in_code_with_ordered_threads_or_reported_accesses():
     text = HEADER + KERNEL.format(guard=FOUND, end="ret;")
     assert "@inside.next" in ModuleLowering(parse(text)).lower().ir
     for wants in (Wants(order=True), Wants(accesses=True)):

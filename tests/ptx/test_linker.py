@@ -95,7 +95,7 @@ def test_nothing_can_be_both_written_and_executed(image):
     code.close()  # again: nothing happens
 
 
-def test_what_it_wants_must_be_there(image):
+def test_symbols_that_an_object_needs_must_be_there(image):
     with pytest.raises(RuntimeError, match="given"):
         native.Code(image, ["count"])
     with pytest.raises(RuntimeError, match="missing"):

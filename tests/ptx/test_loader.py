@@ -127,7 +127,7 @@ def test_many_threads_load_and_run_at_once():
     assert not failures
 
 
-def test_one_entry_runs_in_many_threads_over_disjoint_blocks():
+def test_entry_runs_in_many_threads_over_disjoint_blocks():
     source = r"""
     extern "C" __global__ void fill(unsigned* out) {
         __shared__ unsigned s[64];

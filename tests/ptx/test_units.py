@@ -30,7 +30,7 @@ def linked(*texts, aim="whole"):
     return f"{units.HEAD}{aim} {lengths}\n" + "".join(texts)
 
 
-def test_what_was_linked_is_linked_again():
+def test_linked_text_can_be_linked_again():
     inner = linked(CALLER % "one", CALLED)
     program = load(linked(CALLER % "two", inner))
     for name in ("one", "two"):

@@ -61,7 +61,7 @@ def test_warps_that_shuffle_a_different_number_of_times_meet_at_barriers():
     np.testing.assert_array_equal(run(source, 128), v)
 
 
-def test_one_warp_shuffles_while_the_others_wait_at_a_barrier():
+def test_first_warp_shuffles_while_the_others_wait_at_a_barrier():
     """The sum of a block as textbooks have it."""
     source = r"""(float* out, const float* in) { __shared__ float sums[32]; int t = threadIdx.x;
         float v = in[t];

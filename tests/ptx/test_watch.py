@@ -74,7 +74,7 @@ def test_each_access_is_told_with_its_site_and_thread(ptx):
 
 
 @pytest.mark.parametrize("wants", [0, ACCESSES, ORDER, ACCESSES | ORDER])
-def test_it_computes_what_other_code_computes(ptx, wants):
+def test_instrumented_code_computes_the_same_results(ptx, wants):
     program = load(ptx, Services(wants))
     a, out = np.arange(200, dtype=np.int32), np.zeros(1, np.int32)
     program.launch("sum", 3, 96, a, out, np.int32(200))
