@@ -74,7 +74,7 @@ def test_every_name_of_ours_in_the_table_of_names_exists(tree):
             found = getattr(found, part, None) or found.__dataclass_fields__[part]
 
 
-def test_what_is_said_to_be_the_same_as_in_cuda_core_exists(tree):
+def test_names_said_to_be_the_same_as_in_cuda_core_exist(tree):
     import cuda_graphs as cg
 
     page = (tree.root / "docs/coming-from-cuda-core.md").read_text()

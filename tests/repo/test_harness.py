@@ -115,7 +115,7 @@ def test_a_test_that_failed_is_reported_once(outcome):
     assert outcome[0]["test_fails_and_leaves_one"] == ["FAILED"]
 
 
-def test_it_guards_every_test(request):
+def test_leak_fixture_guards_every_test(request):
     assert "no_box_is_left_behind" in request.fixturenames
     for path in (ROOT / "tests").rglob("*.py"):
         if path not in (ROOT / "tests" / "conftest.py", Path(__file__)):

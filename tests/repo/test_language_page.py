@@ -46,7 +46,7 @@ def test_every_example_of_the_page_is_compiled(example):
 
 
 @pytest.mark.parametrize("construct", rows.REFUSED)
-def test_what_is_not_in_kernels_is_refused_by_name(construct):
+def test_construct_that_is_not_in_kernels_is_refused_by_name(construct):
     with pytest.raises(errors.UnsupportedSyntaxError) as refused:
         page.translated(rows.REFUSED[construct])
     assert functions.NAMES[construct] in str(refused.value)
@@ -90,7 +90,7 @@ def test_every_collective_is_taken_by_the_frontend_for_the_kinds_of_its_row():
             )
 
 
-def test_what_a_table_says_is_refused_is_not_accepted_by_chance():
+def test_refusals_of_the_tables_are_not_accepted_by_chance():
     assert page.result_of(OPS["sin"], cg.i32) is None
     assert page.result_of(OPS["sin"], cg.f64) == cg.f64
     assert page.result_of(OPS["bit_and"], cg.f32) is None

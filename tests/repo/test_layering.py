@@ -201,7 +201,7 @@ def test_each_kind_of_offence_is_noticed(empty_tree):
     assert len(found) == len(OFFENCES)
 
 
-def test_what_the_rule_allows_is_not_reported(empty_tree):
+def test_allowed_dependencies_are_not_reported(empty_tree):
     root = empty_tree.root / PACKAGE
     for name, text in {
         "_driver/functions.def": "",
