@@ -149,7 +149,7 @@ for call in calls:
     assert 'cuda.core: Program.compile("ptx")' in child.stderr
 
 
-def test_this_package_and_others_share_one_driver(python):
+def test_package_and_other_libraries_share_one_driver(python):
     child = python(
         *STAND_IN,
         "-c",
@@ -252,7 +252,7 @@ class TestAProgramSeesWhatPythonShowsIt:
         assert "can't open file" in child.stderr
         assert "Traceback" not in child.stderr
 
-    def test_what_runs_at_the_end(self, python, start):
+    def test_exit_handlers_see_the_globals_of_the_program(self, python, start):
         child = python(*start, "-c", "import atexit\nx = 3\natexit.register(lambda: print(x))")
         assert (child.stdout, child.stderr) == ("3\n", "")
 

@@ -44,7 +44,7 @@ def managed(primary):
 
 
 class TestContexts:
-    def test_one_that_is_made_is_current_until_it_is_destroyed(self, primary, device):
+    def test_created_context_is_current_until_it_is_destroyed(self, primary, device):
         made = ok(d.cuCtxCreate(None, 0, device))
         assert int(ok(d.cuCtxGetCurrent())) == int(made) != int(primary)
         assert int(ok(d.cuCtxGetDevice())) == int(device)
@@ -82,14 +82,14 @@ class TestContexts:
         ok(d.cuCtxDestroy(made))
         assert ok(d.cuCtxGetLimit(stack)) == 1024
 
-    def test_what_is_a_preference_can_be_stated(self, primary):
+    def test_preferences_of_a_context_can_be_set(self, primary):
         assert ok(d.cuCtxGetCacheConfig()) == d.CUfunc_cache.CU_FUNC_CACHE_PREFER_NONE
         ok(d.cuCtxSetCacheConfig(d.CUfunc_cache.CU_FUNC_CACHE_PREFER_L1))
         ok(d.cuCtxResetPersistingL2Cache())
 
 
 class TestDevices:
-    def test_one_is_found_by_its_address(self, device):
+    def test_device_is_found_by_its_bus_address(self, device):
         name = ok(d.cuDeviceGetPCIBusId(64, device)).split(b"\0")[0]
         assert int(ok(d.cuDeviceGetByPCIBusId(name))) == int(device)
         assert d.cuDeviceGetByPCIBusId(b"no address")[0] == INVALID_VALUE

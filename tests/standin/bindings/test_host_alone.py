@@ -15,7 +15,7 @@ from tests.standin.bindings.processes import SHARED_EVENT, bytes_of
 pytestmark = pytest.mark.usefixtures("context_of_processes")
 
 
-def test_nobody_waits_for_a_process_that_has_ended(other, stream):
+def test_wait_for_an_event_of_an_ended_process_ends(other, stream):
     event = ok(d.cuEventCreate(SHARED_EVENT))
     line = other(processes.record_and_die)
     line.send(bytes_of(ok(d.cuIpcGetEventHandle(event))))

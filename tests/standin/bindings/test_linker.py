@@ -73,7 +73,7 @@ class Linked:
 
 
 @pytest.mark.parametrize("texts", [(CALLER, CALLED), (CALLED, CALLER)], ids=["caller first", "called first"])
-def test_what_one_text_declares_another_defines(texts):
+def test_texts_define_the_symbols_that_others_declare(texts):
     linked = Linked(*texts)
     assert linked.run() == 1000 + 21
     address, size = ok(d.cuModuleGetGlobal(linked.module, b"base"))
@@ -83,7 +83,7 @@ def test_what_one_text_declares_another_defines(texts):
     ok(d.cuModuleUnload(linked.module))
 
 
-def test_what_is_weak_gives_way():
+def test_weak_definition_gives_way_to_a_strong_one():
     for texts, result in (
         ((CALLER, WEAK, CALLED), 1021),
         ((CALLER, WEAK, WEAK.replace(b", 3, 0", b", 4, 0"), HEAD + BASE), 1030),

@@ -91,11 +91,11 @@ def make_handles_under_kernels(stream):
         ok(d.cuMemFree(address))
 
 
-def test_what_kernels_write_while_a_handle_is_made_is_not_lost(stream):
+def test_writes_of_kernels_while_a_handle_is_made_are_not_lost(stream):
     make_handles_under_kernels(stream)
 
 
-def test_nor_is_it_when_faults_are_handled_by_others_as_well(stream):
+def test_writes_of_kernels_are_not_lost_beside_another_fault_handler(stream):
     make_handles_under_kernels(stream)
     for _ in range(2):
         faulthandler.disable()
@@ -141,7 +141,7 @@ def test_work_waits_for_work_of_another_process(other, stream, flag):
     del kept
 
 
-def test_what_is_no_handle_is_refused():
+def test_bytes_that_are_no_handle_are_refused():
     address = ok(d.cuMemAlloc(64))
     handle = ok(d.cuIpcGetMemHandle(address))
     assert d.cuIpcOpenMemHandle(handle, LAZY)[0] == INVALID_CONTEXT  # of this process

@@ -52,7 +52,7 @@ def test_its_streams_compute(device, green, kernel, pinned, row):
     stream.close()
 
 
-def test_it_can_be_current(device, green):
+def test_green_context_can_be_current(device, green):
     before = device.context
     device.set_current(green)
     try:
@@ -64,7 +64,7 @@ def test_it_can_be_current(device, green):
     assert device.context == before
 
 
-def test_one_that_is_closed_is_of_no_use(device, green):
+def test_closed_green_context_is_refused(device, green):
     green.close()
     assert green.is_closed
     for use in (green.create_stream, lambda: device.set_current(green), lambda: green.resources.sm):
