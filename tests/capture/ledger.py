@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an error says of code outside of this package that spoiled a capture."""
+"""Reads from an error the lines between which code outside of this package spoiled a capture."""
 
 import re
 from pathlib import Path

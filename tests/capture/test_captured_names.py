@@ -17,7 +17,7 @@ def ended(device, kernels):
 
 
 def finished():
-    """What a callback is called after."""
+    """Has the name that a callback gets: that of its function."""
 
 
 ADD = {

@@ -137,7 +137,7 @@ def test_other_options_are_a_type_error(options, adding):
         adding[0](1).complete(upload_stream="stream")
 
 
-# What the driver says of an instantiation.
+# The result that the driver writes for an instantiation.
 
 
 def instantiation(status, result, handle):

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: a split or a join that fails half way leaves no builder that nobody can join, and a capture that can be closed;
-a capture that belongs to a thread is ended there."""
+"""Law: after a split or a join that fails half way every builder can be joined, and the capture can be closed; a
+capture that belongs to a thread is ended there."""
 
 import threading
 

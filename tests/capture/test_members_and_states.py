@@ -69,7 +69,7 @@ class Rig:
         return self.builder("primary", "ended")
 
     def own_condition(self, builder):
-        """One that the builder may use, where it may use one."""
+        """Returns a condition of the builder while it captures, and a condition of another graph otherwise."""
         return builder.create_condition() if builder.state == "capturing" else self.condition()
 
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: what a thread does during a capture is forbidden by the mode, the thread and the operation alone. What is not
-forbidden does what it does at any time, and leaves the capture as it is; what is refused either spoils the capture or
-leaves it as it is, and which of the two is known.
+"""Law: the mode, the thread and the operation alone decide whether an operation is forbidden during a capture. An
+allowed operation works as at any other time and leaves the capture as it is. A refused operation either spoils the
+capture or leaves it as it is, and the tables below say which.
 
 An operation is a generator: what it needs is made before the capture begins, up to the first `yield`; then, in the
 thread that is asked about, it is done, while the capture goes on; after the second `yield` its effect is checked. The
@@ -34,7 +34,7 @@ def elsewhere():
 
 @pytest.fixture
 def world(device, stream, kernels, pinned):
-    """What operations work on. `stream` is captured by nobody."""
+    """The objects that operations work on. No capture uses `stream`."""
     x = pinned([0])
     return SimpleNamespace(
         device=device,
@@ -52,7 +52,7 @@ def define(w, amount=1):
     return g, node
 
 
-# What no mode forbids to anybody.
+# Operations that every mode allows to every thread.
 
 
 def launch_a_kernel(w):
@@ -284,7 +284,7 @@ ALLOWED = [
     ask_the_device_and_kernels,
 ]
 
-# What waits for the device, or asks whether it is done: forbidden to the threads that the mode names.
+# Waits for the device, and queries whether it is done: forbidden to the threads that the mode names.
 
 
 def wait_for_a_stream(w):
@@ -313,7 +313,7 @@ def ask_an_event(w):
 
 WAITING = [wait_for_a_stream, wait_for_the_default_stream, wait_for_an_event, ask_an_event]
 
-# The same with what is captured: forbidden to everybody.
+# The same for captured streams and events: forbidden to every thread.
 
 
 def wait_for_the_captured_stream(w):
@@ -347,7 +347,7 @@ CONFLICTING = {
     ask_a_captured_event: 907,
 }
 
-# What is refused before it can do harm.
+# Operations that are refused before they reach the driver.
 
 
 def launch_an_executable_into_the_capture(w):
@@ -397,7 +397,7 @@ def perform(w, operation, mode, perform_at):
 
 
 def is_sound(w):
-    """Whether there comes out what was put in, and nothing else."""
+    """Ends the capture and checks that the graph holds the captured work and nothing else."""
     assert w.builder.is_building
     cg.launch(w.builder, ONE, w.kernels.affine, w.captured.ctypes.data, 3, 5)
     w.builder.end_building()

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 """Law: threads may capture, allocate, launch and collect garbage side by side, in each mode, and a graph holds the work
-of its own capture and nothing else. What single operations are allowed to do is test_modes.py."""
+of its own capture and nothing else. test_modes.py says which single operations are allowed."""
 
 import gc
 import threading
@@ -268,7 +268,7 @@ def test_the_strict_capture_of_a_body_waits_for_its_own_thread(builder, driver_t
         del ring
         yield
         yield
-        cg.Device(0).create_event()  # whoever makes something tidies up first
+        cg.Device(0).create_event()  # the next creation drains first
         assert [(call.thread, call.status) for call in asked] == [(threading.get_ident(), 0)]
         yield
 
