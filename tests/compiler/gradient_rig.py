@@ -42,7 +42,7 @@ def grads_of(arguments):
 
 
 def leaf_in(memory):
-    """What the expressions of rooms are made of, in these arguments."""
+    """Returns a function that gives the value of each leaf of a size expression for these arguments."""
 
     def leaf(kind, path, what):
         if kind == "extent":

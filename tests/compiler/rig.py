@@ -37,7 +37,7 @@ from tests.ptx import rig as ptx_rig
 TARGETS = ("interpreter", "x86", "ptx")
 _numbers = itertools.count()
 SEED = 0x123456789ABCDEF
-# What kernels see as `cg`.
+# The module that kernels of these tests see as `cg`.
 cg = types.SimpleNamespace(
     **{**vars(library), **vars(intrinsics), **vars(graph_flow), **vars(annotations), **vars(t)},
     types=annotations,
@@ -48,7 +48,7 @@ cg = types.SimpleNamespace(
 
 @dataclasses.dataclass
 class Field:
-    """A field as the compiler sees it: its extents are constants. `data` is its memory."""
+    """A field as the compiler sees it: its extents are constants, and `data` holds its elements."""
 
     data: np.ndarray
     name: str = "field"
@@ -121,7 +121,7 @@ def targets_here():
 def run_all(
     function, fields=(), *, exact=True, targets=None, debug=False, graph=None, chain=None, **arguments
 ):
-    """Run on all targets, which must agree. What the interpreter gave: what is returned, or the arrays by path."""
+    """Runs on all targets, which must agree. Returns the interpreter's result: its values, or the arrays by path."""
     flat = {"random.seed": SEED} | {
         p: v for name, value in arguments.items() for p, v in flattened(name, value)
     }
@@ -201,7 +201,7 @@ WORKERS = 64  # at least as many as any of the targets has
 
 
 def storage(program, flat):
-    """Memory of the kernel's own. How many values a stack holds is a number of the arguments, by its path."""
+    """Returns the kernel's own memory. The capacity of a stack is a number among the arguments, by its path."""
     temps = {
         array.path: np.zeros(array.shape or (1,), memory_dtype(array.element)) for array in program.temps
     }
@@ -213,7 +213,7 @@ def storage(program, flat):
 
 
 def layouts(program):
-    """Of each entry of the code."""
+    """Returns the slots of each entry of the code."""
     return [slots_of(step, program) for step in ir.steps_of(program.plan)]
 
 
@@ -334,7 +334,7 @@ def on_ptx(program, arrays, flat, shape=(2, 32)):
 
 
 def on_gpu(program, arrays, flat, shape=(2, 32)):
-    """As PTX in a graph, by the driver of this process: also the host driver can do that."""
+    """Runs the program as PTX in a graph on the driver of this process, which may be the host driver."""
     import cuda_graphs
 
     device = current_device()

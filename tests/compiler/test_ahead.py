@@ -42,7 +42,7 @@ def backwards(x: floats, at: ints, out: floats, begin: i32, ends: ints):
 
 
 def carried(x: floats, at: ints, out: floats, begin: i32, ends: ints):
-    """What is read next depends on what was computed."""
+    """Each load has an address that the iteration before computed."""
     for i in out:
         place = i
         for j in range(begin, ends[i]):
@@ -73,7 +73,7 @@ def test_early_loads_change_no_result(function):
 
 
 def loads_before_the_first_root(function):
-    """Of each block of the PTX that has a root."""
+    """Counts, in each block of the PTX with a square root, the loads before it."""
     code = compile_kernel(function, specialise(function, arguments()), ptx_target()).code.decode()
     found = []
     for block in re.split(r"^\$L", code, flags=re.M):

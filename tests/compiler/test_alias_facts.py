@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Laws: what may be the same memory is what the language says, in both directions; LLVM is told, and believes it; and
-where arrays are the same memory, nothing is assumed of them."""
+"""Laws: two arrays may alias exactly where the language says so; LLVM gets these facts and uses them; and the code
+assumes nothing about arrays that share memory."""
 
 import itertools
 import re

@@ -380,7 +380,8 @@ for b, t in cg.blocks(4, 32):
 
 @cg.func
 def total(v):
-    """What is below thread for thread from the other end, and the sum of the warp."""
+    """Returns the value of the thread at the same distance from the other end of the block, plus the sum of the
+    warp."""
     s = cg.block.shared_array(cg.f32, cg.block.dim())
     s[cg.block.thread()] = v
     cg.block.sync()
@@ -523,7 +524,7 @@ def test_outside_of_kernels_the_functions_say_where_they_belong():
 
 
 def test_control_flow_that_all_threads_take_together_is_seen():
-    """What a parameter, an extent, the block, another reduction or an array that nobody writes decides is the same."""
+    """Conditions on a parameter, an extent, the block, another reduction or a read-only array are uniform."""
     body = """
 for b, t in cg.blocks(2, 32):
     s = cg.block.shared_array(cg.i32, 32)

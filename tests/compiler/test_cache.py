@@ -305,7 +305,7 @@ def test_a_file_in_place_of_the_folder_is_no_trouble(folder, counts):
 
 
 def test_entries_of_a_folder_that_cannot_be_written_are_used(folder, counts, monkeypatch):
-    """As the kernel refuses it to anybody: file modes do not stop the superuser, who may run this."""
+    """The test makes the file calls fail, because file modes do not stop a superuser who runs it."""
     wanted = compiled()
 
     def refuse(*args, **options):

@@ -40,7 +40,7 @@ FEW = (("conditional", ("interpreter", "x86")),)
 
 
 def run(function, start=0, ways=ALL, **arguments):
-    """All targets and lowerings agree. What the interpreter gave."""
+    """Runs on all targets and lowerings, which must agree; returns the interpreter's result."""
     flat = {"random.seed": SEED, "checkpoint.start": start}
     flat |= {path: value for name, given in arguments.items() for path, value in flattened(name, given)}
     results = []
@@ -99,7 +99,7 @@ def test_a_flag_ends_a_call_and_a_resume_begins_at_its_label(start, a, b):
     ways = ALL if (start, a, b) in ((0, 0, 5), (3, 0, 0)) else FEW
     found = run(straight, start, ways, x=zeros(5), a=flag(a), b=flag(b))
     assert found["x"].tolist() == straight_in_python(start, a, b)
-    assert (found["a"], found["b"]) == (a, b)  # nobody but the user writes flags
+    assert (found["a"], found["b"]) == (a, b)  # only the user writes flags
 
 
 def test_numbers_are_dense_in_the_order_of_the_source():
@@ -152,7 +152,7 @@ def loops_around(x: i32_1d, c: i32_0d, d: i32_0d, e: i32_0d, stop: i32_0d):
 
 
 def test_loops_before_the_label_and_after_a_yield_are_skipped():
-    """Else a resume would enter them with counters that are 0, and nearly never leave."""
+    """A resume that entered them would start with counters of 0 and run almost for ever."""
     arguments = {"c": flag(2), "d": flag(3), "e": flag(4)}
     found = run(loops_around, x=zeros(5), stop=flag(1), **arguments)
     assert found["x"].tolist() == [2, 3, 1, 0, 0]

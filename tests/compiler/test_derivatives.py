@@ -35,7 +35,7 @@ def types_of(name):
 
 
 def partial(name, values, number, types=None):
-    """What an adjoint of 1 adds to that of an operand, by the table; None: nothing."""
+    """Returns the table's partial derivative by an operand, or None where the table has no entry."""
     types = types or types_of(name)
     given = f64 if OPS[name].rule == "cast" else None
     params = [ir.Param(f"p{i}", type) for i, type in enumerate(types)]

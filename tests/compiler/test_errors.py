@@ -257,7 +257,7 @@ MISTAKES = [
     (Syntax, "!r, !s and !a have no meaning", "print(f'{n!r}')  #!"),
     (Value, "the format 'd' has no meaning for f32", "print('%d' % a)  #!"),
     (Type, "what is printed must be a number, not the array 'x'", "print(x)  #!"),
-    # What has no such operation, or no such member
+    # Operations and members that a type does not have
     (Type, "unsupported operand types for ~: f32", "y = ~a  #!"),
     (Type, "unsupported operand for ==: a str", "y = 'a' == 'b'  #!"),
     (Type, "the operand of not cannot be a f32", "y = not a  #!"),
@@ -317,7 +317,7 @@ def python(x):
 
 
 class other:
-    """What a kernel is to another one."""
+    """A stand-in for a kernel that is called by another kernel."""
 
     __cuda_graph_emit__ = None
 

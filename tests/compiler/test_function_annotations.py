@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What functions that are inlined declare holds: of arguments and of results."""
+"""The declared types of inlined functions hold, for arguments and for results."""
 
 import dataclasses
 

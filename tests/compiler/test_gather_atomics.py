@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: what all iterations add to one element is added up by each thread first, where nobody could tell; the result is
-that of the atomics, on every target."""
+"""Law: each thread first sums the additions of its iterations to one element, where no program can observe the
+difference; the result is that of the atomics, on every target."""
 
 import re
 import sys
@@ -22,7 +22,7 @@ INTS, FLOATS = np.arange(-40, 60, dtype="i4"), np.arange(100, dtype="f4")
 
 
 def atomics_inside(function, **arguments):
-    """How many atomics the loops of a kernel still have."""
+    """Returns the number of atomics that are left in the loops of a kernel."""
     program, _ = lower(function, specialise(function, arguments), check_ir=True)
     return sum(
         isinstance(s, ir.Atomic) for task in program.tasks if task.loop for s in ir.walk(task.loop.body)
@@ -79,7 +79,7 @@ def guarded(x: cg.ndarray(cg.i32, 1), out: cg.ndarray(cg.i32, 1), at: cg.i32):
 
 
 def test_an_element_that_no_iteration_changes_is_not_touched():
-    """There is none: the index is far outside."""
+    """The index is far outside of the array, so no element exists."""
     given = {"x": INTS, "out": np.zeros(1, "i4"), "at": 1 << 30}
     assert atomics_inside(guarded, **given) == 0
     run_all(guarded, **given)
@@ -171,7 +171,7 @@ def test_many_sums_of_one_loop():
 
 
 def calls_of_the_pass(n):
-    """How many functions of Python gather_atomics calls for n atomics."""
+    """Returns the number of Python functions that gather_atomics calls for n atomics."""
     program, _ = lower(many(n), specialise(many(n), {"y": np.zeros(20, "i4"), "z": np.arange(7)}))
     tasks = offload(program.kernel)
     count = 0

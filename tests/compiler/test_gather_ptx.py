@@ -32,7 +32,7 @@ def in_shape(machine, program, given, shape):
 
 
 def same_in_all_shapes(k, given, shapes=SHAPES):
-    """What the interpreter gives, which x86 and PTX give in any shape."""
+    """Checks that x86 and PTX, in every shape, give the interpreter's result."""
     wanted = run_all(k, **given)
     program, _ = lower(k, specialise(k, given))
     for shape in shapes:
@@ -44,7 +44,7 @@ def same_in_all_shapes(k, given, shapes=SHAPES):
 
 
 def whole_numbers(n, dtype):
-    """Of which every order of sums and products has the same bits."""
+    """Returns numbers whose sums and products have the same bits in every order."""
     if dtype.kind == "f":
         return RNG.choice([1.0, 1.0, 1.0, -1.0, 2.0, 0.5], n).astype(dtype)
     return RNG.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, n, dtype, endpoint=True)
@@ -111,7 +111,7 @@ def guarded(x: cg.ndarray(cg.i32, 1), out: cg.ndarray(cg.i32, 1), at: cg.i32):
 
 
 def test_an_element_that_no_iteration_changes_is_not_touched():
-    """There is none: the index is far outside."""
+    """The index is far outside of the array, so no element exists."""
     same_in_all_shapes(guarded, {"x": np.arange(100, dtype="i4"), "out": np.zeros(1, "i4"), "at": 1 << 30})
 
 

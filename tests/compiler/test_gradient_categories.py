@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The categories of the study's section 6.1, by their numbers; on PTX through the host driver in `make nightly`, as are
-test_gradients.py and test_random_gradients.py always. Those that are not here:
+"""Categories of reverse mode programs, by number; on PTX through the host driver in `make nightly`, where
+test_gradients.py and test_random_gradients.py always run. Categories that other files test:
 
      1                           test_gradient_operations.py
      2                           tests/kernels, forward mode

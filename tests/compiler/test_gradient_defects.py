@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes that others have made in reverse mode, section 2.8 of the study: a test of each, here or where the table
-says. And where the categories of its section 6.1 and the groups of 6.2 are."""
+"""Known mistakes of implementations of reverse mode, with a test of each, here or where the table says. The table also
+lists the files that test each category and group of programs."""
 
 import re
 from pathlib import Path

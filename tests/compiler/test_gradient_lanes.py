@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 """Gradients on the CPU whose iterations run side by side in the lanes of vectors: each lane has a place of its own on
-stacks. Where iterations put values on a stack at different times, they run one by one."""
+stacks. Iterations that push values at different times run one by one."""
 
 import numpy as np
 import pytest

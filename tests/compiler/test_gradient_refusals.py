@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What would have a wrong gradient is a CompileGradientError, which says where and what to do instead."""
+"""A program whose gradient would be wrong is a CompileGradientError, with the line at fault and a remedy."""
 
 import linecache
 

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: what stands in a conditional of a graph kernel runs as often as its condition says, on all targets, as Python
-would run it; nothing moves over the edge of one. And what has no meaning there is refused."""
+"""Law: statements in a conditional of a graph kernel run as often as its condition says, on all targets, as Python
+would run them; no statement moves into or out of it. Statements without a meaning there are refused."""
 
 import numpy as np
 import pytest

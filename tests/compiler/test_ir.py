@@ -272,7 +272,7 @@ def test_only_elements_of_one_iteration_are_changed_without_atomics():
     assert found["w"].tolist() == [2, 2, 2]
 
 
-# What is captured, what is written down
+# Captured values, and the printed form
 
 
 FACTOR = 3

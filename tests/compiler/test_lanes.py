@@ -113,7 +113,8 @@ def sums(
 
 
 def test_lanes_add_to_sums_of_all_iterations():
-    """Whole numbers, so that any order of the sums has the same bits. What no iteration adds to stays -0.0."""
+    """The inputs are whole numbers, so that every order of the sums has the same bits. A sum without addends stays
+    -0.0."""
     given = {"x": RNG.integers(0, 100, N).astype("u4"), "m": RNG.integers(0, 4, N).astype("i4")}
     given |= {"out": np.array([5.0, 7.0, -0.0], "f4"), "n": np.array([3, 2], "i8")}
     program, _ = lower(sums, specialise(sums, given), check_ir=True)
@@ -206,7 +207,7 @@ def k(x: ndarray(i32, 1), y: ndarray(i32, 1), at: i32):
     assert run_all(k, targets=TARGETS, **given)["y"][0] == 10
 
 
-# Programs that nobody thought of
+# Random programs
 
 LEAVES = {
     "f": ["f", "fs[i]", "0.5", "cg.f32(i)", "cg.f32(w)", "p"],

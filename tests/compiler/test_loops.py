@@ -257,7 +257,7 @@ def test_extents_and_expressions_are_bounds():
     np.testing.assert_array_equal(run_all(shapes, out=zeros((2, 3, 2)))["out"], wanted)
 
 
-# What is said of the next loop.
+# Configuration of the next loop.
 
 
 def configured(out: i32s):

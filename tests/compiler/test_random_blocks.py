@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Laws: what threads of blocks do together means the same on the interpreter, as x86 code and as PTX, in programs that
-nobody thought of; and cutting them into regions does not change it.
+"""Laws: random programs of cooperating threads give the same on the interpreter, as x86 code and as PTX; and cutting
+them into regions does not change their results.
 
-They are loops of blocks without races: threads exchange values by shared memory between barriers, by reductions and by
-shuffles, in loops and branches that all take, warps also in branches that lanes take differently.
+The programs are loops of blocks without races. Threads exchange values by shared memory between barriers, by reductions
+and by shuffles, in loops and branches that all threads take; warps also in branches that differ between lanes.
 """
 
 import numpy as np
@@ -71,7 +71,7 @@ class Writer:
         return self.test(OWN + COMMON, 1)
 
     def alone(self):
-        """What a thread does by itself."""
+        """Draws statements that need no other thread."""
         if self.random.randrange(3):
             return [f"{self.one('v', 'w')} {self.one('=', '+=', '-=')} {self.own()}"]
         return [f"y[cg.cast({self.own()}, cg.u32) % 16] += {self.own()}"]
@@ -113,7 +113,8 @@ class Writer:
         return self.branch(self.own_test(), body)
 
     def loop(self, depth):
-        """One that all threads take: of a known length, of one that the block knows, until nobody wants any more."""
+        """Draws a loop that all threads take: of a constant length, of a length that the block knows, or until no
+        thread votes to go on."""
         self.loops += 1
         k = f"k{self.loops}"  # of its own, so that the loop ends
         leave = [f"if {self.test(COMMON, 1)}:", "    break"] if self.random.randrange(2) else []

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Laws: programs that nobody thought of (programs/) mean the same on the interpreter, as x86 code, as PTX, and on the
-GPU where there is one; and no pass changes what they mean.
+"""Laws: random programs (programs/) give the same on the interpreter, as x86 code, as PTX, and on a GPU if the machine
+has one; and no pass changes their results.
 
 The suite runs a few, always the same ones; `make nightly` many, and others each time.
 """

@@ -23,7 +23,7 @@ def counter(n):
 
 
 def run(function, **arguments):
-    """As nodes, as a loop that stays, and with all tasks in one launch."""
+    """Runs as nodes, as a resident loop, and with all tasks in one launch."""
     found = run_all(function, graph="conditional", targets=TARGETS, **arguments)
     for graph, chain in (
         ("conditional", "all"),

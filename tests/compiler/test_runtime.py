@@ -53,7 +53,7 @@ def philox(counter, key):
 
 
 def test_philox_gives_the_known_answers():
-    """Of the Random123 library's table of known answers."""
+    """The expected words are from the table of known answers of the Random123 library."""
     ones = 0xFFFFFFFF
     assert philox([0] * 4, [0] * 2) == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
     assert philox([ones] * 4, [ones] * 2) == [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]

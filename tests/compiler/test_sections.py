@@ -144,7 +144,7 @@ def add(x, amount):
 def by_function(x: i32_1d, y: i32_1d):
     """A docstring, and one in the region."""
     with cg.graph_parallel():
-        """What comes is independent."""
+        """The sections below are independent."""
         for amount in cg.static((1, 10)):
             if cg.static(amount == 1):
                 with cg.graph_section():

@@ -32,7 +32,7 @@ def stacks_of(function, arguments):
 
 
 def value_of(expression, leaf):
-    """As the sizer returns it."""
+    """Returns the value of an expression as the sizer does: -1 where it wraps around."""
     try:
         return evaluate(expression, leaf, most_steps=1 << 30)
     except Wrapped:
@@ -248,7 +248,7 @@ def test_expressions_that_grow_without_end_are_counted():
     assert [stack.room for stack in stacks_of(k, arguments())] == [None]
 
 
-# What does not fit
+# Bounds that do not fit into their type
 
 
 WRAPPING = [
@@ -305,7 +305,7 @@ NUMBERS = {
 
 @pytest.mark.parametrize("type", NUMBERS)
 def test_numbers_of_arrays_are_the_same_at_the_ends_of_their_types(type):
-    """The largest of one element and 0. Of no element it is 0."""
+    """Each expression is the larger of one element and 0; an array without elements gives 0."""
     array = ir.Array("a", SCALARS[type], 1)
     expressions = [
         ("max", ("read", "a", type, "param", (index,), (("extent", "a", 0),)), 0, "i64")

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rooms of stacks: expressions hold what is counted, for every sign of bounds; what nobody can say is counted; entries
-on disk carry both."""
+"""Capacities of stacks: size expressions are at least the counted values, for every sign of bounds; loops without an
+expression are counted; entries on disk carry both."""
 
 import json
 
@@ -91,7 +91,7 @@ def test_a_number_that_wraps_around_is_no_bound():
 
 
 def test_values_that_are_used_twice_again_and_again_are_looked_at_once(monkeypatch):
-    """Else each of them doubles the time that a gradient takes to compile."""
+    """A second visit of each value would double the compile time of the gradient."""
     squares = "".join(f"            a{n + 1} = a{n} * a{n}\n" for n in range(12))
     k = function_of(
         "def k(x: ndarray(f64, 1), y: ndarray(f64, 0), n: i32):\n"
@@ -217,7 +217,7 @@ def without_stacks(head):
 
 @pytest.mark.parametrize("damage", [without_gradient, without_expressions, without_stacks])
 def test_an_entry_without_expressions_is_refused_and_compiled_again(tmp_path, monkeypatch, damage):
-    """Stacks of a size that nobody knows would be too small: on disk is the true file, of a true name."""
+    """Without its expressions an entry would give stacks that are too small. The damaged file has its right name."""
     monkeypatch.setenv("CUDA_GRAPHS_CACHE", "1")
     monkeypatch.setenv("CUDA_GRAPHS_CACHE_DIR", str(tmp_path))
     fresh = cache.CompileCache()

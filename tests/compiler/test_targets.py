@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: the code of targets is what it should be: vector loops on the CPU, no contraction nobody asked for, slots as
-described."""
+"""Law: the targets generate vector loops on the CPU, no contraction without a request, and slots as documented."""
 
 import itertools
 import re

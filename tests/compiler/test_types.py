@@ -37,7 +37,7 @@ def types_of(cases):
 
 
 def two_bools(a, b, wanted):
-    """What keeps bools gives one of two bools; arithmetic on them an i32."""
+    """Returns bool for two bools, where an operation keeps bools, and the wanted type otherwise."""
     return t.bool_ if a == b == t.bool_ else wanted
 
 

@@ -32,7 +32,7 @@ from tests.compiler.programs.writer import (
 
 
 def serial_statements(w: Writer) -> list[str]:
-    """What stands between loops; loops in it are below a branch, or said to be serial."""
+    """Draws the statements between two loops; loops in them are below a branch, or declared serial."""
     w.place = Place(w.free(), loops_are_tasks=True)
     lines: list[str] = []
     for _ in range(1 + w.below(3)):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a program is drawn with: choices, the names in scope, what may be done where; and its inputs."""
+"""Draws a program: choices, the names in scope, the operations allowed at each point, and the inputs."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class Draft:
         self.place = outer
 
     def variables(self, kind: str | None = None) -> list[str]:
-        """Those that may be assigned to."""
+        """Returns the variables that the program may assign to."""
         names = {
             "int": self.scope.ints,
             "float": self.scope.floats,
