@@ -4,10 +4,10 @@
 
     CUDA_GRAPHS_DRIVER=cuda python -m tests.conformance.interpolator_fit [--write]
 
-A result is a truncated sum, so each argument of a part says between which bounds c0 + c1 * rest + c2 * square(rest) is.
-Of the integers near a least squares fit, those c1 and c2 are taken that leave the most room for c0; without room for
-one, the model is wrong, and this says so. What all c0 of a function have in common beyond the unit's 26 digits is how
-it rounds. Prints whether the table of this tree is what was found; --write writes it.
+A result is a truncated sum, so each argument of a part gives bounds for c0 + c1 * rest + c2 * square(rest). The fit
+takes the integers c1 and c2 near a least squares fit that leave the most room for c0; if no c0 is left, the model is
+wrong and the program says so. The digits beyond the unit's 26 that all c0 of a function share show how the function
+rounds. Prints whether the table of this tree is the fitted one; --write writes it.
 """
 
 import sys
@@ -102,7 +102,7 @@ def units(value: np.ndarray, power: int) -> np.ndarray:
 def with_fixed_digits(
     machine: Machine, name: str, octaves: tuple, parts: int, digits: int, drop: int
 ) -> Iterator[Part]:
-    """Of functions whose results are `digits` of the sum, without its last `drop`."""
+    """Yields the parts of a function whose results are `digits` of the sum, without its last `drop`."""
     for first in octaves:
         rest = np.arange(RESTS if parts == 64 else RESTS // 2)
         for part in range(parts):
@@ -113,7 +113,8 @@ def with_fixed_digits(
 
 
 def truncated(rest: np.ndarray, value: np.ndarray, power: int, least: int) -> Part:
-    """Of results that are sums in units of 2^-power, truncated to `least` units and to the digits of a float."""
+    """Returns the part of results that are sums in units of 2^-power, truncated to `least` units and the digits of a
+    float."""
     low = units(value, power)
     _, exponent = np.frexp(value)
     return Part(rest, low, low + np.maximum(units(np.ldexp(1.0, exponent - 24), power), least))

@@ -45,7 +45,8 @@ class Bench:
     def run(
         self, config: cg.LaunchConfig, kernel: cg.Kernel, arrays: list[np.ndarray], *values
     ) -> list[np.ndarray]:
-        """What the arrays hold after a launch of the kernel with their copies on the device and the values."""
+        """Launches the kernel with copies of the arrays on the device and the values; returns the arrays' new
+        content."""
         hosts = [self._through_host(array) for array in arrays]
         buffers = [self.device.allocate(array.nbytes, stream=self.stream) for array in arrays]
         for buffer, host in zip(buffers, hosts, strict=True):

@@ -107,7 +107,7 @@ def test_threads_that_have_ended_are_not_waited_for_by_the_cluster(run):
     assert out.reshape(2, 32).sum(1).tolist() == [8, 16]
 
 
-# Block 0 ends in a trap while the others wait for it: for ever, if nobody told them.
+# Block 0 ends in a trap while the others wait for it. The trap must end their wait.
 FAULT = r"""
 import sys
 import cuda_graphs as cg

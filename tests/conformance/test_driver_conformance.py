@@ -4,7 +4,7 @@
 
 driver/ is a C++ program that asks a driver some 800 cases of questions, each answer a line "label: answer".
 driver/h200.json holds what libcuda 580 (CUDA 13.0) answered on an H200. The host driver must give the same lines, but
-for those of driver/differences.json, each with its reason in words. A difference that is none any more fails as well.
+for those of driver/differences.json, each with its reason in words. A listed difference that is gone fails as well.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def changes(expected: list[str], found: list[str]) -> list[str]:
 
 
 def disagreement(expected: list[str], found: list[str], allowed: dict[str, str]) -> list[str]:
-    """What is wrong with the answers of one case, in lines for a reader. `allowed` maps a line to its reason; the
-    line "*" stands for the whole case."""
+    """Returns the wrong answers of one case, in lines for a reader. `allowed` maps a line to its reason; the line
+    "*" stands for the whole case."""
     changed = changes(expected, found)
     if "*" in allowed:
         return [] if changed else ["the case does not differ any more: take it out of differences.json"]
@@ -128,7 +128,7 @@ def test_device_attributes_are_those_of_the_h200_but_for_the_listed_ones(host: d
     differing = {number for number in h200 if h200[number] != ours[number]}
     listed = DIFFERENCES["attributes"]
     assert differing <= set(listed), "not as on the H200"
-    # What the operating system says may be the same by chance.
+    # Values that come from the operating system may agree by chance.
     always = {number for number, why in listed.items() if "A property of the CPU" not in why}
     assert always <= differing, "listed, and as on the H200"
 

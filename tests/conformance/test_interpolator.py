@@ -114,7 +114,7 @@ class Unit:
         assert self.module.handle  # loads it here
 
     def results(self, instruction: Instruction, values: list[np.ndarray]) -> np.ndarray:
-        """As bits; every NaN is the first quiet one."""
+        """Returns results as bits, with every NaN replaced by the first quiet one."""
         config = cg.LaunchConfig(grid=-(-len(values[0]) // BLOCK), block=BLOCK)
         kernel = self.module.get_kernel(instruction.entry)
         words = [values[0], values[-1], np.zeros_like(values[0])]

@@ -206,7 +206,7 @@ def kept(values):
 
 
 def digest(values):
-    """Of the bits; one NaN is any other."""
+    """Returns a hash of the bits in which all NaNs are equal."""
     canonical = np.where(np.isnan(values), np.array(np.nan, values.dtype), values)
     return np.frombuffer(hashlib.sha256(canonical.tobytes()).digest(), np.uint8)
 
@@ -272,7 +272,7 @@ def test_functions_of_one_number(compute, kind, function):
     with np.errstate(all="ignore"):
         expected = truth(x.astype(np.longdouble))
     ulps = float_ulps if kind == "float" else double_ulps
-    # What is rounded to double on the way is up to half a unit off itself.
+    # Rounding to double leaves the reference up to half a unit off.
     allowance = 1 if function in ("erf", "erfc", "tgamma", "lgamma") else 0.5
     good, text = worst(name_of(function, kind), found, expected, [x], ulps + allowance)
     assert good, text

@@ -30,7 +30,7 @@ void add_order_cases(Cases& cases);                  // what executing gives, in
 void add_capture_cases(Cases& cases);                // stream capture: what begins, joins, ends and breaks one
 void add_capture_rule_cases(Cases& cases);           // forks and joins, the legacy default stream
 void add_capture_graph_cases(Cases& cases);          // dependency sets, captures into graphs and bodies
-void add_capture_end_cases(Cases& cases);            // who may end a capture, and what is left
+void add_capture_end_cases(Cases& cases);            // threads that may end a capture, and what is left
 void add_capture_node_cases(Cases& cases);           // what work becomes in a capture
 void add_capture_mode_cases(Cases& cases);           // which calls the modes forbid, to which threads
 void add_interprocess_cases(Cases& cases);           // what processes share, asked by one

@@ -144,7 +144,7 @@ void add_dependency_cases(Cases& cases) {
         end_and_show(r, "end", one);
     });
     cases.add("capture_rules/update_gives_a_branch_a_foreign_end", [](Record& r) {
-        // A node made by hand is the last of a branch that nobody joins.
+        // A node made by hand is the last of a branch that is never joined.
         const Capturing one;
         launch_empty(one);
         const Stream two = one.branch();
@@ -326,7 +326,7 @@ void add_to_graph_cases(Cases& cases) {
         if (alive != CUDA_SUCCESS) graph.release();
     });
     cases.add("capture_to_graph/nodes_that_others_added", [](Record& r) {
-        // Work of the graph that no dependency of the capture leads to is nobody's branch.
+        // Work of the graph that no dependency of the capture leads to does not count as an unjoined branch.
         const Graph graph = new_graph();
         empty_node(graph);
         const Stream s = new_stream();

@@ -13,7 +13,7 @@
 namespace conf {
 namespace {
 
-// What the calls work on: made before the capture begins, as making it may be forbidden inside.
+// The objects that the calls work on, made before the capture begins, as making them may be forbidden inside.
 struct Things {
     Stream other = new_stream();  // in no capture
     Stream doomed = new_stream();
@@ -55,7 +55,7 @@ struct Things {
              "object");
         must(drv.cuStreamSynchronize(other), "synchronize");
     }
-    // After the capture. What a call gave back already is refused here, which is no question.
+    // Runs after the capture. The driver refuses objects that a call has freed; these refusals are not recorded.
     ~Things() {
         drv.cuMemFree(device);
         drv.cuMemFree(pooled);

@@ -340,7 +340,7 @@ void add_error_nodes(Cases& cases) {
     });
 }
 
-// What our library sees to itself (docs/design/2026-11-libcuda-updates.md): by what nodes pair.
+// The order by which an update pairs nodes, which our library computes (docs/design/2026-11-libcuda-updates.md).
 void add_pairing(Cases& cases) {
     cases.add("update/exits_after_a_passing_edge", [](Record& r) {
         Ints out(2);

@@ -288,7 +288,7 @@ void add_body_cases(Cases& cases) {
     });
 }
 
-// What runs; the counter of each case starts at 0.
+// Which bodies run; the counter of each case starts at 0.
 void add_running_cases(Cases& cases) {
     cases.add("conditional_run/if_default", [](Record& r) {
         for (const unsigned value : {0u, 1u, 2u, 0xFFFFFFFFu}) {

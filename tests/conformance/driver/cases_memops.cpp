@@ -45,7 +45,7 @@ void ask_pass(Record& r, const std::string& label, T held, const Push& push) {
     r(label, pushed != CUDA_SUCCESS ? pushed : drv.cuStreamSynchronize(stream));
 }
 
-// One that does not, until the word holds `release`.
+// A wait that is not satisfied until the word holds `release`.
 template <class T, class Push>
 void ask_wait(Record& r, const std::string& label, T held, T release, const Push& push) {
     const Stream stream = new_stream(), other = new_stream();

@@ -10,7 +10,7 @@ namespace conf {
 
 namespace {
 
-// The attributes of an address, one line each. Addresses are told relative to `base`.
+// The attributes of an address, one line each. Addresses are printed relative to `base`.
 void record_pointer(Record& r, const std::string& who, CUdeviceptr address, CUdeviceptr base) {
     unsigned type = 99;
     r(who + " MEMORY_TYPE", drv.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address));

@@ -42,7 +42,7 @@ CUmemoryPool new_shared_pool() {
     return pool;
 }
 
-// The pool's file goes to the other process, then what tells of `address`.
+// Sends the other process the pool's file, then the export data of `address`.
 void share(const Line& line, CUmemoryPool pool, CUdeviceptr address) {
     int file = -1;
     must(drv.cuMemPoolExportToShareableHandle(&file, pool, kFile, 0), "export");
@@ -68,7 +68,7 @@ Shared receive_shared(const Line& line) {
     return shared;
 }
 
-// What most cases of pools begin with, in the process that has the memory.
+// The start of most cases of pools, in the process that has the memory.
 struct Exporter {
     Stream stream = (context(), new_stream());
     CUmemoryPool pool = new_shared_pool();

@@ -49,7 +49,7 @@ struct Driver {
 
     // Opens the library at `path` and fills the table; on failure returns why, else "".
     std::string open(const char* path);
-    void* symbol(const char* name) const;     // of the library itself, NULL when it has none (cghSetImageLoader)
+    void* symbol(const char* name) const;     // a symbol of the library itself (cghSetImageLoader), or NULL
     std::string name(CUresult result) const;  // "CUDA_ERROR_INVALID_VALUE"
 
   private:

@@ -139,7 +139,7 @@ const std::vector<Native>& natives() {
     return table;
 }
 
-// What one image owns: its own copies of the module's variables.
+// A loaded image with its own copies of the module's variables.
 struct Image {
     std::vector<cgh_kernel> kernels;
     std::vector<cgh_global> globals;

@@ -49,7 +49,7 @@ inline CUstreamBatchMemOpParams barrier(unsigned flags = CU_STREAM_MEMORY_BARRIE
     return made;
 }
 
-// What an entry of a batch holds; waits and writes have the same layout.
+// Records the fields of an entry of a batch; waits and writes have the same layout.
 inline void record_operation(Record& r, const std::string& label, const CUstreamBatchMemOpParams& one,
                              CUdeviceptr expected) {
     r(label + " type", one.operation);
