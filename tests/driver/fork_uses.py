@@ -110,7 +110,7 @@ cg.launch(capturing, ONE, kernel, pinned, 1, 0) | cg.GraphBuilder.join(capturing
 capturing.end_building() | ended.complete() | ended.debug_dot_print(os.devnull) | ended.graph_definition.nodes()
 """
 
-# What only reads memory of the process. All of it is tried; it must not fail.
+# Expressions that only read memory of the process. The child evaluates all of them; none may fail.
 ANSWERS = """
 device.device_id | device.arch | device.compute_capability | device.context.handle | device.default_stream
 device.memory_resource | device.properties | device == device | hash(device) | repr(device) | int(device)
@@ -137,7 +137,7 @@ fresh.stream | fresh.kind | fresh.state | capturing.is_join_required | fresh.is_
 ended.graph_definition | cg.driver_info()
 """
 
-# What goes in peace: nothing is done.
+# Objects whose close() in the child does nothing.
 ENDS = "[x.close() for x in (event, memory, pinned, graph, executable, fresh, ended, branch, body, capturing, stream)]"
 
 

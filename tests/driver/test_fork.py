@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: a process that was forked from one that used a driver cannot use it, is told so at once, and ends in peace."""
+"""Law: a process forked from one that used a driver gets an error at every use of it, at once, and ends without one."""
 
 import re
 
@@ -49,7 +49,7 @@ def test_every_use_in_a_forked_child_says_so_and_the_child_ends_in_peace(end, ru
     assert (done.returncode, done.stdout) == (0, "")
 
 
-# Of the public classes; what has nothing to do with a driver.
+# Public names that use no driver.
 PLAIN = {
     "KernelAttributes",  # one property is as good as all
     *(
@@ -83,7 +83,7 @@ UNUSED = {
     "from_native",
     "from_object",
 }
-# What talks to a driver itself; arrays and kernels of the layer above do it through these.
+# Modules that call a driver themselves; arrays and kernels of the layer above call it through them.
 LAYERS = ("cuda_graphs._objects.", "cuda_graphs.graph.")
 PUBLIC = {name: getattr(cg, name) for name in cg.__all__ if name not in PLAIN}
 CLASSES = [n for n, cls in PUBLIC.items() if isinstance(cls, type) and cls.__module__.startswith(LAYERS)]

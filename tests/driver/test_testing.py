@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 """Law: on the host driver a test can make the nth call of any driver function fail, and count all calls; with the
-block everything is as before. On another driver it is told so."""
+block everything is as before. On another driver the block raises an error."""
 
 import threading
 
