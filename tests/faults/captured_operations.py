@@ -133,7 +133,7 @@ def split(world):
 
 @operation
 def work_on_a_stream(world):
-    """Of ordinary kinds, and questions."""
+    """Uses the ordinary operations of a stream, and its queries."""
     stream, other = world.device.create_stream(), world.device.create_stream()
     start = stream.record(options={"timing_enabled": True})
     seen = []

@@ -22,7 +22,7 @@ def run(world, definition, times=1, **options):
 
 
 def fresh_kernels(world):
-    """Kernels of a module that nobody else keeps loaded."""
+    """Returns kernels of a module that no other object keeps loaded."""
     return Kernels(cg.ObjectCode.from_cubin(world.code))
 
 
@@ -276,7 +276,7 @@ def conditional_bodies(world):
 
 @scenario
 def memory_of_nodes(world):
-    """What a graph allocates and another one frees."""
+    """Allocates memory in one graph and frees it in another."""
     g = cg.GraphDef()
     memory = g.alloc(256, memory_type="managed")
     other = memory.alloc(256, device=world.device)

@@ -3,8 +3,8 @@
 """The public operations, one at a time: what each needs, the operation itself, and what there is to see afterwards.
 
 An operation is a generator of a World. It makes what it needs and yields a function: the operation. Resumed, it yields
-what there is to see: equal when the operation was not made, and equal when it was made. So one that failed can be told
-from one that was half made.
+what there is to see: equal when the operation was not made, and equal when it was made. An operation that is neither
+was half made.
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ def shape(g):
 
 
 def result(world, graph, **values):
-    """What a launch makes of zeros."""
+    """Returns the words that a launch leaves, starting from zeros."""
     world.x[:] = 0
     stream = world.device.create_stream()
     graph.launch(stream, **values)
@@ -49,7 +49,8 @@ def both(world, g):
 
 
 def shape_alone(world, g):
-    """Of what cannot run, or not twice: memory that nobody frees, conditions that no node uses."""
+    """Returns the shape of a graph that cannot run, or not twice: with memory that is never freed, or an unused
+    condition."""
     return shape(g)
 
 
@@ -299,7 +300,7 @@ looks("draw", lambda g, node: g.debug_dot_print("/dev/null", cg.GraphDebugPrintO
 
 @operation
 def clones_are_looked_into(world):
-    """Nodes of an embedded graph are put on record when somebody asks."""
+    """Reads the nodes of an embedded graph, which are recorded at the first read."""
     g = cg.GraphDef()
     node = g.embed(child(world, None))
     seen = []
@@ -376,7 +377,7 @@ on_executable("disable_memset", lambda w, graph, n, s, e: graph[n["fill"]].disab
 
 
 def with_one_off(name, do):
-    """What is done while a memset is off."""
+    """Returns a scenario that does `do` while a memset is off."""
 
     def doing(world):
         g = cg.GraphDef()
@@ -402,7 +403,7 @@ with_one_off("close_graph", lambda w, graph, fill, copy, other: None)
 
 @operation
 def launch_into_streams_of_others(world):
-    """Nobody says how long they live, so the end of each launch is marked."""
+    """The lifetime of foreign streams is unknown, so an event marks the end of each launch."""
     g = cg.GraphDef()
     add(world, g, 0)
     graph = g.instantiate()

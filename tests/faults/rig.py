@@ -20,7 +20,7 @@ from tests.conftest import LEFT, levels, wait_until
 
 SCENARIOS = {}
 COUNT = 64
-# What calls fail with. The last is one of those after which, on a GPU, the context is lost.
+# The codes that calls fail with. The last is one of the codes after which, on a GPU, the context is lost.
 CODES = {
     "CUDA_ERROR_OUT_OF_MEMORY": 2,
     "CUDA_ERROR_INVALID_VALUE": 1,
@@ -44,7 +44,7 @@ def scenario(function):
 
 
 class World:
-    """What every scenario may use. `x` are numbers in page-locked memory, 0 when a scenario starts."""
+    """The objects that every scenario may use. `x` are numbers in page-locked memory, 0 when a scenario starts."""
 
     def __init__(self, device, kernels, code):
         self.device, self.kernels, self.code = device, kernels, code
@@ -63,7 +63,8 @@ class World:
 
 
 class Levels:
-    """What lives now, in our handle layer and in the driver. User objects are our own pages and the driver's count."""
+    """The numbers of live objects in our handle layer and in the driver. User objects are our own pages and the
+    driver's count."""
 
     def __init__(self):
         gc.collect()
@@ -71,7 +72,7 @@ class Levels:
         self.ours, self.theirs = levels(), testing.objects()
 
     def excess(self, other):
-        """What there is more of now than in `other`, as {kind: by how many}."""
+        """Returns the kinds of which more objects live now than in `other`, as {kind: by how many}."""
         both = [("box: " + kind, n - other.ours[kind]) for kind, n in self.ours.items()]
         both += [(kind, n - other.theirs[kind]) for kind, n in self.theirs.items()]
         return {kind: more for kind, more in both if more > 0}
@@ -88,13 +89,13 @@ def settled(world, before, allowed=frozenset()):
 
 
 def leave(stash, start):
-    """What has stayed since `start` is no leak of the test: it was looked at when it did."""
+    """Exempts the objects that stayed since `start` from the leak check of the test, which has checked them already."""
     left = Levels().excess(start)
     stash[LEFT] = {kind.removeprefix("box: "): n for kind, n in left.items() if kind.startswith("box: ")}
 
 
 def calls_of(world, name):
-    """How often the scenario calls each driver function, the ends of its objects included."""
+    """Returns the number of calls of each driver function in a scenario, including the ends of its objects."""
     world.play(name)
     world.device.sync()
     gc.collect()
@@ -134,7 +135,7 @@ def losses():
 
 @contextlib.contextmanager
 def refused(kind, match=None):
-    """As pytest.raises, for what a scenario does wrong on purpose; another CUDAError goes on."""
+    """Works like pytest.raises, for deliberate errors of a scenario; another CUDAError passes through."""
     try:
         yield
     except kind as error:

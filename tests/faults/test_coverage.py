@@ -14,7 +14,7 @@ from tests.faults import captured_operations  # noqa: F401  (it fills OPERATIONS
 from tests.faults.operations import OPERATIONS
 from tests.faults.rig import SCENARIOS
 
-# What only says what is known, or what was said of another name here.
+# Members that only return a stored value, or that another name here covers.
 CALLS_NOTHING = {
     "memory_type", "peer_access", "grid", "block", "shmem_size", "reads", "writes", "width", "height", "pitch", "depth",
     "dst", "src", "dst_pitch", "src_pitch", "dst_height", "src_height", "condition", "cond_type", "kind",

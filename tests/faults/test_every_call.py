@@ -13,8 +13,8 @@ from tests.faults import captures, definitions  # noqa: F401  (they fill SCENARI
 from tests.faults.rig import ANSWERS, CODES, SCENARIOS, Levels, calls_of, leave, play_and_fail, settled
 
 # Calls that end something, made when the last handle goes: no exception leaves a destructor, so there is a CUDAWarning
-# (builder.md 4.5). A second try could destroy what is gone, since "this function may also return error codes from
-# previous, asynchronous launches" (cuda.h). So what could not be ended stays, with what it keeps: this much at most.
+# instead. A second try could destroy an object that is gone, since "this function may also return error codes from
+# previous, asynchronous launches" (cuda.h). The object therefore stays, with all that it keeps: these kinds at most.
 KEPT = {
     "user object", "stream", "event", "library", "kernel", "allocation", "graph", "node", "box: user_object",
     "box: stream", "box: event", "box: library", "box: kernel", "box: pointer", "box: graph_memory",
@@ -51,22 +51,22 @@ QUIET_IN = {
     # The node that an error or a repr is about is described without its kernel.
     "a_cycle_is_refused_by_the_instantiation": {"cuGraphKernelNodeGetParams", "cuGraphKernelNodeGetAttribute"},
     "nodes_tell_what_they_are": {"cuGraphKernelNodeGetParams", "cuGraphKernelNodeGetAttribute"},
-    # What a changed or destroyed node used stays until its page of owners goes, with the graph at the latest.
+    # Objects of a changed or destroyed node stay until its page of owners goes, with the graph at the latest.
     "updates_of_nodes_in_the_definition": {"cuUserObjectCreate"},
     "edges_and_nodes_come_and_go": {"cuUserObjectCreate"},
     "callbacks_of_python_and_c": {"cuUserObjectCreate"},
-    # In the destructor of an executable whose values are handed over: tried again later. And of a Buffer, which asks
+    # The destructor of an executable whose values are handed over tries again later. The destructor of a Buffer asks
     # whether its stream is being captured.
     "what_nodes_use_lives_as_long_as_they_do": {"cuUserObjectCreate", "cuStreamGetCaptureInfo"},
     "copies_fills_and_callbacks_in_a_capture": {"cuStreamGetCaptureInfo"},
     "buffers_of_each_resource": {"cuStreamGetCaptureInfo"},
-    # Whether a wait or a record spoiled the capture: found by a later call.
+    # A later call finds that a wait or a record spoiled the capture.
     "events_of_and_between_streams": {"cuStreamGetCaptureInfo"},
     # The scenario frees what was allocated twice itself, and looks away.
     "memory_of_nodes": {"cuGraphLaunch"},
     # The destructor of a graph in flight, which is tried again later.
     "a_graph_closed_in_flight": {"cuGraphCreate", "cuGraphInstantiateWithParams", "cuGraphLaunch"},
-    # An exception of the program is on its way, or nobody is there any more: the end of the capture is tried again.
+    # An exception of the program is propagating, or the builder is gone: the end of the capture is tried again.
     "captures_given_up_by_an_exception": {
         "cuEventCreate", "cuEventRecord", "cuStreamWaitEvent", "cuStreamEndCapture",
     },
@@ -87,12 +87,13 @@ def may_be_quiet(name, function):
 
 
 def may_be_left(function, code, warned):
-    """Where the context is lost every end fails, of which nobody is told again."""
+    """Returns the kinds that a failed destruction may leave. In a lost context every destruction fails, without a
+    warning."""
     return ENDS.get(function, frozenset()) if warned or code == "CUDA_ERROR_ILLEGAL_ADDRESS" else frozenset()
 
 
 def wrong_with(world, name, function, nth, code, capfd):
-    """What is not as it should be when that call of the scenario fails."""
+    """Yields what is wrong after that call of the scenario failed."""
     before = Levels()
     happened, error, warned = play_and_fail(world, name, function, nth, code)
     if not happened:
@@ -141,7 +142,7 @@ def test_any_call_may_fail_with_any_code(name, world, capfd, request):
 
 
 def is_answer(world, name, function, nth, code):
-    """Whether the program makes something else of it than an error of that code."""
+    """Returns whether the program answers the failure with anything but an error of that code."""
     try:
         happened, error, _ = play_and_fail(world, name, function, nth, code)
         return happened and error is None

@@ -17,7 +17,7 @@ from tests.faults.operations import OPERATIONS
 from tests.faults.rig import ANSWERS, CODES, Levels, leave, losses, settled
 from tests.faults.test_every_call import may_be_left
 
-# Operations that are made, or half made, although they tell of a failure, and why there is no way back.
+# Operations that are made, or half made, although they report a failure, and why they cannot be undone.
 MADE = {
     # The node is in the graph, and which one cannot be told (builder.md 1.7: "the node already exists, so owners are
     # committed anonymously, and the error re-raised; the graph stays runnable").
@@ -66,7 +66,7 @@ class Failing(contextlib.AbstractContextManager):
 
 
 def calls_of(world, name):
-    """What the operation itself calls; its second run in the process, in which nothing is met for the first time."""
+    """Returns the driver calls of the operation itself, in its second run in the process, without one-time calls."""
     play(world, name, [contextlib.nullcontext()])
     with testing.calls() as calls:
         pass
