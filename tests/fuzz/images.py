@@ -80,7 +80,7 @@ class Worker:
         return self.out.readline().decode()
 
     def end(self) -> str:
-        """What it died of."""
+        """Ends the process; returns its exit code and its last output."""
         self.process.kill()
         code = self.process.wait()
         self.errors.seek(0)

@@ -132,13 +132,13 @@ def seeds() -> tuple[bytes, ...]:
 
 
 def odd_modules() -> list[str]:
-    """What is right, and rarely written: a module for each part of odd.ptx."""
+    """Returns valid but unusual modules: one for each part of odd.ptx."""
     head, *parts = (TESTS / "fuzz" / "odd.ptx").read_text().split("\n// ---- ")
     return [f"{head}\n// ---- {part}" for part in parts]
 
 
 def linked(texts: list[str], chance: random.Random) -> bytes:
-    """What the driver's linker makes of several texts (_ptx/units.py); its line may be wrong."""
+    """Returns several texts in the form of the driver's linker (_ptx/units.py); the first line may be wrong."""
     lengths = " ".join(str(len(text.encode())) for text in texts)
     line = (
         f"// linked by the host driver of cuda_graphs: {chance.choice(('whole', 'whole', 'parts'))} {lengths}"
@@ -149,7 +149,7 @@ def linked(texts: list[str], chance: random.Random) -> bytes:
 
 
 def fatbin(*entries: tuple[int, bytes]) -> bytes:
-    """What nvcc embeds: a header, and a header for each of its images."""
+    """Returns the container that nvcc embeds: a header, and a header for each image."""
     body = b"".join(
         struct.pack("<HHIQ24xQ16x", kind, 0x101, 64, len(image), 0) + image for kind, image in entries
     )
@@ -260,7 +260,7 @@ def other_number(text: str, chance: random.Random) -> str:
 
 
 def other_modifier(text: str, chance: random.Random) -> str:
-    """Of an instruction: one more, or one less."""
+    """Adds a modifier to an instruction, or removes one."""
     places = list(re.finditer(r"(?<=[\w])\.[a-z]\w*", text))
     if not places:
         return text
@@ -308,7 +308,7 @@ def _after_a_statement(text: str, chance: random.Random) -> int:
 
 
 def other_register(text: str, chance: random.Random) -> str:
-    """What is read or written is another one of the registers: right as often as not."""
+    """Replaces a register by another one, which is valid about half of the time."""
     places = list(re.finditer(r"%[a-z]+\d+", text))
     if not places:
         return text
