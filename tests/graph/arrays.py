@@ -53,7 +53,7 @@ class Packed:
 
 @contextlib.contextmanager
 def registered(array):
-    """The pages of a NumPy array, registered with CUDA by whoever else uses it in this process."""
+    """Registers the pages of a NumPy array with CUDA, as other code in the process might."""
     path = (
         "libcuda.so.1"
         if cg.driver_info().kind == "cuda"

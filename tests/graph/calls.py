@@ -51,7 +51,7 @@ BUILDERS = [
 
 
 class Needs:
-    """What calls are made with."""
+    """The objects that the calls take."""
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ __all__ = ["code", "eventually", "fresh_kernels", "kernels", "pinned", "run"]
 
 @pytest.fixture
 def needs(spec_needs):
-    """What the specifications are made with; a module may have other `needs` of its own."""
+    """The objects that the specifications are made with; a module may have other `needs` of its own."""
     return spec_needs
 
 
@@ -43,8 +43,8 @@ IN_NODE, IN_ALLOC = 24, 8
 
 @pytest.fixture
 def host_memory(driver_table):
-    """Graphs may allocate memory of the host. Where the driver has none for them (580 on an H200, and the host
-    driver), memory of the device stands for it, and the driver's answers say that it is the host's."""
+    """Lets graphs allocate memory of the host. If the driver does not support that (580 on an H200, and the host
+    driver), memory of the device stands in, and the driver's answers call it host memory."""
     try:
         cg.GraphDef().alloc(8, memory_type="host")
     except cg.CUDANotSupportedError:

@@ -40,7 +40,7 @@ class Spec:
 
 @dataclass
 class Needs:
-    """What nodes are made with."""
+    """The objects that nodes are made with."""
 
     definition: Any
     kernels: Any

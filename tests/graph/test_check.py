@@ -164,7 +164,7 @@ def test_a_body_is_ordered_as_its_node_is(g, memory):
         finding("unordered", second, first),
         finding("unordered", second, deeper),
     }
-    # Of a body alone, what is around it does not count.
+    # A check of a body alone ignores the graph around it.
     assert found(loop.body) == {finding("unordered", second, first), finding("unordered", second, deeper)}
 
 

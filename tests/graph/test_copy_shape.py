@@ -42,7 +42,7 @@ def cut(rng, shape, dtype):
 
 
 def fits_one_node(array):
-    """Whether a copy of the array into itself elsewhere fits: at most 3 levels, as CUDA has them."""
+    """Returns whether one node can copy the array: at most 3 levels, as CUDA has them."""
     try:
         shape_of(operand("dst", array), Operand("src", array.nbytes), None)
     except ValueError:

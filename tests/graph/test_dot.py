@@ -44,7 +44,7 @@ def read_dot(text):
 
 
 def says(label, words):
-    """Whether a label shows the words, of which some signs are escaped there."""
+    """Returns whether a label shows the words, after removal of its escapes."""
     plain = re.sub(r"\\(.)", lambda m: "\n" if m[1] == "n" else m[1], label)
     return words in plain
 
@@ -165,7 +165,7 @@ def test_a_file_that_cannot_be_read_back_is_written_by_the_driver_alone(device):
         os.close(writer)
 
 
-# What libcuda 580 (CUDA 13.0) wrote on an H200, with handles: plain labels with lines, and records.
+# The text that libcuda 580 (CUDA 13.0) wrote on an H200, with handles: plain labels with lines, and records.
 OF_LIBCUDA = r"""digraph dot {
 subgraph cluster_1 {
 label="graph_1" graph[style="dashed"];

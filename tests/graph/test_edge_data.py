@@ -15,7 +15,7 @@ PROGRAMMATIC = cg.EdgeData.programmatic()
 LAUNCH_ORDER = cg.EdgeData.programmatic("launch_order")
 DATA = [PROGRAMMATIC, LAUNCH_ORDER, cg.EdgeData(from_port=2), FULL]
 BAD = [
-    cg.EdgeData(from_port=1),  # a programmatic port of an edge that is none
+    cg.EdgeData(from_port=1),  # a programmatic port of an edge that is not programmatic
     cg.EdgeData(type=1),
     cg.EdgeData(from_port=3),
     cg.EdgeData(to_port=1),

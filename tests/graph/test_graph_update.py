@@ -180,7 +180,7 @@ def test_graphs_with_memory_of_their_own_are_updated(kernels, pinned, launch):
 
 
 def test_memset_keeps_to_the_memory_of_its_executable(pinned, launch):
-    """What an alloc node allocates and a free node of its graph frees, memsets of other executables do not take."""
+    """An executable does not fill the memory of another graph's alloc node once that graph frees it."""
     out = pinned([0])
 
     def make(number):

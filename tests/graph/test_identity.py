@@ -36,7 +36,7 @@ def ways(node):
 
 
 def taken(neighbours, node):
-    """What `pop` gives, of a set that holds one; put back."""
+    """Returns the node that `pop` takes from a set of one, and puts it back; otherwise `node`."""
     if len(neighbours) != 1:
         return node
     popped = neighbours.pop()
@@ -90,7 +90,7 @@ def test_the_entry_is_one_object_while_it_lives(needs):
     assert cg.GraphDef()._entry is not entry
 
 
-# What the driver forgets, below CUDA 13.2: made once and looked at through a new object.
+# Values that drivers before CUDA 13.2 do not return: set once and read through a new object.
 FORGOTTEN = {
     "if": (lambda g, n: g.if_then(n.condition()), lambda x: (x.condition, x.cond_type, x.branches, x.then)),
     "if_else": (

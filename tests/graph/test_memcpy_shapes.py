@@ -115,7 +115,7 @@ def test_planes_of_addresses(pinned, run):
 
 
 def test_a_pitched_address_and_an_array(pinned, run):
-    """What cudaMallocPitch gives, and an array that says the rest."""
+    """One side is pitched memory as cudaMallocPitch returns it; the array on the other side gives the shape."""
     memory, source, target = (
         pinned(np.zeros(4 * 64), "u1"),
         pinned(numbers((4, 10))),

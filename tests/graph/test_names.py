@@ -227,7 +227,7 @@ def test_an_embedded_copy_has_the_names_and_lines_of_its_source(needs):
     node = needs.definition.embed(child)
     child_of_child = cg.GraphDef()
     child_of_child.embed(needs.definition)
-    first.name = "changed"  # the copy is of the definition as it was
+    first.name = "changed"  # the embedded copy keeps the old name
     del child, inner, first
     gc.collect()
     assert described(node.child_graph) == expected

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Law: a whole update pairs nodes in the order in which they were made, whatever was done to edges in between.
 
-Drivers pair by the order in which nodes lost their last dependent and edges came to be, which nobody can see.
+Drivers pair by the order in which nodes lost their last dependent and edges were added, which users cannot see.
 """
 
 from random import Random

@@ -14,7 +14,7 @@ from tests.graph_rig import ONE
 
 @pytest.fixture
 def result(stream):
-    """What one launch makes of a number that was 0."""
+    """Returns a function that gives the number that one launch makes of 0."""
 
     def result(graph, x, **values):
         x[:] = 0
@@ -176,7 +176,7 @@ def test_a_parameter_that_the_new_definition_does_not_have_is_unknown(sums, resu
         graph.set(b=3)
     with pytest.raises(TypeError, match="no parameter 'b'"):
         graph.launch(stream, b=3)
-    assert result(graph, x) == 305  # nobody set `a`, so it is the new default
+    assert result(graph, x) == 305  # `a` was never set, so its value is the new default
 
 
 def test_a_new_parameter_without_a_value_is_missed(sums, kernels, stream):

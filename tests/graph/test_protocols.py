@@ -26,7 +26,7 @@ HEX = "0x[0-9a-f]+"
 
 @dataclass
 class Subject:
-    """How to make two of a class in a definition, and what the repr of each fully matches."""
+    """A function that makes two objects of a class in a definition, and the pattern of their repr."""
 
     make: Callable[[Any, Needs], tuple[Any, Any]]
     shown: str

@@ -13,7 +13,7 @@ from tests.graph_rig import ONE
 from tests.thread_rig import side_by_side
 
 THREADS, ROUNDS = 4, 50
-# How often each amount was added can be read from a sum of so many.
+# A sum of fewer than BASE additions of 1 and of BASE shows the number of each.
 BASE = 1000
 assert THREADS * ROUNDS < BASE
 
@@ -33,7 +33,7 @@ def rig(kernels, pinned):
 
 
 def launching(graph):
-    """What a thread does: launches on a stream of its own."""
+    """Returns the work of a thread: launches on a stream of its own."""
 
     def launch():
         own = cg.Device(0).create_stream()
@@ -44,7 +44,7 @@ def launching(graph):
 
 
 def counts(total):
-    """How often 1 and BASE were added."""
+    """Returns the numbers of additions of 1 and of BASE."""
     return total % BASE, total // BASE
 
 

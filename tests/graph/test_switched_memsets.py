@@ -49,7 +49,7 @@ FORMS = {
 
 
 def filled(form, count=32):
-    """What `form` makes of zeros."""
+    """Returns the array that a memset of `form` makes of zeros."""
     x = np.zeros(count, np.int32)
     if form == "flat":
         x[:8] = 7

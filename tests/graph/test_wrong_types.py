@@ -18,7 +18,7 @@ __all__ = ["needs"]
 
 
 class Stranger:
-    """Of no use anywhere."""
+    """A type that no parameter accepts."""
 
 
 NONE, TEXT, FLOAT, LIST, BYTES, STRANGER = None, "text", 1.5, [1], b"abcdefg", Stranger()
@@ -30,7 +30,7 @@ NO_NAME = (FLOAT, LIST, BYTES, STRANGER, 42)
 
 
 def optional(values):
-    """Where None means the default."""
+    """Returns the wrong values of a parameter for which None means the default."""
     return tuple(value for value in values if value is not None)
 
 
@@ -89,7 +89,7 @@ ROWS = {
     ("debug_dot_print", "options"): (optional((*NOT_OURS, {})), "options"),
 }
 ROWS |= {(name, "name"): (NO_NAME, "name") for name in BUILDERS}
-# What others make of it is theirs; and any object may own memory.
+# An emitter interprets its own arguments, and any object may own memory.
 ANYTHING = {("call", "*1"), ("memset", "dst_owner"), ("memcpy", "dst_owner"), ("memcpy", "src_owner")}
 # A wrong word is a ValueError, of whatever type it is.
 WORDS = {("alloc", "memory_type")}
