@@ -18,7 +18,7 @@ void reset();
 // The next call of that function returns `status`.
 void fail_next(const std::string& function, CUresult status);
 
-// How many things exist that were made and not destroyed.
+// Returns the number of objects that were made and not destroyed.
 int alive();
 
 // For a test that has something leaked on purpose.

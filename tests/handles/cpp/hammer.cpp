@@ -63,7 +63,7 @@ void fill(NodeSpec& spec) {
     spec.owners.first = std::move(payload);
 }
 
-// ---- who is at what: a rule of CUDA that the layer keeps for its callers
+// ---- one call at a time for an executable: a rule of CUDA that the layer keeps for its callers
 
 // Wraps entries of the driver table: two calls for one executable at a time end the program.
 std::mutex busy_mutex;
