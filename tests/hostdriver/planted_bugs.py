@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with one bug each, and programs like them without it. As a script, in a process of its own: runs those that
-are named, each on a device of its own where there are enough, and writes as JSON what the host driver found.
+"""Programs with one bug each, and programs like them without it. The script runs the named programs in a process of its
+own, each on a device of its own if there are enough, and writes the findings of the host driver as JSON.
 
     CUDA_GRAPHS_HOST_CHECK=race python tests/hostdriver/planted_bugs.py two_nodes_write
 
@@ -110,7 +110,7 @@ def program(run: Program) -> Program:
 
 
 class Setting:
-    """What programs work with; buffers are of 8 ints."""
+    """The objects that programs work with; buffers have 8 ints."""
 
     def __init__(self, number: int = 0) -> None:
         self.device = cg.Device(number)
@@ -125,7 +125,7 @@ class Setting:
         return self.memory.allocate(32, stream=self.stream)
 
     def zeros(self) -> cg.Buffer:
-        """Whose zeros are there already."""
+        """Returns a buffer whose zeros are written."""
         found = self.buffer()
         found.fill(0, stream=self.stream)
         self.stream.sync()
@@ -468,7 +468,7 @@ def launches_of_one_graph():
 
 
 def found_in(name: str) -> str:
-    """What the driver found, or "" for nothing."""
+    """Returns the finding of the driver, or ""."""
     try:
         PROGRAMS[name]()
         S.stream.sync()

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of @cg.kernel with one bug each, in the line that says so, and kernels without any. As a script like
-planted_bugs.py: runs the programs that are named and writes as JSON what the host driver found."""
+"""Kernels of @cg.kernel with one bug each, in the line that says so, and kernels without any. The script, like
+planted_bugs.py, runs the named programs and writes the findings of the host driver as JSON."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ def nodes_of_kernels_with_an_edge():
 
 
 def found_in(name: str) -> str:
-    """What the driver found, or "" for nothing."""
+    """Returns the finding of the driver, or ""."""
     try:
         PROGRAMS[name]()
         cg.Device().sync()

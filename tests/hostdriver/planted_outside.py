@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of cuda.core and cuda.bindings in pairs: one with a bug, and one like it without (test_check_outside.py says
-what is to be found in the first of each). As a script, with the host driver in the place of libcuda: runs those that
-are named, each on a device of its own as far as there are devices, and writes as JSON (error of the next wait, what was
-told) of both, that without the bug first.
+"""Programs of cuda.core and cuda.bindings in pairs: one with a bug, and one like it without; test_check_outside.py
+lists the finding of each bug. The script, with the host driver in the place of libcuda, runs the named programs, each
+on a device of its own as far as there are devices. It writes JSON (error of the next wait, report) for both programs of
+a pair, the one without the bug first.
 
     CUDA_GRAPHS_HOST_CHECK=race python -m cuda_graphs.hostdriver tests/hostdriver/planted_outside.py fills
 """
@@ -219,7 +219,8 @@ def shared_memory(bug):
 
 @program
 def memory_of_the_cluster(bug):
-    # What is behind the other block's is nobody's, or the first one's own: far behind it is neither.
+    # The address right behind the other block's memory may belong to the first block; an address far behind it does
+    # not.
     on(S.one, "other", S.pool(), 4096 * bug, grid=2, block=4)
 
 

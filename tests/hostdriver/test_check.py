@@ -180,7 +180,7 @@ def python(*arguments: str, **environment: str) -> subprocess.CompletedProcess[s
 
 
 def found(names, script: str = "planted_bugs.py", **environment: str) -> dict[str, str]:
-    """What the driver found in each program, without addresses and numbers of streams."""
+    """Returns the finding of the driver in each program, without addresses and numbers of streams."""
     result = python(str(HERE / script), *names, **environment)
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""
@@ -191,8 +191,8 @@ def found(names, script: str = "planted_bugs.py", **environment: str) -> dict[st
 
 
 def accesses(text: str) -> set[str]:
-    """Those that reports of a race name, without the thread that is only known of one of them. Two that come at the
-    same time may each find the other: then there are two reports, of the same two."""
+    """Returns the accesses that reports of a race name, without the thread, which is known for one of them only. Two
+    simultaneous accesses may each find the other, which gives two reports of the same pair."""
     each = [accesses_of(line) for line in text.splitlines()]
     assert all(one == each[0] for one in each), text
     return each[0] if each else set()

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: kernels of @cg.kernel are looked at like any others (planted_in_kernels.py). Reports name the line of the
-Python source and the iteration of the loop, each of which is somebody of its own; kernels without a bug are silent, and
-compute what they compute otherwise."""
+"""Law: the driver checks kernels of @cg.kernel like any others (planted_in_kernels.py). Reports name the line of the
+Python source and the iteration of the loop, which counts as a thread; kernels without a bug give no report and the same
+results as without the check."""
 
 from __future__ import annotations
 

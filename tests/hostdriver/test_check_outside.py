@@ -20,7 +20,7 @@ LINES = {
     text.split("// ")[1]: number for number, text in enumerate(SOURCE, 1) if re.search(r"  // \w+$", text)
 }
 
-# The check, what finds it, and the kernel whose marked line it names ("" where it is no kernel's).
+# The check, the words of its finding, and the kernel whose marked line it names ("" for an access outside of kernels).
 BUGS = {
     "pool_memory": ("memory", "which is right behind the memory of 32 bytes", "put"),
     "managed_memory": ("memory", "which is right behind the memory of 32 bytes", "put"),

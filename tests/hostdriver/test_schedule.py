@@ -94,7 +94,7 @@ def check_is_legal(nodes: list, plain: list[int], with_barrier: list[int]) -> No
     for both in in_blocks(with_barrier, 16):
         block = sorted(both[:8])
         assert block == list(range(block[0], block[0] + 8)) and block[0] % 8 == 0
-        assert sorted(both[8:]) == block  # nobody passes the barrier before all are there
+        assert sorted(both[8:]) == block  # no thread passes the barrier before all are there
 
 
 def test_orders_are_legal_the_same_for_a_seed_and_others_for_others():

@@ -67,7 +67,7 @@ inline std::map<std::string, Definition>& registry() {
     return *all;
 }
 
-// What a test loaded and not yet unloaded; for leak checks.
+// The number of images that a test has loaded and not yet unloaded; for leak checks.
 inline int& images_alive() {
     static int count = 0;
     return count;

@@ -57,7 +57,7 @@ LAW(CallWatch, EveryFunctionFailsUnderItsOwnNameAndDoesNothing) {
     for (const Call& call : kCalls) {
         const auto before = counts();
         OK(cghFailCall(call.name, 1, "CUDA_ERROR_EXTERNAL_DEVICE"));
-        // As a number: to name a status is a call, too.
+        // Compare numbers: naming a status would be another driver call.
         const int answer = static_cast<int>(call.call());
         EQUAL(std::string(call.name) + " " + std::to_string(answer), std::string(call.name) + " 911");
         const auto after = counts();

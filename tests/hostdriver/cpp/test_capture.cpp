@@ -289,8 +289,8 @@ LAW(Capture, OfAThreadsOwnStreamEndsWithTheThread) {
 
 namespace {
 
-// What goes on around a capture: other threads that launch, copy and allocate on streams of their own until told to
-// stop. Counts the calls that captures refused.
+// Other threads around a capture: they launch, copy and allocate on streams of their own until stopped. Counts the
+// calls that captures refused.
 class Bystanders {
   public:
     explicit Bystanders(CUstreamCaptureMode of_thread, int count = 3) {
@@ -434,7 +434,7 @@ LAW(CaptureThreads, BranchesMayBeFilledFromDifferentThreads) {
 }
 
 LAW(CaptureThreads, EndAndWorkMayMeet) {
-    // What comes before the end is captured, what comes after it runs: nothing is lost, and nothing breaks.
+    // Work before the end is captured, work after it runs: no work is lost, and nothing breaks.
     const Stream stream;
     std::atomic<std::uint64_t> word{0};
     function("affine");

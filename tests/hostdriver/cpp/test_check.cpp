@@ -165,7 +165,7 @@ LAW(Check, ManyThreadsThatRaceAreToldOf) {
             cuCtxSetCurrent(current);
             const Stream stream;
             for (unsigned round = 0; round < 4; ++round) run("put", 64, stream, a.data());
-            ++launched;  // who waits first is before who launches then
+            ++launched;  // the wait orders earlier launches before later ones
             while (launched.load() < 4) std::this_thread::yield();
             if (cuStreamSynchronize(stream) != CUDA_SUCCESS) ++told;
         });

@@ -15,7 +15,7 @@ using namespace rig;
 
 namespace {
 
-// cuda.h leaves the types behind handles incomplete; that is how they are told from pointers to data.
+// cuda.h leaves the types behind handles incomplete, which distinguishes handles from pointers to data.
 template <class T, class = void>
 struct IsComplete : std::false_type {};
 template <class T>

@@ -162,7 +162,7 @@ LAW(Kernel, SaysWhatItsParametersAndAttributesAre) {
     const char* name = nullptr;
     OK(cuKernelGetName(&name, kernel));
     EQUAL(std::string(name), "affine");
-    // As libcuda: cuFunc* take no CUkernel.
+    // Like in libcuda, cuFunc* take no CUkernel.
     ANSWERS(CUDA_ERROR_INVALID_HANDLE, cuFuncGetName(&name, reinterpret_cast<CUfunction>(kernel)));
     CUlibrary owner = nullptr;
     OK(cuKernelGetLibrary(&owner, kernel));

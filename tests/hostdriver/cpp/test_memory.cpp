@@ -320,7 +320,7 @@ LAW(Pool, CountsWhatItGaveAndKeepsUpToItsThreshold) {
     ANSWERS(CUDA_ERROR_INVALID_VALUE, cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &one_byte));
     OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &zero));
     EQUAL(number(CU_MEMPOOL_ATTR_USED_MEM_HIGH), 0u);
-    // As the device's current pool; destroyed with memory out, it goes when that is freed.
+    // The device's current pool, destroyed while memory is allocated from it, ends when that memory is freed.
     OK(cuDeviceSetMemPool(0, pool));
     OK(cuMemAllocAsync(&one, 64, stream));
     EQUAL(number(CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 64u);
@@ -336,7 +336,7 @@ LAW(Pool, CountsWhatItGaveAndKeepsUpToItsThreshold) {
     ANSWERS(CUDA_ERROR_INVALID_VALUE, cuMemPoolDestroy(standard));
 }
 
-// As on an H200, of which pools take memory by 32 MiB.
+// On an H200 pools take memory by 32 MiB; the host driver does the same.
 LAW(Pool, MaximumSizeIsALimitOfWholeChunks) {
     constexpr std::size_t kChunk = std::size_t{32} << 20;
     context();

@@ -72,7 +72,7 @@ LAW(MemoryOperations, TheHostReleasesAWait) {
     EQUAL(words.data()[1], std::uint64_t{7});
 }
 
-// Whoever asks or waits for one stream gets on although another one, which nobody waits for, has to write first.
+// A query or wait for one stream makes progress although another stream, without a waiter, has to write first.
 LAW(MemoryOperations, AStreamThatNobodyWaitsForReleasesAnother) {
     const Buffer<std::uint64_t> words(2);
     const Stream waiting, writing;
@@ -157,7 +157,7 @@ LAW(MemoryOperations, AStreamDestroyedWhileItWaitsDoesItsWorkAllTheSame) {
     EQUAL(words.data()[1], std::uint64_t{7});
 }
 
-// What waits for a value that nobody will write ends with the context.
+// A wait for a value that is never written ends with the context.
 LAW(MemoryOperations, AFaultEndsWhatWaits) {
     context();
     CUcontext primary = nullptr, own = nullptr;

@@ -61,7 +61,7 @@ LAW(RandomOrder, DrawsNodesWithoutEdgesAndKeepsEdges) {
     CHECK(any_drawn);
 }
 
-// What it waits for may be among the rest: so it comes last, whatever is drawn.
+// The node may wait for one of the remaining nodes, so it runs last in every random order.
 LAW(RandomOrder, ANodeThatWaitsForAnEventOfTheRestEnds) {
     const Stream stream;
     const Event event;

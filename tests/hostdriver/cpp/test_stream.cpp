@@ -88,7 +88,7 @@ LAW(Stream, LaunchReturnsAtOnceAlsoOfAKernelThatWaitsForTheHost) {
     OK(launch("add", 1, 1, stream, done.data(), 1u));
     ANSWERS(CUDA_ERROR_NOT_READY, cuStreamQuery(stream));
     gate.open();
-    // Nobody synchronises: a worker has to find it.
+    // No thread synchronises: a worker has to find the work.
     CHECK(soon([&] { return cuStreamQuery(stream) == CUDA_SUCCESS; }));
     EQUAL(*done.data(), 1u);
 }
@@ -98,7 +98,7 @@ namespace {
 
 std::atomic<int> futex_calls{0};
 
-// From here on a futex call of this thread does nothing but count: nobody was woken, and who waits looks again.
+// From here on a futex call of this thread only counts. It wakes no thread, and a waiting thread looks again.
 void count_futex_calls() {
     struct sigaction action{};
     action.sa_sigaction = [](int, siginfo_t*, void* machine) {
@@ -275,7 +275,7 @@ LAW(DefaultStream, OfAThreadIsItsOwn) {
         OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
         EQUAL(*out.data(), 3u);
     }).join();
-    // What a thread leaves behind in its stream is done, with and without workers.
+    // Work that an ended thread left in its stream is done, with and without workers.
     const Buffer<std::uint32_t> left(1);
     std::thread([&] {
         context();

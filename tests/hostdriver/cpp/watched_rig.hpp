@@ -23,7 +23,8 @@ inline void tell(const std::uint32_t* address, const cgh_site& site, std::uint64
     cghGetServices()->access(address, sizeof *address, &site, 0, 0, 0, static_cast<std::uint32_t>(block), 0, 0);
 }
 
-// What races on purpose is told as it is, and done by atomics: the thread sanitizer looks at the driver alone.
+// Deliberate races are reported as plain accesses but done by atomics, so that the thread sanitizer checks the driver
+// alone.
 inline std::atomic<std::uint32_t>& word(std::uint32_t* p) {
     return *reinterpret_cast<std::atomic<std::uint32_t>*>(p);
 }
@@ -76,7 +77,7 @@ void run(const char* name, unsigned blocks, CUstream stream, Arguments... argume
     OK(cuLaunchKernel(watched(name), blocks, 1, 1, 1, 1, 1, 0, stream, params, nullptr));
 }
 
-// What a wait for all work tells: "" when nothing was found.
+// Returns the findings that a wait for all work reports, "" when there are none.
 inline std::string findings() {
     const CUresult status = cuCtxSynchronize();
     return status == CUDA_SUCCESS ? "" : cghFindings(status);
