@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures of the tests with other libraries. Those that use a library need a CUDA device, and ask for it; stand_ins.py
-has what the adapters need of one.
+"""Fixtures of the tests with other libraries. Fixtures that use a library need a CUDA device and ask for it;
+stand_ins.py has stand-ins for the parts of a library that the adapters need.
 
-What each of them does to a capture by itself, and how one goes about it, is in docs/guide/capturing.md.
+docs/guide/capturing.md says what each library does to a capture by itself, and how to capture it.
 """
 
 import contextlib
@@ -43,8 +43,8 @@ def kinds():
 
 @pytest.fixture
 def check_spoiled(stream, kernels, pinned):
-    """check_spoiled(spoil): code of another library that spoils a capture of `stream` is told by its two lines, and the
-    stream can be used and captured again."""
+    """check_spoiled(spoil): checks that the error for foreign code that spoils a capture of `stream` names the lines
+    around it, and that the stream can be used and captured again."""
 
     def check(spoil):
         gb = stream.create_graph_builder().begin_building()

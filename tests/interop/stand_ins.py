@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What looks like kernels of numba-cuda, CuPy and Triton, as far as the adapters look, and needs none of them.
+"""Objects that look to the adapters like kernels of numba-cuda, CuPy and Triton, without these libraries.
 
 The code is theirs all the same: code/*.ptx is what numba-cuda 0.30 and Triton 3.6 made of the functions that stand
 here, without a GPU (numba.cuda.compile; warmup with a driver that only names a target), with `.version` and `.target`
@@ -31,7 +31,7 @@ class Driver:
 
 
 class Loaded:
-    """Code loaded as a library or as a module, until nobody has this object; then `gone` has the name."""
+    """Code loaded as a library or as a module. The destructor unloads it and adds the name to `gone`."""
 
     def __init__(self, code, name, gone, how="Library"):
         self.driver, self.name, self.gone, self.how = Driver(), name, gone, how
@@ -122,7 +122,7 @@ def type_of(value):
 
 
 def spread(x, y, a, n, flag, z, pair):
-    """What code/numba_spread.ptx was made of, behind `i = cuda.grid(1)` and `if i < y.size`."""
+    """The source of code/numba_spread.ptx, which has `i = cuda.grid(1)` and `if i < y.size` in place of the loop."""
     for i in range(y.size):
         value = x[i, 1] * a + n + pair[0] * pair[1]
         if flag:
@@ -130,7 +130,7 @@ def spread(x, y, a, n, flag, z, pair):
         y[i] = value
 
 
-# As it was declared.
+# The declared types of the arguments.
 SPREAD = (
     Array(Float(32), 2, "A"), Array(Float(64), 1, "C"), Float(32), Integer(32, True), Boolean(), Complex(64),
     Tuple((Integer(16, True), Float(64))),
@@ -194,8 +194,8 @@ class RawKernel:
 
 
 def axpy(x, y, a, n, step, BLOCK):
-    """What code/triton_axpy_step_*.ptx was made of, with 64 for BLOCK: with 1 for `step`, which makes it a constant,
-    and with another number.
+    """The source of code/triton_axpy_step_*.ptx, with 64 for BLOCK: once with 1 for `step`, which makes it a constant,
+    and once with another number.
 
         i = (tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)) * step
         inside = i < n

@@ -25,7 +25,7 @@ def array_of(values, dtype=None):
 
 
 def spread_of(x, a, n, flag, z, pair):
-    """What the kernel comes to in Python."""
+    """Computes the result of the kernel in Python."""
     y = np.zeros(len(x))
     stand_ins.spread(x.astype("f8"), y, np.float64(np.float32(a)), n, flag, np.complex128(z), pair)
     return y
@@ -102,7 +102,7 @@ def test_numba_is_given_no_array_of_another_type(device, x):
 
 
 def add(x, n, amount):
-    """Of tests/graph_rig.py: x[i] += amount."""
+    """The signature of the kernel of tests/graph_rig.py that does x[i] += amount."""
 
 
 def test_numba_compiles_once_for_types_that_were_not_declared(device, stream, code):

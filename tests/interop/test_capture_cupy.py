@@ -19,7 +19,7 @@ def cupy(device):
 
 @pytest.fixture
 def own_memory(cupy):
-    """Allocations from a pool that only the graph has: nobody else is given what its temporaries used."""
+    """Allocates from a pool that only the graph uses, so that no other code gets the memory of its temporaries."""
     pool = cupy.cuda.MemoryPool()
     return lambda: cupy.cuda.using_allocator(pool.malloc)
 

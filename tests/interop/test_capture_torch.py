@@ -98,7 +98,7 @@ def test_the_graph_runs_between_work_of_pytorch(torch, on, model, batches, build
     graph = builder.complete()
     with torch.cuda.stream(torch.cuda.ExternalStream(stream.handle)):
         results = []
-        for batch in batches:  # one stream, so nobody waits
+        for batch in batches:  # all on one stream, without a wait
             x.copy_(batch)
             graph.launch(torch.cuda.current_stream())
             results.append(y * 2)
