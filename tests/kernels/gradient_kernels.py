@@ -49,7 +49,7 @@ def sines(a: ndarray(f64, 1), b: ndarray(f64, 1)):
 
 
 def steps(values, n):
-    """Of sine_steps: what it gives, and its derivative."""
+    """Returns the results of sine_steps and their derivatives."""
     v, d = np.array(values), np.ones(len(values))
     for _ in range(n):
         v, d = np.sin(v) + 0.1, d * np.cos(v)

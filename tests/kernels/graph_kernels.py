@@ -57,5 +57,5 @@ def counters(kernel):
 
 
 def counted(lowering, graphs=1, builds=1, replayed=True):
-    """What `counters` are of a kernel with loops: the host launches task by task."""
+    """Returns the expected `counters` of a kernel with loops; with "host" no graph is built."""
     return (0, 0, False) if lowering == "host" else (graphs, builds, replayed)

@@ -21,7 +21,7 @@ def ints(values, dtype=i32):
 
 
 def cosines(values, times):
-    """What the gradient of `times` sines is."""
+    """Returns the gradient of the sine applied `times` times."""
     v, d = np.array(values, np.float64), np.ones(len(values))
     times = np.broadcast_to(times, v.shape)
     for k in range(max(0, *times)):
@@ -85,7 +85,7 @@ def call(kernel, x, *args, wanted, **keywords):
 
 
 def costs(found):
-    """What waits for the device."""
+    """Returns the counts of launches and reads that wait for the device."""
     return {name: found.get(name, 0) for name in ("sizer_launches", "d2h_reads")}
 
 

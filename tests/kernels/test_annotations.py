@@ -9,7 +9,7 @@ import cuda_graphs as cg
 
 
 def count(kernel):
-    """How many specialisations there are."""
+    """Returns the number of specialisations of a kernel."""
     return int(repr(kernel).split(", ")[-1].split()[0])
 
 

@@ -292,7 +292,7 @@ def test_methods_have_checkpoints_too():
 
 
 def test_threads_each_get_the_status_of_their_own_call():
-    """Of one kernel, at the same time, with flags that differ."""
+    """The threads call one kernel at the same time, with different flags."""
 
     @cg.kernel(graph=True, checkpoints=True)
     def ask(x: i32_1d, stop: i32_0d):

@@ -33,7 +33,7 @@ def use(out: i32_0d):
 
 
 def count(kernel):
-    """How many specialisations there are."""
+    """Returns the number of specialisations of a kernel."""
     return int(repr(kernel).split(", ")[-1].split()[0])
 
 
@@ -300,7 +300,7 @@ class Slotted:
 
 
 class Shared:
-    """What it has for all of its objects."""
+    """A class with an attribute that all of its objects share."""
 
     value = 5
 

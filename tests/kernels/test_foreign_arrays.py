@@ -121,7 +121,7 @@ def test_read_only_memory_is_refused_before_anything_runs():
 
 
 class Fresh(Tensor):
-    """Shows a copy that nobody has but the capsule."""
+    """Exports a copy that only the capsule keeps."""
 
     def __init__(self, array):
         self.__dlpack_device__ = array.__dlpack_device__
@@ -147,7 +147,7 @@ def test_arrays_of_the_host_and_of_the_device_may_be_mixed():
 
 
 class Pinned(Tensor):
-    """As tensors in pinned memory say it."""
+    """A tensor that reports pinned memory."""
 
     def __dlpack_device__(self):
         return (3, 0)

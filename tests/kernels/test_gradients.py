@@ -291,7 +291,7 @@ def test_arrays_of_numpy_are_inputs_without_a_gradient(x, y):
     np.testing.assert_allclose(x.grad.to_numpy(), [5, 6, 7])
 
 
-# What is refused in a call.
+# Refused calls
 
 
 def test_array_that_is_both_read_and_written_is_refused(x):

@@ -223,7 +223,7 @@ def test_the_graph_of_a_call_can_be_looked_at(stream, tmp_path):
 
 
 def test_the_graph_of_a_call_can_be_gone_on_with_and_changed(stream):
-    """It is of the arguments that were given, and the kernel's own graph is another."""
+    """The graph has the given arguments, and the kernel's own graph is another one."""
     x, y = array([1, 2]), array([0, 0])
     g = two.graph(y=y, x=x, a=3.0)
     (last,) = (node for node in g.nodes() if not node.succ)
@@ -274,7 +274,7 @@ def test_a_kernel_without_the_flag_has_a_graph_of_a_call_too(stream):
 
 
 def test_arrays_of_the_host_are_in_no_graph_that_is_launched_later(driver):
-    """Each launch would have to copy them. Where the device reaches them there is nothing to copy."""
+    """Each launch would have to copy them, unless the device reaches their memory."""
     if driver.kind == "host":
         pytest.skip("the host driver reaches all memory")
     with pytest.raises(ValueError, match="the device does not reach"):

@@ -216,7 +216,7 @@ def test_a_loop_runs_on_the_host_where_the_device_has_no_conditional_nodes(monke
 
 
 def test_tasks_are_launched_where_the_driver_does_not_build_the_graph(driver, caplog):
-    """R34: also when it comes to a kernel's first call only; who insists on nodes is told"""
+    """The failure may also come in the first call of a kernel only. A kernel that demands nodes raises the error."""
     if driver.kind != "host":
         pytest.skip("only the host driver fails on purpose")
     failure = ("cuGraphInstantiateWithParams", 1, "CUDA_ERROR_NOT_SUPPORTED")

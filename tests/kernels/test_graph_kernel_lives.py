@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: graphs of kernels live as long as they are needed, whoever calls from wherever; what cannot be a graph kernel is
-refused when it is decorated, and with graphs off results stay."""
+"""Law: graphs of kernels live as long as they are needed, for calls from any thread; a function that cannot be a graph
+kernel is refused when it is decorated; with graphs turned off the results are the same."""
 
 import gc
 import os
@@ -147,7 +147,7 @@ def test_a_thread_without_a_context_may_call():
     assert y.to_numpy().tolist() == [3, 3]
 
 
-# What is refused, and what is off.
+# Refused functions, and graphs turned off.
 
 
 def test_a_graph_kernel_that_returns_something_is_refused_when_it_is_decorated():

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 """Law: calls of a graph kernel may follow each other while earlier ones have not begun, on one stream or on several,
-from one thread or many: each has the arguments that it was given. And nothing grows with the number of calls."""
+from one thread or many: each has the arguments that it was given, and memory does not grow with the number of calls."""
 
 import gc
 import sys
@@ -60,7 +60,7 @@ def test_calls_may_wait_behind_a_producer_and_keep_what_they_were_given(stream):
 
 
 def test_loops_may_wait_behind_a_producer_of_their_flags(stream):
-    """The flags are written behind the gate, so nobody can have read them when the calls are made."""
+    """The flags are written behind the gate, so no call can read them while it is made."""
     kernel = cg.kernel(body, graph=True, loop="conditional")
     xs, flags = [array(np.zeros(5), cg.i32) for _ in range(6)], [array(1, cg.i32) for _ in range(6)]
     kernel(array([0], cg.i32), array(1, cg.i32))

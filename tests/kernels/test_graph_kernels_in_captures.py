@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: a call of a graph kernel on a stream that is being captured adds what the call does, control flow between tasks
-too, to the capture, whoever began it and in whatever mode; the graph keeps what it needs."""
+"""Law: a call of a graph kernel on a capturing stream adds its work, including control flow between tasks, to the
+capture, in every mode and also in captures that foreign code began; the graph keeps the objects that it needs."""
 
 import ctypes
 import gc
@@ -169,7 +169,7 @@ def test_a_captured_graph_keeps_what_a_call_needs(stream):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_captures_that_others_began_take_graph_kernels(others, stream, mode):
-    """And keep what these need, without anything of this package being alive but the driver's graph."""
+    """The driver's graph keeps the objects that the kernels need, when no other object of this package is alive."""
     before, x = boxes.live(), array(np.zeros(5), cg.i32)
     foreign = ForeignCapture(others, stream)
 

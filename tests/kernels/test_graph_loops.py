@@ -276,7 +276,7 @@ def test_a_field_may_be_the_flag(lowering):
 
 
 def test_a_function_may_hold_the_loop(lowering):
-    """R17: its parameter is the flag of whoever calls it"""
+    """The parameter of the function is the flag of its caller."""
 
     @cg.func
     def repeat(x, c: i32_0d):

@@ -44,7 +44,7 @@ def host_only(driver):
         pytest.skip("only the host driver counts calls")
 
 
-# When it is a graph.
+# Which kernels are graphs.
 
 
 def test_a_kernel_is_a_graph_by_its_own_flag_only(driver):

@@ -132,7 +132,7 @@ BOUNDS = {
     "passed": "passed",
 }
 
-# What the suite runs of all combinations, for two bounds of each kernel: (T, threads of a block, rows, debug).
+# The combinations that the suite runs, for two bounds of each kernel: (T, threads of a block, rows, debug).
 SOME = {
     "number": ("f64", 256, 1, False),
     "field": ("f32", 1, MANY, False),

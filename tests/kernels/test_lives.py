@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: work that was given to a stream has its arrays and its code until it is done, whoever lets go of them; threads
-may call one kernel at a time, or all at once."""
+"""Law: work on a stream keeps its arrays and its code until it is done, also when the caller drops them; threads may
+call one kernel at a time, or all at once."""
 
 import gc
 import threading

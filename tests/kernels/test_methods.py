@@ -69,7 +69,7 @@ def helper(waves):
 
 
 def made(kernel):
-    """How many kernels there are for objects of the class."""
+    """Returns the number of kernels for objects of the class."""
     return int(repr(kernel).split("made for ")[1].split()[0])
 
 

@@ -21,7 +21,7 @@ PATIENCE_S = 60
 
 @pytest.fixture(autouse=True)
 def memory_may_go(monkeypatch):
-    """As on a GPU; the host driver keeps memory that work uses."""
+    """Releases memory as on a GPU; the host driver itself keeps memory that work uses."""
     monkeypatch.setattr(specialisation, "memory_may_go", lambda: True)
 
 

@@ -61,7 +61,7 @@ def numbers(*values):
 
 
 def path_between(first, last):
-    """Whether a node comes before another."""
+    """Returns whether a path leads from one node to another."""
     return last in first.succ or any(path_between(node, last) for node in first.succ)
 
 

@@ -138,7 +138,7 @@ def test_each_change_of_an_array_is_seen(y, change):
 
 @pytest.mark.parametrize("how", ["handle", "buffer", "__cuda_array_interface__", "dlpack", "graph"])
 def test_bounds_that_foreign_code_may_change_are_read_each_time(y, how):
-    """Whoever has the memory, as DLPack gives it away, may change bounds without anybody here knowing."""
+    """Code that shares the memory, for example through DLPack, may change the bounds without notice."""
 
     @cg.kernel
     def sets(b: ndarray(i32, 1), value: i32):
@@ -162,7 +162,7 @@ def test_bounds_that_foreign_code_may_change_are_read_each_time(y, how):
 
 
 def test_arrays_of_others_on_the_device_are_asked_there_each_time(y):
-    """As a tensor of PyTorch or CuPy is: of its changes nobody here knows."""
+    """A tensor of PyTorch or CuPy changes without notice."""
 
     class Tensor:
         def __init__(self, array):
@@ -232,7 +232,7 @@ def test_a_large_field_is_left_to_the_sizer(y):
 
 
 def test_bounds_of_fields_and_of_arrays_in_one_kernel():
-    """As K8 of the study, whose unused inputs are 100: a wrong element would show as 200."""
+    """Unused inputs are 100, so that a wrong element would show as 200."""
     most = cg.field(i32, 4)
     most.from_numpy(np.array([10, 9, 10, 8]))
 

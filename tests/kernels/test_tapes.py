@@ -46,7 +46,7 @@ def draw(n: ndarray(f64, 1)):
 def test_calls_without_gradients_are_passed_over(x, y):
     n = cg.ndarray(f64, 3)
     with cg.ad.Tape(loss=y, validation=True):
-        draw(n)  # which has none: a gradient would draw other numbers
+        draw(n)  # has no gradient: it would draw other random numbers
         weighted(n, x, y)
     np.testing.assert_array_equal(x.grad.to_numpy(), n.to_numpy())
 
