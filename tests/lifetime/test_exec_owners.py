@@ -28,7 +28,7 @@ def definition(kernels, *arguments):
 
 
 def waiting(kernels, latch, fresh, *arguments):
-    """A definition that waits for the latch and then runs a kernel that nobody else keeps."""
+    """Returns a definition that waits for the latch and then runs a kernel that no other object keeps."""
     g = cg.GraphDef()
     g.launch(ONE, kernels.wait_for, latch.ctypes.data).launch(ONE, fresh.affine, *arguments)
     return g

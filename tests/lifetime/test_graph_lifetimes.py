@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: whoever holds any part of a hierarchy of graphs can use it, whatever else was dropped."""
+"""Law: every part of a hierarchy of graphs can be used as long as it is held, whatever else was dropped."""
 
 import gc
 import threading

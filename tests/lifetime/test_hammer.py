@@ -25,7 +25,7 @@ REFUSALS = ("closed", "the definition that it was made of is gone")
 
 
 class Payload:
-    """What a callback keeps."""
+    """An object that a callback keeps."""
 
 
 class World:
@@ -69,8 +69,8 @@ class Actor:
         return self.random.choice(self.world.executables)
 
     def attempt(self, action):
-        """Whether it was done. Others may have closed the executable or dropped its definition, or it may be of another
-        shape."""
+        """Returns whether the action was done. Other threads may have closed the executable or dropped its definition,
+        or the definition may have another shape."""
         try:
             action()
         except (RuntimeError, ValueError) as refused:
@@ -125,7 +125,7 @@ class Actor:
         elif self.random.random() < 0.2:
             ring = [self.open]
             ring.append(ring)
-            self.open = None  # whoever collects next ends it
+            self.open = None  # the next garbage collection ends it
 
     def step_launch(self):
         graph, amount = self.pick()

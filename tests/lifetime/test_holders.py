@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: whatever a node uses is kept by each holder of the node alone, and goes with the last of them.
+"""Law: each holder of a node alone keeps the objects that the node uses, and the last holder releases them.
 
-A table of what nodes use, times a table of who holds nodes. Everything else is dropped before the holder is used.
+A table of used objects, times a table of holders. All other references are dropped before the holder is used.
 """
 
 import ctypes
@@ -26,7 +26,7 @@ class Callback:
 
 
 def count_of(kind):
-    """Whether there is one more box of that kind than now."""
+    """Returns a function that tells whether one more box of that kind lives than now."""
     before = boxes.live()[kind]
     return lambda: boxes.live()[kind] == before + 1
 
@@ -111,7 +111,7 @@ IN_BODIES = ("kernel", "argument", "closed_argument", "memset", "copy_to", "copy
 
 
 class Rig:
-    """What nodes are made with, and who runs graphs."""
+    """The objects that nodes are made with, and the stream that runs graphs."""
 
     def __init__(self, device, kernels, fresh_kernels, pinned, stream, raw):
         self.device, self.kernels, self.fresh_kernels = device, kernels, fresh_kernels

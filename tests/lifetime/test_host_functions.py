@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: the last reference to anything may go inside a host function, where the driver may not be called. It is given
-back later, once, and nobody hears of it.
+"""Law: the last reference to an object may be dropped inside a host function, where the driver may not be called. The
+object is destroyed later, once, and without a message.
 
 Host functions are of three sorts: Python callables, which we mark; ctypes functions, which the driver calls without us;
 and those of other libraries on any stream. In the last two it is the driver's refusal that puts the end off.
@@ -31,7 +31,7 @@ class Resource(cg.MemoryResource):
         Resource.returned += 1
 
 
-# What the last reference is to, and the function of the driver that destroys it.
+# The object of the last reference, and the driver function that destroys it.
 RESOURCES = {
     "stream": ("cuStreamDestroy", lambda n: n.device.create_stream()),
     "event": ("cuEventDestroy", lambda n: n.device.create_event()),
@@ -66,7 +66,7 @@ def launched(needs):
 
 
 class Needs:
-    """What resources are made with."""
+    """The objects that resources are made with."""
 
 
 @pytest.fixture

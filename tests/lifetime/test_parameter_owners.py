@@ -15,7 +15,7 @@ from tests.graph_rig import ONE
 
 
 class Owner:
-    """Of the memory of one Buffer."""
+    """The owner of the memory of one Buffer."""
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: what an update gives a node is kept as long as a definition, executable or launch may use it; what it replaces
-goes with the last that does.
+"""Law: objects that an update gives a node are kept as long as a definition, executable or launch may use them;
+replaced objects are released with their last user.
 
-Libraries are unloaded for real when their last handle goes, so the count of live ones says who is kept.
+A library is unloaded when its last handle goes, so the count of loaded libraries shows which ones are kept.
 """
 
 import gc
