@@ -35,7 +35,7 @@ def launch_node(stream, kernel, *args):
 
 @pytest.fixture(params=[launch, launch_node], ids=["stream", "node"])
 def echo(request, module, stream, pinned):
-    """What a kernel with one parameter of a type (NumPy's name) finds in it."""
+    """Returns a function that gives the value that a kernel finds in its one parameter of a type (NumPy's name)."""
 
     def run(kind, value):
         dtype = np.dtype(kind)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: a kernel of code that others loaded is a Kernel, and keeps whoever it is told keeps that code."""
+"""Law: a kernel of code that foreign code loaded is a Kernel, and keeps the owner that the caller names."""
 
 import ctypes
 import gc
@@ -15,7 +15,7 @@ __all__ = ["code", "eventually", "pinned"]
 
 
 class Owner:
-    """Whoever has loaded code."""
+    """The owner of loaded code."""
 
 
 def loaded(code, how, get, unload):
@@ -44,7 +44,8 @@ def raw_kernel(device, code):
 
 @pytest.fixture(autouse=True, params=["as the driver says", "as an H200 says"])
 def said(request, driver, driver_table):
-    """What the driver says of nodes that launch a function of a module: an H200 that it is no CUkernel."""
+    """Sets the driver's answer for nodes that launch a function of a module; on an H200 that function is no
+    CUkernel."""
     if request.param == "as the driver says" or driver.kind == "cuda":
         return
     original = driver_table.original("cuGraphKernelNodeGetParams")

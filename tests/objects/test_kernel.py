@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: a kernel tells what it takes and needs, keeps its code loaded, and comes back from its raw handle."""
+"""Law: a kernel reports its parameters and resources, keeps its code loaded, and is found by its raw handle."""
 
 import gc
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: code is loaded when a kernel is asked for, unloaded when nobody needs it, and a refusal says why."""
+"""Law: the first kernel loads its code, the last user unloads it, and a refusal gives its reason."""
 
 import re
 

@@ -17,11 +17,11 @@ PTX = b".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry f() { ret
 
 @dataclass
 class Case:
-    """How to make two different objects of a class, and what they promise."""
+    """A function that makes two different objects of a class, and the properties of the class."""
 
     make: Callable[[Any], tuple[Any, Any]]
     shown: str
-    """What the repr fully matches."""
+    """pattern of the whole repr"""
     closes: bool = False
     factory_only: bool = True
     again: Callable[[Any], Any] | None = None
