@@ -3,7 +3,7 @@
 """A machine that changes definitions and their model (graph_model.py) together, and runs them.
 
 Its rules do what a user can do to definitions; its invariants compare all of them with the model after each rule, and
-each launch is compared word by word. What changes nodes in place is in test_graph_machine.py.
+each launch is compared word by word. test_graph_machine.py has the rules that change nodes in place.
 """
 
 from __future__ import annotations
@@ -395,7 +395,7 @@ class GraphMachine(RuleBasedStateMachine):
 
     @rule(random=RANDOM)
     def forget_wrappers(self, random: Random) -> None:
-        """Of what nobody holds, a new wrapper is made when it is asked for."""
+        """Drops wrappers; the next access to their objects makes new ones."""
         for graph in self.graphs():
             if graph.owner is not None and random.random() < 0.5:
                 graph.held = None
@@ -480,7 +480,7 @@ class GraphMachine(RuleBasedStateMachine):
         self.world.stream.sync()
         assert self.world.words.tolist() == self.state.words
 
-    # What holds after each step.
+    # Invariants after each step.
 
     @invariant()
     def definitions_are_what_the_model_says(self) -> None:

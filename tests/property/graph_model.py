@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a definition is and what a launch of it computes, in plain Python: dicts of sets and a list of words.
+"""A model of a definition and of the results of its launches, in plain Python: dicts of sets and a list of words.
 
 Every node that computes has a word of memory of its own. A kernel folds into it, x = a*x + c and then x = 31*x + y for
 the words y of the nodes before it, which does not commute: a node that runs too early folds in an old y. Which words a
@@ -23,7 +23,7 @@ FOLDING = ("kernel", "callback")  # what these write says that all before them w
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """What a node does; a clone of the node does the same. A number is given once."""
+    """The work of a node and of its clones. Each number is given once."""
 
     kind: str
     number: int
@@ -87,7 +87,7 @@ class Graph:
         return found
 
     def copy(self, owner: Node | None = None, twins: dict[Node, Node] | None = None) -> Graph:
-        """As the driver clones it: the same works in other nodes. `twins` is told which is which."""
+        """Clones the graph as the driver does: the same works in other nodes. `twins` gets the clone of each node."""
         clone = Graph(owner)
         twins = {} if twins is None else twins
         twins.update({node: clone.add(node.work) for node in self.before})
@@ -154,7 +154,7 @@ Cells = set[tuple[str, int]]
 
 
 def touched(node: Node, lists: Lists) -> tuple[Cells, Cells]:
-    """What is read and what is written by a node and all that is inside it: words, conditions, memory."""
+    """Returns the cells that a node and all nodes inside it read and write: words, conditions, memory."""
     work = node.work
     reads: Cells = {("word", word) for word in lists.get(work.row, ())} if work.row is not None else set()
     writes: Cells = {("word", work.word)} if work.word is not None else set()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The real side of the graph machine: kernels, memory, how each kind of node is made, and how one is told from another.
+"""The real side of the graph machine: kernels, memory, and functions that make and identify each kind of node.
 
 Every node has a mark, something that the driver gives back unchanged: a kernel the size of its dynamic shared memory,
 a memset its value. With it the nodes of a clone are found, and it shows that reading a node gives what was written.
@@ -149,7 +149,7 @@ class World:
         SET[work.kind](self, view, work)
 
     def mark(self, work: Work) -> Hashable:
-        """What `mark_of` says of a node that does `work`."""
+        """Returns the expected `mark_of` a node that does `work`."""
         return MARK.get(work.kind, lambda world, work: work.kind)(self, work)
 
 

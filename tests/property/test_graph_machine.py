@@ -27,7 +27,7 @@ SWITCHABLE = ("kernel", "decide", "memset", "memcpy")
 class UpdatingMachine(GraphMachine):
     def draw_change(self, random: Random, work: Work) -> Work:
         """The same kind of work with other numbers; it touches the same memory, but for what a copy reads."""
-        if work.kind in ("kernel", "decide"):  # the mark of a kernel is its configuration, which stays
+        if work.kind in ("kernel", "decide"):  # the configuration, which marks a kernel, stays
             named = work.parameter if random.random() < 0.5 else None
             return replace(work, a=random.randint(2, 9), c=random.randint(0, 99), parameter=named)
         if work.kind == "memcpy":
@@ -73,7 +73,7 @@ class UpdatingMachine(GraphMachine):
         self.adopt(node.inner[0], real.child_graph)
 
     def draw_executable(self, random: Random) -> Executable:
-        """One whose definition is still there; makes one where there is none."""
+        """Draws an executable whose definition is alive; makes one if necessary."""
         if not any(e.root in self.definitions for e in self.executables):
             self.make_executable(random)
         return random.choice([e for e in self.executables if e.root in self.definitions])
@@ -166,7 +166,7 @@ class UpdatingMachine(GraphMachine):
 
 
 def is_gone(node: Node) -> bool:
-    """Whether it was destroyed, or something that it was inside of."""
+    """Returns whether the node, or a node around it, was destroyed."""
     graph = node.graph
     inside = graph.owner is not None and (graph not in graph.owner.inner or is_gone(graph.owner))
     return node not in graph.before or inside
