@@ -40,7 +40,7 @@ class Format:
 
     @property
     def least_exponent(self) -> int:
-        """Of the unit in the last place of subnormals."""
+        """The exponent of the unit in the last place of subnormals."""
         return 1 - self.bias - self.fraction_bits
 
     @property
@@ -115,9 +115,9 @@ class Format:
 class Flushing(Format):
     """Results of .ftz: what is below the least normal number becomes a zero of its sign *before* it is rounded.
 
-    So 2**-126 * (1 - 2**-24), which would round up to the normal 2**-126, is 0. An H200 does so for mul and fma of f32,
-    in every direction, and of f16. (No input of the table asks it about exact results between that and 2**-126, where
-    flushing after rounding to 24 bits of any exponent would give 2**-126; nor about such quotients.)
+    The result 2**-126 * (1 - 2**-24), which would round up to the normal 2**-126, is 0. An H200 does so for mul and fma
+    of f32, in every direction, and of f16. (No input of the table asks it about exact results between that and 2**-126,
+    where flushing after rounding to 24 bits of any exponent would give 2**-126; nor about such quotients.)
     """
 
     def round(self, value: Number, sticky: bool = False, mode: str = "rn") -> int:

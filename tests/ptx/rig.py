@@ -40,8 +40,8 @@ class Site(ctypes.Structure):
 
 
 class Services:
-    """cgh_services. What a kernel prints or sets is kept in lists; trap and assert end the process, as nothing can
-    unwind through generated code from Python."""
+    """cgh_services. Lists keep the text that a kernel prints and the conditions that it sets; trap and assert end the
+    process, because Python cannot unwind through generated code."""
 
     KINDS = (
         ("set_conditional", ctypes.CFUNCTYPE(None, ctypes.c_uint64, ctypes.c_uint32)),

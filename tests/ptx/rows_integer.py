@@ -44,7 +44,7 @@ for kind in KINDS:
     row(f"sad.{kind}", three, lambda a, b, c: c + abs(a - b))
     row(f"min.{kind}", two, min)
     row(f"max.{kind}", two, max)
-    # What a division by zero gives is not specified; that it gives something and does not trap is.
+    # The result of a division by zero is unspecified, but the division must not trap.
     for name, part in (("div", 0), ("rem", 1)):
         row(
             f"{name}.{kind}",

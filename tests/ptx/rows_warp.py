@@ -153,7 +153,7 @@ JOIN:
 
 
 def by_block(flags, join, size=64):
-    """What `join` makes of each group of `size` threads, for all of them."""
+    """Returns, for each thread, the result of `join` for its group of `size` threads."""
     return join(flags.reshape(-1, size), axis=1).astype(np.uint32).repeat(size)
 
 

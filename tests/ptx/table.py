@@ -68,7 +68,8 @@ class Row:
             return np.ascontiguousarray(self.expect(*self.inputs))
 
     def output(self) -> np.ndarray:
-        """What to launch with: a pattern that no instruction leaves by accident, or what the row asks for."""
+        """Returns the output array to launch with: the row's own, or a pattern that no instruction leaves by
+        accident."""
         if self.prepare is not None:
             return self.prepare.copy()
         return np.full(self.outputs * DTYPES[self.out].itemsize, 0xA5, np.uint8).view(DTYPES[self.out])
@@ -85,7 +86,7 @@ def register(kind: str) -> str:
 
 
 def memory_type(kind: str) -> str:
-    """How a value of a type is loaded and stored."""
+    """Returns the type with which a value is loaded and stored."""
     if kind == "pred":
         return "u32"
     return (

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""A barrier lets nobody pass before all have come, wherever it stands; those who have left count as come."""
+"""A barrier lets no thread pass before all threads have arrived, wherever it stands; exited threads count as
+arrived."""
 
 import numpy as np
 import pytest

@@ -75,7 +75,7 @@ def test_each_linked_object_has_variables_of_its_own(image):
 
 
 def protections(address):
-    """What the system says of the page at an address, "r-xp"."""
+    """Returns the system's protection of the page at an address, like "r-xp"."""
     with open("/proc/self/maps") as file:
         for line in file:
             bounds, what, *_ = line.split()

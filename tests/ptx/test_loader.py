@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the C side sees, how long it lives, and loading from many threads at once."""
+"""The C interface of loaded code, its lifetime, and loading from many threads at once."""
 
 import ctypes
 import gc

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(body, threads, *, blocks=1, shared=1024):
-    """Thread t of a block stores %r1 at out[t]; %t is its number, `s` shared memory."""
+    """Runs a body in which thread %t of a block stores %r1 at out[%t]; `s` is shared memory."""
     text = (
         HEADER
         + f""".visible .entry k(.param .u64 out) {{

@@ -3,7 +3,7 @@
 """Law: a program of random jumps does what an interpreter of its blocks does.
 
 A program is a few blocks of random instructions on a few registers; each ends by jumping to one of two blocks, by a
-random comparison, until the fuel is used up. So the graph of jumps is irreducible as often as not. In the second kind
+random comparison, until the fuel is used up. About half of the graphs of jumps are irreducible. In the second kind
 the jumps are the same for all threads of a block, and threads exchange values through shared memory between barriers,
 so that every register lives across the suspension of its thread.
 """
@@ -47,8 +47,8 @@ COMPARISONS = {
 
 
 class Program:
-    """Random blocks. An instruction is (name, target, a, b, guard); a guard is None or (register, wanted bit 0). A jump
-    is (comparison, a, b, block if true, block if false)."""
+    """Random blocks. An instruction has the form (name, target, a, b, guard), where guard is None or (register, wanted
+    bit 0). A jump is (comparison, a, b, block if true, block if false)."""
 
     def __init__(self, seed, uniform):
         self.random = np.random.default_rng(seed)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What cannot be run is refused at load, naming instruction, line and kernel; nothing is ever half understood."""
+"""PTX that cannot be run is refused at load with the instruction, its line and its kernel."""
 
 import pytest
 

@@ -28,7 +28,7 @@ CHUNKS = [
 
 
 def failure(program, number, row):
-    """What is wrong with the results of a row, or None."""
+    """Returns the mistake in the results of a row, or None."""
     found = row.output()
     arrays = [*row.inputs, *[np.zeros(1, np.uint8)] * (3 - len(row.inputs)), found]
     program.launch(row.entry(number), table.GRID, table.BLOCK, *arrays, np.uint32(table.COUNT))

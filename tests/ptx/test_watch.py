@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: code for a driver that looks for bugs tells of each access, with its site and its thread, runs its threads in
-the order that it is given, and computes what other code computes."""
+"""Law: instrumented code reports each access with its site and its thread, runs its threads in the given order, and
+computes the same results as other code."""
 
 import numpy as np
 import pytest
