@@ -32,7 +32,7 @@ class Tree:
                     yield Path(folder, name)
 
     def name(self, path: Path) -> str:
-        """How a message names a file."""
+        """Returns the name of a file in messages."""
         return path.relative_to(self.root).as_posix()
 
 

@@ -93,7 +93,7 @@ def test_the_host_driver_exports_every_function_of_the_lists(rows, host_rows, ho
 
 
 def test_the_host_driver_exports_nothing_else(rows, host_rows, host_driver):
-    # Anything more would be called by somebody and be in nobody's table. The plug and the services are ours.
+    # Programs could call any other symbol although no table lists it. The plug and the services are ours.
     data = host_driver.read_bytes()
     rows = [*rows, *host_rows]
     known = {symbol for _, _, symbol, _ in rows} | {name for _, name, _, _ in rows}

@@ -21,7 +21,7 @@ import pytest
 import cuda_graphs as cg
 from tests import conftest
 
-conftest.PATIENCE_S = 0.2  # it is for releases by threads of a driver; what is leaked here will not go
+conftest.PATIENCE_S = 0.2  # the patience is for releases by threads of a driver; these leaks stay
 KEPT = []
 PTX = b".version 8.0\\n.target sm_80\\n.address_size 64\\n.visible .entry f() { ret; }\\n"
 
@@ -34,10 +34,10 @@ def library(device):
 
 def user_object(device):
     g = cg.GraphDef()
-    g.callback(lambda: g)  # a cycle through the driver, which nobody can collect
+    g.callback(lambda: g)  # a cycle through the driver, which the collector cannot see
 
 
-# Kinds of boxes, and what leaves one.
+# Kinds of boxes, and a function that leaves one.
 LEAKS = {
     "stream": lambda device: device.create_stream(),
     "event": lambda device: device.create_event(),
@@ -82,7 +82,7 @@ def test_comes_after_it(device):
 
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory):
-    """What pytest says of the tests above, by name."""
+    """Returns the outcomes of the tests above, by name."""
     folder = tmp_path_factory.mktemp("leaks")
     (folder / "test_leaks.py").write_text(LEAKS)
     command = [sys.executable, "-m", "pytest", "-rA", "-q", "--tb=short", "-p", "tests.conftest"]

@@ -25,7 +25,7 @@ EXAMPLES = [
     *map(page.method_example, linear.METHODS),
     *map(page.in_blocks, rows.BLOCKS.values()),
 ]
-# What Python refuses in a def that is not async, or that has nothing around it; and async def.
+# Syntax that Python refuses in a top-level def that is not async; and async def.
 NEVER_SEEN = {"Nonlocal", "AsyncFor", "AsyncWith", "AsyncFunctionDef", "Await"}
 
 
