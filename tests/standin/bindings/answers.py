@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What functions of cuda.bindings.driver answer."""
+"""Checks the answers of functions of cuda.bindings.driver."""
 
 import pytest
 
@@ -14,6 +14,6 @@ INVALID_VALUE = d.CUresult.CUDA_ERROR_INVALID_VALUE
 
 
 def ok(answer):
-    """What a function gives besides its status, which says that it went well."""
+    """Checks that the status of an answer is success and returns the rest of the answer."""
     assert answer[0] == OK, answer
     return answer[1] if len(answer) == 2 else answer[1:]

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What programs share: a device, its primary context, words of the host; and, if they are of several processes, a
-context, a stream, and lines to other processes that end in any case.
+"""Fixtures of the programs: a device, its primary context, words of the host; and for programs of several processes a
+context, a stream, and connections to processes that end in any case.
 """
 
 import ctypes

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the other process does in test_processes.py and test_host_alone.py: it takes what it is told from a pipe,
-and answers there.
+"""The work of the other process in test_processes.py and test_host_alone.py, which reads requests from a pipe and
+answers there.
 """
 
 import ctypes
@@ -44,12 +44,12 @@ def handle_of(kind, data):
 
 
 def bytes_of(handle):
-    """The 64 bytes that another process is told."""
+    """Returns the 64 bytes of a handle, to send to another process."""
     return ctypes.string_at(handle.getPtr(), 64)
 
 
 def fault(report, is_told):
-    """Reads where nothing is, after Python was to tell of that, and does so still or not."""
+    """Reads an unmapped address after faulthandler was enabled, and then disabled unless `is_told`."""
     ready()
     with open(report, "w") as file:
         for _ in range(2):
@@ -61,7 +61,7 @@ def fault(report, is_told):
 
 
 def read_and_fill(line):
-    """Opens memory, tells what is there, fills it, and tells what is there when it is told to."""
+    """Opens memory, sends its content, fills it, and sends its content again on request."""
     ready()
     data, count, value = line.recv()
     handle = handle_of(d.CUipcMemHandle, data)

@@ -25,7 +25,8 @@ PTX = b"""
 }
 .visible .entry second() { ret; }
 \0"""
-# Of CUDA 13.0: CU_DEVICE_ATTRIBUTE_ONLY_PARTIAL_HOST_NATIVE_ATOMIC_SUPPORTED. The bindings may know later ones.
+# CU_DEVICE_ATTRIBUTE_ONLY_PARTIAL_HOST_NATIVE_ATOMIC_SUPPORTED, the last of CUDA 13.0. The bindings may know later
+# ones.
 LAST_ATTRIBUTE = 147
 
 
@@ -207,7 +208,7 @@ class TestStreams:
 
 
 class TestFirstVersions:
-    """What programs find by dlsym that ask for names without a version."""
+    """The functions that dlsym finds for names without a version."""
 
     def test_events(self, primary, stream):
         library, time = ctypes.CDLL("libcuda.so.1"), ctypes.c_float(-1)
@@ -252,7 +253,7 @@ class TestFirstVersions:
 
 
 class TestPerThreadForms:
-    """What cuGetProcAddress gives for programs that were built with per-thread default streams."""
+    """The functions that cuGetProcAddress returns to programs that were built with per-thread default streams."""
 
     PER_THREAD = 2  # CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
 

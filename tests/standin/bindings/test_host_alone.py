@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Laws of the host driver alone, which plays two devices: nobody waits for what a process recorded that has ended, and
-memory is not taken away from work.
+"""Laws of the host driver alone, with two devices: no wait lasts for an event of a process that has ended, and memory
+is not taken away from work.
 
-NVIDIA's driver leaves such an event as it is, and who waits for it waits for ever (seen on an H200).
+NVIDIA's driver never completes such an event, so a wait for it never ends (seen on an H200).
 """
 
 import pytest

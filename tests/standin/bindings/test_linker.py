@@ -63,7 +63,7 @@ class Linked:
         ok(d.cuLinkDestroy(state))
 
     def run(self, kernel=b"main"):
-        """What a kernel of it writes."""
+        """Runs a kernel of the module and returns the word that it writes."""
         function, memory = ok(d.cuModuleGetFunction(self.module, kernel)), ok(d.cuMemAlloc(4))
         ok(d.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, 0, ((memory,), (None,)), 0))
         word = np.zeros(1, "u4")

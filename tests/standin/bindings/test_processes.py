@@ -47,7 +47,7 @@ def flag():
 
 
 def hold(stream, flag):
-    """What comes next in the stream waits for the flag. The callback must live until then."""
+    """Makes later work of the stream wait for the flag. Returns the callback, which must live until then."""
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: flag.wait(60))
     ok(d.cuLaunchHostFunc(stream, ctypes.cast(function, ctypes.c_void_p).value, 0))
     return function

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What programs of cuda.core share: a device, a stream, kernels that NVRTC makes, pinned memory seen by NumPy."""
+"""Fixtures of the programs of cuda.core: a device, a stream, kernels of NVRTC, pinned memory as NumPy arrays."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the other process does in test_processes.py; multiprocessing finds it here by its name."""
+"""The work of the other process in test_processes.py; multiprocessing finds it here by its name."""
 
 import faulthandler
 
@@ -24,7 +24,7 @@ def ready():
 
 
 def ints_of(stream, buffer):
-    """What is in the buffer, by a copy."""
+    """Returns a copy of the content of the buffer."""
     host = core.LegacyPinnedMemoryResource().allocate(buffer.size, stream=stream)
     buffer.copy_to(host, stream=stream)
     stream.sync()
@@ -43,7 +43,7 @@ def put(stream, buffer, value):
 
 
 def read_and_write(resource, buffers, value, answers):
-    """Tells what is in the buffers, which came by pickle, and writes to them."""
+    """Sends the content of the pickled buffers, and writes to them."""
     _, stream = ready()
     for buffer in buffers:
         seen = ints_of(stream, buffer)
@@ -71,7 +71,7 @@ def wait_for_event(events, answers):
 
 
 def read_by_descriptors(handle, descriptor, answers):
-    """The same without pickled resources: what is in the memory that a handle and a descriptor tell of."""
+    """Sends the content of the memory of a handle and a descriptor, without pickled resources."""
     device, stream = ready()
     resource = core.DeviceMemoryResource.from_allocation_handle(device, handle)
     buffer = core.Buffer.from_ipc_descriptor(resource, descriptor, stream=stream)

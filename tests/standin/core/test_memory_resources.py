@@ -18,8 +18,8 @@ def launch(stream, kernel, address, n=INTS):
 
 
 def of_the_host(resource):
-    """Whether it is a pool of the host. On an H200 copies reach its memory, but no fills, and kernels fault there:
-    "their default accessibility will be from the host CPU" (cuMemPoolCreate).
+    """Returns whether a resource is a pool of the host. On an H200 copies reach its memory; fills fail and kernels
+    fault: "their default accessibility will be from the host CPU" (cuMemPoolCreate).
     """
     return isinstance(resource, core.PinnedMemoryResource)
 
@@ -39,7 +39,7 @@ def put(stream, buffer, value):
 
 
 def written(stream, buffer):
-    """What is in the buffer, by a copy."""
+    """Returns a copy of the content of the buffer."""
     host = core.LegacyPinnedMemoryResource().allocate(buffer.size, stream=stream)
     buffer.copy_to(host, stream=stream)
     stream.sync()
@@ -141,7 +141,7 @@ def test_pointers_know_their_device(device, stream):
 
 
 def test_advice_on_managed_memory_is_kept(device, stream):
-    """Of cuMemAllocManaged: an H200 takes none on memory of managed pools."""
+    """The memory is from cuMemAllocManaged, because an H200 takes no advice on memory of managed pools."""
     memory = ok(driver.cuMemAllocManaged(1 << 16, 1))
     buffer = core.ManagedBuffer.from_handle(int(memory), 1 << 16)
     assert isinstance(buffer, core.ManagedBuffer)
