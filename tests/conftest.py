@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What every test may ask for: the driver of this process, a device made current, kernels, a child process.
+"""Fixtures of all tests: the driver of this process, a device made current, kernels, a child process.
 
-The driver is that of CUDA_GRAPHS_DRIVER, one a process; the suite runs once for each. And one law that every test is
-held to: it leaves no box of the handle layer behind.
+The driver is that of CUDA_GRAPHS_DRIVER, one a process; the suite runs once for each. One law holds for every test: it
+leaves no box of the handle layer behind.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
 
 @pytest.fixture(scope="module", autouse=True)
 def collections_look_at_what_this_module_makes() -> None:
-    """What lives now lives on: imports, the tests themselves, caches. Two collections round every test add up."""
+    """Freezes all live objects (imports, tests, caches), so that the two collections around every test are cheap."""
     gc.collect()
     gc.freeze()
 
@@ -51,7 +51,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def wait_until(done: Callable[[], bool]) -> bool:
-    """Whether `done()` comes true in time; collects garbage and drains what drivers handed back meanwhile."""
+    """Returns whether `done()` becomes true in time; meanwhile collects garbage and drains deferred releases."""
     end = time.monotonic() + PATIENCE_S
     while not done():
         if time.monotonic() > end:

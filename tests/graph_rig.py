@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of graphs share: a module of small kernels, memory that both sides see, and running a definition.
+"""Shared parts of the tests of graphs: a module of small kernels, memory that both sides see, and running a definition.
 
 The conftest files of the folders import its fixtures. `affine` makes fingerprints: x -> a*x + b does not commute, so a
 wrong order of nodes gives a wrong number.
@@ -82,7 +82,7 @@ def kernels(code):
 
 @pytest.fixture
 def fresh_kernels(code):
-    """Makes the kernels of a module of its own, which nobody else keeps loaded."""
+    """Makes the kernels of a module of its own, which no other object keeps loaded."""
     return lambda: Kernels(cg.ObjectCode.from_cubin(code))
 
 

@@ -30,7 +30,7 @@ def nested_flow(x: i32_1d, c: i32_0d, d: i32_0d):
 
 
 def nested_flow_in_python(rounds):
-    """What x, which is [0, 0, 0] at first, is after `rounds` rounds."""
+    """Returns x after `rounds` rounds, starting from [0, 0, 0]."""
     x, total = [0, 0, 0], 0
     for c in range(rounds, 0, -1):
         for d in range(c, 0, -1):

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Threads of tests: in step, where it matters which of two things is first; side by side, where nothing may depend on
-it. And garbage that is collected where the test says so."""
+"""Threads of tests: in step for a fixed order of their operations, side by side for a random one. Also collects garbage
+at a place that the test chooses."""
 
 import gc
 import sys
@@ -14,8 +14,8 @@ PATIENCE_S = 60
 
 
 def in_step(*works):
-    """Runs generators, each on a thread of its own with a device current. What comes between two `yield`s of one runs
-    beside what comes between the same two of all others, and beside nothing else. The first failure is raised here."""
+    """Runs generators, each on a thread of its own with a device current. The code between two `yield`s of a generator
+    runs beside the code between the same two of all others, and beside no other code. Raises the first failure."""
     barrier, failures = threading.Barrier(len(works), timeout=PATIENCE_S), []
 
     def run(work):
