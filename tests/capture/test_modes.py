@@ -4,10 +4,10 @@
 allowed operation works as at any other time and leaves the capture as it is. A refused operation either spoils the
 capture or leaves it as it is, and the tables below say which.
 
-An operation is a generator: what it needs is made before the capture begins, up to the first `yield`; then, in the
-thread that is asked about, it is done, while the capture goes on; after the second `yield` its effect is checked. The
-answers of the driver are those of an H200 (tests/conformance/driver/h200.json, capture_modes/*); that this package
-allocates, frees, instantiates and unloads in every mode is docs/guide/capture-modes.md.
+An operation is a generator. Up to the first `yield` it makes its objects, before the capture begins. Then it does its
+work during the capture, in the thread under test. After the second `yield` it checks the effect. The answers of the
+driver are those of an H200 (tests/conformance/driver/h200.json, capture_modes/*). docs/guide/capture-modes.md says that
+this package allocates, frees, instantiates and unloads in every mode.
 """
 
 import gc

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: however a builder ends, by `close`, by its destructor or by an error, its capture is ended once, its graph and
-its own stream are destroyed once, and the stream that it captured can be used again."""
+"""Law: a builder that ends by `close`, by its destructor or by an error ends its capture once and destroys its graph
+and its own stream once. The captured stream can be used again."""
 
 import ctypes
 import gc

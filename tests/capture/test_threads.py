@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: threads may capture, allocate, launch and collect garbage side by side, in each mode, and a graph holds the work
-of its own capture and nothing else. test_modes.py says which single operations are allowed."""
+"""Law: threads may capture, allocate, launch and collect garbage side by side, in each mode. A graph holds the work of
+its own capture and nothing else. test_modes.py says which single operations are allowed."""
 
 import gc
 import threading
