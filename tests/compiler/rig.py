@@ -3,8 +3,8 @@
 """Runs one kernel on the interpreter, as x86 code, as PTX (through the host driver's translation), and on the GPU where
 the driver of this process is CUDA, and compares.
 
-Each run has its own copies of the arrays. The entries of an x86 object are called as the host driver does, with a grid
-of several blocks that run in any order; PTX kernels with a grid that does not fit the number of iterations.
+Each run has its own copies of the arrays. The entries of an x86 object are called as the host driver calls them, with a
+grid of several blocks in any order. PTX kernels get a grid that does not fit the number of iterations.
 """
 
 import ctypes

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: a part of a loop on the CPU, and a block of the GPU, collects its additions to elements of a small array in bins
-where no program can observe the difference; the result is that of the atomics."""
+"""Law: a part of a loop on the CPU, and a block of the GPU, collects its additions to elements of a small array in
+bins if no program can observe the difference. The result is that of the atomics."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: a kernel comes from disk as it was compiled, when and only when nothing that it depends on has changed; what
-cannot be vouched for is reported and never used, and no trouble with the disk is trouble for the caller."""
+"""Law: a kernel comes from disk as it was compiled if and only if none of its dependencies has changed. A doubtful
+entry is reported and never used, and an error of the disk is never an error of the caller."""
 
 import dataclasses
 import errno

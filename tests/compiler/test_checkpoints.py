@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: in a kernel with checkpoints each loop of the top level, and each checkpoint, runs or is skipped as the point
-says where the call goes on, and as a flag said that ended it; on all targets, as a model in Python does it."""
+"""Law: in a kernel with checkpoints the resume point and the flag that ended a call decide which top-level loops and
+checkpoints run. All targets agree with a model in Python."""
 
 import enum
 from random import Random

@@ -26,12 +26,15 @@ DEFECTS = {
     "tan, tanh, exp read the result of the last iteration": (HERE.name, "operations_of_a_carried_value"),
     "rsqrt is not among what needs its operand": (HERE.name, "operations_of_a_carried_value"),
     "an adjoint has its place inside of a branch": (HERE.name, "a_value_of_before_is_used_in_a_branch"),
-    "what comes after a loop is differentiated in it": (HERE.name, "what_comes_after_a_loop_counts_once"),
+    "what comes after a loop is differentiated in it": (HERE.name, "statement_after_a_loop_counts_once"),
     "a condition is asked again after its body": (GRADIENTS, "a_condition_is_not_asked_again"),
     "sibling loops keep their order": (CATEGORIES, "test_22"),
     "an inner bound that is an outer index is not kept": (CATEGORIES, "test_23"),
     "a zero of the user is taken for the first value": (GRADIENTS, "a_zero_that_the_user_writes"),
-    "a load of what the kernel writes is repeated": (REFUSALS, "what_has_no_right_gradient_is_refused"),
+    "a load of what the kernel writes is repeated": (
+        REFUSALS,
+        "programs_without_a_right_gradient_are_refused",
+    ),
     "the top of a stack is read past later pushes": (CATEGORIES, "test_07"),
     "a vector that a loop carries has one place": (CATEGORIES, "test_43"),
     "components lose the size of their vector's stack": (CATEGORIES, "test_43"),
@@ -44,7 +47,7 @@ DEFECTS = {
     "more threads run than stacks have rows": (HERE.name, "more_iterations_than_rows"),
 }
 
-# Category of section 6.1 -> the same.
+# Number of a category -> the same.
 WHERE = {
     1: (OPERATIONS, "test_01"),
     2: ("tests/kernels/test_forward_mode.py", "def test_"),
@@ -67,7 +70,7 @@ WHERE = {
 WHERE |= {18: (CATEGORIES, "test_13_18"), 29: (CATEGORIES, "_29_"), 33: (CATEGORIES, "_33_")}
 OF_CALLS = {41, 42}  # tests of the sizer: tests/kernels
 
-# Group of section 6.2 -> the same.
+# Group -> the same.
 TAPES, FORWARD = "tests/kernels/test_tapes.py", "tests/kernels/test_forward_mode.py"
 GROUPS = {
     "basics": (OPERATIONS, "test_basics"),

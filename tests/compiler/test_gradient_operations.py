@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operations in loops whose trips are known when the kernel runs: the operand, not a variable that is carried, is
-another one in each iteration. Category 1 of section 6.1 of the study, and the groups "basics" and "if" of 6.2. Truths
+"""Operations in loops whose trip count is known when the kernel runs. The operand, not a carried variable, changes in
+each iteration. These are category 1 and the groups "basics" and "if" of test_gradient_defects.py. The expected values
 are formulas in NumPy."""
 
 import numpy as np

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: on the CPU iterations side by side, in lanes of vectors, give the bits that they give one by one; and loops that
-have a loop inside do become vectors, where nothing speaks against it."""
+"""Law: on the CPU iterations side by side, in lanes of vectors, give the bits that they give one by one. Loops with an
+inner loop become vectors unless a listed reason prevents it."""
 
 import random
 import re

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: the host driver loads and runs native images as it does PTX, with the same results to the bit; it refuses a
-foreign, damaged or cut image with a reason, and other drivers refuse all of them."""
+"""Law: the host driver loads and runs native images like PTX, with the same results to the bit. It refuses a foreign,
+damaged or cut image with a reason; other drivers refuse all of them."""
 
 import ctypes
 import hashlib

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: tasks that stay are one launch that means what the tasks mean one after the other, whatever is in them; what
-cannot be one launch is refused where that was asked for, and is nodes where it was not."""
+"""Law: resident tasks are one launch with the results of the tasks one after the other. Tasks that cannot be one launch
+are refused if the caller demanded it, and become nodes otherwise."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: sections of a graph kernel run in any order, on all targets, after what stands before them and before what
-follows; and what depends on their order, or stands where it has no meaning, is refused."""
+"""Law: sections of a graph kernel run in any order, on all targets, after the tasks before them and before those behind
+them. Sections that depend on their order, or stand where they have no meaning, are refused."""
 
 import itertools
 

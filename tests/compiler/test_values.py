@@ -25,7 +25,7 @@ INTEGERS = [type for type in ALL if type.kind in ("int", "uint")]
 
 
 def arithmetic_type(a, b):
-    """The table of the specification, row by row."""
+    """The table of the language, row by row."""
     floats = [x for x in (a, b) if x.kind == "float"]
     if len(floats) == 1:
         return floats[0]

@@ -65,7 +65,7 @@ class Scope:
 
 @dataclass
 class Place:
-    """Where statements stand.
+    """The position of statements.
 
     roles   what may be done to each array: "free", "read", ("own", its indices) or ("gather", operators)
     iterations       how often statements here run, about
