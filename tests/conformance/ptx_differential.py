@@ -7,8 +7,8 @@
         --compare a.npz b.npz   two recordings with each other and with what the table expects
         --both folder           records libcuda and the host driver on this machine, and compares
 
-Comparing is to the bit, but any NaN stands for any other in the results of arithmetic; what the table expects of rows
-with a tolerance is within it. Exit status: the number of rows that differ, at most 100.
+Results are compared to the bit, except that all NaNs of arithmetic are equal, and rows with a tolerance must be within
+it. Exit status: the number of rows that differ, at most 100.
 """
 
 import argparse

@@ -3,8 +3,8 @@
 """Law: the host driver answers what libcuda answered on an H200.
 
 driver/ is a C++ program that asks a driver some 800 cases of questions, each answer a line "label: answer".
-driver/h200.json holds what libcuda 580 (CUDA 13.0) answered on an H200. The host driver must give the same lines, but
-for those of driver/differences.json, each with its reason in words. A listed difference that is gone fails as well.
+driver/h200.json holds the answers of libcuda 580 (CUDA 13.0) on an H200. The host driver must give the same lines,
+except for those of driver/differences.json, each with its reason. A listed difference that is gone fails as well.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: an approximate instruction gives, on every driver, the bits that it gives on an H200: for all fractions of the
-octaves in which a function's table is read in another way, and for words from everywhere.
+"""Law: an approximate instruction gives the bits of an H200 on every driver. The inputs are all fractions of the
+octaves in which a function reads its table differently, and words of the whole range.
 
 interpolator_h200.npz: interpolator_record.py wrote it there.
 """

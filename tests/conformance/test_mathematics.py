@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: the functions of CUDA's mathematics library stay within the errors that the CUDA C++ Programming Guide states,
-and give C's results at NaN, the infinities, the zeros and subnormals; and on every driver what they give on an H200.
+"""Law: the functions of CUDA's mathematics library stay within the errors that the CUDA C++ Programming Guide states.
+They give C's results at NaN, the infinities, the zeros and subnormals, and the results of an H200 on every driver.
 
 The truth is the long double of the C library, whose significand has 64 bits: through NumPy, or, where NumPy lacks the
 function, through ctypes, which rounds it to double.

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Law: a random expression of CUDA C++ gives what NumPy gives for the same tree, on every driver.
 
-A tree has leaves of every number type, conversions between them, and the operations that C and NumPy agree on to the
-bit (no fused multiply-add, no signed overflow, no division by zero, no sign of a NaN). NVRTC folds, strengthens and
-reorders it as it likes.
+A tree has leaves of every number type, conversions, and the operations on which C and NumPy agree to the bit. It has no
+fused multiply-add, signed overflow, division by zero or sign of a NaN. NVRTC folds, strengthens and reorders it freely.
 """
 
 import numpy as np

@@ -114,8 +114,8 @@ Exec new_exec(CUgraph graph, unsigned long long flags = 0);
 Stream new_stream(unsigned flags = CU_STREAM_NON_BLOCKING);
 Event new_event(unsigned flags = CU_EVENT_DEFAULT);
 
-// A driver may return from a copy to memory of the device before what was in pageable memory has arrived there, and
-// streams that do not wait for the legacy default stream would run before.
+// A driver may return from a copy before the data of pageable memory has arrived on the device. Streams that do not
+// wait for the legacy default stream could then run before the data is there.
 void wait_for_what_was_copied();
 
 // Device memory holding ints, filled with one value.
