@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: where the driver does not say whether a stream is being captured, work on it is refused rather than captured
-without what it needs, and memory is freed later rather than by a node."""
+"""Law: while the driver cannot say whether a stream is being captured, work on the stream is refused, so that no
+capture misses its owners. Memory is freed later, not by a node."""
 
 import gc
 

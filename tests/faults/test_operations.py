@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: an operation of which any driver call fails, with whatever code, is either made all the same or not made at all;
-in that case it is a CUDAError of that code, and the same operation goes well right after.
+"""Law: when any driver call of an operation fails, with any code, the operation is either complete or not made at all.
+An operation that is not made raises a CUDAError of that code, and succeeds when it is tried again.
 
 Not made: nodes, edges, names, and what executables do are as before. Nothing is left behind.
 """
@@ -19,8 +19,8 @@ from tests.faults.test_every_call import may_be_left
 
 # Operations that are made, or half made, although they report a failure, and why they cannot be undone.
 MADE = {
-    # The node is in the graph, and which one cannot be told (builder.md 1.7: "the node already exists, so owners are
-    # committed anonymously, and the error re-raised; the graph stays runnable").
+    # The node is in the graph, but its handle is unknown. The graph keeps the owners, the error is raised again, and
+    # the graph can still run.
     **{
         name: ["cuStreamGetCaptureInfo"]
         for name in (
@@ -28,7 +28,7 @@ MADE = {
             "memory_of_a_capture",
         )
     },
-    # REQ 1.8: "exception propagates, state CAPTURING, then del/close ends the capture".
+    # The exception propagates, the state is CAPTURING, and close or the destructor ends the capture.
     "begin_building": ["cuStreamGetCaptureInfo"],
 }  # fmt: skip
 
