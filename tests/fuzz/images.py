@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""A fuzzer of the host driver's image loader: PTX, fatbins and bytes, damaged at random, are loaded from files, as
-cuModuleLoad does. Each is loaded or refused; whatever crashes, hangs or fails in another way is kept.
+"""A fuzzer of the host driver's image loader. It loads randomly damaged PTX, fatbins and bytes from files, as
+cuModuleLoad does. Each image is loaded or refused; images that crash, hang or fail in another way are kept.
 
     python -m tests.fuzz.images --minutes 60 [--first NUMBER] [--keep FOLDER]
 
