@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: of a random definition, with bodies and embedded graphs in it, `check` finds exactly the pairs of nodes that a
-brute force over all pairs finds: by the transitive closure of each graph and the sets of bytes.
+"""Law: in a random definition, with bodies and embedded graphs, `check` finds the same pairs of nodes as brute force
+over all pairs, by the transitive closure of each graph and the sets of bytes.
 """
 
 from dataclasses import dataclass, field

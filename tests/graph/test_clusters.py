@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: a launch with clusters, or a cooperative one, runs as its LaunchConfig says, wherever its node is; a shape that
-a driver does not take is refused when the node is made, and nothing is lost."""
+"""Law: a cooperative launch, or one with clusters, runs as its LaunchConfig says, wherever its node is. A shape that a
+driver does not support is refused when the node is made, and the graph is unchanged."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: changes of an executable ask the driver for what they change, and for nothing else: a whole update is one call
-however many nodes there are, and a value of a parameter one call for each node that uses it."""
+"""Law: a change of an executable makes no more driver calls than it needs. A whole update is one call for any number of
+nodes, and a value of a parameter one call for each node that uses it."""
 
 import gc
 import weakref

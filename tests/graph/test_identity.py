@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: the same live node is the same object, by whatever way one comes to it; what its object knew the next one knows,
-also what the driver forgets; and no record of a node outlives its graph.
+"""Law: every way to a live node gives the same object. After that object is gone the next one has the same values, also
+those that the driver forgets. No record of a node outlives its graph.
 """
 
 import gc

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Laws of the values of named parameters: a node does what it would do with the value in the place of the name; every
-executable has values of its own; what is refused changes nothing."""
+"""Laws of the values of named parameters: a node works as with the value in the place of the name; every executable has
+values of its own; a refused value changes nothing."""
 
 import gc
 import threading

@@ -105,7 +105,9 @@ SUBJECTS = {f"{spec.name} node": of_spec(spec) for spec in SPECS if spec.name in
         lambda g, n: (cg.GraphDef().instantiate(), cg.GraphDef().instantiate()), rf"<Graph handle={HEX}>"
     ),
 }
-COMPARED = [name for name in SUBJECTS if name not in ("program", "graph")]  # the 25 of the specification
+COMPARED = [
+    name for name in SUBJECTS if name not in ("program", "graph")
+]  # the 25 classes that graphs are used with
 
 
 @pytest.fixture(params=SUBJECTS)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: one executable may be launched, set, updated and closed by several threads at once. Its calls come one after the
-other: each launch has one of the values that were set, and all that belong together; a launch that sets values has its
-own; and after `close` there are only clean refusals."""
+"""Law: several threads may launch, set, update and close one executable at once. Its calls come one after the other.
+Each launch has values that were set together, and a launch that sets values has its own. After `close` every call is
+refused."""
 
 import threading
 

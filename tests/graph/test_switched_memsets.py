@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: a memset node that is off does nothing, in its place in the order; on again, it does what it was last set to.
+"""Law: a disabled memset node does nothing but keeps its place in the order; enabled again, it uses its last
+parameters.
 
-libcuda loses the order through a memset node that it disables; here it is not told to.
+libcuda loses the order through a memset node that it disables, so this package never disables one in libcuda.
 """
 
 import numpy as np
