@@ -13,8 +13,8 @@ using namespace rig;
 
 namespace {
 
-// A random graph of host and kernel nodes, with child graphs and loops in it, next to what it must compute: each node
-// writes the sum of what its dependencies wrote, times 31, plus its number.
+// A random graph of host and kernel nodes, with child graphs and loops, and its expected results. Each node writes the
+// sum of the numbers of its dependencies, times 31, plus its own number.
 struct Cell {
     std::uint64_t value = 0;
     std::vector<const Cell*> from;
