@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Objects that look to the adapters like kernels of numba-cuda, CuPy and Triton, without these libraries.
 
-The code is theirs all the same: code/*.ptx is what numba-cuda 0.30 and Triton 3.6 made of the functions that stand
-here, without a GPU (numba.cuda.compile; warmup with a driver that only names a target), with `.version` and `.target`
-lowered to what every driver takes. It is loaded past this package, so that the tests see who keeps it.
+The code is real: numba-cuda 0.30 and Triton 3.6 compiled code/*.ptx from the functions below, without a GPU
+(numba.cuda.compile; warmup with a driver that only names a target). `.version` and `.target` are lowered so that every
+driver accepts them. The code is loaded without this package, so that the tests see which objects keep it.
 """
 
 import ctypes
