@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: a call of a kernel with checkpoints says whether one of them has ended it early, and which; resume goes on
-there; in a graph, with the host in the loop, and with debug alike."""
+"""Law: a call of a kernel with checkpoints reports the checkpoint that ended it early, if any, and resume goes on
+there. This holds in a graph, with the host in the loop, and with debug."""
 
 import dataclasses
 import enum

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: a kernel does to arrays of other libraries what NumPy does to the same memory, where the device reaches that
-memory and where it gets a copy, and asks of the library nothing but where the memory is.
+"""Law: a kernel changes arrays of other libraries as NumPy changes the same memory, whether the device reaches that
+memory or gets a copy. It asks the library only for the place of the memory.
 
-Each test runs as the device is, and once more as if it reached no memory of the host (so does most of a GPU).
+Each test runs with the device as it is, and once more as if the device reached no memory of the host.
 """
 
 import numpy as np

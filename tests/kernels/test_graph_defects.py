@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that a compiler of this kind got wrong (B1 to B14 of the specification), with what is right; each also as a
-graph kernel, loops in each lowering. tests/compiler has the same on all targets, and against the interpreter."""
+"""Programs that a compiler of this kind got wrong (B1 to B14), with the right results. Each also runs as a graph
+kernel, with loops in each lowering. tests/compiler has the same on all targets, and against the interpreter."""
 
 import numpy as np
 import pytest

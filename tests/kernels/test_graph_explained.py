@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: a kernel says what of a call is fixed in its code and on which line, what each call may change, which tasks
-there are, and what became of the loops between them, and why; and it gives the nodes of a call, as a definition like
-any other. Neither runs anything."""
+"""Law: `explain` lists the values that are fixed in the code, with their lines, the parameters that each call may
+change, the tasks, and the lowering of the loops between them, with its reason. `graph` returns the nodes of a call as a
+definition like any other. Neither runs a kernel."""
 
 import dataclasses
 from pathlib import Path

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Requirements of graph kernels where something is refused, missing, off, restored or begun anew: R25 and R29 to R38 of
-the specification, a law each, with its number."""
+"""Requirements of graph kernels that are refused, turned off, restored or restarted, or that miss a feature of the
+driver (R25 and R29 to R38), a law each."""
 
 import ast
 import logging
@@ -216,7 +216,8 @@ def test_a_loop_runs_on_the_host_where_the_device_has_no_conditional_nodes(monke
 
 
 def test_tasks_are_launched_where_the_driver_does_not_build_the_graph(driver, caplog):
-    """The failure may also come in the first call of a kernel only. A kernel that demands nodes raises the error."""
+    """R34: the failure may also come in the first call of a kernel only. A kernel that demands nodes raises the
+    error."""
     if driver.kind != "host":
         pytest.skip("only the host driver fails on purpose")
     failure = ("cuGraphInstantiateWithParams", 1, "CUDA_ERROR_NOT_SUPPORTED")
@@ -399,7 +400,7 @@ def test_the_guide_says_what_a_loop_on_the_host_costs_and_what_to_do():
 
 
 def test_each_requirement_and_each_defect_is_the_law_of_a_test():
-    """The numbers of the specification, in docstrings of tests that pytest finds in this folder."""
+    """The numbers of the requirements are in docstrings of tests that pytest finds in this folder."""
     found = set()
     for path in Path(__file__).parent.glob("test_graph_*.py"):
         for each in ast.walk(ast.parse(path.read_text())):

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: graphs of kernels live as long as they are needed, for calls from any thread; a function that cannot be a graph
-kernel is refused when it is decorated; with graphs turned off the results are the same."""
+"""Law: graphs of kernels live as long as they are needed, for calls from any thread. A function that cannot be a graph
+kernel is refused when it is decorated. With graphs turned off the results are the same."""
 
 import gc
 import os

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: calls of a graph kernel may follow each other while earlier ones have not begun, on one stream or on several,
-from one thread or many: each has the arguments that it was given, and memory does not grow with the number of calls."""
+"""Law: calls of a graph kernel may be queued behind calls that have not begun, on any streams and from any threads.
+Each uses its own arguments, and memory does not grow with the number of calls."""
 
 import gc
 import sys

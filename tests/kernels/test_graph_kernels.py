@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: a graph kernel does what the same kernel does without a graph, whatever its arguments are in each call; the
-first call builds one graph, later ones set what has changed and launch it."""
+"""Law: a graph kernel gives the results of the same kernel without a graph, for any arguments of each call. The first
+call builds one graph; later calls set the changed arguments and launch it."""
 
 import dataclasses
 

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: a call of a graph kernel on a capturing stream adds its work, including control flow between tasks, to the
-capture, in every mode and also in captures that foreign code began; the graph keeps the objects that it needs."""
+"""Law: a call of a graph kernel on a capturing stream adds its work to the capture, including control flow between
+tasks. This holds in every mode and in captures that foreign code began. The graph keeps the objects that it needs."""
 
 import ctypes
 import gc

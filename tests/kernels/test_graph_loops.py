@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Requirements of loops between the tasks of a graph kernel, a law each, with the number that the specification gives
-it, for each lowering of a loop: R17 to R28, and which flags there may be."""
+"""Requirements of loops between the tasks of a graph kernel (R17 to R28), a law each, for each lowering of a loop; and
+the flags that loops accept."""
 
 import numpy as np
 import pytest
@@ -276,7 +276,7 @@ def test_a_field_may_be_the_flag(lowering):
 
 
 def test_a_function_may_hold_the_loop(lowering):
-    """The parameter of the function is the flag of its caller."""
+    """R17: the parameter of the function is the flag of its caller."""
 
     @cg.func
     def repeat(x, c: i32_0d):

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Requirements of graph kernels, a law each, with the number that the specification gives it: R1 to R16 are about when
-a kernel is a graph, and what its arguments are. test_graph_loops.py has those of loops, test_graph_fallbacks.py others.
+"""Requirements of graph kernels, a law each: R1 to R16 say which kernels are graphs, and which arguments they have.
+test_graph_loops.py has the requirements of loops, test_graph_fallbacks.py the others.
 """
 
 import dataclasses

@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels that tell a right gradient from each known way to get it wrong, as users call them: each in blocks of 1 and
-256 threads, once and 100000 times side by side, with debug and without, of f32 and f64, with the bound of its loop
-written as a number, read from a field, an array or a shape, or passed. All combinations are in `make nightly`.
+"""Kernels whose results distinguish a right gradient from each known wrong one, called as users call them. Each runs in
+blocks of 1 and 256 threads, once and 100000 times side by side, with debug and without, in f32 and f64. The bound of
+its loop is a number, an argument, or read from a field, an array or a shape. `make nightly` runs all combinations.
 
-K1 to K17 of the study have the numbers that it gives. tests/compiler/test_gradients.py has the same kernels on the
-interpreter, x86 and PTX.
+tests/compiler/test_gradients.py has the same kernels, K1 to K17, on the interpreter, x86 and PTX.
 """
 
 import itertools
@@ -22,7 +21,7 @@ MANY = 100_000
 
 @dataclass(frozen=True)
 class Known:
-    """A kernel whose gradient is known.
+    """A kernel with its known gradient.
 
     bound   the number that the source has as {n}, spelled in several ways
     body    what is done for each row r of x, by T; y[()] is added to
@@ -109,7 +108,7 @@ KERNELS = {
         5, "for i in range({n}):\n    x[r, i + 1] = 2 * x[r, i]\n",
         (0.1,) * 6, (32, 0, 0, 0, 0, 0),
     ),
-    "K16": Known(  # of our own: a vector that is carried, 0.6 + 0.2 x of the study's category 43 in each component
+    "K16": Known(  # a vector that is carried, with 0.6 + 0.2 x (category 43) in each component
         3, "v = cg.vec(2, T)(x[r, 0], x[r, 1])\nfor _ in range({n}):\n    v = v * v\ny[()] += v[0] + 2 * v[1]",
         (0.9, 1.1), (8 * 0.9**7, 16 * 1.1**7),
     ),

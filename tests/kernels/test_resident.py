@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: tasks that stay are one node, which does what a node for each of them does: in calls with any arrays, in graphs
-of the user's and in captures, beside others; and explain says so."""
+"""Law: resident tasks are one node with the results of a node for each task: in calls with any arrays, in graphs of the
+user and in captures, beside other work. `explain` reports the node."""
 
 import numpy as np
 import pytest

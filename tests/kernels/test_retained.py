@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: where memory of arrays is given back in the order of the default stream, what a call on another stream was given
-stays until the work is done, and goes then; and a call pays next to nothing for that."""
+"""Law: if memory of arrays is freed in the order of the default stream, the arguments of a call on another stream are
+kept until its work is done, and no longer. The cost for a call is negligible."""
 
 import dataclasses
 import sys
