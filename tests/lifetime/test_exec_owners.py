@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: an executable keeps what its nodes need until it is gone and its last launch is over, and no longer; and what a
-definition keeps is the same before and after it was instantiated."""
+"""Law: an executable keeps the objects of its nodes until it is gone and its last launch is over, and no longer.
+Instantiation does not change the objects that a definition keeps."""
 
 import ctypes
 import gc

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: threads that build, capture, instantiate, launch, set, update, close, drop and collect at random, each with
-definitions and streams of its own and all with the same executables, break nothing: a call either does what it says or
-is refused for a reason that is known, each launch runs once, and in the end all that was made is gone.
+"""Law: threads may build, capture, instantiate, launch, set, update, close, drop and collect at random, each with its
+own definitions and streams and all with the same executables. A call either succeeds or is refused for a known reason,
+each launch runs once, and at the end all objects are gone.
 
-That no box is left is what tests/conftest.py holds every test to. The same without Python, under the thread sanitizer:
-tests/handles/cpp/hammer.cpp."""
+tests/conftest.py checks after every test that no box is left. tests/handles/cpp/hammer.cpp does the same without
+Python, under the thread sanitizer."""
 
 import gc
 import random

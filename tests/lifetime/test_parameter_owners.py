@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: the memory behind a pointer parameter lives as long as it is the value of an executable, or a launch that got it
-is in flight; and not much longer: the next call for that executable lets go of it."""
+"""Law: the memory behind a pointer parameter lives as long as it is the value of an executable or of a launch in
+flight. The next call for that executable releases it."""
 
 import ctypes
 import gc
