@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A machine that changes definitions and their model (graph_model.py) together, and runs them.
 
-Its rules do what a user can do to definitions; its invariants compare all of them with the model after each rule, and
-each launch is compared word by word. test_graph_machine.py has the rules that change nodes in place.
+Its rules are the operations of users on definitions. Its invariants compare all definitions with the model after each
+rule, and each launch is compared word by word. test_graph_machine.py has the rules that change nodes in place.
 """
 
 from __future__ import annotations

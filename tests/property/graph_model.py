@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A model of a definition and of the results of its launches, in plain Python: dicts of sets and a list of words.
 
-Every node that computes has a word of memory of its own. A kernel folds into it, x = a*x + c and then x = 31*x + y for
-the words y of the nodes before it, which does not commute: a node that runs too early folds in an old y. Which words a
-kernel folds in is not baked into the node but looked up in a table at its row, so that edges may come and go.
+Every node that computes has a word of memory of its own. A kernel folds into it: x = a*x + c, and then x = 31*x + y for
+the words y of the nodes before it. These steps do not commute, so a node that runs too early folds in an old y. A
+kernel looks up the words in a table at its row, so that edges may come and go.
 
-A result that holds for every legal order needs a race-free graph: `races` says which pairs of nodes lack an edge.
+Only a race-free graph has the same result in every legal order: `races` lists the pairs of nodes that lack an edge.
 """
 
 from __future__ import annotations
