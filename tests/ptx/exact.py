@@ -113,7 +113,7 @@ class Format:
 
 @dataclass(frozen=True)
 class Flushing(Format):
-    """Results of .ftz: what is below the least normal number becomes a zero of its sign *before* it is rounded.
+    """Results of .ftz: a result below the least normal number becomes a zero of its sign *before* it is rounded.
 
     The result 2**-126 * (1 - 2**-24), which would round up to the normal 2**-126, is 0. An H200 does so for mul and fma
     of f32, in every direction, and of f16. (No input of the table asks it about exact results between that and 2**-126,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The table of PTX instructions under test: what a row is, the kernel around an instruction, how results are compared.
+"""The table of PTX instructions under test: its rows, the kernel around an instruction, the comparison of results.
 
 Every row is one kernel of one shape: thread i loads a[i], b[i], c[i], executes the instruction, stores d[i]. The rows
 are in rows_*.py, one file a family; `all_rows` reads them. A row says what NumPy or exact arithmetic expects of its
@@ -32,8 +32,9 @@ PREDICATE_OUT = "selp.u32 %d, 1, 0, %q;"
 
 @dataclass(frozen=True, repr=False)
 class Row:
-    """`lanes` results a thread. A float result may differ by `ulps` units in the last place of the exact value, or by
-    `absolute`, or by `relative` times it; where all are 0 the bits are the same, but any NaN stands for any other."""
+    """A row, with `lanes` results a thread. A float result may differ by `ulps` units in the last place of the exact
+    value, or by `absolute`, or by `relative` times it. If all are 0 the bits are equal, except that all NaNs are
+    equal."""
 
     id: str
     family: str

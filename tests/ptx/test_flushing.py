@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Law: .ftz flushes by the exact result, not by the rounded one, also where the two are closest.
 
-The table's inputs meet the limit in a few places only; here every result is within a few ulps of the least normal
-number, of both signs, and a sum may miss it by less than a double can tell.
+The inputs of the table reach the limit in a few places only. Here every result, of both signs, is within a few ulps of
+the least normal number, and a sum may miss it by less than a double can show.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: a kernel with a guard at its beginning runs the threads that are inside, each once, and no others, also where i
-wraps, whatever the guard's form; and only where all threads are asked or need not be is the guard left out."""
+"""Law: a kernel with a guard at its beginning runs each thread inside the guard once, and no others, for every form of
+the guard and also if i wraps. Instrumented code keeps the guard, because it asks every thread."""
 
 import numpy as np
 import pytest

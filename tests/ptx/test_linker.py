@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: an object for this CPU is linked without LLVM, with sections that are protected as they ask for; one that is
-damaged anywhere, or wants what is not there, is refused, and never run."""
+"""Law: an object for this CPU is linked without LLVM, and its sections get the protection that they request. A damaged
+object, or one with an unknown symbol, is refused and never run."""
 
 import contextlib
 import ctypes

@@ -3,9 +3,9 @@
 """Law: a program of random jumps does what an interpreter of its blocks does.
 
 A program is a few blocks of random instructions on a few registers; each ends by jumping to one of two blocks, by a
-random comparison, until the fuel is used up. About half of the graphs of jumps are irreducible. In the second kind
-the jumps are the same for all threads of a block, and threads exchange values through shared memory between barriers,
-so that every register lives across the suspension of its thread.
+random comparison, until the fuel is used up. About half of the graphs of jumps are irreducible. In the second kind the
+jumps are the same for all threads of a block. Threads then exchange values through shared memory between barriers, so
+that every register lives across the suspension of its thread.
 """
 
 import numpy as np
