@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: `_driver/functions.def` names every driver function that we call once; the host driver exports those and those
-of its own two lists, and every function that CUDA 13.0 has is in one of the three.
+"""Law: `_driver/functions.def` names every driver function that we call once. The host driver exports these functions
+and those of its own two lists, and every function of CUDA 13.0 is in one of the three lists.
 """
 
 import ctypes
