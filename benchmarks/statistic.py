@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The statistics of every table, JSON file and picture: median, best and spread of a contestant's turns.
 
-The figure of a contestant is its median; ratios are ratios of medians. The best turn and the spread stand beside it.
-A contestant is faster than another one only if both its median and its best turn are lower: `faster()` gives neither
-a win where the two statistics disagree, or where one of them was not recorded.
+Tables show the median, with the best turn and the spread beside it; ratios are ratios of medians. A contestant is
+faster than another one only if both its median and its best turn are lower. If the two statistics disagree, or one of
+them was not recorded, `faster()` gives neither contestant the win.
 
-A Record goes to JSON as it is. An absent contestant has None in place of a Record; a statistic that was not recorded
-is None in the Record.
+A Record is written to JSON unchanged. None stands for an absent contestant in place of a Record, and in a Record for a
+statistic that was not recorded.
 """
 
 from __future__ import annotations

@@ -22,6 +22,6 @@ def markdown(header: Iterable[str], lines: Iterable[Iterable[str]]) -> str:
 
 
 def absent(reasons: Mapping[str, str], contestants: Iterable[str]) -> str:
-    """Returns a sentence with the contestants that are absent from all rows, and why; empty where there is none."""
+    """Returns a sentence with the contestants that are absent from all rows, and why; empty if all are present."""
     gone = [f"{name} ({reasons[name].strip().rstrip('.:')})" for name in contestants if name in reasons]
     return f"Absent: {'; '.join(gone)}." if gone else ""

@@ -53,7 +53,7 @@ Measured by `python benchmarks/gradients.py`;
   where numbers and shapes say them nothing is uploaded, launched or waited for before the gradient.
 * Neighbouring threads have neighbouring elements of a stack. On the CPU iterations run side by side in the lanes of
   vectors, and sines and cosines of f32 are functions of vectors.
-* What a gradient adds to an element that only one iteration touches is a load and a store, no atomic.
+* An addition of a gradient to an element of one iteration only is a load and a store, not an atomic.
 * A tape fills each gradient with zeros once, and goes back without waiting.
 """
 

@@ -34,8 +34,8 @@ The last column is the bar that cuda_graphs has to reach, in its first column or
 missed that.
 
 A task adds 1 to 1024 floats. A loop (`while cg.graph_do_while(left):`) has two tasks in its body: that one, and one
-that counts down. "cuda_graphs" is what a user gets who asks for nothing; columns beside it are lowerings that were
-asked for. "C, graph" and "C, bare kernels" are a C++ program with the same calls of the driver and its own kernels.
+that counts down. "cuda_graphs" is the default lowering; the columns beside it are lowerings that were requested.
+"C, graph" and "C, bare kernels" are a C++ program with the same calls of the driver and its own kernels.
 """
 
 PART = """
