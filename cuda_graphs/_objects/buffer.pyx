@@ -44,7 +44,7 @@ from cuda_graphs._handles.handles cimport (
 )
 from cuda_graphs._objects.captured cimport fail, find, keep, settle
 from cuda_graphs._objects.dlpack cimport ArrayForm, export_capsule, kDLCPU, kDLCUDA, kDLCUDAHost, kDLCUDAManaged
-from cuda_graphs._objects.numbers cimport read_size, read_unsigned
+from cuda_graphs._objects.numbers cimport read_address, read_size
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 from cuda_graphs._objects.unraisable cimport report_unraisable
 from cuda_graphs._objects.stream import default_stream
@@ -91,7 +91,7 @@ cdef class Buffer:
             raise ValueError("owner and memory resource cannot be both specified together")
         if mr is not None and not callable(getattr(mr, "deallocate", None)):
             raise TypeError(f"mr must be a MemoryResource, got {type(mr).__name__}")
-        cdef CUdeviceptr address = read_unsigned(ptr, "ptr", 64)
+        cdef CUdeviceptr address = read_address(ptr, "ptr")
         cdef size_t bytes = read_size(size, "size")
         cdef Opaque keeper
         cdef PointerHandle h

@@ -74,7 +74,7 @@ class KernelOccupancy:
         self, block_size: int, dynamic_shared_memory_size: int
     ) -> int: ...
     def max_potential_block_size(
-        self, dynamic_shared_memory_needed: int, block_size_limit: int
+        self, dynamic_shared_memory_needed: Any, block_size_limit: int
     ) -> MaxPotentialBlockSizeOccupancyResult: ...
     def available_dynamic_shared_memory_per_block(
         self, num_blocks_per_multiprocessor: int, block_size: int

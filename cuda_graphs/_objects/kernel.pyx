@@ -17,6 +17,7 @@ from cuda_graphs._driver.cuda cimport (
     CUkernel,
     CUlaunchAttribute,
     CUlaunchConfig,
+    CUoccupancyB2DSize,
     CUresult,
     driver,
 )
@@ -36,7 +37,7 @@ from cuda_graphs._handles.handles cimport (
     raw_of,
 )
 from cuda_graphs._objects.launch_config cimport LaunchConfig, LaunchConfig_accept
-from cuda_graphs._objects.numbers cimport read_int, read_size, read_unsigned
+from cuda_graphs._objects.numbers cimport is_address, read_address, read_int, read_size, read_unsigned
 from cuda_graphs._objects.object_code cimport ObjectCode
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 
@@ -314,15 +315,24 @@ class KernelOccupancy:
         """The block size of best occupancy, and the smallest grid that fills the device with it.
 
         Args:
-            dynamic_shared_memory_needed: Bytes of dynamic shared memory of a block.
+            dynamic_shared_memory_needed: Bytes of dynamic shared memory of a block, an int; or a
+                cuda.bindings.driver.CUoccupancyB2DSize, a C function that returns them for a number of threads.
             block_size_limit: The largest block size to consider; 0 for no limit.
+
+        Raises:
+            TypeError: Either is something else.
         """
         cdef int grid = 0, block = 0, limit = read_int(block_size_limit, "block_size_limit")
-        cdef size_t bytes = read_size(dynamic_shared_memory_needed, "dynamic_shared_memory_needed")
+        cdef CUoccupancyB2DSize size_of = NULL
+        cdef size_t bytes = 0
+        if is_callback(dynamic_shared_memory_needed):
+            size_of = <CUoccupancyB2DSize><uintptr_t>read_address(dynamic_shared_memory_needed, "dynamic_shared_memory_needed")
+        else:
+            bytes = read_size(dynamic_shared_memory_needed, "dynamic_shared_memory_needed")
         cdef CUfunction function = as_function(self._kernel)
         cdef CUresult status
         with nogil:
-            status = driver().cuOccupancyMaxPotentialBlockSize(&grid, &block, function, NULL, bytes, limit)
+            status = driver().cuOccupancyMaxPotentialBlockSize(&grid, &block, function, size_of, bytes, limit)
         if status:
             check_attempt(status, f"ask for the best block size of {self._kernel!r}")
         return MaxPotentialBlockSizeOccupancyResult(grid, block)
@@ -347,6 +357,11 @@ class KernelOccupancy:
     def max_active_clusters(self, config, *, stream=None):
         """How many clusters of a launch with this LaunchConfig run at the same time on the device."""
         return cluster_question(self._kernel, config, stream, True)
+
+
+cdef bint is_callback(object value):
+    """Whether `value` is a CUoccupancyB2DSize of cuda.bindings."""
+    return is_address(value) and type(value).__name__ == "CUoccupancyB2DSize"
 
 
 cdef object make_occupancy(Kernel kernel):
