@@ -74,6 +74,12 @@ cdef class Buffer:
         return self
 
     @staticmethod
+    cdef Buffer _of_nothing(object memory_resource, MemoryKind kind, int device_id):
+        cdef Buffer self = Buffer._from_handle(create_pointer_ref(0, 0, Opaque()), memory_resource)
+        self._kind, self._device_id = kind, device_id
+        return self
+
+    @staticmethod
     def from_handle(ptr, size, mr=None, owner=None):
         """A Buffer of memory that exists.
 
@@ -332,15 +338,6 @@ cdef class Buffer:
 
     def __repr__(self):
         return f"<Buffer ptr={self.handle:#x} size={self._size}>"
-
-
-# What kinds of memory there are; NOT_ASKED is none of them.
-cdef enum:
-    NOT_ASKED = -1
-    PAGEABLE
-    PINNED
-    DEVICE
-    MANAGED
 
 
 cdef int ask_kind(CUdeviceptr address, int* device_id) except -2:

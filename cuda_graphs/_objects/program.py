@@ -176,8 +176,8 @@ class Program:
     ) -> None:
         if not isinstance(code, (str, bytes)):
             raise TypeError(f"code must be str or bytes, got {type(code).__name__}")
-        kind = code_type.lower() if isinstance(code_type, str) else code_type
-        if kind not in CODE_TYPES:
+        kind = next((each for each in CODE_TYPES if isinstance(code_type, str) and each == code_type.lower()), None)
+        if kind is None:
             raise ValueError(
                 f"Unsupported code_type={code_type!r}; expected one of {', '.join(map(repr, CODE_TYPES))}"
             )
@@ -208,7 +208,7 @@ class Program:
         """Compile.
 
         Args:
-            target_type: "cubin" (code for the device), "ptx", or "ltoir" (to be linked).
+            target_type: "cubin" (code for the device), "ptx", or "ltoir" (to be linked); a str, or an enum of strings.
             name_expressions: A C++ name (``"scale<float>"``) to instantiate and to offer to `get_kernel`, or several.
             logs: Where the compiler's warnings go; has a `write` method.
 
@@ -219,7 +219,9 @@ class Program:
         """
         if self._code is None:
             raise RuntimeError("Program has been closed")
-        if target_type not in TARGETS[self._code_type]:
+        # The table's own word for it: target_type may be an enum of strings.
+        target = next((each for each in TARGETS[self._code_type] if each == target_type), None)
+        if target is None:
             raise ValueError(
                 f"Unsupported target_type={target_type!r} of a {self._code_type} program; "
                 f"expected one of {', '.join(map(repr, TARGETS[self._code_type]))}"
@@ -228,10 +230,10 @@ class Program:
             return make_object_code(self._code, "ptx", self._options.name)
         single = isinstance(name_expressions, (str, bytes))
         names = [name_expressions] if single else list(name_expressions)
-        made, log, symbols = self._compile_with_nvrtc(target_type, names)
+        made, log, symbols = self._compile_with_nvrtc(target, names)
         if logs is not None and log:
             logs.write(log)
-        return make_object_code(made, target_type, self._options.name, symbols)
+        return make_object_code(made, target, self._options.name, symbols)
 
     def _compile_with_nvrtc(
         self, target: str, names: list[str | bytes]

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Law: a Program compiles CUDA C++ to code that runs, or raises with the compiler's log."""
 
+import enum
 import io
 import pickle
 import sys
@@ -30,6 +31,23 @@ def test_ptx_is_text_for_the_architecture(device):
     assert f".target sm_{device.arch}".encode() in code.code
     assert code.code_type == "ptx"
     assert not code.code.endswith(b"\0")
+
+
+class Word(str, enum.Enum):
+    CPP = "c++"
+    PTX = "ptx"
+    CUBIN = "cubin"
+    PTX_IN_CAPITALS = "PTX"
+    LTOIR = "ltoir"
+
+
+@pytest.mark.parametrize("target", ["cubin", "ptx", "ltoir"])
+def test_words_may_be_enums_of_strings(device, target):
+    code = cg.Program(EMPTY, Word.CPP).compile(Word(target))
+    assert (code.code_type, type(code.code_type)) == (target, str)
+    assert code.code == cg.Program(EMPTY, "c++").compile(target).code
+    text = cg.Program(EMPTY).compile("ptx").code
+    assert cg.Program(text, Word.PTX_IN_CAPITALS).compile(Word.PTX).get_kernel("f").num_arguments == 0
 
 
 @pytest.mark.parametrize("arch", ["sm_80", "compute_80", "80"])
@@ -173,6 +191,7 @@ def test_ptx_passes_through(device, stream, pinned):
 
 
 WRONG = [
+    (lambda: cg.Program(EMPTY, "nvvm"), ValueError, "Unsupported code_type='nvvm'"),
     (lambda: cg.Program(EMPTY, "fortran"), ValueError, "Unsupported code_type='fortran'"),
     (lambda: cg.Program(3), TypeError, "code must be str or bytes, got int"),
     (lambda: cg.Program(EMPTY, options=3), TypeError, "program options must be a ProgramOptions"),
