@@ -229,8 +229,8 @@ def values() -> Iterator[str]:
 
 
 BF16 = (
-    "none: arrays of others are taken where their `dtype` is a `bfloat16`, not `uint16`; `to_numpy` gives `float32`, and "
-    "`from_numpy` rounds numbers of any type"
+    "none: arrays of others are taken where their `dtype` is a `bfloat16`, not `uint16`; `to_numpy` gives "
+    "`float32`, and `from_numpy` rounds numbers of any type"
 )
 
 
@@ -260,10 +260,10 @@ def types() -> Iterator[str]:
         yield f"| `{a}` | {' | '.join(str(promote(a, b)) for b in SCALARS.values())} |"
     yield from (
         "",
-        "A shift, `cg.bit_shr` and `**` of integers have the type of their first operand alone, whatever the second is; a",
-        "`bool` is an `i32` there. `/` gives an `f32` where that table has an integer, and of an integer and an `f16` or `bf16`.",
-        "A literal with a point is an `f32` in the table, but beside an `f64` it keeps all its digits: with `a` an `f64`,",
-        "`a * 0.1` is what NumPy gives, and after `t = 0.1` `a * t` is not.",
+        "A shift, `cg.bit_shr` and `**` of integers have the type of their first operand, whatever the second is; a",
+        "`bool` becomes an `i32`. `/` gives an `f32` where that table has an integer, and for an integer and an `f16`",
+        "or `bf16`. A literal with a point counts as an `f32`, but beside an `f64` it keeps all its digits: with an",
+        "`f64` `a`, `a * 0.1` is what NumPy gives; `t = 0.1` rounds to an `f32`, and `a * t` uses that.",
         "",
     )
 

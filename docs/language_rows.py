@@ -57,7 +57,7 @@ EXPRESSIONS = {
     ast.Compare: ("t = 0 < n < k", "a chain is a conjunction; what is in the middle is evaluated once"),
     ast.IfExp: (
         "t = a if n > 0 else b",
-        "only what decides is evaluated; a condition that is known when compiling leaves the other one out, and its type too",
+        "only what decides is evaluated; a condition that is known when compiling leaves the other out, with its type",
     ),
     ast.BoolOp: (
         "t = n > 0 and counts[n] > 0",

@@ -105,8 +105,8 @@ void ExecParameters::catch_up(const ExecParameters& other) {
     }
 }
 
-// What the new definition does not have no node uses: recipes declare what they use. Kept, the names of all definitions
-// that there have been would make each update longer.
+// No node uses a parameter that the new definition lacks, because recipes declare what they use. Each update would take
+// longer if the names of all earlier definitions stayed.
 void ExecParameters::drop_undeclared() {
     const auto is_dropped = [](const ExecParameter& entry) { return !entry.is_declared; };
     all_.erase(std::remove_if(all_.begin(), all_.end(), is_dropped), all_.end());

@@ -73,7 +73,7 @@ using ParameterChanges = std::vector<ParameterChange>;
 // Why values could not be set, or a launch be made.
 enum class ParameterFault {
     kNone,
-    kGone,      // the executable does not have the parameter any more
+    kGone,      // an update dropped the parameter
     kMissing,   // a parameter has no value
     kLost,      // a node that uses it was destroyed in the definition
     kPageable,  // a memcpy node cannot copy the memory
@@ -86,7 +86,7 @@ struct ParameterProblem {
     ParameterFault fault = ParameterFault::kNone;
     CUresult status = CUDA_SUCCESS;  // of the driver
     ParameterRef parameter;
-    NodeHandle node;                 // of the driver's refusal: which node was to get its value
+    NodeHandle node;  // of the driver's refusal: which node was to get its value
 };
 
 struct ParameterSlot {
@@ -125,7 +125,7 @@ class ExecParameters {
     void list(std::vector<PresentParameter>& values) const;
     void list_owners(std::vector<Opaque>& owners) const;
 
-    // Sets the index of each change. False: one of them is of a parameter that is not here.
+    // Sets the index of each change. Returns false when the executable lacks one of their parameters.
     bool locate(ParameterChange* changes, std::size_t count, ParameterProblem* problem) const;
     // Whether each parameter that a node uses would have a value, given the changes.
     bool is_complete(const ParameterChange* changes, std::size_t count, ParameterProblem* problem) const noexcept;

@@ -7,7 +7,7 @@ from cuda_graphs._handles.handles cimport Opaque, PointerHandle, WeakOpaque
 from cuda_graphs._objects.stream cimport Stream
 
 
-# What kinds of memory there are; NOT_ASKED is none of them.
+# The kinds of memory. NOT_ASKED stands for none of them.
 cdef enum MemoryKind:
     NOT_ASKED = -1
     PAGEABLE

@@ -360,7 +360,7 @@ class KernelOccupancy:
 
 
 cdef bint is_callback(object value):
-    """Whether `value` is a CUoccupancyB2DSize of cuda.bindings."""
+    """True for a CUoccupancyB2DSize of cuda.bindings."""
     return is_address(value) and type(value).__name__ == "CUoccupancyB2DSize"
 
 

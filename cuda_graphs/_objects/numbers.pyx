@@ -23,7 +23,7 @@ cdef bint is_of_bindings(object value):
 
 
 cpdef bint is_address(object value):
-    """Whether `value` is a handle, a callback or an address of cuda.bindings, which is no number, though it has __int__."""
+    """True for a handle, a callback or an address of cuda.bindings, which is no number though it has __int__."""
     return is_of_bindings(value) and not any([kind.__name__ in INTEGERS for kind in type(value).__mro__])
 
 
@@ -45,7 +45,7 @@ cdef object as_address(object value):
 
 
 cpdef object need_int(object value, str name):
-    """What `as_int` gives; TypeError names the argument."""
+    """The int that a number stands for. A TypeError names the argument."""
     number = as_int(value)
     if number is None:
         raise TypeError(f"{name} must be an int, got {type(value).__name__}")

@@ -49,7 +49,10 @@ def _each(option: str, values: Any) -> list[str]:
 
 def _each_macro(option: str, values: Any) -> list[str]:
     """A word for each of one macro, or of a list or a tuple of them. ("NAME", "1") is one macro with its value."""
-    return [f"--{option}={_macro(option, value)}" for value in ([values] if _is_pair(values) else _sequence(values))]
+    return [
+        f"--{option}={_macro(option, value)}"
+        for value in ([values] if _is_pair(values) else _sequence(values))
+    ]
 
 
 def _sequence(values: Any) -> Sequence[Any]:
@@ -57,7 +60,11 @@ def _sequence(values: Any) -> Sequence[Any]:
 
 
 def _is_pair(macro: Any) -> bool:
-    return isinstance(macro, tuple) and len(macro) == 2 and all(isinstance(part, (str, int, float)) for part in macro)
+    return (
+        isinstance(macro, tuple)
+        and len(macro) == 2
+        and all(isinstance(part, (str, int, float)) for part in macro)
+    )
 
 
 def _macro(option: str, macro: Any) -> str:
@@ -66,7 +73,9 @@ def _macro(option: str, macro: Any) -> str:
 
 def _text(option: str, value: Any) -> str:
     if not isinstance(value, (str, os.PathLike)):
-        raise TypeError(f"each value of {option} must be a str or a path, got {type(value).__name__} {value!r}")
+        raise TypeError(
+            f"each value of {option} must be a str or a path, got {type(value).__name__} {value!r}"
+        )
     return os.fsdecode(value)
 
 
@@ -176,7 +185,9 @@ class Program:
     ) -> None:
         if not isinstance(code, (str, bytes)):
             raise TypeError(f"code must be str or bytes, got {type(code).__name__}")
-        kind = next((each for each in CODE_TYPES if isinstance(code_type, str) and each == code_type.lower()), None)
+        kind = next(
+            (each for each in CODE_TYPES if isinstance(code_type, str) and each == code_type.lower()), None
+        )
         if kind is None:
             raise ValueError(
                 f"Unsupported code_type={code_type!r}; expected one of {', '.join(map(repr, CODE_TYPES))}"
@@ -228,8 +239,8 @@ class Program:
             )
         if self._code_type == "ptx":
             return make_object_code(self._code, "ptx", self._options.name)
-        single = isinstance(name_expressions, (str, bytes))
-        names = [name_expressions] if single else list(name_expressions)
+        given = name_expressions
+        names: list[str | bytes] = [given] if isinstance(given, (str, bytes)) else list(given)
         made, log, symbols = self._compile_with_nvrtc(target, names)
         if logs is not None and log:
             logs.write(log)

@@ -184,7 +184,9 @@ def remedy_for(value: int, type: ScalarType) -> str:
     """How to write an integer that `type` does not hold: as a type that does, the smallest of each kind."""
     kinds = ("int", "uint") if type == i32 else (type.kind,)
     holders = [t for t in SCALARS.values() if t.kind in kinds and t.minimum <= value <= t.maximum]
-    least = [min((t for t in holders if t.kind == kind), key=lambda t: t.size, default=None) for kind in kinds]
+    least = [
+        min((t for t in holders if t.kind == kind), key=lambda t: t.size, default=None) for kind in kinds
+    ]
     found = sorted((t for t in least if t is not None), key=lambda t: t.size)
     if found:
         return f"write {' or '.join(f'cg.{t}(...)' for t in found)}"

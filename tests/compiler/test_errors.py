@@ -97,7 +97,11 @@ MISTAKES = [
     (Name, "name 'y' is not defined", "y += 1  #!"),
     (Name, "has no member 'nothing'", "y = cg.nothing(n)  #!"),
     (Name, "cannot be called in a kernel", "y = open('f')  #!"),
-    (Name, r"cannot be called in a kernel\n(.*\n)*Remedy: kernels make no objects", "y = complex(a, 1.0)  #!"),
+    (
+        Name,
+        r"cannot be called in a kernel\n(.*\n)*Remedy: kernels make no objects",
+        "y = complex(a, 1.0)  #!",
+    ),
     (Name, "has no member 'copy'", "x.copy()  #!"),
     # Types
     (Type, "unsupported operand types for &: f32 and i32", "y = a & n  #!"),
@@ -136,7 +140,11 @@ MISTAKES = [
     # Values
     (Literal, "5000000000 is not a value of i32", "y = 5000000000  #!"),
     (Literal, r"of i32\n(.*\n)*Remedy: write cg.i64\(", "y = 5000000000  #!"),
-    (Literal, r"4294967295 is not a value of i32\n(.*\n)*Remedy: write cg.u32\(...\) or cg.i64", "y = 4294967295  #!"),
+    (
+        Literal,
+        r"4294967295 is not a value of i32\n(.*\n)*Remedy: write cg.u32\(...\) or cg.i64",
+        "y = 4294967295  #!",
+    ),
     (Literal, r"Remedy: write cg.i64\(...\)$", "y = -5000000000  #!"),
     (Literal, r"Remedy: write cg.u64\(...\)$", "y = 18446744073709551615  #!"),
     (Literal, r"Remedy: no integer type holds it", "y = 18446744073709551616  #!"),

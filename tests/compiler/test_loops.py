@@ -370,14 +370,14 @@ def test_static_print_writes_types_of_values(capsys):
 
 
 def over_all(x, hits):
-    for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
+    for _i in range(x.shape[0]):
+        for _j in range(x.shape[1]):
             hits[0] += 1
-    for i, j in x:
+    for _i, _j in x:
         hits[1] += 1
-    for I in cg.grouped(x):
-        hits[2] += I.x + 1
-    for i, j in cg.ndrange(x.shape[0], (0, x.shape[1])):
+    for at in cg.grouped(x):
+        hits[2] += at.x + 1
+    for _i, _j in cg.ndrange(x.shape[0], (0, x.shape[1])):
         hits[3] += 1
     hits[4] = x.shape[0] * 10 + x.shape[1]
 

@@ -63,7 +63,7 @@ PAIRS = [
 ]
 
 
-# Of conditions that are known when compiling.
+# Each has a condition that is known when compiling.
 CHOSEN = ["({a} if True else {b})", "({a} if cg.static(1 > 0) else {b})", "({b} if False else {a})"]
 
 

@@ -267,7 +267,7 @@ def test_memory_that_is_a_value_outlasts_an_update_and_goes_with_the_next_value(
 
 
 def test_an_update_drops_the_parameters_that_the_new_definition_does_not_have(kernels, pinned, eventually):
-    """Of ever new names, and of the memory that they were set to, no more is kept than the last one has."""
+    """The executable keeps neither earlier names nor the memory that they were set to."""
 
     class Memory(np.ndarray):
         pass

@@ -51,9 +51,9 @@ def test_an_empty_array_goes_to_other_libraries_and_comes_back(device, shape):
 
 
 def sums(x, total):
-    for I in cg.grouped(x):
-        x[I] += 1.0
-        total[()] += x[I]
+    for at in cg.grouped(x):
+        x[at] += 1.0
+        total[()] += x[at]
 
 
 def flat(x, total):
@@ -105,11 +105,13 @@ def test_loops_over_an_empty_array_do_nothing(device, make, body, mode, shape):
 def test_gradients_of_an_empty_array_have_no_elements(device, make, shape):
     @cg.kernel
     def loss_of(
-        x: cg.types.ndarray(cg.f32, ndim=len(shape)), w: cg.types.ndarray(cg.f32, ndim=0), loss: cg.types.ndarray(cg.f32, ndim=0)
+        x: cg.types.ndarray(cg.f32, ndim=len(shape)),
+        w: cg.types.ndarray(cg.f32, ndim=0),
+        loss: cg.types.ndarray(cg.f32, ndim=0),
     ):
-        for I in cg.grouped(x):
-            loss[()] += x[I] * w[()]
-        for i in range(1):
+        for at in cg.grouped(x):
+            loss[()] += x[at] * w[()]
+        for _ in range(1):
             loss[()] += w[()] * w[()]
 
     x, w = cg.ndarray(cg.f32, shape, needs_grad=True), cg.ndarray(cg.f32, (), needs_grad=True)
@@ -131,9 +133,9 @@ def test_gradients_of_an_empty_array_have_no_elements(device, make, shape):
 def test_an_empty_array_is_an_argument_of_launches_and_nodes(device, stream, shape):
     @cg.kernel
     def count(x: cg.types.ndarray(cg.f32, ndim=len(shape)), out: cg.types.ndarray(cg.i32, ndim=0)):
-        for I in cg.grouped(x):
+        for _ in cg.grouped(x):
             out[()] += 1
-        for i in range(1):
+        for _ in range(1):
             out[()] += 10
 
     x, out = cg.ndarray(cg.f32, shape), cg.ndarray(cg.i32, ())

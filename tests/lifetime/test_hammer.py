@@ -25,8 +25,8 @@ REFUSALS = ("closed", "the definition that it was made of is gone")
 
 
 def set_unless_gone(graph, address):
-    """Another thread may have updated the executable since its parameters were read, from a captured definition, which
-    has none."""
+    """Set the parameter, which another thread may have taken away since it was read: an update from a captured
+    definition leaves none."""
     try:
         graph.set(out=address)
     except TypeError as refused:

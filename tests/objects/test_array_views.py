@@ -53,14 +53,19 @@ MALFORMED = [
     *(7, None.__class__, (), "text", [("data", 1)], 1.5),
     *({}, {**GOOD, "data": 4096}, {**GOOD, "data": (1.5, False)}, {**GOOD, "data": ("4096", False)}),
     *({**GOOD, "data": (-1, False)}, {**GOOD, "data": (1 << 64, False)}, {**GOOD, "data": (4096,)}),
-    *({**GOOD, "shape": 2}, {**GOOD, "shape": (2.5,)}, {**GOOD, "strides": (4, 4)}, {**GOOD, "typestr": "no type"}),
+    *(
+        {**GOOD, "shape": 2},
+        {**GOOD, "shape": (2.5,)},
+        {**GOOD, "strides": (4, 4)},
+        {**GOOD, "typestr": "no type"},
+    ),
 ]
 
 
 @pytest.mark.parametrize("interface", MALFORMED, ids=repr)
 @pytest.mark.parametrize("name", ["__array_interface__", "__cuda_array_interface__"])
 def test_a_malformed_interface_is_a_type_error_that_names_the_argument(name, interface):
-    with pytest.raises(TypeError, match="^the argument is a Odd "):
+    with pytest.raises(TypeError, match=r"^the argument is a Odd "):
         view_array(Odd(name, interface), "the argument")
 
 

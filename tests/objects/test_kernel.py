@@ -51,7 +51,10 @@ def test_attributes_that_are_flags_are_bools_and_the_others_are_ints(device, cod
         assert type(getattr(attributes, name)) is (bool if name in FLAGS else int), name
     attributes.non_portable_cluster_size_allowed = True
     assert attributes.non_portable_cluster_size_allowed is True
-    assert code.get_kernel("f").occupancy.max_potential_cluster_size(cg.LaunchConfig(grid=1, cluster=1, block=1)) > 8
+    assert (
+        code.get_kernel("f").occupancy.max_potential_cluster_size(cg.LaunchConfig(grid=1, cluster=1, block=1))
+        > 8
+    )
 
 
 def test_attributes_that_can_be_set_keep_their_value(device, code):

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: handles, callbacks and addresses of cuda.bindings, which all have __int__, are taken where an address is meant and
-are refused wherever a number is meant."""
+"""Law: handles, callbacks and addresses of cuda.bindings are taken where an address is meant, and are refused wherever
+a number is meant, though they have __int__."""
 
 import ctypes
 
@@ -43,17 +43,17 @@ def world(device, stream, module):
         buffer = device.allocate(16, stream=stream)
         ints, floats, flags = (cg.ndarray(each, (4,)) for each in (cg.i64, cg.f64, cg.i32))
         definition = cg.GraphDef()
-        kernels = {"integer": integer, "real": real, "truth": truth}
 
         def parameter(self, kind, value):
             return cg.GraphDef().param("n", kind, default=value)
 
     found = World()
     found.device, found.stream = device, stream
+    found.kernels = {"integer": integer, "real": real, "truth": truth}
     return found
 
 
-# Where a number is meant -> what takes it.
+# Each call takes a number.
 PLACES = {
     "potential_block_size_bytes": lambda w, n: w.occupancy.max_potential_block_size(0, n),
     "active_blocks": lambda w, n: w.occupancy.max_active_blocks_per_multiprocessor(n, 0),
@@ -98,13 +98,16 @@ def test_an_address_is_refused_where_a_number_is_meant(world, place, kind):
 
 
 @pytest.mark.parametrize("kind", NUMBERS)
-@pytest.mark.parametrize("place", ["grid", "shared_memory", "edge", "default", "unsigned_parameter", "kernel_integer"])
+@pytest.mark.parametrize(
+    "place", ["grid", "shared_memory", "edge", "default", "unsigned_parameter", "kernel_integer"]
+)
 def test_an_integer_of_cuda_is_a_number(world, place, kind):
     PLACES[place](world, NUMBERS[kind])
 
 
 @pytest.mark.skipif(
-    not hasattr(bindings.CUstream, "__index__"), reason="cuda-bindings before 13.4 does not tell addresses from integers"
+    not hasattr(bindings.CUstream, "__index__"),
+    reason="cuda-bindings before 13.4 does not tell addresses from integers",
 )
 def test_a_table_names_each_integer_of_cuda_that_is_no_address():
     """Addresses have __index__ since cuda-bindings 13.4, integers do not."""
@@ -112,7 +115,11 @@ def test_a_table_names_each_integer_of_cuda_that_is_no_address():
 
     for module in (bindings, runtime):
         for name, kind in vars(module).items():
-            if not name.startswith(("CU", "cuu", "cuda")) or not isinstance(kind, type) or issubclass(kind, int):
+            if (
+                not name.startswith(("CU", "cuu", "cuda"))
+                or not isinstance(kind, type)
+                or issubclass(kind, int)
+            ):
                 continue
             if hasattr(kind, "__int__"):
                 an_address = hasattr(kind, "__index__") or name.startswith("CUdeviceptr")

@@ -33,7 +33,7 @@ def test_ptx_is_text_for_the_architecture(device):
     assert not code.code.endswith(b"\0")
 
 
-class Word(str, enum.Enum):
+class Word(enum.StrEnum):
     CPP = "c++"
     PTX = "ptx"
     CUBIN = "cubin"
@@ -76,7 +76,7 @@ def test_name_expressions_find_templates(device, stream, pinned):
         assert x[0] == expected
 
 
-def test_one_name_expression_needs_no_list(device):
+def test_a_single_name_expression_needs_no_list(device):
     source = "template <class T> __global__ void set(T* x) { *x = T(2.5); }"
     for name in ("set<int>", b"set<int>"):
         code = cg.Program(source).compile("cubin", name_expressions=name)
