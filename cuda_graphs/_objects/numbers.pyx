@@ -69,7 +69,7 @@ cdef size_t read_size(object value, str name) except? 0xBAD:
 cdef unsigned long long read_address(object value, str name) except? 0xBAD:
     number = as_address(value)
     if number is None:
-        raise TypeError(f"{name} must be an address (int), got {type(value).__name__}")
+        raise TypeError(f"{name} must be an int, got {type(value).__name__}")
     return check_unsigned(number, name, 64)
 
 
