@@ -165,7 +165,7 @@ MEANINGS = {
     "add": "integers wrap",
     "sub": "integers wrap",
     "mul": "integers wrap",
-    "div": "of integers as `f32`",
+    "div": "of integers, and of an integer and a float below `f32`, as `f32`",
     "floor_div": "rounded down; of integers 0 where b is 0",
     "mod": "with the sign of b; of integers a where b is 0",
     "int_pow": "of integers; wraps",
@@ -179,8 +179,8 @@ MEANINGS = {
     "bit_xor": "of bits",
     "bit_not": "of bits",
     "not": "whether a is 0",
-    "shift_left": "b counts modulo the width of a",
-    "shift_right": "with the sign of a coming in, if it has one",
+    "shift_left": "the type of a, whatever that of b; b counts modulo the width of a",
+    "shift_right": "the type of a, whatever that of b; with the sign of a coming in, if it has one",
     "less": "false with NaN",
     "less_equal": "false with NaN",
     "greater": "false with NaN",
@@ -228,6 +228,12 @@ def values() -> Iterator[str]:
 # Types.
 
 
+BF16 = (
+    "none: arrays of others are taken where their `dtype` is a `bfloat16`, not `uint16`; `to_numpy` gives "
+    "`float32`, and `from_numpy` rounds numbers of any type"
+)
+
+
 def types() -> Iterator[str]:
     yield from ("## Types", "", "| | Bytes | Values | NumPy |", "|---|---|---|---|")
     for each in SCALARS.values():
@@ -235,7 +241,7 @@ def types() -> Iterator[str]:
             span = f"{each.minimum} to {each.maximum}"
         else:
             span = "True, False" if each.kind == "bool" else "floats"
-        numpy = "kept as `uint16`" if each.dtype is None else code(np.dtype(each.dtype).name)
+        numpy = BF16 if each.dtype is None else code(np.dtype(each.dtype).name)
         yield f"| `cg.{each}` | {each.size} | {span} | {numpy} |"
     yield from (
         "",
@@ -252,7 +258,14 @@ def types() -> Iterator[str]:
     )
     for a in SCALARS.values():
         yield f"| `{a}` | {' | '.join(str(promote(a, b)) for b in SCALARS.values())} |"
-    yield ""
+    yield from (
+        "",
+        "A shift, `cg.bit_shr` and `**` of integers have the type of their first operand, whatever the second is; a",
+        "`bool` becomes an `i32`. `/` gives an `f32` where that table has an integer, and for an integer and an `f16`",
+        "or `bf16`. A literal with a point counts as an `f32`, but beside an `f64` it keeps all its digits: with an",
+        "`f64` `a`, `a * 0.1` is what NumPy gives; `t = 0.1` rounds to an `f32`, and `a * t` uses that.",
+        "",
+    )
 
 
 # Statements and expressions.

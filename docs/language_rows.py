@@ -55,7 +55,10 @@ EXPRESSIONS = {
     ast.BinOp: ("t = a * b", "of vectors component by component; `@` of matrices and vectors"),
     ast.UnaryOp: ("t = -a", "`-`, `+`, `~`, `not`"),
     ast.Compare: ("t = 0 < n < k", "a chain is a conjunction; what is in the middle is evaluated once"),
-    ast.IfExp: ("t = a if n > 0 else b", "only what decides is evaluated"),
+    ast.IfExp: (
+        "t = a if n > 0 else b",
+        "only what decides is evaluated; a condition that is known when compiling leaves the other out, with its type",
+    ),
     ast.BoolOp: (
         "t = n > 0 and counts[n] > 0",
         "only what decides is evaluated; of integers the deciding one",

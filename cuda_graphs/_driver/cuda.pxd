@@ -61,6 +61,8 @@ cdef extern from "<cuda.h>" nogil:
     ctypedef CUgraphExec_st* CUgraphExec
     ctypedef CUuserObject_st* CUuserObject
 
+    ctypedef size_t (*CUoccupancyB2DSize)(int block_size) noexcept nogil
+
     ctypedef struct CUuuid:
         char bytes[16]
     ctypedef enum CUdevice_attribute:
@@ -184,7 +186,7 @@ cdef extern from "_driver/table.hpp" namespace "cg" nogil:
             int* blocks, CUfunction function, int block_size, size_t dynamic_shared_bytes
         )
         CUresult cuOccupancyMaxPotentialBlockSize(
-            int* min_grid_size, int* block_size, CUfunction function, size_t (*shared_bytes_of)(int) noexcept,
+            int* min_grid_size, int* block_size, CUfunction function, CUoccupancyB2DSize shared_bytes_of,
             size_t dynamic_shared_bytes, int block_size_limit
         )
         CUresult cuOccupancyAvailableDynamicSMemPerBlock(

@@ -76,6 +76,7 @@ std::unique_ptr<ExecParameters> ExecParameters::create(const NodeHandle& first, 
     if (!pair_parameter_nodes(named, graph, pairs)) return nullptr;
     const GilRelease released;
     for (const NodePair& pair : pairs) CU_TRY(made->add_recipe(*pair.first, *pair.other));
+    made->drop_undeclared();
     made->count_missing();
     return made;
 }
@@ -95,26 +96,44 @@ std::unique_ptr<ExecParameters> ExecParameters::copy_values() const {
     return copy;
 }
 
-// The indices of `other` are the first here.
 void ExecParameters::catch_up(const ExecParameters& other) {
-    for (std::size_t i = 0; i < other.all_.size(); ++i) {
-        const ExecParameter& theirs = other.all_[i];
-        if (!theirs.was_set || (all_[i].value.known && all_[i].value.bits == theirs.value.bits)) continue;
-        ParameterChange change{i, theirs.value, true};
+    for (const ExecParameter& theirs : other.all_) {
+        const std::size_t i = theirs.was_set ? find(*theirs.parameter) : all_.size();
+        if (i == all_.size() || (all_[i].value.known && all_[i].value.bits == theirs.value.bits)) continue;
+        ParameterChange change{i, theirs.parameter, theirs.value, true};
         exchange(change);
     }
 }
 
+// No node uses a parameter that the new definition lacks, because recipes declare what they use. Each update would take
+// longer if the names of all earlier definitions stayed.
+void ExecParameters::drop_undeclared() {
+    const auto is_dropped = [](const ExecParameter& entry) { return !entry.is_declared; };
+    all_.erase(std::remove_if(all_.begin(), all_.end(), is_dropped), all_.end());
+}
+
+namespace {
+
+bool is_same(const NamedParameter& one, const NamedParameter& other) {
+    return &one == &other || (one.name == other.name && one.type == other.type);
+}
+
+}  // namespace
+
+// The index of the parameter of that name and type, or all_.size().
+std::size_t ExecParameters::find(const NamedParameter& parameter) const {
+    const auto is_it = [&](const ExecParameter& entry) { return is_same(*entry.parameter, parameter); };
+    return static_cast<std::size_t>(std::find_if(all_.begin(), all_.end(), is_it) - all_.begin());
+}
+
 std::uint32_t ExecParameters::declare(const ParameterRef& parameter) {
-    const auto same = [&](const ExecParameter& entry) {
-        return entry.parameter->name == parameter->name && entry.parameter->type == parameter->type;
-    };
-    auto entry = std::find_if(all_.begin(), all_.end(), same);
-    if (entry == all_.end()) entry = all_.insert(all_.end(), ExecParameter());
-    entry->parameter = parameter;
-    entry->is_declared = true;
-    if (!entry->was_set) entry->value = parameter->initial;
-    return static_cast<std::uint32_t>(entry - all_.begin());
+    const std::size_t index = find(*parameter);
+    if (index == all_.size()) all_.emplace_back();
+    ExecParameter& entry = all_[index];
+    entry.parameter = parameter;
+    entry.is_declared = true;
+    if (!entry.was_set) entry.value = parameter->initial;
+    return static_cast<std::uint32_t>(index);
 }
 
 CUresult ExecParameters::add_recipe(NodeRecord& named, const NodeRecord& source) {
@@ -141,10 +160,7 @@ void ExecParameters::add_uses(std::uint32_t index, const std::vector<ParameterUs
 }
 
 void ExecParameters::list(std::vector<PresentParameter>& values) const {
-    for (const ExecParameter& entry : all_) {
-        const NamedParameter& parameter = *entry.parameter;
-        values.push_back({parameter.name, parameter.type, entry.value.bits, entry.value.known, entry.is_declared});
-    }
+    for (const ExecParameter& entry : all_) values.push_back({entry.parameter, entry.value.bits, entry.value.known});
 }
 
 void ExecParameters::list_owners(std::vector<Opaque>& owners) const {
@@ -162,13 +178,23 @@ bool is_missing(const ExecParameter& entry) noexcept {
     return !entry.value.known && !entry.slots.empty();
 }
 
-bool fail(ParameterProblem* problem, ParameterFault fault, std::size_t index, CUresult status = CUDA_SUCCESS,
+bool fail(ParameterProblem* problem, ParameterFault fault, ParameterRef parameter, CUresult status = CUDA_SUCCESS,
           NodeHandle node = {}) {
-    *problem = {fault, status, index, std::move(node)};
+    *problem = {fault, status, std::move(parameter), std::move(node)};
     return false;
 }
 
 }  // namespace
+
+bool ExecParameters::locate(ParameterChange* changes, std::size_t count, ParameterProblem* problem) const {
+    for (std::size_t i = 0; i < count; ++i) {
+        ParameterChange& change = changes[i];
+        if (change.index < all_.size() && is_same(*all_[change.index].parameter, *change.parameter)) continue;
+        change.index = find(*change.parameter);  // another thread has updated the executable
+        if (change.index == all_.size()) return fail(problem, ParameterFault::kGone, change.parameter);
+    }
+    return true;
+}
 
 bool ExecParameters::is_complete(const ParameterChange* changes, std::size_t count,
                                  ParameterProblem* problem) const noexcept {
@@ -177,7 +203,7 @@ bool ExecParameters::is_complete(const ParameterChange* changes, std::size_t cou
         return std::any_of(changes, changes + count, [&](const ParameterChange& c) { return c.index == index; });
     };
     for (std::size_t i = 0; i < all_.size(); ++i)
-        if (is_missing(all_[i]) && !is_given(i)) return fail(problem, ParameterFault::kMissing, i);
+        if (is_missing(all_[i]) && !is_given(i)) return fail(problem, ParameterFault::kMissing, all_[i].parameter);
     return true;
 }
 
@@ -202,16 +228,16 @@ bool ExecParameters::may_change(const ParameterChange& change, ParameterProblem*
     bool copied = false;
     for (const ParameterSlot& slot : entry.slots) {
         const Recipe& recipe = recipes_[slot.recipe];
-        if (recipe.is_lost()) return fail(problem, ParameterFault::kLost, change.index);
+        if (recipe.is_lost()) return fail(problem, ParameterFault::kLost, entry.parameter);
         copied |= is_operand(recipe.params(), slot.use);
         if (slot.use.field == Field::kExtent && !is_extent(*entry.parameter->type, change.value.bits))
-            return fail(problem, ParameterFault::kExtent, change.index);
+            return fail(problem, ParameterFault::kExtent, entry.parameter);
     }
     if (!copied) return true;
     int type = kUnknownMemory;
     const CUresult status = find_memory_type(change.value.bits, &type);
-    if (status != CUDA_SUCCESS) return fail(problem, ParameterFault::kDriver, change.index, status);
-    return type != kUnknownMemory || fail(problem, ParameterFault::kPageable, change.index);
+    if (status != CUDA_SUCCESS) return fail(problem, ParameterFault::kDriver, entry.parameter, status);
+    return type != kUnknownMemory || fail(problem, ParameterFault::kPageable, entry.parameter);
 }
 
 // Swaps the value and the change, of which the recipes hear. So a second time takes it back.
@@ -234,13 +260,28 @@ void ExecParameters::exchange(ParameterChange& change) {
     if (became_unknown) ++missing_;
 }
 
+namespace {
+
+bool uses(const ExecParameter& entry, std::uint32_t recipe) {
+    return std::any_of(entry.slots.begin(), entry.slots.end(),
+                       [&](const ParameterSlot& slot) { return slot.recipe == recipe; });
+}
+
+}  // namespace
+
+// A parameter that a node uses.
+const ParameterRef& ExecParameters::user_of(std::uint32_t recipe) const {
+    return std::find_if(all_.begin(), all_.end(), [&](const ExecParameter& e) { return uses(e, recipe); })->parameter;
+}
+
 // Up to the first that the driver refuses, of which `done` says how many came before it.
 bool ExecParameters::apply_touched(const ExecTarget& exec, ParameterProblem* problem, std::size_t* done) {
     for (*done = 0; *done < touched_.size(); ++*done) {
         Recipe& recipe = recipes_[touched_[*done]];
         const CUresult status = recipe.is_lost() ? CUDA_ERROR_INVALID_HANDLE : recipe.apply(exec);
         if (status != CUDA_SUCCESS)
-            return fail(problem, ParameterFault::kDriver, 0, status, node_handle(definition_, *recipe.node()));
+            return fail(problem, ParameterFault::kDriver, user_of(touched_[*done]), status,
+                        node_handle(definition_, *recipe.node()));
     }
     for (const std::uint32_t index : touched_) recipes_[index].touched = false;
     touched_.clear();
@@ -254,12 +295,8 @@ bool ExecParameters::set(const ExecTarget& exec, ParameterChange* changes, std::
     for (std::size_t i = 0; i < count; ++i) exchange(changes[i]);
     std::size_t done = 0;
     if (apply_touched(exec, problem, &done)) return true;
-    const auto uses_it = [&](const ParameterChange& change) {
-        const std::vector<ParameterSlot>& slots = all_[change.index].slots;
-        return std::any_of(slots.begin(), slots.end(),
-                           [&](const ParameterSlot& slot) { return slot.recipe == touched_[done]; });
-    };
-    problem->index = std::find_if(changes, changes + count, uses_it)->index;
+    const auto uses_it = [&](const ParameterChange& change) { return uses(all_[change.index], touched_[done]); };
+    problem->parameter = all_[std::find_if(changes, changes + count, uses_it)->index].parameter;
     for (std::size_t i = 0; i < count; ++i) exchange(changes[i]);
     take_back(exec, done);
     return false;
@@ -292,9 +329,7 @@ bool ExecParameters::settle(const ExecTarget& exec, ParameterProblem* problem) {
 
 void ExecParameters::forget_values(std::uint32_t recipe) {
     for (ExecParameter& entry : all_) {
-        const bool uses_it = std::any_of(entry.slots.begin(), entry.slots.end(),
-                                         [&](const ParameterSlot& slot) { return slot.recipe == recipe; });
-        if (!uses_it || !entry.value.known) continue;
+        if (!uses(entry, recipe) || !entry.value.known) continue;
         entry.value.known = false;  // its owner stays until the next value
         for (const ParameterSlot& slot : entry.slots) ++recipes_[slot.recipe].unknown;
         ++missing_;

@@ -62,7 +62,8 @@ class Recipe {
 
 // A new value; afterwards, the one before.
 struct ParameterChange {
-    std::size_t index = 0;
+    std::size_t index = 0;   // of the parameter when the caller looked; locate() finds the present one
+    ParameterRef parameter;  // of the same name and type
     ParameterValue value;
     bool was_set = true;
 };
@@ -72,6 +73,7 @@ using ParameterChanges = std::vector<ParameterChange>;
 // Why values could not be set, or a launch be made.
 enum class ParameterFault {
     kNone,
+    kGone,      // an update dropped the parameter
     kMissing,   // a parameter has no value
     kLost,      // a node that uses it was destroyed in the definition
     kPageable,  // a memcpy node cannot copy the memory
@@ -83,8 +85,8 @@ enum class ParameterFault {
 struct ParameterProblem {
     ParameterFault fault = ParameterFault::kNone;
     CUresult status = CUDA_SUCCESS;  // of the driver
-    std::size_t index = 0;           // the parameter
-    NodeHandle node;                 // of the driver's refusal: which node was to get its value
+    ParameterRef parameter;
+    NodeHandle node;  // of the driver's refusal: which node was to get its value
 };
 
 struct ParameterSlot {
@@ -97,19 +99,17 @@ struct ExecParameter {
     ParameterValue value;
     std::vector<ParameterSlot> slots;
     bool was_set = false;      // the value is more than the default
-    bool is_declared = false;  // in the definition that the executable is like
+    bool is_declared = false;  // in the definition that the executable is about to be like
 };
 
 // What there is to see of one.
 struct PresentParameter {
-    std::string name;
-    const ValueType* type;
+    ParameterRef parameter;
     std::uint64_t bits;
     bool is_known;
-    bool is_declared;
 };
 
-// Indices of parameters stay; new ones come behind.
+// Indices change with updates, which drop the parameters that the new definition does not have.
 class ExecParameters {
   public:
     // Of an executable that was made of `first` and is, or is about to be, like `graph`. From `previous` (may be null)
@@ -125,6 +125,8 @@ class ExecParameters {
     void list(std::vector<PresentParameter>& values) const;
     void list_owners(std::vector<Opaque>& owners) const;
 
+    // Sets the index of each change. Returns false when the executable lacks one of their parameters.
+    bool locate(ParameterChange* changes, std::size_t count, ParameterProblem* problem) const;
     // Whether each parameter that a node uses would have a value, given the changes.
     bool is_complete(const ParameterChange* changes, std::size_t count, ParameterProblem* problem) const noexcept;
     // New values, all or none.
@@ -143,12 +145,15 @@ class ExecParameters {
     explicit ExecParameters(const NodeHandle& definition) : definition_(definition) {}
 
     void inherit(const ExecParameters& previous);
+    void drop_undeclared();
+    std::size_t find(const NamedParameter& parameter) const;
     std::uint32_t declare(const ParameterRef& parameter);
     CUresult add_recipe(NodeRecord& named, const NodeRecord& source);
     void add_uses(std::uint32_t recipe, const std::vector<ParameterUse>& uses);
     void touch(std::uint32_t recipe);
     bool may_change(const ParameterChange& change, ParameterProblem* problem) const;
     void exchange(ParameterChange& change);
+    const ParameterRef& user_of(std::uint32_t recipe) const;
     bool apply_touched(const ExecTarget& exec, ParameterProblem* problem, std::size_t* done);
     void take_back(const ExecTarget& exec, std::size_t done);
     void forget_values(std::uint32_t recipe);

@@ -140,6 +140,14 @@ CUresult make_use(const GraphExecHandle& exec, const StreamHandle& stream, Use w
     return CUDA_SUCCESS;
 }
 
+// Another thread may have updated the executable since the caller looked which parameters it has.
+bool has_parameters(const GraphExecBox& box, ParameterChanges& changes, ParameterProblem* problem) {
+    if (changes.empty()) return true;
+    if (box.parameters) return box.parameters->locate(changes.data(), changes.size(), problem);
+    *problem = {ParameterFault::kGone, CUDA_SUCCESS, changes.front().parameter, {}};
+    return false;
+}
+
 bool set_values(GraphExecBox& box, ParameterChanges& changes, std::vector<Opaque>& gone, ParameterProblem* problem) {
     if (!changes.empty() && !box.parameters->set(box.target(), changes.data(), changes.size(), problem)) return false;
     std::vector<Opaque> replaced;
@@ -155,6 +163,7 @@ CUresult launch(const GraphExecHandle& exec, const StreamHandle& stream, Paramet
                 ParameterProblem* problem) {
     std::vector<Opaque> gone;
     const auto set = [&](GraphExecBox& box) {
+        if (!has_parameters(box, changes, problem)) return false;
         return !box.parameters || (box.parameters->is_complete(changes.data(), changes.size(), problem) &&
                                    set_values(box, changes, gone, problem));
     };
@@ -174,7 +183,7 @@ bool set_parameters(const GraphExecHandle& exec, ParameterChanges& changes, Para
     GraphExecBox& box = *box_of<GraphExecBox>(exec);
     std::vector<Opaque> gone;
     const std::lock_guard lock(box.mutex);
-    return set_values(box, changes, gone, problem);
+    return has_parameters(box, changes, problem) && set_values(box, changes, gone, problem);
 }
 
 void list_parameters(const GraphExecHandle& exec, std::vector<PresentParameter>& values) {

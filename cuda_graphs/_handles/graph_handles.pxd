@@ -256,10 +256,12 @@ cdef extern from "_handles/exec_parameters.hpp" namespace "cg" nogil:
     cppclass ParameterChange:
         ParameterChange()
         size_t index
+        ParameterRef parameter
         ParameterValue value
     ctypedef vector[ParameterChange] ParameterChanges
     enum class ParameterFault:
         kNone
+        kGone
         kMissing
         kLost
         kPageable
@@ -270,14 +272,12 @@ cdef extern from "_handles/exec_parameters.hpp" namespace "cg" nogil:
         ParameterProblem()
         ParameterFault fault
         CUresult status
-        size_t index
+        ParameterRef parameter
         NodeHandle node
     cppclass PresentParameter:
-        string name
-        const ValueType* type
+        ParameterRef parameter
         uint64_t bits
         cpp_bool is_known
-        cpp_bool is_declared
 
 cdef extern from "_handles/graph_exec.hpp" namespace "cg" nogil:
     ctypedef shared_ptr[const CUgraphExec] GraphExecHandle

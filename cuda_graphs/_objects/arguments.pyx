@@ -31,6 +31,7 @@ from cuda_graphs._handles.handles cimport Opaque, Parameter, address_of, hold_py
 from cuda_graphs._objects.array_view cimport ArrayView, view_array
 from cuda_graphs._objects.buffer cimport Buffer, own_buffer
 from cuda_graphs._objects.kernel cimport Kernel
+from cuda_graphs._objects.numbers cimport is_of_bindings
 from cuda_graphs.errors import ClosedBufferError
 
 cdef extern from "Python.h":
@@ -141,7 +142,7 @@ cdef int append_other(ArgumentPack& pack, Kernel kernel, size_t index, size_t si
     cdef bint of_device = hasattr(arg, "__cuda_array_interface__")
     if not of_device and PyObject_CheckBuffer(arg) and append_exported(pack, kernel, index, size, arg):
         return 0
-    if type(arg).__module__.startswith("cuda.bindings") and hasattr(arg, "__int__"):
+    if is_of_bindings(arg):
         return append_word(pack, kernel, index, size, arg, int(arg))
     cdef ArrayView array = view_array(arg, f"argument {index}")
     if array is not None:

@@ -8,7 +8,6 @@ synchronised: a `stream` that an interface names is not waited for, and DLPack e
 DLPack tensor is not consumed; its capsule is held, which is what keeps its memory.
 """
 
-import operator
 import sys
 
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer
@@ -19,6 +18,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from cuda_graphs._handles.handles cimport hold_python
 from cuda_graphs._objects.dlpack cimport kDLBfloat, kDLCPU, kDLCUDA, kDLCUDAHost, kDLCUDAManaged
+from cuda_graphs._objects.numbers cimport need_int, read_address
 
 cdef extern from "_handles/dlpack.hpp" namespace "cg" nogil:
     struct DLDevice:
@@ -114,6 +114,10 @@ cdef bint is_scalar(object array):
 
 
 cdef ArrayView from_interface(object array, object interface, str name):
+    if not isinstance(interface, dict):
+        raise TypeError(
+            f"{name} is a {type(array).__name__} whose array interface is no dict, but a {type(interface).__name__}"
+        )
     cdef ArrayView view = ArrayView.__new__(ArrayView)
     if interface.get("mask") is not None:
         raise ValueError(f"{name} is a masked array, a {type(array).__name__}: copy its data and its mask one by one")
@@ -128,15 +132,16 @@ cdef ArrayView from_interface(object array, object interface, str name):
 
 
 cdef int read_interface(ArrayView view, object interface) except -1:
-    view.address, view.is_read_only = interface["data"]
+    address, view.is_read_only = interface["data"]
+    view.address = read_address(address, "data")
     view.dtype = interface["typestr"]
     view.itemsize = item_size(view.dtype)
-    view.shape = tuple([operator.index(count) for count in interface["shape"]])
+    view.shape = tuple([need_int(count, "shape") for count in interface["shape"]])
     strides = interface.get("strides")
     if strides is None:
         view.strides = packed_strides(view.shape, view.itemsize)
     else:
-        view.strides = tuple([operator.index(stride) for stride in strides])
+        view.strides = tuple([need_int(stride, "strides") for stride in strides])
     if len(view.strides) != len(view.shape):
         raise ValueError(f"strides {view.strides} of the shape {view.shape}")
     return 0

@@ -7,19 +7,32 @@ from cuda_graphs._handles.handles cimport Opaque, PointerHandle, WeakOpaque
 from cuda_graphs._objects.stream cimport Stream
 
 
+# The kinds of memory. NOT_ASKED stands for none of them.
+cdef enum MemoryKind:
+    NOT_ASKED = -1
+    PAGEABLE
+    PINNED
+    DEVICE
+    MANAGED
+
+
 cdef class Buffer:
     cdef PointerHandle _h  # empty once closed
     cdef CUdeviceptr _address  # the raw value, also once closed: hashes must stay
     cdef size_t _size
     cdef object _memory_resource
     cdef object _owner
-    cdef int _kind  # what cuPointerGetAttribute said; -1 before it was asked
+    cdef int _kind  # a MemoryKind
     cdef int _device_id
     cdef WeakOpaque _owned  # what nodes that use it share: the Buffer and its memory
     cdef object __weakref__
 
     @staticmethod
     cdef Buffer _from_handle(PointerHandle h, object memory_resource)
+
+    # No bytes at address 0, which the driver cannot be asked about.
+    @staticmethod
+    cdef Buffer _of_nothing(object memory_resource, MemoryKind kind, int device_id)
 
     # RuntimeError once closed.
     cdef int _check_open(self) except -1

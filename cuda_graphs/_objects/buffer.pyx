@@ -44,7 +44,7 @@ from cuda_graphs._handles.handles cimport (
 )
 from cuda_graphs._objects.captured cimport fail, find, keep, settle
 from cuda_graphs._objects.dlpack cimport ArrayForm, export_capsule, kDLCPU, kDLCUDA, kDLCUDAHost, kDLCUDAManaged
-from cuda_graphs._objects.numbers cimport read_size, read_unsigned
+from cuda_graphs._objects.numbers cimport read_address, read_size
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 from cuda_graphs._objects.unraisable cimport report_unraisable
 from cuda_graphs._objects.stream import default_stream
@@ -74,6 +74,12 @@ cdef class Buffer:
         return self
 
     @staticmethod
+    cdef Buffer _of_nothing(object memory_resource, MemoryKind kind, int device_id):
+        cdef Buffer self = Buffer._from_handle(create_pointer_ref(0, 0, Opaque()), memory_resource)
+        self._kind, self._device_id = kind, device_id
+        return self
+
+    @staticmethod
     def from_handle(ptr, size, mr=None, owner=None):
         """A Buffer of memory that exists.
 
@@ -91,7 +97,7 @@ cdef class Buffer:
             raise ValueError("owner and memory resource cannot be both specified together")
         if mr is not None and not callable(getattr(mr, "deallocate", None)):
             raise TypeError(f"mr must be a MemoryResource, got {type(mr).__name__}")
-        cdef CUdeviceptr address = read_unsigned(ptr, "ptr", 64)
+        cdef CUdeviceptr address = read_address(ptr, "ptr")
         cdef size_t bytes = read_size(size, "size")
         cdef Opaque keeper
         cdef PointerHandle h
@@ -332,15 +338,6 @@ cdef class Buffer:
 
     def __repr__(self):
         return f"<Buffer ptr={self.handle:#x} size={self._size}>"
-
-
-# What kinds of memory there are; NOT_ASKED is none of them.
-cdef enum:
-    NOT_ASKED = -1
-    PAGEABLE
-    PINNED
-    DEVICE
-    MANAGED
 
 
 cdef int ask_kind(CUdeviceptr address, int* device_id) except -2:

@@ -18,6 +18,7 @@ from cuda_graphs._driver.seam cimport check_attempt, ensure_driver, raise_noted
 from cuda_graphs._handles.handles cimport ContextBox, ContextHandle, box_of, primary_context, raw_of
 from cuda_graphs._objects.captured cimport protect_bodies
 from cuda_graphs._objects.context cimport Context, find_current
+from cuda_graphs._objects.numbers cimport as_int
 from cuda_graphs._objects.waiting cimport waited
 from cuda_graphs._objects.device_properties import DeviceProperties
 from cuda_graphs._objects.event import make_event
@@ -311,8 +312,9 @@ cdef int device_count() except -1:
 
 
 cdef int check_device_id(device_id) except -1:
-    if not isinstance(device_id, int):
-        raise TypeError(f"device_id must be an int or a Device, got {type(device_id).__name__}")
+    given, device_id = device_id, as_int(device_id)
+    if device_id is None:
+        raise TypeError(f"device_id must be an int or a Device, got {type(given).__name__}")
     if device_id < 0:
         raise ValueError(f"device_id must be >= 0, got {device_id}")
     count = device_count()

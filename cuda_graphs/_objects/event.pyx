@@ -26,7 +26,7 @@ from cuda_graphs._handles.handles cimport (
     raw_of,
 )
 from cuda_graphs._objects.context cimport Context
-from cuda_graphs._objects.numbers cimport read_flag, read_unsigned
+from cuda_graphs._objects.numbers cimport read_address, read_flag
 from cuda_graphs._objects.waiting cimport waited
 from cuda_graphs._objects.options import accept_options
 
@@ -66,7 +66,7 @@ cdef class Event:
         One that this package made comes back with all that is known of it; any other is borrowed and must outlive the
         result.
         """
-        cdef CUevent raw = <CUevent><uintptr_t>read_unsigned(handle, "handle", 64)
+        cdef CUevent raw = <CUevent><uintptr_t>read_address(handle, "handle")
         if raw == NULL:
             raise ValueError("handle is 0, which is no event")
         ensure_driver()

@@ -15,9 +15,9 @@ from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.capture_handles cimport CapturedCall, may_be_captured
 from cuda_graphs._handles.graph_handles cimport GraphMemory, NodeKind, as_owner, create_graph_memory
 from cuda_graphs._handles.handles cimport (
-    Opaque, PointerHandle, StreamHandle, address_of, allocate_in_graph, create_pointer_ref, raw_of,
+    Opaque, PointerHandle, StreamHandle, address_of, allocate_in_graph, raw_of,
 )
-from cuda_graphs._objects.buffer cimport Buffer
+from cuda_graphs._objects.buffer cimport Buffer, MemoryKind
 from cuda_graphs._objects.captured cimport fail, find, keep, settle
 from cuda_graphs._objects.numbers cimport as_int, read_size
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
@@ -109,7 +109,7 @@ cdef Buffer allocate(resource, size_t size, Stream stream):
     if now != CU_STREAM_CAPTURE_STATUS_ACTIVE:
         raise RuntimeError("GraphMemoryResource cannot perform memory operations on a non-capturing stream.")
     if size == 0:
-        return Buffer._from_handle(create_pointer_ref(0, 0, Opaque()), resource)
+        return Buffer._of_nothing(resource, MemoryKind.DEVICE, resource.device_id)
     if may_be_captured(on) and find(call, on):
         range_ = create_graph_memory()
         keep(call, as_owner(range_), Opaque())

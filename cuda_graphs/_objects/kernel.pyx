@@ -17,6 +17,7 @@ from cuda_graphs._driver.cuda cimport (
     CUkernel,
     CUlaunchAttribute,
     CUlaunchConfig,
+    CUoccupancyB2DSize,
     CUresult,
     driver,
 )
@@ -35,8 +36,8 @@ from cuda_graphs._handles.handles cimport (
     kernel_parameters,
     raw_of,
 )
-from cuda_graphs._objects.launch_config cimport LaunchConfig, LaunchConfig_accept
-from cuda_graphs._objects.numbers cimport read_int, read_size, read_unsigned
+from cuda_graphs._objects.launch_config cimport MOST_ATTRIBUTES, LaunchConfig, LaunchConfig_accept
+from cuda_graphs._objects.numbers cimport is_address, read_address, read_int, read_size, read_unsigned
 from cuda_graphs._objects.object_code cimport ObjectCode
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 
@@ -204,11 +205,11 @@ cdef CUfunction as_function(Kernel kernel) noexcept:
     return <CUfunction><void*>raw_of(kernel._h)
 
 
-def function_attribute(int number, str text, bint writable=False):
-    """A property for one CUfunction_attribute."""
+def function_attribute(int number, str text, bint writable=False, kind=int):
+    """A property for one CUfunction_attribute; `kind` is the type of its value, int or bool."""
 
     def get(self):
-        return get_attribute(self._kernel, number, self._device_id())
+        return kind(get_attribute(self._kernel, number, self._device_id()))
 
     def set(self, value):
         set_attribute(self._kernel, number, read_int(value, "a kernel attribute"), self._device_id())
@@ -241,19 +242,19 @@ class KernelAttributes:
     num_regs = function_attribute(4, "Registers of a thread.")
     ptx_version = function_attribute(5, "The PTX architecture it was compiled for, 10 * major + minor.")
     binary_version = function_attribute(6, "The machine architecture it was compiled for, 10 * major + minor.")
-    cache_mode_ca = function_attribute(7, "Whether it was compiled with -Xptxas --dlcm=ca.")
+    cache_mode_ca = function_attribute(7, "Whether it was compiled with -Xptxas --dlcm=ca.", kind=bool)
     max_dynamic_shared_size_bytes = function_attribute(
         8, "The most bytes of dynamic shared memory of a launch. Raise it for more than 48 KiB.", True
     )
     preferred_shared_memory_carveout = function_attribute(
         9, "Percent of the on-chip memory that is wanted as shared memory; -1 leaves it to the driver.", True
     )
-    cluster_size_must_be_set = function_attribute(10, "Whether a launch must say a cluster size.")
+    cluster_size_must_be_set = function_attribute(10, "Whether a launch must say a cluster size.", kind=bool)
     required_cluster_width = function_attribute(11, "The cluster width that it was compiled for, or 0.", True)
     required_cluster_height = function_attribute(12, "The cluster height that it was compiled for, or 0.", True)
     required_cluster_depth = function_attribute(13, "The cluster depth that it was compiled for, or 0.", True)
     non_portable_cluster_size_allowed = function_attribute(
-        14, "Whether clusters larger than every device takes are allowed.", True
+        14, "Whether clusters larger than every device takes are allowed.", True, bool
     )
     cluster_scheduling_policy_preference = function_attribute(15, "The CUclusterSchedulingPolicy.", True)
 
@@ -314,15 +315,24 @@ class KernelOccupancy:
         """The block size of best occupancy, and the smallest grid that fills the device with it.
 
         Args:
-            dynamic_shared_memory_needed: Bytes of dynamic shared memory of a block.
+            dynamic_shared_memory_needed: Bytes of dynamic shared memory of a block, an int; or a
+                cuda.bindings.driver.CUoccupancyB2DSize, a C function that returns them for a number of threads.
             block_size_limit: The largest block size to consider; 0 for no limit.
+
+        Raises:
+            TypeError: Either is something else.
         """
         cdef int grid = 0, block = 0, limit = read_int(block_size_limit, "block_size_limit")
-        cdef size_t bytes = read_size(dynamic_shared_memory_needed, "dynamic_shared_memory_needed")
+        cdef CUoccupancyB2DSize size_of = NULL
+        cdef size_t bytes = 0
+        if is_callback(dynamic_shared_memory_needed):
+            size_of = <CUoccupancyB2DSize><uintptr_t>read_address(dynamic_shared_memory_needed, "dynamic_shared_memory_needed")
+        else:
+            bytes = read_size(dynamic_shared_memory_needed, "dynamic_shared_memory_needed")
         cdef CUfunction function = as_function(self._kernel)
         cdef CUresult status
         with nogil:
-            status = driver().cuOccupancyMaxPotentialBlockSize(&grid, &block, function, NULL, bytes, limit)
+            status = driver().cuOccupancyMaxPotentialBlockSize(&grid, &block, function, size_of, bytes, limit)
         if status:
             check_attempt(status, f"ask for the best block size of {self._kernel!r}")
         return MaxPotentialBlockSizeOccupancyResult(grid, block)
@@ -349,6 +359,11 @@ class KernelOccupancy:
         return cluster_question(self._kernel, config, stream, True)
 
 
+cdef bint is_callback(object value):
+    """True for a CUoccupancyB2DSize of cuda.bindings."""
+    return is_address(value) and type(value).__name__ == "CUoccupancyB2DSize"
+
+
 cdef object make_occupancy(Kernel kernel):
     self = object.__new__(KernelOccupancy)
     self._kernel = kernel
@@ -359,7 +374,7 @@ cdef int cluster_question(Kernel kernel, config, stream, bint active) except? -1
     cdef LaunchConfig accepted = LaunchConfig_accept(config)
     cdef Stream on = Stream_accept(stream) if stream is not None else None
     cdef CUlaunchConfig native
-    cdef CUlaunchAttribute attributes[2]
+    cdef CUlaunchAttribute attributes[MOST_ATTRIBUTES]
     cdef int answer = 0
     cdef CUfunction function = as_function(kernel)
     cdef CUresult status

@@ -20,7 +20,7 @@ from cuda_graphs._handles.handles cimport ArgumentPack, Opaque, StreamHandle, fu
 from cuda_graphs._objects.arguments cimport own_arguments, pack_arguments
 from cuda_graphs._objects.captured cimport fail, find, keep, settle
 from cuda_graphs._objects.kernel cimport Kernel, as_launch
-from cuda_graphs._objects.launch_config cimport LaunchConfig, LaunchConfig_accept
+from cuda_graphs._objects.launch_config cimport MOST_ATTRIBUTES, LaunchConfig, LaunchConfig_accept
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 
 
@@ -82,7 +82,7 @@ cdef CUresult launch_with_attributes(
     CUstream stream, LaunchConfig shape, CUfunction function, ArgumentPack& pack, CapturedCall& call
 ) except *:
     cdef CUlaunchConfig native
-    cdef CUlaunchAttribute attributes[3]
+    cdef CUlaunchAttribute attributes[MOST_ATTRIBUTES]
     cdef CUresult status
     shape._fill(&native, attributes)
     native.hStream = stream

@@ -3,6 +3,10 @@
 from cuda_graphs._driver.cuda cimport CUlaunchAttribute, CUlaunchConfig
 
 
+cdef enum:
+    MOST_ATTRIBUTES = 3  # of a launch
+
+
 cdef class LaunchConfig:
     cdef unsigned int _grid[3]     # in blocks; with a cluster: in clusters
     cdef unsigned int _cluster[3]  # 0, 0, 0: no cluster
@@ -12,7 +16,7 @@ cdef class LaunchConfig:
     cdef bint _is_programmatic     # may overlap with the kernel before it on its stream
     cdef object __weakref__
 
-    # Everything but the stream. `attributes` has room for 3 and lives as long as `native` is used; the grid comes out
+    # Everything but the stream. `attributes` has room for MOST_ATTRIBUTES and lives as long as `native` is used; the grid comes out
     # in blocks.
     cdef void _fill(self, CUlaunchConfig* native, CUlaunchAttribute* attributes) noexcept nogil
 

@@ -23,12 +23,10 @@ from cuda_graphs._handles.handles cimport (
     allocate_managed,
     allocate_pinned,
     create_device_pool,
-    create_pointer_ref,
     current_device_pool,
     raw_of,
-    Opaque,
 )
-from cuda_graphs._objects.buffer cimport Buffer
+from cuda_graphs._objects.buffer cimport Buffer, MemoryKind
 from cuda_graphs._objects.context cimport Context
 from cuda_graphs._objects.device import Device
 from cuda_graphs._objects.numbers cimport read_size
@@ -144,7 +142,7 @@ cdef class _Pool:
         check_not_capturing(stream)
         cdef PointerHandle h
         if size == 0:
-            return Buffer._from_handle(create_pointer_ref(0, 0, Opaque()), resource)
+            return Buffer._of_nothing(resource, MemoryKind.DEVICE, resource.device_id)
         with nogil:
             h = allocate_from_pool(self._h, size, stream._h)
         if not h:
@@ -184,21 +182,23 @@ cdef int check_not_capturing(Stream stream) except -1:
     return 0
 
 
+cdef dict KINDS = {MemoryKind.PINNED: "pinned", MemoryKind.DEVICE: "device", MemoryKind.MANAGED: "managed"}
+
 ctypedef PointerHandle (*Allocate)(const ContextHandle&, size_t) except + nogil
 
 
-cdef Buffer allocate_in(Context context, Allocate allocate, str kind, object size, object stream, object resource):
+cdef Buffer allocate_in(Context context, Allocate allocate, MemoryKind kind, object size, object stream, object resource):
     """What all resources do whose memory is there at once, whatever a stream holds."""
     if stream is not None:
         Stream_accept(stream)
     cdef size_t bytes = read_size(size, "size")
     cdef PointerHandle h
     if bytes == 0:
-        return Buffer._from_handle(create_pointer_ref(0, 0, Opaque()), resource)
+        return Buffer._of_nothing(resource, kind, context.device.device_id)
     with nogil:
         h = allocate(context._h, bytes)
     if not h:
-        raise_noted(f"allocation of {bytes} bytes of {kind} memory")
+        raise_noted(f"allocation of {bytes} bytes of {KINDS[kind]} memory")
     return Buffer._from_handle(h, resource)
 
 
@@ -220,7 +220,7 @@ class SynchronousMemoryResource(SelfFreeingResource):
             OverflowError: `size` is negative.
             CUDAError: There is not enough memory.
         """
-        return allocate_in(self._context, allocate_device, "device", size, stream, self)
+        return allocate_in(self._context, allocate_device, MemoryKind.DEVICE, size, stream, self)
 
     @property
     def is_device_accessible(self):
@@ -248,7 +248,7 @@ class PinnedMemoryResource(SelfFreeingResource):
             OverflowError: `size` is negative.
             CUDAError: No device is current, or there is not enough memory.
         """
-        return allocate_in(Device().context, allocate_pinned, "pinned", size, stream, self)
+        return allocate_in(Device().context, allocate_pinned, MemoryKind.PINNED, size, stream, self)
 
     @property
     def is_device_accessible(self):
@@ -286,7 +286,7 @@ class ManagedMemoryResource(SelfFreeingResource):
             OverflowError: `size` is negative.
             CUDAError: There is not enough memory.
         """
-        return allocate_in(self._context, allocate_managed, "managed", size, stream, self)
+        return allocate_in(self._context, allocate_managed, MemoryKind.MANAGED, size, stream, self)
 
     @property
     def is_device_accessible(self):

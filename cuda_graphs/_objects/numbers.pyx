@@ -7,34 +7,70 @@ import operator
 from libc.limits cimport INT_MAX, INT_MIN
 
 
-cdef object as_int(object value):
+# Types of cuda.bindings that cuda.h and driver_types.h declare as integers which are no addresses. All others that have
+# __int__ (handles, callbacks, CUdeviceptr) are addresses.
+cdef frozenset INTEGERS = frozenset({
+    "cuuint32_t", "cuuint64_t", "CUdevice", "CUdevice_v1", "CUgraphConditionalHandle", "CUlogIterator", "CUlogicalEndpointId",
+    "CUmemGenericAllocationHandle", "CUmemGenericAllocationHandle_v1", "CUsurfObject", "CUsurfObject_v1", "CUtexObject",
+    "CUtexObject_v1", "cudaGraphConditionalHandle", "cudaLogIterator", "cudaSurfaceObject_t", "cudaTextureObject_t",
+})
+
+
+cdef bint is_of_bindings(object value):
+    if isinstance(value, int) or not hasattr(value, "__int__"):
+        return False
+    return any([str(kind.__module__).startswith("cuda.bindings") for kind in type(value).__mro__])
+
+
+cpdef bint is_address(object value):
+    """True for a handle, a callback or an address of cuda.bindings, which is no number though it has __int__."""
+    return is_of_bindings(value) and not any([kind.__name__ in INTEGERS for kind in type(value).__mro__])
+
+
+cpdef object as_int(object value):
+    """The int that a number stands for, or None: an int, or anything with __index__ that gives one and is no address."""
     if type(value) is int:
         return value
+    if is_of_bindings(value):
+        return None if is_address(value) else int(value)
     # Not hasattr(value, "__index__"): an array of NumPy has that, and mostly raises when it is called.
     try:
         return operator.index(value)
     except TypeError:
-        pass
-    # Some handles of cuda.bindings have __int__ alone (CUdeviceptr).
-    return int(value) if type(value).__module__.startswith("cuda.bindings") and hasattr(value, "__int__") else None
+        return None
 
 
-cdef object need_int(object value, str name):
+cdef object as_address(object value):
+    return int(value) if is_address(value) else as_int(value)
+
+
+cpdef object need_int(object value, str name):
+    """The int that a number stands for. A TypeError names the argument."""
     number = as_int(value)
     if number is None:
         raise TypeError(f"{name} must be an int, got {type(value).__name__}")
     return number
 
 
-cdef unsigned long long read_unsigned(object value, str name, int bits) except? 0xBAD:
-    number = need_int(value, name)
+cdef unsigned long long check_unsigned(object number, str name, int bits) except? 0xBAD:
     if number < 0 or number >> bits:
         raise OverflowError(f"{name}={number} is not in 0..2**{bits}-1")
     return number
 
 
+cdef unsigned long long read_unsigned(object value, str name, int bits) except? 0xBAD:
+    return check_unsigned(need_int(value, name), name, bits)
+
+
 cdef size_t read_size(object value, str name) except? 0xBAD:
     return read_unsigned(value, name, 64)
+
+
+cdef unsigned long long read_address(object value, str name) except? 0xBAD:
+    number = as_address(value)
+    if number is None:
+        raise TypeError(f"{name} must be an int, got {type(value).__name__}")
+    return check_unsigned(number, name, 64)
 
 
 cdef int read_int(object value, str name) except? -0xBAD:

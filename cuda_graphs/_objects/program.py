@@ -9,6 +9,7 @@ driver refuses PTX that is newer than itself). On the host driver it is PTX, whi
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,23 +38,58 @@ def _yes_no(option: str, on: bool) -> list[str]:
     return [f"--{option}={'true' if on else 'false'}"]
 
 
+def _one(option: str, value: Any) -> list[str]:
+    return [f"--{option}={value}"]
+
+
 def _each(option: str, values: Any) -> list[str]:
-    """A word for each of one value or a list of them; a tuple (name, value) is "name=value"."""
-    values = values if isinstance(values, list) else [values]
-    return [f"--{option}={'='.join(map(str, v)) if isinstance(v, tuple) else v}" for v in values]
+    """A word for each of one value, or of a list or a tuple of them."""
+    return [f"--{option}={_text(option, value)}" for value in _sequence(values)]
+
+
+def _each_macro(option: str, values: Any) -> list[str]:
+    """A word for each of one macro, or of a list or a tuple of them. ("NAME", "1") is one macro with its value."""
+    return [
+        f"--{option}={_macro(option, value)}"
+        for value in ([values] if _is_pair(values) else _sequence(values))
+    ]
+
+
+def _sequence(values: Any) -> Sequence[Any]:
+    return values if isinstance(values, (list, tuple)) else [values]
+
+
+def _is_pair(macro: Any) -> bool:
+    return (
+        isinstance(macro, tuple)
+        and len(macro) == 2
+        and all(isinstance(part, (str, int, float)) for part in macro)
+    )
+
+
+def _macro(option: str, macro: Any) -> str:
+    return "=".join(map(str, macro)) if _is_pair(macro) else _text(option, macro)
+
+
+def _text(option: str, value: Any) -> str:
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(
+            f"each value of {option} must be a str or a path, got {type(value).__name__} {value!r}"
+        )
+    return os.fsdecode(value)
 
 
 WORDS: dict[str, tuple[str, Callable[[str, Any], list[str]]]] = {
-    "std": ("std", _each),
+    "std": ("std", _one),
     "include_path": ("include-path", _each),
-    "define_macro": ("define-macro", _each),
+    "define_macro": ("define-macro", _each_macro),
     "undefine_macro": ("undefine-macro", _each),
     "pre_include": ("pre-include", _each),
     "relocatable_device_code": ("relocatable-device-code", _yes_no),
     "link_time_optimization": ("dlink-time-opt", _switch),
     "debug": ("device-debug", _switch),
     "lineinfo": ("generate-line-info", _switch),
-    "max_register_count": ("maxrregcount", _each),
+    "max_register_count": ("maxrregcount", _one),
     "ftz": ("ftz", _yes_no),
     "prec_sqrt": ("prec-sqrt", _yes_no),
     "prec_div": ("prec-div", _yes_no),
@@ -78,14 +114,14 @@ class ProgramOptions:
     """The architecture to compile for, "sm_90" or "compute_90"; None is that of the device that is current."""
     std: str | None = None
     """The language, "c++11" to "c++23"."""
-    include_path: str | Path | list[str | Path] | None = None
-    """Where to look for headers; CUDA's own are found without it."""
-    define_macro: str | tuple[str, str] | list[str | tuple[str, str]] | None = None
-    """A name, a tuple (name, value), or a list of them."""
-    undefine_macro: str | list[str] | None = None
-    """Names to forget."""
-    pre_include: str | list[str] | None = None
-    """Headers to read first."""
+    include_path: str | Path | Sequence[str | Path] | None = None
+    """Where to look for headers: one folder, a list or a tuple; CUDA's own are found without it."""
+    define_macro: str | tuple[str, Any] | Sequence[str | tuple[str, Any]] | None = None
+    """A name, a pair (name, value), or a list or a tuple of them. A tuple of two strings is one pair."""
+    undefine_macro: str | Sequence[str] | None = None
+    """Names to forget: one, a list or a tuple."""
+    pre_include: str | Path | Sequence[str | Path] | None = None
+    """Headers to read first: one, a list or a tuple."""
     relocatable_device_code: bool | None = None
     """Code that can be linked with other code."""
     link_time_optimization: bool = False
@@ -114,10 +150,10 @@ class ProgramOptions:
     """Do not look for headers in the folder of the process."""
     disable_warnings: bool = False
     """Say nothing but errors."""
-    ptxas_options: str | list[str] | None = None
-    """Options of the assembler."""
-    options: Sequence[str] = ()
-    """Further options, as NVRTC takes them."""
+    ptxas_options: str | Sequence[str] | None = None
+    """Options of the assembler: one, a list or a tuple."""
+    options: str | Sequence[str] = ()
+    """Further options, as NVRTC takes them: one, a list or a tuple."""
 
     def as_words(self) -> list[str]:
         """The options as NVRTC takes them, without the architecture."""
@@ -126,7 +162,7 @@ class ProgramOptions:
             value = getattr(self, name)
             if value is not None:
                 words += write(option, value)
-        return [*words, *self.options]
+        return [*words, *_sequence(self.options)]
 
 
 class Program:
@@ -149,8 +185,10 @@ class Program:
     ) -> None:
         if not isinstance(code, (str, bytes)):
             raise TypeError(f"code must be str or bytes, got {type(code).__name__}")
-        kind = code_type.lower() if isinstance(code_type, str) else code_type
-        if kind not in CODE_TYPES:
+        kind = next(
+            (each for each in CODE_TYPES if isinstance(code_type, str) and each == code_type.lower()), None
+        )
+        if kind is None:
             raise ValueError(
                 f"Unsupported code_type={code_type!r}; expected one of {', '.join(map(repr, CODE_TYPES))}"
             )
@@ -175,14 +213,14 @@ class Program:
     def compile(
         self,
         target_type: str = "cubin",
-        name_expressions: Iterable[str | bytes] = (),
+        name_expressions: str | bytes | Iterable[str | bytes] = (),
         logs: TextIO | None = None,
     ) -> ObjectCode:
         """Compile.
 
         Args:
-            target_type: "cubin" (code for the device), "ptx", or "ltoir" (to be linked).
-            name_expressions: C++ names (``"scale<float>"``) to instantiate and to offer to `get_kernel`.
+            target_type: "cubin" (code for the device), "ptx", or "ltoir" (to be linked); a str, or an enum of strings.
+            name_expressions: A C++ name (``"scale<float>"``) to instantiate and to offer to `get_kernel`, or several.
             logs: Where the compiler's warnings go; has a `write` method.
 
         Raises:
@@ -192,17 +230,21 @@ class Program:
         """
         if self._code is None:
             raise RuntimeError("Program has been closed")
-        if target_type not in TARGETS[self._code_type]:
+        # The table's own word for it: target_type may be an enum of strings.
+        target = next((each for each in TARGETS[self._code_type] if each == target_type), None)
+        if target is None:
             raise ValueError(
                 f"Unsupported target_type={target_type!r} of a {self._code_type} program; "
                 f"expected one of {', '.join(map(repr, TARGETS[self._code_type]))}"
             )
         if self._code_type == "ptx":
             return make_object_code(self._code, "ptx", self._options.name)
-        made, log, symbols = self._compile_with_nvrtc(target_type, list(name_expressions))
+        given = name_expressions
+        names: list[str | bytes] = [given] if isinstance(given, (str, bytes)) else list(given)
+        made, log, symbols = self._compile_with_nvrtc(target, names)
         if logs is not None and log:
             logs.write(log)
-        return make_object_code(made, target_type, self._options.name, symbols)
+        return make_object_code(made, target, self._options.name, symbols)
 
     def _compile_with_nvrtc(
         self, target: str, names: list[str | bytes]

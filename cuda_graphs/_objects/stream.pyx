@@ -40,7 +40,7 @@ from cuda_graphs._objects.captured cimport fail, find, note, protect_bodies
 from cuda_graphs._objects.context cimport Context, find_current
 from cuda_graphs._objects.event cimport Event
 from cuda_graphs._objects.event import make_event
-from cuda_graphs._objects.numbers cimport as_int, read_flag, read_int, read_unsigned
+from cuda_graphs._objects.numbers cimport as_address, read_address, read_flag, read_int
 from cuda_graphs._objects.waiting cimport waited
 from cuda_graphs._objects.options import accept_options
 
@@ -78,7 +78,7 @@ cdef class Stream:
 
         One that this package made comes back with ownership; any other is borrowed and must outlive the result.
         """
-        cdef CUstream raw = <CUstream><uintptr_t>read_unsigned(handle, "handle", 64)
+        cdef CUstream raw = <CUstream><uintptr_t>read_address(handle, "handle")
         cdef StreamHandle h
         ensure_driver()
         with nogil:
@@ -346,9 +346,9 @@ def from_protocol(obj) -> Stream:
         raise RuntimeError(f"__cuda_stream__ must return a tuple of two numbers, got {answer!r}") from None
     if version != 0:
         raise RuntimeError(f"__cuda_stream__ protocol version 0 is supported, got {version!r}")
-    if as_int(handle) is None:
+    if as_address(handle) is None:
         raise RuntimeError(f"__cuda_stream__ must return a tuple of two numbers, got {answer!r}")
-    cdef CUstream raw = <CUstream><uintptr_t>read_unsigned(handle, "the handle of __cuda_stream__", 64)
+    cdef CUstream raw = <CUstream><uintptr_t>read_address(handle, "the handle of __cuda_stream__")
     ensure_driver()
     cdef Opaque owner = hold_python(<PyObject*>obj)
     cdef StreamHandle h

@@ -18,7 +18,7 @@ from . import ir
 from .errors import CompileLiteralError, CompileTypeError, CompileValueError, fail
 from .ops import evaluate, result_type
 from .scalars import scalar
-from .types import ScalarType, bool_, f32, i32, i64, promote
+from .types import SCALARS, ScalarType, bool_, f32, i32, i64, promote
 
 # Names of Python's operators -> rows.
 BINARY = {
@@ -61,12 +61,9 @@ class Builder:
     def const(self, value: Any, type: ScalarType) -> ir.Const:
         """A constant of a type, which must be able to hold it."""
         if type.kind in ("int", "uint") and not type.minimum <= value <= type.maximum:
-            wider = type.wider()
-            fits = wider.minimum <= value <= wider.maximum
-            remedy = (
-                f"write cg.{wider}(...)" if fits else f"cg.cast(x, cg.{type}) takes its low {type.bits} bits"
+            raise fail(
+                CompileLiteralError, self.loc, f"{value} is not a value of {type}", remedy_for(value, type)
             )
-            raise fail(CompileLiteralError, self.loc, f"{value} is not a value of {type}", remedy)
         return ir.Const(value, type, self.loc)
 
     def literal(self, value: bool | int | float) -> ir.Const:
@@ -116,14 +113,18 @@ class Builder:
         if operator == "Pow":
             return self.power(a, b)
         if operator in ("LShift", "RShift"):
-            self.require_integers(operator, a, b)
-            a = self.cast(a, promote(a.type, a.type))
-            return self.op("shift_left" if operator == "LShift" else "shift_right", a, self.cast(b, a.type))
+            return self.shift("shift_left" if operator == "LShift" else "shift_right", operator, a, b)
         if operator in ("BitAnd", "BitOr", "BitXor"):
             self.require_integers(operator, a, b)
             if a.type == b.type == bool_:
                 return self.op(BINARY[operator], a, b)
         return self.op(BINARY[operator], *self.promoted(a, b))
+
+    def shift(self, name: str, operator: str, a: ir.Value, b: ir.Value) -> ir.Value:
+        """A shift, which has the type of what is shifted, whatever the count is."""
+        self.require_integers(operator, a, b)
+        a = self.cast(a, promote(a.type, a.type))
+        return self.op(name, a, self.cast(b, a.type))
 
     def compare(self, operator: str, a: ir.Value, b: ir.Value) -> ir.Value:
         """A comparison of Python, by the name of its class in `ast`."""
@@ -177,6 +178,23 @@ class Builder:
         if value.type.kind == "float":
             raise fail(CompileTypeError, self.loc, f"{where} cannot be a {value.type}", "compare it: x != 0")
         return self.op("not_equal", value, self.const(0, value.type))
+
+
+def remedy_for(value: int, type: ScalarType) -> str:
+    """How to write an integer that `type` does not hold: as a type that does, the smallest of each kind."""
+    kinds = ("int", "uint") if type == i32 else (type.kind,)
+    holders = [t for t in SCALARS.values() if t.kind in kinds and t.minimum <= value <= t.maximum]
+    least = [
+        min((t for t in holders if t.kind == kind), key=lambda t: t.size, default=None) for kind in kinds
+    ]
+    found = sorted((t for t in least if t is not None), key=lambda t: t.size)
+    if found:
+        return f"write {' or '.join(f'cg.{t}(...)' for t in found)}"
+    return (
+        "no integer type holds it: write it as a float"
+        if type == i32
+        else f"cg.cast(x, cg.{type}) takes its low {type.bits} bits"
+    )
 
 
 def fold(name: str, args: tuple[ir.Const, ...], type: ScalarType) -> Any:

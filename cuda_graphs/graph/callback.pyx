@@ -15,7 +15,7 @@ from libc.stdint cimport uintptr_t
 from cuda_graphs._driver.cuda_graph cimport CUDA_HOST_NODE_PARAMS_v2
 from cuda_graphs._handles.graph_handles cimport Owners, copy_bytes
 from cuda_graphs._handles.handles cimport HostFunction, Opaque, hold_python
-from cuda_graphs._objects.numbers cimport as_int, read_unsigned
+from cuda_graphs._objects.numbers cimport as_address, read_address
 from cuda_graphs._objects.unraisable cimport report_unraisable
 
 
@@ -56,8 +56,8 @@ cdef int read_c_function(object fn, object user_data, CUDA_HOST_NODE_PARAMS_v2* 
     owners.first = hold_python(<PyObject*>fn)
     if user_data is None:
         params.userData = NULL
-    elif as_int(user_data) is not None:
-        params.userData = <void*><uintptr_t>read_unsigned(user_data, "user_data", 64)
+    elif as_address(user_data) is not None:
+        params.userData = <void*><uintptr_t>read_address(user_data, "user_data")
     elif not PyObject_CheckBuffer(user_data):
         raise TypeError(f"user_data must be an int or bytes-like, got {type(user_data).__name__}")
     else:

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass, fields
+
+from cuda_graphs._objects.numbers import need_int
 
 __all__ = ["EdgeData"]
 
@@ -33,7 +34,7 @@ class EdgeData:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = operator.index(getattr(self, field.name))
+            value = need_int(getattr(self, field.name), field.name)
             if not 0 <= value < 256:
                 raise OverflowError(f"{field.name}={value} is not in 0..255")
             object.__setattr__(self, field.name, value)

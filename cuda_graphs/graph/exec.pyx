@@ -124,8 +124,8 @@ cdef class Graph:
 
         Launches in flight keep the old parameters. `source` may go right after. What the nodes used so far is let go
         after the last launch that used it, and what single nodes were set to (`graph[node]`) is replaced too; but
-        parameters keep the values that were set, a disabled node stays disabled, and the nodes that `graph[node]` takes
-        are still those of the definition that this Graph was made of.
+        parameters of the new definition keep the values that were set (others go), a disabled node stays disabled, and the
+        nodes that `graph[node]` takes are still those of the definition that this Graph was made of.
 
         GraphUpdateError, a CUDAError, says which node cannot be changed, and how; then nothing has changed. RuntimeError
         for a closed Graph and a definition that is no longer valid.

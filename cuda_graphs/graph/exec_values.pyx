@@ -10,7 +10,7 @@ from libcpp.vector cimport vector
 
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport (
-    NodeKind, NodeRecord, ParameterChange, ParameterFault, PresentParameter, ValueKind, ValueType, list_parameters,
+    NodeKind, NodeRecord, ParameterChange, ParameterFault, ParameterRef, PresentParameter, ValueKind, list_parameters,
 )
 from cuda_graphs._handles.handles cimport box_of
 from cuda_graphs.graph.place cimport wrap_node
@@ -24,7 +24,7 @@ cdef class Slot:
     """Where a parameter is in an executable."""
 
     cdef size_t index
-    cdef const ValueType* type
+    cdef ParameterRef parameter
 
 
 cdef dict find_slots(const GraphExecHandle& graph):
@@ -35,10 +35,9 @@ cdef dict find_slots(const GraphExecHandle& graph):
     with nogil:
         list_parameters(graph, present)
     for i in range(present.size()):
-        if present[i].is_declared:
-            slot = Slot()
-            slot.index, slot.type = i, present[i].type
-            slots[present[i].name.decode()] = slot
+        slot = Slot()
+        slot.index, slot.parameter = i, present[i].parameter
+        slots[name_of(slot.parameter)] = slot
     return slots
 
 
@@ -50,20 +49,26 @@ cdef int read_changes(dict slots, dict values, ParameterChanges& changes) except
     for name, value in values.items():
         slot = slots.get(name)
         if slot is None:
-            known = ", ".join(slots) or "none"
-            raise TypeError(f"the graph has no parameter {name!r}; it has: {known}")
+            refuse_unknown(name, slots)
         change = &changes[i]
-        change.index = slot.index
-        change.value.bits = to_bits(slot.type, name, value, &change.value.owner)
+        change.index, change.parameter = slot.index, slot.parameter
+        change.value.bits = to_bits(slot.parameter.get().type, name, value, &change.value.owner)
         change.value.known = True
         i += 1
     return 0
 
 
+cdef int refuse_unknown(name, dict slots) except -1:
+    known = ", ".join([each for each in slots if each != name]) or "none"
+    raise TypeError(f"the graph has no parameter {name!r}; it has: {known}")
+
+
 cdef int check_problem(const ParameterProblem& problem, dict slots, dict values) except -1:
     if problem.fault == ParameterFault.kNone:
         return 0
-    cdef str name = name_of(problem.index, slots)
+    cdef str name = name_of(problem.parameter)
+    if problem.fault == ParameterFault.kGone:
+        refuse_unknown(name, slots)
     if problem.fault == ParameterFault.kMissing:
         raise RuntimeError(
             f"parameter {name!r} has no value: it has no default and none was set; give {name}=... to launch() or set()"
@@ -84,13 +89,14 @@ cdef int check_problem(const ParameterProblem& problem, dict slots, dict values)
     where = ""
     if problem.node:
         node = wrap_node(problem.node, box_of[NodeRecord](problem.node))
-        where = f" in {node._identify(True)}{copy_rule(problem, slots[name])}"
+        where = f" in {node._identify(True)}{copy_rule(problem)}"
     return check_attempt(problem.status, f"set parameter {name!r} to {value!r}{where}")
 
 
 # tests/conformance/driver, patch/kinds_of_memory_beside_device
-cdef str copy_rule(const ParameterProblem& problem, Slot slot):
-    if box_of[NodeRecord](problem.node).kind != NodeKind.kMemcpy or slot.type.kind != ValueKind.kPointer:
+cdef str copy_rule(const ParameterProblem& problem):
+    is_pointer = problem.parameter.get().type.kind == ValueKind.kPointer
+    if box_of[NodeRecord](problem.node).kind != NodeKind.kMemcpy or not is_pointer:
         return ""
     return (
         " (in an executable each side of a copy keeps to memory of pools, as that of DeviceMemoryResource and of alloc "
@@ -98,11 +104,8 @@ cdef str copy_rule(const ParameterProblem& problem, Slot slot):
     )
 
 
-cdef str name_of(size_t index, dict slots):
-    for name, slot in slots.items():
-        if (<Slot>slot).index == index:
-            return name
-    return "?"
+cdef str name_of(const ParameterRef& parameter):
+    return parameter.get().name.decode()
 
 
 cdef object present_values(const GraphExecHandle& graph):
@@ -111,7 +114,6 @@ cdef object present_values(const GraphExecHandle& graph):
         list_parameters(graph, present)
     states = {}
     for p in present:
-        if p.is_declared:
-            value = from_bits(p.type, p.bits) if p.is_known else None
-            states[p.name.decode()] = ParameterState(p.type.name.decode(), value)
+        value = from_bits(p.parameter.get().type, p.bits) if p.is_known else None
+        states[name_of(p.parameter)] = ParameterState(p.parameter.get().type.name.decode(), value)
     return MappingProxyType(states)

@@ -17,7 +17,7 @@ from cuda_graphs._objects.array_view cimport ArrayView, view_array
 from cuda_graphs._objects.buffer cimport Buffer
 from cuda_graphs._objects.event cimport Event
 from cuda_graphs._objects.kernel cimport Kernel
-from cuda_graphs._objects.numbers cimport as_int, read_unsigned
+from cuda_graphs._objects.numbers cimport as_address, read_unsigned
 from cuda_graphs.graph.condition cimport Condition
 from cuda_graphs.graph.copy_shape import Operand
 from cuda_graphs.graph.edge_data import EdgeData
@@ -66,7 +66,7 @@ cdef Opaque open_buffer(Buffer buffer, str name) except *:
 
 
 cdef CUdeviceptr read_pointer(object value, str name) except? 0xBAD:
-    address = as_int(value)
+    address = as_address(value)
     if address is None:
         raise TypeError(f"{name} must be an address (int), a Buffer or an array, got {type(value).__name__}")
     return read_unsigned(address, name, 64)

@@ -4,12 +4,11 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cuda_graphs._objects.numbers import read_flag
+from cuda_graphs._objects.numbers import as_int, read_flag
 
 if TYPE_CHECKING:
     from cuda_graphs._objects.device import Device
@@ -109,10 +108,9 @@ def memory_kind(memory_type: str | None) -> int:
 
 def device_ordinal(device: Any, name: str) -> int:
     """The ordinal of an int or of an object with `device_id`; `name` is that of the argument."""
-    try:
-        ordinal = operator.index(getattr(device, "device_id", device))
-    except TypeError:
-        raise TypeError(f"{name} must be a Device or its number, got {type(device).__name__}") from None
+    ordinal = as_int(getattr(device, "device_id", device))
+    if ordinal is None:
+        raise TypeError(f"{name} must be a Device or its number, got {type(device).__name__}")
     if not 0 <= ordinal < 1 << 31:
         raise ValueError(f"{name} must be a Device or its number, got {ordinal}")
     return ordinal

@@ -22,7 +22,7 @@ from cuda_graphs._handles.handles cimport EventHandle, KernelBox, box_of, kernel
 from cuda_graphs._objects.arguments cimport own_arguments, pack_arguments
 from cuda_graphs._objects.kernel cimport Kernel
 from cuda_graphs._objects.launch_config cimport LaunchConfig, LaunchConfig_accept
-from cuda_graphs._objects.numbers cimport read_size, read_unsigned
+from cuda_graphs._objects.numbers cimport read_address, read_size
 from cuda_graphs.graph.callback cimport read_callback
 from cuda_graphs.graph.condition cimport Condition
 from cuda_graphs.graph.operands cimport (
@@ -143,7 +143,7 @@ cdef CUmemorytype type_of(AllocKind kind) noexcept:
 
 cdef int read_free(NodeSpec& spec, object dptr) except -1:
     spec.begin(NodeKind.kFree)
-    spec.params.free.dptr = read_unsigned(dptr, "dptr", 64)
+    spec.params.free.dptr = read_address(dptr, "dptr")
     return 0
 
 

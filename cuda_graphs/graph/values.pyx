@@ -15,7 +15,7 @@ from libc.math cimport isfinite, isinf
 from libc.string cimport memcpy
 
 from cuda_graphs._handles.graph_handles cimport ValueKind, find_value_type, from_bf16, to_bf16
-from cuda_graphs._objects.numbers cimport as_int
+from cuda_graphs._objects.numbers cimport as_int, is_address
 from cuda_graphs.graph.operands cimport Memory, read_operand
 
 cdef extern from "Python.h":
@@ -96,6 +96,8 @@ cdef uint64_t float_bits(const ValueType* type, str name, object value) except? 
     cdef float single
     cdef unsigned short half
     cdef uint64_t bits = 0
+    if is_address(value):
+        refuse(type, name, value, "a number")
     try:
         number = PyFloat_AsDouble(value)
     except TypeError:

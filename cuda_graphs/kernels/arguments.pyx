@@ -7,7 +7,6 @@ are the Reader's own, so nothing is built and nothing is looked up by name.
 """
 
 import dataclasses
-import operator
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_Check
@@ -17,6 +16,7 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
 from cuda_graphs._objects.arguments cimport StandIn
+from cuda_graphs._objects.numbers cimport as_int, is_address
 from cuda_graphs.kernels.foreign cimport Foreign, ForeignArray
 from cuda_graphs.kernels.ndarray cimport Field, NDArray, key_of
 from cuda_graphs.kernels.reading cimport Leaf, Reading
@@ -99,10 +99,9 @@ cdef class Integer(Reader):
         )
 
     cdef object _index(self, object value):
-        try:
-            return operator.index(value)
-        except TypeError:
-            pass
+        number = as_int(value)
+        if number is not None:
+            return number
         if type(value).__name__ == "bool" and hasattr(value, "item"):  # numpy.bool has no __index__
             return int(value)
         raise TypeError(
@@ -123,7 +122,9 @@ cdef class Bool(Reader):
         if value is not True and value is not False:
             if stands_in(self, r, value):
                 return 0
-            if not hasattr(value, "__index__") and type(value).__name__ not in ("bool", "bool_"):
+            if is_address(value) or (
+                not hasattr(value, "__index__") and type(value).__name__ not in ("bool", "bool_")
+            ):
                 raise TypeError(
                     f"parameter {self.path!r} takes {self.annotation}, got {value!r} ({type(value).__name__}): "
                     "compare it, as in x != 0"
@@ -164,7 +165,7 @@ cdef class Float(Reader):
 
     cdef double _number(self, object value) except? -1:
         if isinstance(value, (str, bytes)) or not (hasattr(value, "__float__") or hasattr(value, "__index__")) or (
-            getattr(value, "ndim", 0) != 0
+            getattr(value, "ndim", 0) != 0 or is_address(value)
         ):
             raise TypeError(f"parameter {self.path!r} takes {self.annotation}, a number, got {type(value).__name__}")
         try:

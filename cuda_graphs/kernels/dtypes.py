@@ -9,11 +9,11 @@ even, on the way to the device.
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
 import numpy as np
 
+from cuda_graphs._objects.numbers import as_int, is_address
 from cuda_graphs.compiler.annotations import VectorType
 from cuda_graphs.compiler.types import SCALARS, ScalarType, bf16, bool_, f32, i32
 
@@ -116,16 +116,13 @@ def is_real(value: Any) -> bool:
     """Whether it is one number that floats are made of. Arrays of one element have __float__ too."""
     if isinstance(value, (str, bytes)) or np.iscomplexobj(value) or getattr(value, "ndim", 0) != 0:
         return False
-    return hasattr(value, "__float__") or hasattr(value, "__index__")
+    return (hasattr(value, "__float__") or hasattr(value, "__index__")) and not is_address(value)
 
 
 def as_integer(value: Any, dtype: ScalarType, what: str) -> int:
-    try:
-        number = int(value) if isinstance(value, np.bool_) else operator.index(value)
-    except TypeError:
-        raise TypeError(
-            f"{what} takes an integer, got {value!r} ({type(value).__name__}): convert it"
-        ) from None
+    number = int(value) if isinstance(value, np.bool_) else as_int(value)
+    if number is None:
+        raise TypeError(f"{what} takes an integer, got {value!r} ({type(value).__name__}): convert it")
     bits = 1 if dtype.kind == "bool" else 8 * dtype.size
     low, high = (-(1 << bits - 1), 1 << bits - 1) if dtype.kind == "int" else (0, 1 << bits)
     if not low <= number < high:

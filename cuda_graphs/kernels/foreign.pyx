@@ -145,12 +145,13 @@ def view_memory(array, dtype):
     cdef ForeignArray found = describe(array, "array", inner)
     scalar = found.dtype if dtype is None else accept_element(dtype)[0]
     spec = array_spec(annotations.NDArray(scalar, None, inner), found, "array")
-    if found.is_read_only or not found.is_packed or not is_known_memory(found.address):
+    size = found.view.itemsize * math.prod(found.shape)
+    is_known = size == 0 or is_known_memory(found.address)  # libraries put empty arrays at any address
+    if found.is_read_only or not found.is_packed or not is_known:
         raise ValueError(
             f"array, a {type(array).__name__}, is read-only, has gaps, or is in no memory of the driver's (of a device, managed "
             "or pinned): copy it with from_numpy of a cuda_graphs.ndarray"
         )
-    size = found.view.itemsize * math.prod(found.shape)
     buffer = BufferType.from_handle(found.address, size, owner=found.view)
     return of_buffer(buffer, found.dtype, inner, found.shape[: spec.ndim], current_device())
 

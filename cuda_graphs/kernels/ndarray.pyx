@@ -489,7 +489,7 @@ def ndarray(dtype, shape, needs_grad=False, *, needs_dual=False, device=None):
     Args:
         dtype: The type of the elements: `f32` and the others, or NumPy's types; `vec3`, `types.mat(2, 3, f64)` and the
             like for elements that are vectors or matrices.
-        shape: An int or a tuple of ints from 1 to 2**31 - 1; ``()`` for one element without an index.
+        shape: An int or a tuple of ints from 0 to 2**31 - 1; ``()`` for one element without an index.
         needs_grad: Whether it has a `grad` beside it, and a `dual` when that is asked for.
         needs_dual: Whether it has a `dual` alone.
         device: A Device or its number; None for the one that is current on this thread, else number 0.
@@ -577,8 +577,8 @@ cdef tuple read_shape(shape):
         number = as_int(extent)
         if number is None or isinstance(extent, bool):
             raise TypeError(f"shape must be an int or a tuple of ints, got {shape!r}")
-        if not 1 <= number <= LARGEST_EXTENT:
-            raise ValueError(f"{shape!r} is not a valid shape: extents are from 1 to {LARGEST_EXTENT}")
+        if not 0 <= number <= LARGEST_EXTENT:
+            raise ValueError(f"{shape!r} is not a valid shape: extents are from 0 to {LARGEST_EXTENT}")
         extents.append(int(number))
     return tuple(extents)
 

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-import operator
 import threading
+
+from cuda_graphs._objects.numbers import need_int
 
 __all__ = ["draw", "random_seed"]
 
@@ -23,7 +24,7 @@ def random_seed(seed: int) -> None:
         TypeError: `seed` is not an int.
     """
     global _next
-    number = operator.index(seed)
+    number = need_int(seed, "seed")
     with _lock:
         _next = number * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF
 

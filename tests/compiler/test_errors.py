@@ -97,6 +97,11 @@ MISTAKES = [
     (Name, "name 'y' is not defined", "y += 1  #!"),
     (Name, "has no member 'nothing'", "y = cg.nothing(n)  #!"),
     (Name, "cannot be called in a kernel", "y = open('f')  #!"),
+    (
+        Name,
+        r"cannot be called in a kernel\n(.*\n)*Remedy: kernels make no objects",
+        "y = complex(a, 1.0)  #!",
+    ),
     (Name, "has no member 'copy'", "x.copy()  #!"),
     # Types
     (Type, "unsupported operand types for &: f32 and i32", "y = a & n  #!"),
@@ -135,6 +140,15 @@ MISTAKES = [
     # Values
     (Literal, "5000000000 is not a value of i32", "y = 5000000000  #!"),
     (Literal, r"of i32\n(.*\n)*Remedy: write cg.i64\(", "y = 5000000000  #!"),
+    (
+        Literal,
+        r"4294967295 is not a value of i32\n(.*\n)*Remedy: write cg.u32\(...\) or cg.i64",
+        "y = 4294967295  #!",
+    ),
+    (Literal, r"Remedy: write cg.i64\(...\)$", "y = -5000000000  #!"),
+    (Literal, r"Remedy: write cg.u64\(...\)$", "y = 18446744073709551615  #!"),
+    (Literal, r"Remedy: no integer type holds it", "y = 18446744073709551616  #!"),
+    (Literal, r"Remedy: write cg.u16\(...\)$", "y = cg.u8(256)  #!"),
     (Literal, "-1 is not a value of u16", "y = cg.u16(-1)  #!"),
     (Literal, r"Remedy: cg.cast\(x, cg.u16\) takes its low 16 bits", "y = cg.u16(-1)  #!"),
     (Value, "the step of a range is 0", "for i in range(0, n, 0):  #!\n    pass"),

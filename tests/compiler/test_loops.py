@@ -367,3 +367,33 @@ def told(n: cg.i32, v: cg.vec3, x: cg.ndarray(cg.vec2, 1)):
 def test_static_print_writes_types_of_values(capsys):
     lower(told, specialise(told, {"n": 1, "v": (1.0, 2.0, 3.0), "x": np.zeros((3, 2), "f")}))
     assert capsys.readouterr().out == "i32 vec(3, f32) x: f32, 1 dimensions vec(2, f32) f32 (1, 'text') f32\n"
+
+
+def over_all(x, hits):
+    for _i in range(x.shape[0]):
+        for _j in range(x.shape[1]):
+            hits[0] += 1
+    for _i, _j in x:
+        hits[1] += 1
+    for at in cg.grouped(x):
+        hits[2] += at.x + 1
+    for _i, _j in cg.ndrange(x.shape[0], (0, x.shape[1])):
+        hits[3] += 1
+    hits[4] = x.shape[0] * 10 + x.shape[1]
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0), (2, 3)], ids=repr)
+@pytest.mark.parametrize("is_field", [False, True], ids=["array", "field"])
+def test_loops_over_an_array_without_elements_run_no_iteration(shape, is_field):
+    data = np.zeros(shape, np.float32)
+    number = shape[0] * shape[1]
+    arguments = {"x": Field(data) if is_field else data, "hits": np.zeros(5, np.int32)}
+    found = run_all(annotated(over_all, is_field), fields=[arguments["x"]] if is_field else (), **arguments)
+    grouped = sum(i + 1 for i in range(shape[0])) * shape[1]
+    assert found["hits"].tolist() == [number, number, grouped, number, shape[0] * 10 + shape[1]]
+
+
+def annotated(function, is_field):
+    array = cg.ndarray(cg.f32, 2)
+    function.__annotations__ = {"x": cg.template if is_field else array, "hits": cg.ndarray(cg.i32, 1)}
+    return function

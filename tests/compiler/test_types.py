@@ -58,8 +58,19 @@ PAIRS = [
     ("cg.atan2({a}, {b})", ALL, lambda a, b: t.f64 if t.f64 in (a, b) else t.f32),
     ("{a} == {b}", ALL, lambda a, b: t.bool_),
     ("{a} << {b}", WHOLE, lambda a, b: t.i32 if a == t.bool_ else a),
-    ("cg.bit_shr({a}, {a})", WHOLE, lambda a, b: t.i32 if a == t.bool_ else a),
+    ("{a} >> {b}", WHOLE, lambda a, b: t.i32 if a == t.bool_ else a),
+    ("cg.bit_shr({a}, {b})", WHOLE, lambda a, b: t.i32 if a == t.bool_ else a),
 ]
+
+
+# Each has a condition that is known when compiling.
+CHOSEN = ["({a} if True else {b})", "({a} if cg.static(1 > 0) else {b})", "({b} if False else {a})"]
+
+
+@pytest.mark.parametrize("expression", CHOSEN)
+def test_a_known_condition_leaves_the_type_of_the_other_side_out(expression):
+    cases = [(expression, a, b) for a, b in itertools.product(ALL, ALL)]
+    assert types_of(cases) == [a for _, a, _ in cases]
 
 
 @pytest.mark.parametrize(("expression", "operands", "wanted"), PAIRS, ids=[p[0] for p in PAIRS])

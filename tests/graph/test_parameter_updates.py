@@ -266,6 +266,57 @@ def test_memory_that_is_a_value_outlasts_an_update_and_goes_with_the_next_value(
     eventually(lambda: gone() is None)
 
 
+def test_an_update_drops_the_parameters_that_the_new_definition_does_not_have(kernels, pinned, eventually):
+    """The executable keeps neither earlier names nor the memory that they were set to."""
+
+    class Memory(np.ndarray):
+        pass
+
+    def make(name, amount):
+        g = cg.GraphDef()
+        g.launch(ONE, kernels.add, g.param(name, cg.pointer), 1, amount)
+        return g
+
+    first = make("p0", 1)
+    graph, memory = first.instantiate(), []
+    for i in range(1, 40):
+        x = pinned([0]).view(Memory)
+        view = PinnedView(x)
+        memory.append(weakref.ref(x))
+        graph.set(**{f"p{i - 1}": view})
+        del x, view
+        graph.update(make(f"p{i}", i))
+        assert list(graph.params) == [f"p{i}"]
+        assert graph.params[f"p{i}"].value is None
+    gc.collect()
+    eventually(lambda: sum(each() is not None for each in memory) <= 1)
+
+
+def test_a_parameter_that_comes_back_begins_with_its_default(sums, result):
+    make, x = sums
+    first = make(a=1, b=10)
+    graph = first.instantiate()
+    graph.set(a=2, b=20)
+    graph.update(make(c=100, d=200))
+    assert result(graph, x) == 300
+    graph.update(make(a=3, b=30))
+    assert result(graph, x) == 33
+    graph.set(b=40)
+    assert result(graph, x) == 43
+
+
+def test_names_of_another_order_keep_their_values(sums, result):
+    make, x = sums
+    first = make(a=1, b=10, c=100)
+    graph = first.instantiate()
+    graph.set(a=2, c=300)
+    graph.update(make(d=1000, c=5, a=7))
+    assert {name: state.value for name, state in graph.params.items()} == {"a": 2, "c": 300, "d": 1000}
+    assert result(graph, x, c=400) == 1402
+    with pytest.raises(TypeError, match="no parameter 'b'; it has: "):
+        graph.set(b=1)
+
+
 class PinnedView:
     """An array as a kernel's pointer, that holds what it is of."""
 

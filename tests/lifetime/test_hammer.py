@@ -24,6 +24,16 @@ UPDATE_FAILURE = 910
 REFUSALS = ("closed", "the definition that it was made of is gone")
 
 
+def set_unless_gone(graph, address):
+    """Set the parameter, which another thread may have taken away since it was read: an update from a captured
+    definition leaves none."""
+    try:
+        graph.set(out=address)
+    except TypeError as refused:
+        if str(refused) != "the graph has no parameter 'out'; it has: none":
+            raise
+
+
 class Payload:
     """An object that a callback keeps."""
 
@@ -137,7 +147,7 @@ class Actor:
     def step_set(self):
         graph, _ = self.pick()
         if graph is not None and "out" in self.parameters_of(graph):
-            self.attempt(lambda: graph.set(out=self.random.choice(self.world.addresses)))
+            self.attempt(lambda: set_unless_gone(graph, self.random.choice(self.world.addresses)))
 
     def parameters_of(self, graph):
         try:
@@ -166,6 +176,20 @@ class Actor:
 
     def step_collect(self):
         gc.collect()
+
+
+def test_a_parameter_that_an_update_takes_away_is_the_only_refusal_of_a_set(kernels, pinned):
+    x = pinned([0])
+    g = cg.GraphDef()
+    g.launch(ATOMIC_ADD_OF_ONE, kernels.shape, g.param("out", cg.pointer, default=x.ctypes.data))
+    plain = cg.GraphDef()
+    plain.launch(ATOMIC_ADD_OF_ONE, kernels.shape, x.ctypes.data)
+    graph = g.instantiate()
+    set_unless_gone(graph, x.ctypes.data)
+    with pytest.raises(TypeError, match="must be an address"):
+        set_unless_gone(graph, "here")
+    graph.update(plain)
+    set_unless_gone(graph, x.ctypes.data)
 
 
 @pytest.mark.parametrize("seed", range(3))

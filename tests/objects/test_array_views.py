@@ -39,3 +39,36 @@ def test_a_buffer_says_what_the_interface_says(what):
     found, wanted = view_array(array, "array"), view_array(array.view(Other), "array")
     for name in ("address", "itemsize", "dtype", "is_bfloat16", "shape", "strides", "is_read_only"):
         assert getattr(found, name) == getattr(wanted, name), name
+
+
+class Odd:
+    """An object that says what it likes of its memory."""
+
+    def __init__(self, name, interface):
+        setattr(self, name, interface)
+
+
+GOOD = {"data": (4096, False), "typestr": "<i4", "shape": (2,), "version": 3}
+MALFORMED = [
+    *(7, None.__class__, (), "text", [("data", 1)], 1.5),
+    *({}, {**GOOD, "data": 4096}, {**GOOD, "data": (1.5, False)}, {**GOOD, "data": ("4096", False)}),
+    *({**GOOD, "data": (-1, False)}, {**GOOD, "data": (1 << 64, False)}, {**GOOD, "data": (4096,)}),
+    *(
+        {**GOOD, "shape": 2},
+        {**GOOD, "shape": (2.5,)},
+        {**GOOD, "strides": (4, 4)},
+        {**GOOD, "typestr": "no type"},
+    ),
+]
+
+
+@pytest.mark.parametrize("interface", MALFORMED, ids=repr)
+@pytest.mark.parametrize("name", ["__array_interface__", "__cuda_array_interface__"])
+def test_a_malformed_interface_is_a_type_error_that_names_the_argument(name, interface):
+    with pytest.raises(TypeError, match=r"^the argument is a Odd "):
+        view_array(Odd(name, interface), "the argument")
+
+
+def test_a_well_formed_interface_is_taken():
+    view = view_array(Odd("__cuda_array_interface__", GOOD), "the argument")
+    assert (view.address, view.shape, view.strides) == (4096, (2,), (4,))

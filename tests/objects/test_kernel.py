@@ -40,6 +40,23 @@ def test_attributes_are_of_the_current_or_of_another_device(device, module):
         assert attributes[other].max_threads_per_block == attributes.max_threads_per_block
 
 
+FLAGS = ("cache_mode_ca", "cluster_size_must_be_set", "non_portable_cluster_size_allowed")
+
+
+def test_attributes_that_are_flags_are_bools_and_the_others_are_ints(device, code):
+    attributes = code.get_kernel("f").attributes
+    names = [name for name in dir(attributes) if not name.startswith("_")]
+    assert set(FLAGS) < set(names)
+    for name in names:
+        assert type(getattr(attributes, name)) is (bool if name in FLAGS else int), name
+    attributes.non_portable_cluster_size_allowed = True
+    assert attributes.non_portable_cluster_size_allowed is True
+    assert (
+        code.get_kernel("f").occupancy.max_potential_cluster_size(cg.LaunchConfig(grid=1, cluster=1, block=1))
+        > 8
+    )
+
+
 def test_attributes_that_can_be_set_keep_their_value(device, code):
     attributes = code.get_kernel("f").attributes
     attributes.max_dynamic_shared_size_bytes = 64 * 1024
@@ -64,6 +81,9 @@ def test_occupancy_is_plausible(device, module):
     config = cg.LaunchConfig(grid=8, cluster=2, block=64)
     assert occupancy.max_potential_cluster_size(config) >= 2
     assert occupancy.max_active_clusters(config) >= 1
+    every = {"is_cooperative": True, "programmatic_stream_serialization": True}
+    with_all = cg.LaunchConfig(grid=8, cluster=2, block=64, **every)
+    assert occupancy.max_potential_cluster_size(with_all) >= 2
 
 
 def test_the_same_kernel_is_equal_however_it_was_got(code):

@@ -76,6 +76,26 @@ def test_the_resource_of_a_device_is_its_pool(device):
     assert repr(resource) == f"<DeviceMemoryResource device={device.device_id} handle={resource.handle:#x}>"
 
 
+MAKERS = {
+    "pool": lambda device: device.memory_resource,
+    "own pool": lambda device: cg.DeviceMemoryResource(device, {}),
+    "synchronous": lambda device: cg.SynchronousMemoryResource(device),
+    "managed": lambda device: cg.ManagedMemoryResource(device),
+    "pinned": lambda device: cg.PinnedMemoryResource(),
+}
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_buffer_without_bytes_is_of_the_same_memory_as_one_with_bytes(device, kind):
+    resource = MAKERS[kind](device)
+    nothing, something = resource.allocate(0), resource.allocate(8)
+    for name in ("device_id", "is_managed", "is_host_accessible", "is_device_accessible"):
+        assert getattr(nothing, name) == getattr(something, name), name
+    assert nothing.__dlpack_device__() == something.__dlpack_device__()
+    assert nothing.device_id == device.device_id
+    assert (nothing.size, nothing.handle) == (0, 0)
+
+
 def test_a_pool_of_its_own_has_a_limit(device, stream):
     resource = cg.DeviceMemoryResource(device, cg.DeviceMemoryResourceOptions(max_size=1 << 26))
     with pytest.raises(cg.CUDAOutOfMemoryError):

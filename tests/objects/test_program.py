@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Law: a Program compiles CUDA C++ to code that runs, or raises with the compiler's log."""
 
+import enum
 import io
 import pickle
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,6 +31,23 @@ def test_ptx_is_text_for_the_architecture(device):
     assert f".target sm_{device.arch}".encode() in code.code
     assert code.code_type == "ptx"
     assert not code.code.endswith(b"\0")
+
+
+class Word(enum.StrEnum):
+    CPP = "c++"
+    PTX = "ptx"
+    CUBIN = "cubin"
+    PTX_IN_CAPITALS = "PTX"
+    LTOIR = "ltoir"
+
+
+@pytest.mark.parametrize("target", ["cubin", "ptx", "ltoir"])
+def test_words_may_be_enums_of_strings(device, target):
+    code = cg.Program(EMPTY, Word.CPP).compile(Word(target))
+    assert (code.code_type, type(code.code_type)) == (target, str)
+    assert code.code == cg.Program(EMPTY, "c++").compile(target).code
+    text = cg.Program(EMPTY).compile("ptx").code
+    assert cg.Program(text, Word.PTX_IN_CAPITALS).compile(Word.PTX).get_kernel("f").num_arguments == 0
 
 
 @pytest.mark.parametrize("arch", ["sm_80", "compute_80", "80"])
@@ -57,6 +76,13 @@ def test_name_expressions_find_templates(device, stream, pinned):
         assert x[0] == expected
 
 
+def test_a_single_name_expression_needs_no_list(device):
+    source = "template <class T> __global__ void set(T* x) { *x = T(2.5); }"
+    for name in ("set<int>", b"set<int>"):
+        code = cg.Program(source).compile("cubin", name_expressions=name)
+        assert code.get_kernel(name).num_arguments == 1
+
+
 def test_an_error_carries_the_log_and_the_options(device):
     program = cg.Program("__global__ void f() { return 1 + ; }", options={"name": "broken.cu"})
     with pytest.raises(cg.NVRTCError, match=r"compilation log:\n\nbroken\.cu") as caught:
@@ -83,7 +109,17 @@ WORDS = [
     ({"define_macro": "A"}, ["--define-macro=A"]),
     ({"define_macro": ("A", "1")}, ["--define-macro=A=1"]),
     ({"define_macro": ["A", ("B", "2")]}, ["--define-macro=A", "--define-macro=B=2"]),
+    ({"define_macro": (("A", "1"), ("B", 2))}, ["--define-macro=A=1", "--define-macro=B=2"]),
+    ({"define_macro": ("A", ("B", "2"))}, ["--define-macro=A", "--define-macro=B=2"]),
+    ({"define_macro": [("A", "1")]}, ["--define-macro=A=1"]),
+    ({"define_macro": (("A", "1"),)}, ["--define-macro=A=1"]),
+    ({"define_macro": ("A", "B", "C")}, ["--define-macro=A", "--define-macro=B", "--define-macro=C"]),
     ({"include_path": ["a", "b"]}, ["--include-path=a", "--include-path=b"]),
+    ({"include_path": ("/a", Path("/b"))}, ["--include-path=/a", "--include-path=/b"]),
+    ({"undefine_macro": ("A", "B")}, ["--undefine-macro=A", "--undefine-macro=B"]),
+    ({"pre_include": ("a.h", "b.h")}, ["--pre-include=a.h", "--pre-include=b.h"]),
+    ({"ptxas_options": ("-v", "-O1")}, ["--ptxas-options=-v", "--ptxas-options=-O1"]),
+    ({"options": "--minimal"}, ["--minimal"]),
     ({"relocatable_device_code": True}, ["--relocatable-device-code=true"]),
     ({"fma": False, "ftz": True}, ["--ftz=true", "--fmad=false"]),
     ({"use_fast_math": True, "lineinfo": True}, ["--generate-line-info", "--use_fast_math"]),
@@ -155,10 +191,21 @@ def test_ptx_passes_through(device, stream, pinned):
 
 
 WRONG = [
+    (lambda: cg.Program(EMPTY, "nvvm"), ValueError, "Unsupported code_type='nvvm'"),
     (lambda: cg.Program(EMPTY, "fortran"), ValueError, "Unsupported code_type='fortran'"),
     (lambda: cg.Program(3), TypeError, "code must be str or bytes, got int"),
     (lambda: cg.Program(EMPTY, options=3), TypeError, "program options must be a ProgramOptions"),
     (lambda: cg.Program(EMPTY, options={"colour": 1}), TypeError, "colour"),
+    (
+        lambda: cg.ProgramOptions(include_path=[("a", "b")]).as_words(),
+        TypeError,
+        r"each value of include-path must be a str or a path, got tuple \('a', 'b'\)",
+    ),
+    (
+        lambda: cg.ProgramOptions(define_macro=[("A", "B", "C")]).as_words(),
+        TypeError,
+        "each value of define-macro must be",
+    ),
     (lambda: cg.Program(EMPTY).compile("exe"), ValueError, "Unsupported target_type='exe'"),
 ]
 

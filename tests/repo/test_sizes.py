@@ -18,7 +18,7 @@ LONGER: dict[str, str] = {}
 LIMITS = {
     "cuda_graphs": 1800,
     "cuda_graphs/_driver": 2000,
-    "cuda_graphs/_handles": 7750,
+    "cuda_graphs/_handles": 7850,
     "cuda_graphs/_objects": 6000,
     "cuda_graphs/graph": 8500,
     "cuda_graphs/compiler": 19300,

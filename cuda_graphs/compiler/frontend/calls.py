@@ -182,6 +182,8 @@ def elementwise(name: str) -> Callable[..., Any]:
         if name == "atan2":
             real = f64 if f64 in [arg.type for arg in args] else f32
             args = tuple(builder.cast(arg, real) for arg in args)
+        if name == "shift_right_logical":
+            return builder.shift(name, "RShift", *args)
         if len(args) == 2:
             args = builder.promoted(*args)
         elif len(args) == 3:

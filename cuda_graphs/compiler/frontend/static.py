@@ -129,7 +129,9 @@ def run_python(frame: Frame, name: str, function: Any, args: list[Any], keywords
     if not is_python(function):
         raise fail(
             CompileNameError, loc, f"{name} cannot be called in a kernel",
-            "decorate it with @cg.func to have it inlined, or call it in cg.static(...) to run it when compiling",
+            "kernels make no objects: make it outside and pass it as an argument, or use variables for its members"
+            if isinstance(function, type)
+            else "decorate it with @cg.func to have it inlined, or call it in cg.static(...) to run it when compiling",
         )  # fmt: skip
     given = [as_python(frame, each) for each in args]
     named = {key: as_python(frame, each) for key, each in keywords.items()}

@@ -198,6 +198,17 @@ void add_memset(Definition& definition) {
     add_node(graph, raw, spec.kind, {}).make_facts().parameters = std::move(uses);
 }
 
+// The memset's parameter gets a new value.
+ParameterChange new_value(std::uint64_t bits) {
+    static const ParameterRef like = [] {
+        auto parameter = std::make_shared<NamedParameter>();
+        parameter->name = "value";
+        parameter->type = find_value_type("u32");
+        return parameter;
+    }();
+    return {0, like, {bits, true, std::make_shared<Payload>()}, true};
+}
+
 std::shared_ptr<Definition> make_definition() {
     auto definition = std::make_shared<Definition>();
     definition->entry = create_graph();
@@ -252,7 +263,7 @@ struct Actor {
         if (!exec) return;
         ParameterChanges changes;
         ParameterProblem problem;
-        if (any(2) == 0) changes.push_back({0, {random(), true, std::make_shared<Payload>()}, true});
+        if (any(2) == 0) changes.push_back(new_value(random()));
         const GilRelease released;
         const CUresult status = launch(exec, stream, changes, &problem);
         CHECK(status == CUDA_SUCCESS || status == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
@@ -272,7 +283,7 @@ struct Actor {
         if (!exec) return;
         ParameterChanges changes;
         ParameterProblem problem;
-        changes.push_back({0, {random(), true, std::make_shared<Payload>()}, true});
+        changes.push_back(new_value(random()));
         std::vector<PresentParameter> values;
         const GilRelease released;
         CHECK(set_parameters(exec, changes, &problem));
