@@ -59,7 +59,7 @@ Measured and drawn by `python benchmarks/graph_kernels.py`;
 * A grid is computed from the extents of the call, and bounds of loops are read where the loop is: no task is there only
   for them.
 * On a GPU the tasks of a loop, and light ones that follow each other, are one launch where that can be: its threads
-  stay, and wait for each other between tasks ([what becomes of it](guide/graph-kernels.md#what-becomes-of-it)).
+  stay, and wait for each other between tasks ([how control flow is lowered](guide/graph-kernels.md#how-control-flow-is-lowered)).
 * The condition of a while node is set by the last task of its body, so a body of two tasks has two nodes.
 """
 
