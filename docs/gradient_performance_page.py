@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes gradient-performance.md from figures/gradients_*.json.
 
-The files are what benchmarks/gradients.py wrote on the machines that the page names. `.ci/gpu gradients` takes new ones
-of a GPU; put them into figures/ and run `python docs/gradient_performance_page.py`.
+benchmarks/gradients.py wrote these files on the machines that the page names. `.ci/gpu gradients` measures a GPU again;
+put its files into figures/ and run `python docs/gradient_performance_page.py`.
 """
 
 import json
@@ -14,22 +14,23 @@ HERE = Path(__file__).parent
 FIGURES = HERE / "figures"
 OURS, PEER = "cuda_graphs", "Quadrants"
 
-SHOWN = {"figures": "medians", "least": "the best of all turns, since the machine had other work"}
+SHOWN = {"figures": "medians", "least": "the best of all turns, because the machine had other work"}
 
-# Title of a part -> its file.
+# Title of a part -> name of its file.
 MACHINES = {"On a GPU": "gradients_h200", "On the CPU": "gradients_host"}
 
 HEAD = """# Performance of gradients
 
-What [gradients](guide/gradients.md) cost beside those of Quadrants: in one run, in turns, each in a process of its own
-that has checked its gradients first. Microseconds for a call and its synchronisation.
+This page compares [gradients](guide/gradients.md) with the gradients of Quadrants. Both run in one session, in turns,
+each in its own process, which has checked its gradients first. Times are in microseconds for a call and its
+synchronisation.
 
-"Sine steps" is `v = sin(v) + 0.1`, 32 times for each of 4096 numbers, whose sum is differentiated: a loop that needs a
-stack. Where its bound is read from memory, how large the stacks become depends on what is there. "Springs" is a
-simulation end to end: 100 steps of a net, with atomics, then back through all of them.
+"Sine steps" is `v = sin(v) + 0.1`, 32 times for each of 4096 numbers. The gradient is that of their sum, and its loop
+needs a stack. If the bound of the loop is read from memory, the capacity of the stacks depends on the value there.
+"Springs" is a complete simulation: 100 steps of a net, with atomics, then the gradients of all steps.
 
-The last columns are the bytes of the stacks of a call of cuda_graphs, and what it has to reach: on the CPU 0.6 times
-what Quadrants takes in the same run.
+The last columns are the bytes of the stacks in a call of cuda_graphs, and the target of cuda_graphs: on the CPU 0.6
+times the time of Quadrants in the same run.
 """
 
 PART = """
@@ -41,17 +42,17 @@ PART = """
 """
 
 TAIL = """
-Measured by `python benchmarks/gradients.py`;
-[what is inside the clock](../benchmarks/README.md#gradientspy-gradients-beside-those-of-quadrants).
+Measured by `python benchmarks/gradients.py`; [what is inside the
+clock](../benchmarks/README.md#gradientspy-gradients-beside-those-of-quadrants).
 
-## What makes the difference
+## Reasons for the differences
 
-* Stacks hold values and no adjoints: of these one register is enough. Their sizes are parameters of the launch, so
-  where numbers and shapes say them nothing is uploaded, launched or waited for before the gradient.
-* Neighbouring threads have neighbouring elements of a stack. On the CPU iterations run side by side in the lanes of
-  vectors, and sines and cosines of f32 are functions of vectors.
-* What a gradient adds to an element that only one iteration touches is a load and a store, no atomic.
-* A tape fills each gradient with zeros once, and goes back without waiting.
+* Stacks hold values but no adjoints: one register per stack is enough for those. The capacities are parameters of the
+  launch. If numbers and shapes determine them, nothing is uploaded, launched or waited for before the gradient.
+* Neighbouring threads have neighbouring elements of a stack. On the CPU neighbouring iterations run as lanes of
+  vectors, and sines and cosines of f32 are vector functions.
+* A gradient adds to an element that only one iteration accesses with a load and a store, without an atomic.
+* A tape fills each gradient with zeros once, and the backward pass does not wait.
 """
 
 
@@ -62,7 +63,7 @@ def cell(value: float | None) -> str:
 
 
 def table(document: dict[str, Any]) -> str:
-    """A line a row."""
+    """Return the table of a document, with one line per row."""
     lines = [f"| | {OURS} | {PEER} | ours / theirs | stacks | to reach |", "|---|--:|--:|--:|--:|--:|"]
     for row, values in document[document["shown"]].items():
         ours, theirs, bar = values[OURS], values[PEER], document["bars"].get(row)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes graph-performance.md and its pictures from figures/graph_kernels_*.json.
 
-The files are what benchmarks/graph_kernels.py wrote on the machines that the page names. `.ci/gpu graph_kernels` takes
-new ones of a GPU; put them into figures/ and run `python docs/graph_performance_page.py`.
+benchmarks/graph_kernels.py wrote these files on the machines that the page names. `.ci/gpu graph_kernels` measures a
+GPU again; put its files into figures/ and run `python docs/graph_performance_page.py`.
 """
 
 import json
@@ -17,25 +17,26 @@ FIGURES = HERE / "figures"
 
 SHOWN = {
     "figures": "medians",
-    "least": "the best of all turns, since the machine had other work (of C: medians)",
+    "least": "the best of all turns, because the machine had other work (C: medians)",
 }
 
-# Title of a part -> its file.
+# Title of a part -> name of its file.
 MACHINES = {"On a GPU": "graph_kernels_h200", "On the CPU": "graph_kernels_host"}
 
 HEAD = """# Performance of graphs
 
-What calls of [graph kernels](guide/graph-kernels.md) and their loops cost, beside graph kernels of Quadrants, graphs of
-Warp, PyTorch and cuda.core, and bare calls of the driver from C: in one run, in turns, each contestant in a process of
-its own. Microseconds. "-" is what was not measured, or what somebody has not. Who has no column was not installed on
-that machine, or does not run there. The reasons are in the files.
+This page compares calls of [graph kernels](guide/graph-kernels.md) and their loops with graph kernels of Quadrants,
+with graphs of Warp, PyTorch and cuda.core, and with bare driver calls from C. All contestants run in one session, in
+turns, each in its own process. Times are in microseconds. "-" means that a time was not measured, or that the
+contestant does not have the feature. A contestant without a column was not installed on that machine, or does not run
+there. The JSON files give the reasons.
 
-The last column is what cuda_graphs has to reach, in its first column or the one that is named, and whether it missed
-that.
+The last column is the target of cuda_graphs, for its first column or for the column that is named. It also shows
+whether the target was missed.
 
-A task adds 1 to 1024 floats. A loop (`while cg.graph_do_while(left):`) has two tasks in its body: that one, and one
-that counts down. "cuda_graphs" is what a user gets who asks for nothing; columns beside it are lowerings that were
-asked for. "C, graph" and "C, bare kernels" are a C++ program with the same calls of the driver and its own kernels.
+A task adds 1 to 1024 floats. A loop (`while cg.graph_do_while(left):`) has two tasks in its body: one such task, and
+one that counts down. The column "cuda_graphs" uses the default options; the columns beside it request a lowering. "C,
+graph" and "C, bare kernels" are a C++ program with the same driver calls and its own kernels.
 """
 
 PART = """
@@ -49,18 +50,20 @@ PART = """
 """
 
 TAIL = """
-Measured and drawn by `python benchmarks/graph_kernels.py`;
-[what is inside the clock](../benchmarks/README.md#graph_kernelspy-graph-kernels-beside-graphs-of-others).
+Measured and drawn by `python benchmarks/graph_kernels.py`; [what is inside the
+clock](../benchmarks/README.md#graph_kernelspy-graph-kernels-beside-graphs-of-others).
 
-## What makes the difference
+## Reasons for the differences
 
-* Arguments are compared, in C, with what the nodes have. A call with the same ones is one launch. For others, the nodes
-  that take what has changed are set, in the executable graph, without waiting for its last launch; nothing is copied.
-* A grid is computed from the extents of the call, and bounds of loops are read where the loop is: no task is there only
-  for them.
-* On a GPU the tasks of a loop, and light ones that follow each other, are one launch where that can be: its threads
-  stay, and wait for each other between tasks ([how control flow is lowered](guide/graph-kernels.md#how-control-flow-is-lowered)).
-* The condition of a while node is set by the last task of its body, so a body of two tasks has two nodes.
+* C code compares the arguments of a call with the parameters of the nodes. A call with the same arguments is one
+  launch. Otherwise the call sets the nodes that use a changed argument, in the executable graph. It does not wait for
+  the last launch, and copies nothing.
+* The grid is computed from the extents of the call, and a loop reads its bounds itself. So no task exists only to
+  compute them.
+* On a GPU the tasks of a loop, and light tasks that follow each other, become one launch if possible. Its threads stay,
+  and wait for each other between tasks ([how control flow is
+  lowered](guide/graph-kernels.md#how-control-flow-is-lowered)).
+* The last task of a body sets the condition of its while node, so a body of two tasks has two nodes.
 """
 
 
@@ -71,7 +74,7 @@ def cell(value: float | None) -> str:
 
 
 def table(document: dict[str, Any]) -> str:
-    """A line a row; contestants of whom there is no figure at all are left out."""
+    """Return a table with one line per row; contestants without any figure have no column."""
     figures = document[document["shown"]]
     columns = [
         name for name in next(iter(figures.values())) if any(v[name] is not None for v in figures.values())
@@ -90,7 +93,7 @@ def table(document: dict[str, Any]) -> str:
 
 
 def taken() -> dict[str, str]:
-    """The parts of which there are figures."""
+    """Return the parts that have figures: title -> name of the file."""
     return {title: file for title, file in MACHINES.items() if (FIGURES / f"{file}.json").exists()}
 
 
