@@ -5,9 +5,9 @@
     python benchmarks/gradients.py [--driver host|cuda] [--rounds 9] [--only sine] [--python Quadrants=/venv/bin/python]
                                    [--json FILE]
 
-Contestants take turns; each is a process of its own (gradient_contestant.py) and has checked its gradients, against
-formulas and differences in NumPy, before the clock runs. A peer that is not installed, cannot do it, or does it wrong,
-is absent, and the reason is printed. Bars are what cuda_graphs has to reach.
+Contestants take turns. Each is a separate process (gradient_contestant.py), and has checked its gradients against
+formulas and differences in NumPy before the clock runs. A peer is absent if it is not installed, does not support a
+row, or computes a wrong result; the reason is printed. Bars are the targets of cuda_graphs.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ import cuda_graphs as cg
 
 OURS, PEER = "cuda_graphs", "Quadrants"
 CONTESTANTS = {OURS: "gradients_with_cuda_graphs", PEER: "gradients_with_quadrants"}
-# What is compared with bars: medians, or the best turns on a machine that has other work.
+# The figures that are compared with bars: medians, or the best turns on a machine with other work.
 SHOWN = {"cuda": "figures", "host": "least"}
 
 
 def bars(driver: str, figures: Figures) -> dict[str, float]:
-    """Row -> microseconds that cuda_graphs is to reach, in itself or beside Quadrants in this run."""
+    """Return row -> target of cuda_graphs in microseconds, absolute or relative to Quadrants in this run."""
     found = {}
     for row, values in figures.items():
         theirs, wanted = values.get(PEER), ROWS[row]
@@ -45,7 +45,7 @@ def bars(driver: str, figures: Figures) -> dict[str, float]:
 
 
 def verdicts(document: dict[str, Any]) -> list[str]:
-    """A line for each bar."""
+    """Return a line for each bar."""
     lines = []
     for row, bar in document["bars"].items():
         found = document[document["shown"]][row][OURS]

@@ -6,9 +6,9 @@
                                        [--python Quadrants=/venv/bin/python] [--json FILE] [--draw FILE]
     python benchmarks/graph_kernels.py --from FILE --draw FILE
 
-Contestants take turns; each is a process of its own (graph_contestant.py) and has checked its result before the clock
-runs. A peer that is not installed, cannot do it, or does it wrong, is absent, and the reason is printed. Bars are what
-cuda_graphs has to reach on the machine that the project is measured on.
+Contestants take turns. Each is a separate process (graph_contestant.py), and has checked its result before the clock
+runs. A peer is absent if it is not installed, does not support a row, or computes a wrong result; the reason is
+printed. Bars are the targets of cuda_graphs on the reference machine of the project.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ import cuda_graphs as cg
 LOOPS = (LOOP, ITERATION)
 CHAINS = (CALL, SYNC)
 
-# Column -> (module in peers/, variant, ways of rows that it is of)
+# Column -> (module in peers/, variant, ways of the rows that it has)
 CONTESTANTS = {
     OURS: ("graphs_with_cuda_graphs", "", CHAINS + LOOPS),
     CONDITIONAL: ("graphs_with_cuda_graphs", "conditional", LOOPS),
@@ -53,7 +53,7 @@ RAW = {
     }
     for n in (10, 100)
 } | {"loop of 2 tasks, an iteration": {"C, graph": "while node, one iteration of 2 tasks of 1024 floats"}}
-# What is drawn and compared with bars: medians, or the best turns on a machine that has other work.
+# The figures that are drawn and compared with bars: medians, or the best turns on a machine with other work.
 SHOWN = {"cuda": "figures", "host": "least"}
 
 RAW_COLUMNS = ("C, graph", "C, bare kernels")
@@ -62,7 +62,7 @@ RAW_COLUMNS = ("C, graph", "C, bare kernels")
 def runs(
     rows: list[str], there: dict[str, GraphContestant], rounds: int, reasons: Reasons
 ) -> tuple[Figures, Figures]:
-    """(medians, least) of all rounds."""
+    """Return (medians, minima) of all rounds."""
     medians: Figures = {}
     least: Figures = {}
     for row in rows:
@@ -72,19 +72,19 @@ def runs(
 
 
 def add_raw(figures: Figures, raw: dict[str, float]) -> None:
-    """Columns of the C++ program."""
+    """Return the columns of the C++ program."""
     for row, values in figures.items():
         for column in RAW_COLUMNS:
             values[column] = raw.get(RAW.get(row, {}).get(column, ""))
 
 
 def bars(driver: str, rows: list[str]) -> dict[str, dict[str, float]]:
-    """Row -> contestant -> microseconds that it is to reach."""
+    """Return row -> contestant -> target in microseconds."""
     return {row: ROWS[row].bars[driver] for row in rows if driver in ROWS[row].bars}
 
 
 def verdicts(document: dict[str, Any]) -> list[str]:
-    """A line for each bar."""
+    """Return a line for each bar."""
     lines = []
     for row, wanted in document["bars"].items():
         for name, bar in wanted.items():
@@ -109,7 +109,7 @@ COLOURS = {
 
 
 def draw(document: dict[str, Any], path: Path) -> None:
-    """A panel a row, a bar a contestant; a dashed line is what cuda_graphs has to reach."""
+    """Draw one panel per row and one bar per contestant; a dashed line is the target of cuda_graphs."""
     from matplotlib import rcParams
     from matplotlib.figure import Figure
 

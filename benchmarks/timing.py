@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""How a figure is taken: contestants in turn, round after round, and the median of each one's rounds.
+"""Measure contestants in turns, round after round; a figure is the median of the rounds of a contestant.
 
-Turn by turn, so that a machine that slows down slows all of them. Nothing here passes or fails.
+Turns make sure that a slower phase of the machine affects all contestants. Nothing here passes or fails.
 """
 
 import gc
@@ -13,18 +13,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 Figures = dict[str, dict[str, float | None]]
-"""row -> contestant -> microseconds; None where the contestant is not there."""
+"""Row -> contestant -> microseconds; None if the contestant is absent."""
 
 
 def warm_up(seconds: float = 1.0) -> None:
-    """Keep a core busy: its clock is low at first, and the first rows would be slower than the same rows later."""
+    """Keep a core busy until its clock is high. Otherwise the first rows would be slower than later rows."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         sum(range(1000))
 
 
 def measure(contestants: dict[str, Callable[[], float] | None], rounds: int = 15) -> dict[str, float | None]:
-    """Call each contestant `rounds` times in turn; the median of what each returns (microseconds)."""
+    """Call each contestant `rounds` times in turn; return the median of its results (microseconds)."""
     present = {name: run for name, run in contestants.items() if run is not None}
     samples: dict[str, list[float]] = {name: [] for name in present}
     for run in present.values():
@@ -43,7 +43,7 @@ def measure(contestants: dict[str, Callable[[], float] | None], rounds: int = 15
 def per_call(
     call: Callable[[], object], calls: int, after: Callable[[], object] | None = None
 ) -> Callable[[], float]:
-    """A contestant: microseconds a call, over `calls` calls; `after` runs unmeasured at the end of a round."""
+    """Return a contestant: microseconds per call, mean of `calls` calls. `after` runs unmeasured after a round."""
 
     def run() -> float:
         start = time.perf_counter_ns()
@@ -58,7 +58,7 @@ def per_call(
 
 
 def show(title: str, figures: Figures) -> None:
-    """Print a table: a line a row, a column a contestant, and the ratio of the first two columns."""
+    """Print a table: one line per row, one column per contestant, and the ratio of the first two columns."""
     columns = list(next(iter(figures.values())))
     width = max(len(row) for row in figures)
     print(f"\n{title}  (microseconds, medians)")
@@ -69,6 +69,6 @@ def show(title: str, figures: Figures) -> None:
 
 
 def write(path: Path | None, document: dict[str, object]) -> None:
-    """Write the figures as JSON, where a path is given."""
+    """Write the figures as JSON if a path is given."""
     if path is not None:
         path.write_text(json.dumps(document, indent=1) + "\n")

@@ -4,9 +4,9 @@
 
     python benchmarks/raw/run.py LIBRARY [--repeats N] [--processes N | --full]
 
-Prints JSON: {row: median in microseconds} of several processes, since what a call costs depends on where a process has
-its memory; with --full what one program itself prints. LIBRARY is `libcuda.so.1` or the host driver's
-`libcuda_graphs_hostdriver.so`. The program is built again when one of its sources is newer.
+Prints JSON: {row: median in microseconds} of several processes, because the cost of a call depends on the memory layout
+of the process. With --full it prints the output of one process. LIBRARY is `libcuda.so.1` or the host driver's
+`libcuda_graphs_hostdriver.so`. The program is rebuilt if one of its sources is newer.
 """
 
 import argparse
@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PROGRAM = ROOT / "build" / "raw" / "raw"
 FLAGS = ["-std=c++17", "-O3", "-Wall", "-Wextra", "-Werror", "-Wsign-conversion"]
-# Besides this folder's own files.
+# Sources in addition to the files of this folder.
 SEEN = [
     ROOT / "cuda_graphs/_driver/functions.def",
     ROOT / "cuda_graphs/_hostdriver/image_loader.h",
@@ -29,7 +29,7 @@ SEEN = [
 
 
 def cuda_include() -> Path:
-    """The folder of cuda.h, found as setup.py finds it."""
+    """Return the folder of cuda.h, found as in setup.py."""
     for variable in ("CUDA_HOME", "CUDA_PATH"):
         if os.environ.get(variable) and Path(os.environ[variable], "include/cuda.h").exists():
             return Path(os.environ[variable], "include")
@@ -42,7 +42,7 @@ def cuda_include() -> Path:
 
 
 def build() -> Path:
-    """The program, compiled when a source is newer than it."""
+    """Return the program; compile it if a source is newer."""
     sources = sorted(HERE.glob("*.cpp"))
     newest = max(path.stat().st_mtime for path in [*sources, *HERE.glob("*.hpp"), *SEEN])
     if not PROGRAM.exists() or PROGRAM.stat().st_mtime < newest:
