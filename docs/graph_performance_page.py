@@ -58,8 +58,8 @@ clock](../benchmarks/README.md#graph_kernelspy-graph-kernels-beside-graphs-of-ot
 * C code compares the arguments of a call with the parameters of the nodes. A call with the same arguments is one
   launch. Otherwise the call sets the nodes that use a changed argument, in the executable graph. It does not wait for
   the last launch, and copies nothing.
-* The grid is computed from the extents of the call, and a loop reads its bounds itself. So no task exists only to
-  compute them.
+* The grid is computed from the extents of the call, and a loop reads its bounds itself. No additional task computes
+  them.
 * On a GPU the tasks of a loop, and light tasks that follow each other, become one launch if possible. Its threads stay,
   and wait for each other between tasks ([how control flow is
   lowered](guide/graph-kernels.md#how-control-flow-is-lowered)).
