@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""One contestant of kernels.py, in a process of its own: its threads, compiler and crashes are nobody else's.
+"""One contestant of kernels.py in a separate process, which isolates its threads, its compiler and its crashes.
 
-A Contestant is the end in the benchmark: `ready` gives it a problem, `turn` has it run. As a script,
-`contestant.py MODULE DRIVER` is the other end: a line of JSON comes in for each, a line goes out.
+A Contestant is the side of the benchmark: `ready` sends a problem, `turn` runs it. `contestant.py MODULE DRIVER` is the
+process: it reads a line of JSON for each request and writes a line with the answer.
 `contestant.py MODULE DRIVER ROW` prints the microseconds of a first call instead.
 """
 
@@ -27,11 +27,11 @@ HERE = Path(__file__).resolve()
 
 
 class Absent(Exception):
-    """The contestant cannot take part; says why."""
+    """The contestant cannot take part; the message gives the reason."""
 
 
 class Contestant:
-    """A process that runs what it is told. `python`: the interpreter that has the peer."""
+    """A process that executes requests. `python`: the interpreter that has the peer installed."""
 
     script = HERE
 
@@ -58,23 +58,23 @@ class Contestant:
         return answer["found"]
 
     def come(self) -> None:
-        """Have it import its peer. Raises Absent."""
+        """Import the peer in the process. Raises Absent."""
         self.ask("come")
 
     def ready(self, row: str, wanted: Path) -> None:
-        """Have it make the data of a row and check its result against a file of NumPy. Raises Absent."""
+        """Make the data of a row in the process, and check the result against a NumPy file. Raises Absent."""
         self.ask("ready", row=row, wanted=str(wanted))
 
     def turn(self) -> float:
-        """Microseconds a call, of one turn."""
+        """Return the microseconds per call in one turn."""
         return float(self.ask("turn"))
 
     def first(self, row: str, caches: dict[str, str]) -> float:
-        """Microseconds of the first call in a fresh process. Raises Absent."""
+        """Return the microseconds of the first call in a new process. Raises Absent."""
         environment = os.environ | caches
         environment.pop(
             "PYTHONDONTWRITEBYTECODE", None
-        )  # code of modules is there, as where they are installed
+        )  # bytecode of modules is available, as in an installation
         done = subprocess.run([*self.command, row], env=environment, capture_output=True, text=True)
         if done.returncode:
             raise Absent((done.stderr.strip().splitlines() or ["it says nothing"])[-1])
@@ -83,13 +83,13 @@ class Contestant:
     def end(self) -> None:
         """End the process."""
         assert self.process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # it has ended by itself, and ask() has told
+        with contextlib.suppress(BrokenPipeError):  # the process has ended, and ask() has reported it
             self.process.stdin.close()
         self.process.wait()
 
 
 def peer(module: str, driver: str) -> Any:
-    """The module of a contestant. Raises Absent."""
+    """Return the module of a contestant. Raises Absent."""
     try:
         found = importlib.import_module(f"peers.{module}")
     except Exception as error:
@@ -100,7 +100,7 @@ def peer(module: str, driver: str) -> Any:
 
 
 def start(module: Any, problem: Problem) -> tuple[Callable[[], object], Any]:
-    """(one call on data of its own, the array with the result)."""
+    """Return (one call on new data, the array with the result)."""
     numbers = problem.arguments()
     if problem.on_numpy and not module.TAKES_NUMPY:
         raise Absent("takes no arrays of NumPy")
@@ -119,14 +119,17 @@ def start(module: Any, problem: Problem) -> tuple[Callable[[], object], Any]:
 
 
 def same(found: np.ndarray, wanted: np.ndarray) -> None:
-    """Sums of 16 Mi floats differ in their last digits by the order, and orbits at the edge of a set by one."""
+    """Raise an error if results differ too much.
+
+    The last digits of sums of 16 Mi floats depend on the order. Orbits at the edge of a set may differ by one.
+    """
     off = float(np.mean(~np.isclose(found, wanted, rtol=1e-3, atol=1e-5)))
     if off > 1e-3:
         raise Absent(f"{off:.2%} of its result is wrong")
 
 
 def timed(call: Callable[[], object], sync: Callable[[], object], problem: Problem) -> float:
-    """Microseconds a call, of one turn; a call before it brings caches and threads back."""
+    """Return the microseconds per call in one turn. An unmeasured call before it warms caches and threads."""
     calls = problem.calls
     call()
     sync()
@@ -143,7 +146,7 @@ def timed(call: Callable[[], object], sync: Callable[[], object], problem: Probl
 
 
 class Worker:
-    """The other end: what a Contestant asks for is a method."""
+    """The process of a Contestant: each request is a method."""
 
     def __init__(self, module: str, driver: str) -> None:
         self.name, self.driver = module, driver
@@ -175,7 +178,7 @@ class Worker:
                 answer: dict[str, Any] = {"found": getattr(self, what.pop("do"))(**what)}
             except Absent as reason:
                 answer = {"absent": str(reason)}
-            except Exception as error:  # whatever a peer raises is why it is absent
+            except Exception as error:  # any exception of a peer is the reason of its absence
                 answer = {"absent": f"{type(error).__name__}: {error}".splitlines()[0]}
             out.write(json.dumps(answer) + "\n")
             out.flush()
@@ -191,10 +194,10 @@ def first_call(module: str, driver: str, row: str) -> float:
 
 
 def serve(worker: type[Worker]) -> None:
-    """Be the other end, as the command line says."""
+    """Run the process with the arguments of the command line."""
     module, driver, *rows = sys.argv[1:]
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what a peer prints is no answer
+    os.dup2(2, 1)  # output of a peer is not an answer
     if driver:
         os.environ["CUDA_GRAPHS_DRIVER"] = driver
     if rows:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same work through cuda_graphs, through cuda.core, and as bare calls from C in this process.
 
-cuda.core is absent on the host driver (it would talk to another driver) and where it is not installed.
+cuda.core is absent on the host driver, because it would use another driver, and if it is not installed.
 """
 
 import ctypes
@@ -33,7 +33,7 @@ class Ours:
         self.sync = self.stream.sync
 
     def chain(self, n: int) -> cg.KernelNode:
-        """The last node of n kernels in a row."""
+        """Return the last node of a chain of n kernels."""
         config, kernel, data = self.config, self.kernel, self.address
         node = cg.GraphDef().launch(config, kernel, data)
         for _ in range(n - 1):
@@ -45,8 +45,8 @@ class Ours:
 
     @cache  # noqa: B019 - a rig lives as long as the program
     def executable(self, n: int) -> tuple[cg.Graph, cg.KernelNode]:
-        """The one executable of a chain of n, and the chain's last node. What a call of the driver costs depends on
-        where an executable lies, so the bare calls are of this one too."""
+        """Return the one executable of a chain of n, and the chain's last node. The cost of a driver call depends on
+        the address of the executable, so the bare calls use this executable too."""
         last = self.chain(n)
         return self.instantiate(last), last
 
@@ -101,7 +101,7 @@ Rig = Ours | Core
 
 
 def machine() -> str:
-    """The device and driver that the figures are of."""
+    """Return the device and driver of the figures."""
     info = cg.driver_info()
     return f"{cg.Device().name}, CUDA {info.version[0]}.{info.version[1]}, {info.kind} driver"
 

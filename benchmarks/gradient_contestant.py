@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""One contestant of gradients.py, in a process of its own, as contestant.py has those of kernels.py.
+"""One contestant of gradients.py in a separate process, like those of kernels.py in contestant.py.
 
-A peer, a module in peers/, has for each Row.what of gradient_problems.py a function of that name that returns a pair: a
-call, and a function that gives the gradient (of "forward": nothing) that the last call has made; `sync()`; and
-`stacks(what)`, the bytes of the stacks of that gradient, or None where nobody can know.
+A peer is a module in peers/. For each Row.what of gradient_problems.py it has a function of that name. The function
+returns a pair: a call, and a function that returns the gradient of the last call (None for "forward"). The module also
+has `sync()`, and `stacks(what)`: the bytes of the stacks of that gradient, or None if they are unknown.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ class GradientContestant(Contestant):
     script = HERE
 
     def take(self, row: str) -> None:
-        """Have it get ready for a row, and check the gradient. Raises Absent."""
+        """Prepare a row in the process, and check the gradient. Raises Absent."""
         self.ask("take", row=row)
 
     def stacks(self, row: str) -> int | None:
-        """Bytes of the stacks of a row that it has taken."""
+        """Return the bytes of the stacks of a prepared row."""
         return self.ask("stacks", row=row)
 
 
 class GradientWorker(Worker):
-    """The other end."""
+    """The process of a contestant."""
 
     run: Callable[[], float]
 
@@ -57,7 +57,7 @@ class GradientWorker(Worker):
 
 
 def check(what: str, found: np.ndarray) -> None:
-    """Refuse a gradient that is wrong."""
+    """Raise an error for a wrong gradient."""
     if what == "springs":
         direction = np.random.default_rng(1).normal(size=found.shape)
         found, wanted = np.sum(found * direction), slope_along(net(), direction)

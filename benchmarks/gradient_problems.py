@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What gradients.py has all contestants differentiate: 32 sine steps of 4096 numbers, and 100 steps of a net of
-springs. Truths are formulas and differences in NumPy, in f64."""
+"""The problems of gradients.py: 32 sine steps of 4096 numbers, and 100 steps of a net of springs.
+
+The expected gradients are formulas and differences in NumPy, in f64."""
 
 from __future__ import annotations
 
@@ -10,18 +11,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 NUMBERS, STEPS = 4096, 32
-SIDE, TIMES = 32, 100  # of the net; steps in time
+SIDE, TIMES = 32, 100  # side of the net; time steps
 STIFFNESS, DAMPING, DT = 40.0, 0.995, 0.01
 
 
 @dataclass(frozen=True)
 class Row:
-    """One thing that is timed.
+    """One row of the table.
 
-    what   name of the function of a peer that prepares it
-    calls  in a turn; each is waited for
-    bars   driver -> microseconds that cuda_graphs is to reach there
-    ratio  driver -> what part of the time of Quadrants it is to take at most
+    what   name of the peer's function that prepares the row
+    calls  number of calls in a turn; the benchmark waits for each
+    bars   driver -> target of cuda_graphs in microseconds
+    ratio  driver -> target of cuda_graphs as a fraction of the time of Quadrants
     """
 
     what: str
@@ -44,7 +45,7 @@ def starts() -> np.ndarray:
 
 
 def sine_slopes() -> np.ndarray:
-    """The gradient of the sum of the results."""
+    """Return the gradient of the sum of the results."""
     v, slope = starts().astype(np.float64), np.ones(NUMBERS)
     for _ in range(STEPS):
         v, slope = np.sin(v) + 0.1, slope * np.cos(v)
@@ -53,7 +54,7 @@ def sine_slopes() -> np.ndarray:
 
 @dataclass(frozen=True)
 class Net:
-    """Masses at rest in a square, springs between neighbours that are a little too short, and first velocities."""
+    """Return masses in a square, slightly short springs between neighbours, and initial velocities."""
 
     places: np.ndarray
     velocities: np.ndarray
@@ -74,7 +75,7 @@ def net() -> Net:
 
 
 def loss_of(made: Net, velocities: np.ndarray) -> float:
-    """Half the sum of the squares of the last places."""
+    """Return half the sum of the squares of the final positions."""
     x, v = made.places.astype(np.float64), velocities
     for _ in range(TIMES):
         d = x[made.right] - x[made.left]
@@ -89,6 +90,6 @@ def loss_of(made: Net, velocities: np.ndarray) -> float:
 
 
 def slope_along(made: Net, direction: np.ndarray, step: float = 1e-4) -> float:
-    """The derivative of the loss by the first velocities in a direction, as a central difference."""
+    """Return the derivative of the loss in a direction of the initial velocities, as a central difference."""
     v = made.velocities.astype(np.float64)
     return (loss_of(made, v + step * direction) - loss_of(made, v - step * direction)) / (2 * step)

@@ -5,9 +5,9 @@
     python benchmarks/gradients.py [--driver host|cuda] [--rounds 9] [--only sine] [--python Quadrants=/venv/bin/python]
                                    [--json FILE]
 
-Contestants take turns; each is a process of its own (gradient_contestant.py) and has checked its gradients, against
-formulas and differences in NumPy, before the clock runs. A peer that is not installed, cannot do it, or does it wrong,
-is absent, and the reason is printed. Bars are what cuda_graphs has to reach.
+Contestants take turns. Each is a separate process (gradient_contestant.py), and has checked its gradients against
+formulas and differences in NumPy before the clock runs. A peer is absent if it is not installed, does not support a
+row, or computes a wrong result; the reason is printed. Bars are the targets of cuda_graphs.
 """
 
 from __future__ import annotations

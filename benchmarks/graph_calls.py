@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the calls of a graph cost: add nodes, instantiate, launch; beside cuda.core and raw C in one run.
+"""The cost of graph calls (add nodes, instantiate, launch) beside cuda.core and raw C in one run.
 
     python benchmarks/graph_calls.py [--driver host|cuda] [--json out.json]
 
-On the host driver cuda.core is absent (it would talk to another driver). A peer that is not installed is reported as
-absent, never as beaten. `raw` is benchmarks/raw, a C++ program on the same driver, run in five processes.
+On the host driver cuda.core is absent, because it would use another driver. A peer that is not installed is reported as
+absent, never as slower. `raw` is benchmarks/raw, a C++ program on the same driver, run in five processes.
 """
 
 import argparse
@@ -37,7 +37,7 @@ extern "C" __global__ void count_down(cudaGraphConditionalHandle handle, int* le
 
 
 def add(rig: Rig, n: int) -> Callable[[], float]:
-    """Microseconds a node, building a chain of n."""
+    """Return the microseconds per node of building a chain of n."""
 
     def run() -> float:
         repeats = max(1, 200 // n)
@@ -58,18 +58,18 @@ def instantiate(rig: Rig, n: int) -> Callable[[], float]:
 
 
 def launch(rig: Rig, n: int) -> Callable[[], float]:
-    """Host time of a launch call, 20 in a row."""
+    """Return the host time of a launch call, mean of 20 in a row."""
     graph, _ = rig.executable(n)
     return per_call(partial(graph.launch, rig.stream), 20, rig.sync)
 
 
 def launch_kernel(rig: Rig) -> Callable[[], float]:
-    """Host time of the launch of one kernel on a stream, 50 in a row."""
+    """Return the host time of launching one kernel on a stream, mean of 50 in a row."""
     return per_call(rig.launch_kernel(), 50, rig.sync)
 
 
 def capture_launch(rig: Rig) -> Callable[[], float]:
-    """Host time of the launch of one kernel on a builder, 50 in a row in one capture."""
+    """Return the host time of launching one kernel on a builder, mean of 50 in one capture."""
 
     def run() -> float:
         builder = rig.device.create_graph_builder()
@@ -83,7 +83,7 @@ def capture_launch(rig: Rig) -> Callable[[], float]:
 
 
 def read(rig: Rig, n: int) -> Callable[[], float]:
-    """nodes() and edges() of a definition whose nodes have no Python objects yet."""
+    """Time nodes() and edges() of a definition whose nodes have no Python objects yet."""
 
     def run() -> float:
         graph = rig.chain(n).graph
@@ -97,21 +97,21 @@ def read(rig: Rig, n: int) -> Callable[[], float]:
 
 
 def read_again(rig: Rig, n: int) -> Callable[[], float]:
-    """The same while what the first call gave is still there."""
+    """Time the same calls while the sets of the first call still exist."""
     graph = rig.chain(n).graph
     found = graph.nodes(), graph.edges()
     return per_call(lambda: (graph.nodes(), graph.edges()), 3, lambda: len(found))
 
 
 def update(rig: Rig, n: int) -> Callable[[], float]:
-    """The whole executable from its definition, 10 times."""
+    """Update the whole executable from its definition, 10 times."""
     graph, last = rig.executable(n)
     definition = last.graph
     return per_call(lambda: graph.update(definition), 10)
 
 
 def set_node(rig: Rig, n: int) -> Callable[[], float]:
-    """All parameters of the last node of an executable, 100 times."""
+    """Set all parameters of the last node of an executable, 100 times."""
     graph, last = rig.executable(n)
     view = graph[last]
     again = partial(view.update, config=rig.config, kernel=rig.kernel, args=(rig.address,))
@@ -130,7 +130,7 @@ def launch_and_sync(rig: Rig, n: int) -> Callable[[], float]:
 
 
 def while_iteration(ours: Ours, iterations: int = 2000) -> Callable[[], float]:
-    """Microseconds an iteration of a while node whose body is one tiny kernel."""
+    """Return the microseconds per iteration of a while node whose body is one tiny kernel."""
     kernel = cg.Program(LOOP_SOURCE, code_type="c++").compile("cubin").get_kernel("count_down")
     graph = cg.GraphDef()
     more = graph.create_condition(default_value=1)
@@ -147,7 +147,7 @@ def while_iteration(ours: Ours, iterations: int = 2000) -> Callable[[], float]:
 
 
 def set_named(ours: Ours, n: int) -> Callable[[], float]:
-    """A new value for a parameter that one of n kernels takes, 100 times."""
+    """Set a new value of a parameter that one of n kernels uses, 100 times."""
     kernel = cg.Program(NAMED_SOURCE, code_type="c++").compile("cubin").get_kernel("add")
     definition = ours.chain(n - 1).graph if n > 1 else cg.GraphDef()
     definition.launch(ours.config, kernel, ours.address, definition.param("amount", cg.i32, default=0))

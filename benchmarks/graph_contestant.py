@@ -1,10 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""One contestant of graph_kernels.py, in a process of its own, as contestant.py has those of kernels.py.
+"""One contestant of graph_kernels.py in a separate process, like those of kernels.py in contestant.py.
 
-A peer, a module in peers/, has `zeros(n)`, n floats that are 0; `get(array)`, an array of NumPy; `sync()`;
-`chain(variant, tasks, arrays)`, a call for each array that adds 1 to it `tasks` times; `loop(variant, array)`, (a
-function that has a number of iterations ready, a call that does them). `variant` is one of ways to do it, or "".
+A peer is a module in peers/ with these functions. `variant` is a lowering that the peer offers, or "".
+
+    zeros(n)                       n floats that are 0
+    get(array)                     the array as an array of NumPy
+    sync()                         waits for all work
+    chain(variant, tasks, arrays)  a call for each array, which adds 1 to it `tasks` times
+    loop(variant, array)           (a function that sets the number of iterations, a call that runs them)
 """
 
 from __future__ import annotations
@@ -20,11 +24,11 @@ from contestant import Absent, Contestant, Worker, serve
 from graph_problems import CALL, ITERATION, LOOP, PER_LOOP, ROWS, Row
 
 HERE = Path(__file__).resolve()
-REPEATS = 3  # of a loop in a turn
+REPEATS = 3  # calls of a loop in a turn
 
 
 class GraphContestant(Contestant):
-    """A process that runs rows of graph_problems.py, in one variant of what its peer can do."""
+    """A process that runs rows of graph_problems.py, in one variant of its peer."""
 
     script = HERE
 
@@ -33,7 +37,7 @@ class GraphContestant(Contestant):
         self.variant = variant
 
     def take(self, row: str) -> None:
-        """Have it get ready for a row, and check what it does. Raises Absent."""
+        """Prepare a row in the process, and check its result. Raises Absent."""
         self.ask("take", row=row, variant=self.variant)
 
 
@@ -43,7 +47,7 @@ def same(found: np.ndarray, wanted: int) -> None:
 
 
 class GraphWorker(Worker):
-    """The other end."""
+    """The process of a contestant."""
 
     run: Callable[[], float]
 
@@ -83,12 +87,12 @@ class GraphWorker(Worker):
 
         if row.way == LOOP:
             return lambda: statistics.median(times(row.rounds, REPEATS * row.calls))
-        # The least of each: a difference of others may be anything.
+        # The minimum of each: the difference of other figures has a large error.
         return lambda: (min(times(PER_LOOP + 1, REPEATS)) - min(times(1, 10 * REPEATS))) / PER_LOOP
 
 
 def in_a_row(calls: list[Callable[[], object]], sync: Callable[[], object], count: int) -> float:
-    """Host time of a call."""
+    """Return the host time of a call."""
     given = list(itertools.islice(itertools.cycle(calls), count))
     given[-1]()
     sync()

@@ -6,9 +6,9 @@
                                        [--python Quadrants=/venv/bin/python] [--json FILE] [--draw FILE]
     python benchmarks/graph_kernels.py --from FILE --draw FILE
 
-Contestants take turns; each is a process of its own (graph_contestant.py) and has checked its result before the clock
-runs. A peer that is not installed, cannot do it, or does it wrong, is absent, and the reason is printed. Bars are what
-cuda_graphs has to reach on the machine that the project is measured on.
+Contestants take turns. Each is a separate process (graph_contestant.py), and has checked its result before the clock
+runs. A peer is absent if it is not installed, does not support a row, or computes a wrong result; the reason is
+printed. Bars are the targets of cuda_graphs on the reference machine of the project.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ import cuda_graphs as cg
 LOOPS = (LOOP, ITERATION)
 CHAINS = (CALL, SYNC)
 
-# Column -> (module in peers/, variant, ways of rows that it is of)
+# Column -> (module in peers/, variant, ways of the rows that it has)
 CONTESTANTS = {
     OURS: ("graphs_with_cuda_graphs", "", CHAINS + LOOPS),
     CONDITIONAL: ("graphs_with_cuda_graphs", "conditional", LOOPS),
@@ -75,12 +75,12 @@ def add_raw(figures: Figures, raw: dict[str, Record | None]) -> None:
 
 
 def bars(driver: str, rows: list[str]) -> dict[str, dict[str, float]]:
-    """Row -> contestant -> microseconds that it is to reach."""
+    """Return row -> contestant -> target in microseconds."""
     return {row: ROWS[row].bars[driver] for row in rows if driver in ROWS[row].bars}
 
 
 def verdicts(document: dict[str, Any]) -> list[str]:
-    """A line for each bar."""
+    """Return a line for each bar."""
     lines = []
     for row, wanted in document["bars"].items():
         for name, bar in wanted.items():
@@ -123,7 +123,7 @@ def draw_row(axes: Any, there: dict[str, Record]) -> None:
 
 
 def draw(document: dict[str, Any], path: Path) -> None:
-    """A panel a row, a bar a contestant; a dashed line is what cuda_graphs has to reach."""
+    """Draw one panel per row and one bar per contestant; a dashed line is the target of cuda_graphs."""
     from matplotlib import rcParams
     from matplotlib.figure import Figure
 

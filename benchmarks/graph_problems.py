@@ -1,29 +1,29 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What graph_kernels.py has all contestants do: chains of tasks that add 1 to floats, and loops of two tasks."""
+"""The problems of graph_kernels.py: chains of tasks that add 1 to floats, and loops of two tasks."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-SHORT = 1024  # floats of which a task is about the launch
-PER_LOOP = 1000  # iterations over which the cost of one is taken
+SHORT = 1024  # floats per task; few enough to measure the launch
+PER_LOOP = 1000  # iterations over which the cost of one iteration is averaged
 
 CALL, SYNC, LOOP, ITERATION = "call", "call + sync", "loop", "iteration"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One thing that is timed.
+    """One row of the table.
 
-    way     CALL: host time of a call, `calls` in a row, none of which is waited for; SYNC: a call and its
-            synchronisation; LOOP: the same of a loop; ITERATION: (1001 iterations - 1 iteration) / 1000
-    tasks   one after the other, each adds 1 to all floats; of a loop: in an iteration, the last counts down
-    floats  of an array
-    sets    of arguments, which calls take in turns
-    nodes   the time is divided by this
-    rounds  of a loop
-    bars    driver -> microseconds that cuda_graphs is to reach there, by contestant
+    way     CALL: host time of a call, `calls` in a row without waiting. SYNC: a call and its synchronisation.
+            LOOP: a loop and its synchronisation. ITERATION: (1001 iterations - 1 iteration) / 1000
+    tasks   number of tasks in a chain; each adds 1 to all floats. In a loop: tasks per iteration, the last counts down
+    floats  length of an array
+    sets    number of argument sets, which the calls use in turns
+    nodes   divisor of the time
+    rounds  iterations of a loop
+    bars    driver -> contestant -> target in microseconds
     """
 
     way: str

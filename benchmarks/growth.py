@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""How the cost of graphs grows with their size: 10 to 100,000 nodes in a chain, cuda_graphs beside cuda.core.
+"""The growth of graph costs with size: chains of 10 to 100,000 nodes, cuda_graphs beside cuda.core.
 
     python benchmarks/growth.py [--driver host|cuda] [--most nodes] [--json out.json] [--draw picture.svg]
     python benchmarks/growth.py --from out.json --draw picture.svg
 
-Of what is measured it prints the exponent p of cost ~ nodes**p, fitted from 1000 nodes on: 1 is linear, 0 constant.
+It prints the exponent p of cost ~ nodes**p for each measurement, fitted from 1000 nodes on: 1 is linear, 0 constant.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from timing import measure, per_call, warm_up, write
 import cuda_graphs as cg
 
 SIZES = (10, 100, 1000, 10_000, 100_000)
-DECADES = 10**6.2  # of each panel, so that slopes compare
+DECADES = 10**6.2  # the same for each panel, so that slopes are comparable
 
 
 def add(rig: Rig, n: int) -> Callable[[], float]:
@@ -130,7 +130,7 @@ def exponent(figures: Figures, name: str) -> float:
 
 
 def names_of(growth: dict[str, Figures]) -> list[str]:
-    """The contestants that were there."""
+    """Return the contestants that were present."""
     first = next(iter(next(iter(growth.values())).values()))
     return [name for name, one in first.items() if one is not None]
 
@@ -141,9 +141,7 @@ def draw(document: dict[str, Any], path: Path) -> None:
     from matplotlib import rcParams
     from matplotlib.figure import Figure
 
-    rcParams.update(
-        {"svg.hashsalt": "growth", "svg.fonttype": "none"}
-    )  # the same figures give the same, small file
+    rcParams.update({"svg.hashsalt": "growth", "svg.fonttype": "none"})  # the same figures give the same file
     growth = document["growth"]
     figure = Figure(figsize=(2.3 * len(growth), 3.4), layout="constrained")
     figure.suptitle(document["machine"], fontsize=8, color="0.4")

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels beside those of other compilers and libraries: calls, what they do, and their compilation.
+"""Kernels beside those of other compilers and libraries: calls, execution, and compilation.
 
     python benchmarks/kernels.py [--driver host|cuda] [--rounds 9] [--only saxpy,n-body] [--peers numba,Warp]
                                  [--python numba=/venv/bin/python] [--json FILE]
 
-Contestants take turns; each is a process of its own (contestant.py) and has checked its result against NumPy before
-the clock runs. A peer that is not installed, cannot do it, or does it wrong, is absent, and the reason is printed.
-Nobody may reorder or contract arithmetic of floats, but for sums over a whole array, and where the row says so; a peer
-that has no option against it is marked in its file.
+Contestants take turns. Each is a separate process (contestant.py), and has checked its result against NumPy before
+the clock runs. A peer is absent if it is not installed, does not support a row, or computes a wrong result; the reason
+is printed. Contestants must not reorder or contract float arithmetic, except sums over a whole array and rows that
+allow it. The file of a peer states if the peer has no option against contraction.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ CONTESTANTS = {
     "PyTorch": "with_torch",
 }
 
-# Variables that say where a contestant keeps code on disk.
+# Variables for the folders in which contestants keep code on disk.
 CACHES = (
     "CUDA_GRAPHS_CACHE_DIR",
     "NUMBA_CACHE_DIR",
@@ -57,14 +57,14 @@ CACHES = (
 SLOW, ENOUGH = 150_000.0, 3  # microseconds of a slow turn, and how many slow turns are enough
 FIRST_CALLS = 3  # processes for each figure of a first call
 
-NO_COMPILERS = ("NumPy", "PyTorch")  # whose first call compiles nothing
+NO_COMPILERS = ("NumPy", "PyTorch")  # contestants whose first call compiles nothing
 
 Reasons = dict[str, str]
-"""row and contestant -> why there is no figure."""
+"""(row, contestant) -> reason of the missing figure."""
 
 
 def reference(problem: Problem) -> np.ndarray:
-    """What NumPy finds."""
+    """Return the result of NumPy."""
     given = problem.arguments()
     for _ in range(TASKS if problem.way == "graph" else 1):
         getattr(with_numpy, problem.kernel)(**given)
@@ -148,7 +148,7 @@ def first_calls(chosen: list[str], there: dict[str, Contestant], reasons: Reason
 
 
 def those_who_come(columns: dict[str, Contestant], reasons: Reasons) -> dict[str, Contestant]:
-    """Contestants whose peer is there, for this driver."""
+    """Return the contestants of this driver whose peer is installed."""
     there = {}
     for name, contestant in columns.items():
         try:
@@ -166,7 +166,7 @@ def with_absent(figures: Figures, columns: Iterable[str]) -> Figures:
 
 
 def interpreters(text: str) -> dict[str, str]:
-    """`numba=/a/python,Warp=/b/python` as {column: interpreter}."""
+    """Parse `numba=/a/python,Warp=/b/python` into {column: interpreter}."""
     return dict(part.split("=", 1) for part in text.split(",") if part)
 
 

@@ -1,19 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""How long the host driver takes to load PTX: cold, that is translated by LLVM; from the disk cache; and again in a
-process that has loaded something before. Each figure but the last is of a process of its own.
+"""The time that the host driver takes to load PTX: cold (translated by LLVM), from the disk cache, and again.
+
+"Again" is a second load in the same process. Each other figure uses a new process.
 
     python benchmarks/loading.py [--ptx FILE] [--rounds 5] [--json OUT]
 
-Without a file these are modules of 1000 lines and a few more:
+Without a file the benchmark uses modules of slightly more than 1000 lines:
 
     barriers    kernels with loops, barriers and shared memory; one in four with a shuffle
-    shuffles    the same, all with a shuffle, so that their warps may be at different places
-    plain       short kernels with neither, which become vector loops
+    shuffles    the same, all with a shuffle, so that their warps may be at different positions
+    plain       short kernels without barriers and shuffles, which become vector loops
     NVRTC       CUDA C++ with loops, barriers, shuffles and functions of libdevice
 
-Rounds go through all of them in turn. Besides the time that passes there is that of the processor, which other work on
-the machine changes less.
+Each round loads all modules in turn. The figures are elapsed time and CPU time, which other work on the machine changes
+less.
 """
 
 import argparse
@@ -185,7 +186,7 @@ def modules() -> dict[str, str]:
 
 
 def load(ptx: Path, cache: str) -> tuple[Times, Times]:
-    """Of the first and of the second time that a process loads it."""
+    """Return the times of the first and of the second load in one process."""
     environment = {**os.environ, "CUDA_GRAPHS_DRIVER": "host", "CUDA_GRAPHS_CACHE_DIR": cache}
     command = [sys.executable, "-c", LOAD, str(ptx)]
     first, again = json.loads(subprocess.check_output(command, env=environment, text=True))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What kernels.py has all contestants do: the data, and which argument holds the result."""
+"""The problems of kernels.py: the data, and the argument that holds the result."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def matrix(rows: int, each: int) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Problem:
-    """What all contestants are given.
+    """One problem, the same for all contestants.
 
-    kernel     its name in all of them
-    arguments  makes them, as arrays of NumPy and numbers
-    result     the argument that has the result
-    calls      of one turn
-    way        "call", or what a contestant may have prepared before the clock runs: "recorded" is one call, "graph" are
-               ten in a row as one graph
-    in_a_row   synchronised once a turn, not after each call
-    on_numpy   on arrays of NumPy, not on those of the contestant
-    drivers    where it is run
+    kernel     name of the kernel in all contestants
+    arguments  function that makes the arguments, as arrays of NumPy and numbers
+    result     name of the argument that holds the result
+    calls      number of calls in one turn
+    way        "call", or a preparation before the clock runs: "recorded" is one call, "graph" is ten calls in a row
+               as one graph
+    in_a_row   True to synchronise once per turn, not after each call
+    on_numpy   True to pass arrays of NumPy instead of arrays of the contestant
+    drivers    drivers on which the problem is run
     """
 
     kernel: str
@@ -59,8 +59,8 @@ class Problem:
     drivers: tuple[str, ...] = ("host", "cuda")
 
 
-SHORT = 1024  # floats of which each call is about the call
-TASKS = 10  # of a graph
+SHORT = 1024  # floats per call; few enough to measure the call
+TASKS = 10  # calls in a graph
 
 PROBLEMS = {
     "call of a 1-task kernel, 1024 floats": Problem("saxpy", lambda: line(SHORT), "y", 500),
@@ -90,7 +90,7 @@ PROBLEMS = {
     ),
 }
 
-# Row -> a problem so small that its first call is its compilation.
+# Row -> a small problem, whose first call consists mostly of compilation.
 FIRST = {
     "saxpy": Problem("saxpy", lambda: line(8), "y"),
     "n-body": Problem("n_body", lambda: bodies(8), "force"),

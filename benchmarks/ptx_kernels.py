@@ -1,17 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""How fast kernels of CUDA C++ run on the host driver, as PTX, beside loops of numba.
+"""The speed of CUDA C++ kernels, as PTX on the host driver, beside loops of numba.
 
     python benchmarks/ptx_kernels.py [--peer PYTHON] [--rounds 9] [--json OUT]
 
 `--peer` is a Python that has numba (the environment of the peers). Rounds alternate between the two, in two processes,
 so that both meet the same machine.
 
-    saxpy       y = a * x + y of 16 Mi floats (64 MiB each): a thread an element; numba: a prange
-    n-body      accelerations of 4096 bodies: rsqrtf, tiles of 128 bodies in shared memory, a barrier a tile; numba: a
+    saxpy       y = a * x + y of 16 Mi floats (64 MiB each): one thread per element; numba: a prange
+    n-body      accelerations of 4096 bodies: rsqrtf, tiles of 128 bodies in shared memory, a barrier per tile; numba: a
                 prange of plain loops, fastmath off
-    barrier     1000 times __syncthreads(), 64 blocks of 256 threads: nanoseconds that a thread needs for one, times
-                the cores; and the same in a kernel that also has an instruction of warps, __shfl_sync()
+    barrier     1000 times __syncthreads(), 64 blocks of 256 threads: nanoseconds per thread and barrier, times the
+                cores; also in a kernel that contains a warp instruction, __shfl_sync()
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def numbas() -> dict[str, Run]:
 
 
 def serve(runs: dict[str, Run]) -> None:
-    """Runs what each line of the input names, and answers with the seconds that it took."""
+    """Run the problem that each input line names, and answer with its seconds."""
     for run in runs.values():
         run()
     print("ready", flush=True)
@@ -162,7 +162,7 @@ class Contestant:
         return self.process.stdout.readline().strip()
 
     def seconds(self, what: str) -> float:
-        """After a pause, so that the threads of whoever ran before no longer look for work on the cores."""
+        """Pause first, so that the threads of the previous contestant no longer poll for work."""
         assert self.process.stdin is not None
         time.sleep(PAUSE)
         print(what, file=self.process.stdin, flush=True)
@@ -175,7 +175,7 @@ class Contestant:
 
 
 def measured(peer_python: str | None, rounds: int) -> dict[str, dict[str, list[float]]]:
-    """Seconds of each round, by problem and contestant."""
+    """Return the seconds of each round, by problem and contestant."""
     mine = Contestant(sys.executable, "ours")
     peer = Contestant(peer_python, "numba") if peer_python else None
     times: dict[str, dict[str, list[float]]] = {}

@@ -17,7 +17,7 @@ from statistic import Figures, Record, cell, record
 
 
 def warm_up(seconds: float = 1.0) -> None:
-    """Keep a core busy: its clock is low at first, and the first rows would be slower than the same rows later."""
+    """Keep a core busy until its clock is high. Otherwise the first rows would be slower than later rows."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         sum(range(1000))
@@ -48,7 +48,7 @@ def measure(contestants: dict[str, Callable[[], float] | None], rounds: int = 15
 def per_call(
     call: Callable[[], object], calls: int, after: Callable[[], object] | None = None
 ) -> Callable[[], float]:
-    """A contestant: microseconds a call, over `calls` calls; `after` runs unmeasured at the end of a round."""
+    """Return a contestant: microseconds per call, mean of `calls` calls. `after` runs unmeasured after a round."""
 
     def run() -> float:
         start = time.perf_counter_ns()
@@ -78,6 +78,6 @@ def show(title: str, figures: Figures, unit: str = "microseconds") -> None:
 
 
 def write(path: Path | None, document: dict[str, object]) -> None:
-    """Write the figures as JSON, where a path is given."""
+    """Write the figures as JSON if a path is given."""
     if path is not None:
         path.write_text(json.dumps(document, indent=1) + "\n")

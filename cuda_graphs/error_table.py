@@ -80,7 +80,7 @@ ROWS = """
 
 102 CUDA_ERROR_DEVICE_NOT_LICENSED
     The virtual GPU of this machine has no valid licence.
-    => Ask whoever runs the machine to renew the vGPU licence.
+    => Ask the administrator of the machine to renew the vGPU licence.
 
 200 CUDA_ERROR_INVALID_IMAGE
     The bytes given as code are not something that the driver can load: neither cubin, fatbin nor PTX, or damaged.
@@ -427,7 +427,7 @@ ROWS = """
     => Launch it once or query its attributes first, or set CUDA_MODULE_LOADING=EAGER.
 
 914 CUDA_ERROR_INVALID_RESOURCE_TYPE
-    The resource is of a kind that this operation does not take.
+    This operation does not accept a resource of this kind.
     => Pass a resource of the kind that the call names (multiprocessors, work queues).
 
 915 CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION

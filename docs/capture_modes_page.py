@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the table of docs/guide/capture-modes.md from what an H200 answered: `python docs/capture_modes_page.py`.
+"""Writes the table of docs/guide/capture-modes.md from the answers of an H200: `python docs/capture_modes_page.py`.
 
-A test compares the two, and that every answer is in one row.
+A test compares the page with the table, and checks that every answer is in exactly one row.
 """
 
 import json
@@ -27,7 +27,7 @@ HEAD = """\
 | | here: relaxed | thread_local | global | elsewhere: relaxed | thread_local | global |
 |---|---|---|---|---|---|---|
 """
-# What a program does -> the driver's functions that were asked; after a slash, on or with what.
+# Kind of call -> the driver functions that were called; after a slash, the stream or argument.
 ROWS = {
     "Work for the captured stream, which becomes nodes: kernels, allocations": (
         "cuLaunchKernel/capturing cuMemAllocAsync/capturing"
@@ -39,70 +39,70 @@ ROWS = {
         "cuLaunchKernelEx/elsewhere cuLaunchCooperativeKernel/elsewhere cuMemcpyDtoDAsync/elsewhere "
         "cuMemcpyPeerAsync/elsewhere cuEventRecordWithFlags/elsewhere"
     ),
-    "Copies and fills that the host waits for": (
+    "Synchronous copies and fills": (
         "cuMemcpy cuMemcpy/0 bytes cuMemcpy2D cuMemcpyDtoD cuMemcpyDtoH cuMemcpyDtoH/pinned cuMemcpyHtoD "
         "cuMemcpyPeer cuMemsetD32 cuMemsetD32/pinned cuMemsetD8"
     ),
-    "Make and destroy streams and events; time between two events that are done": (
+    "Create and destroy streams and events; time between two completed events": (
         "cuStreamCreate cuStreamCreate/blocking cuStreamDestroy/elsewhere cuStreamGetFlags/elsewhere "
         "cuStreamCreateWithPriority cuStreamGetCtx/elsewhere cuStreamGetPriority/elsewhere cuStreamGetId/elsewhere "
         "cuEventCreate cuEventDestroy cuEventElapsedTime"
     ),
     "Begin and end another capture": "cuStreamBeginCapture/elsewhere cuStreamBeginCaptureToGraph/elsewhere",
-    "Ask whether a stream is captured; the context and priority of the captured one": (
+    "Query whether a stream is captured; query the context and priority of the captured stream": (
         "cuStreamIsCapturing/capturing cuStreamGetCtx/capturing cuStreamGetPriority/capturing"
     ),
-    "Build, change, copy and drop definitions": (
+    "Build, change, copy and destroy definitions": (
         "cuGraphCreate cuGraphAddNode cuGraphAddMemAllocNode cuGraphKernelNodeSetParams cuGraphDestroyNode "
         "cuGraphGetNodes cuGraphDebugDotPrint cuGraphConditionalHandleCreate cuGraphClone cuGraphDestroy "
         "cuUserObjectCreate cuUserObjectRetain cuUserObjectRelease cuGraphRetainUserObject"
     ),
-    "Launch, upload and update executables elsewhere, also node by node": (
+    "Launch and upload executables on other streams; update them and their nodes": (
         "cuGraphLaunch/elsewhere cuGraphUpload/elsewhere cuGraphExecUpdate cuGraphExecKernelNodeSetParams "
         "cuGraphNodeSetEnabled cuGraphExecGetFlags"
     ),
-    "Load code, find kernels": (
+    "Load code, look up kernels": (
         "cuLibraryLoadData cuLibraryGetKernel cuLibraryGetModule cuModuleLoadData cuKernelGetFunction "
         "cuKernelSetAttribute cuFuncGetAttribute cuOccupancyMaxActiveBlocksPerMultiprocessor cuModuleLoadDataEx "
         "cuModuleGetGlobal cuModuleGetFunction cuLibraryGetGlobal cuLibraryGetKernelCount cuKernelGetAttribute "
         "cuKernelGetParamInfo cuFuncSetAttribute"
     ),
-    "Ask for properties of devices, pointers, contexts; graph memory, and trim it": (
+    "Query properties of devices, pointers, contexts; query and trim graph memory": (
         "cuCtxGetDevice cuCtxGetStreamPriorityRange cuCtxSetCurrent cuDeviceGetAttribute cuDeviceTotalMem "
         "cuDeviceGetDefaultMemPool cuDeviceGetMemPool cuDeviceGetGraphMemAttribute cuDeviceSetGraphMemAttribute "
         "cuDeviceGraphMemTrim cuDevicePrimaryCtxRetain cuMemGetAddressRange cuMemGetInfo cuMemHostGetDevicePointer "
         "cuMemHostGetFlags cuPointerGetAttribute cuPointerGetAttributes cuCtxPushCurrent cuCtxGetFlags "
         "cuDevicePrimaryCtxGetState cuDevicePrimaryCtxSetFlags"
     ),
-    "Allocate and free memory of the device, pinned and managed memory": (
+    "Allocate and free device, pinned and managed memory": (
         "cuMemAlloc cuMemAllocHost cuMemAllocManaged cuMemHostAlloc cuMemFree cuMemFree/null cuMemFree/pooled "
         "cuMemFreeHost cuMemFreeHost/null cuMemHostRegister cuMemHostUnregister"
     ),
-    "Allocate and free from a pool in the order of another stream": (
+    "Allocate and free pool memory in the order of another stream": (
         "cuMemAllocAsync/elsewhere cuMemAllocAsync/legacy cuMemAllocFromPoolAsync/elsewhere cuMemFreeAsync/elsewhere "
         "cuMemFreeAsync/null, elsewhere"
     ),
-    "Make, change, ask, trim and drop pools": (
+    "Create, change, query, trim and destroy pools": (
         "cuMemPoolCreate cuMemPoolDestroy cuMemPoolGetAccess cuMemPoolGetAttribute cuMemPoolSetAccess "
         "cuMemPoolSetAttribute cuMemPoolTrimTo cuDeviceSetMemPool"
     ),
-    "Instantiate a definition, close an executable": (
+    "Instantiate a definition, destroy an executable": (
         "cuGraphInstantiate cuGraphInstantiateWithParams cuGraphExecDestroy"
     ),
     "Unload code": "cuLibraryUnload cuModuleUnload",
-    "Wait for another stream or an event, or ask whether they are done": (
+    "Wait for another stream or an event, or query it": (
         "cuStreamSynchronize/elsewhere cuStreamSynchronize/legacy cuStreamQuery/elsewhere cuStreamQuery/legacy "
         "cuStreamQuery/per thread cuEventSynchronize cuEventQuery cuEventQuery/never recorded"
     ),
-    "Wait for the captured stream or the whole device, or ask whether it is done": (
+    "Wait for the captured stream or the whole device, or query the stream": (
         "cuStreamSynchronize/capturing cuStreamQuery/capturing cuCtxSynchronize"
     ),
-    "Launch or upload an executable on the captured stream; ask for the number of that stream": (
+    "Launch or upload an executable on the captured stream; query the ID of that stream": (
         "cuGraphLaunch/capturing cuGraphUpload/capturing cuStreamGetId/capturing"
     ),
-    "Ask for an event that was recorded in the capture": "cuEventQuery/captured",
+    "Query an event that was recorded in the capture": "cuEventQuery/captured",
 }
-# Wrong arguments: no question of modes.
+# Calls with wrong arguments, whose result does not depend on the mode.
 LEFT_OUT = {"cuMemFree/garbage", "cuEventQuery/null"}
 CELLS = {
     "CUDA_SUCCESS, 1": "yes",
@@ -112,12 +112,12 @@ CELLS = {
 
 
 def functions(row: str) -> list[str]:
-    """The names in a row of ROWS: each begins with "cu", and what follows it up to the next belongs to it."""
+    """Return the names in a row of ROWS. A name begins with "cu" and includes the text up to the next name."""
     return [name.strip() for name in re.findall(r"cu[A-Z](?:(?! cu[A-Z]).)*", row)]
 
 
 def answers() -> dict[str, dict[str, str]]:
-    """Function -> label -> answer, of every function whose behaviour in the three modes was recorded."""
+    """Return function -> label -> answer for every function that was recorded in the three modes."""
     cases = json.loads(ANSWERS.read_text())["cases"]
     return {
         name.removeprefix("capture_modes/"): dict(line.split(": ", 1) for line in lines)
@@ -127,7 +127,7 @@ def answers() -> dict[str, dict[str, str]]:
 
 
 def cells(row: str, recorded: dict[str, dict[str, str]]) -> list[str]:
-    """What all functions of a row answered, column by column."""
+    """Return the common answer of all functions of a row, column by column."""
     lines = {tuple(CELLS[recorded[name][label]] for label in COLUMNS) for name in functions(row)}
     (line,) = lines
     return list(line)
@@ -139,7 +139,7 @@ def table() -> str:
 
 
 def modes_page() -> str:
-    """The text of docs/guide/capture-modes.md, with the table as it should be."""
+    """Return the text of docs/guide/capture-modes.md with a new table."""
     before, _, rest = PAGE.read_text().partition(BEGIN)
     return before + BEGIN + table() + END + rest.partition(END)[2]
 

@@ -12,29 +12,29 @@ HEAD = """\
 
 *Written by `docs/errors_page.py` from `cuda_graphs/error_table.py`; change the table, not this page.*
 
-Whatever the driver refuses is a `CUDAError`. Its text starts with the status, then says what that means, what was being
-attempted with which arguments, the driver's own words, and a remedy. Each part is an attribute too: `code`, `name`,
-`explanation`, `attempt`, `text`, `log`, `remedy`, `context_lost`. Misuse that can be seen before the driver is asked is
-a `TypeError`, `ValueError`, `OverflowError` or `RuntimeError` that names the argument.
+A call that the driver refuses raises `CUDAError`. The text contains the status, its meaning, the attempted operation
+with its arguments, the driver's own text, and a remedy. Each part is an attribute too: `code`, `name`, `explanation`,
+`attempt`, `text`, `log`, `remedy`, `context_lost`. Misuse that is detected before the driver is called raises
+`TypeError`, `ValueError`, `OverflowError` or `RuntimeError`, which names the argument.
 
-| Class | What it means |
+| Class | Meaning |
 |---|---|
 | `CUDAError` | any status other than success |
 | `CUDAOutOfMemoryError` | there is not enough memory; also a `MemoryError` |
 | `CUDANotSupportedError` | the device, the driver or the host driver does not offer this |
 | `LaunchError` | a kernel could not run, or failed while running |
-| `ImageError` | code could not be loaded; `log` says why |
-| `CaptureError` | a stream capture was misused or spoiled |
-| `GraphInstantiateError` | a definition cannot be made into an executable graph; also a `RuntimeError` |
-| `GraphUpdateError` | an executable graph could not take a changed definition; it is unchanged |
-| `NVRTCError` | CUDA C++ did not compile; `log` is what the compiler wrote |
-| `CUDAWarning` | a warning: something could not be given back when its last handle went, and stays |
-| `DriverNotFoundError` | no driver could be loaded; a `RuntimeError`, since nothing of CUDA has answered |
+| `ImageError` | code could not be loaded; `log` gives the reason |
+| `CaptureError` | a stream capture was misused or invalidated |
+| `GraphInstantiateError` | a definition cannot be instantiated; also a `RuntimeError` |
+| `GraphUpdateError` | an executable graph could not be updated from a changed definition; it is unchanged |
+| `NVRTCError` | CUDA C++ did not compile; `log` is the output of the compiler |
+| `CUDAWarning` | a warning: a resource could not be released when its last handle was dropped, and stays allocated |
+| `DriverNotFoundError` | no driver could be loaded; also a `RuntimeError` |
 """
 
 
 def errors_page() -> str:
-    """The text of docs/errors.md."""
+    """Return the text of docs/errors.md."""
     lines = [HEAD, "## Statuses of the driver", ""]
     for code, row in TABLE.items():
         name = CLASSES.get(code, CUDAError).__name__
@@ -43,7 +43,7 @@ def errors_page() -> str:
         lines += ["", f"*Remedy:* {row.remedy}", ""]
     lines += ["## Results of instantiation", "", "| Result | Meaning | Remedy |", "|---|---|---|"]
     lines += [f"| {n} `{r.name}` | {r.explanation} | {r.remedy} |" for n, r in INSTANTIATE_RESULTS.items()]
-    lines += ["", "## Results of an update", "", "| Result | What differs |", "|---|---|"]
+    lines += ["", "## Results of an update", "", "| Result | Difference |", "|---|---|"]
     lines += [f"| {n} `{name}` | {why} |" for n, (name, why) in UPDATE_RESULTS.items()]
     return "\n".join(lines) + "\n"
 

@@ -27,9 +27,9 @@ and has checked its gradients. Microseconds for a call and its synchronisation.
 
 {legend}
 
-"Sine steps" is `v = sin(v) + 0.1`, 32 times for each of 4096 numbers, whose sum is differentiated: a loop that needs a
-stack. Where its bound is read from memory, how large the stacks become depends on what is there. "Springs" is a
-simulation end to end: 100 steps of a net, with atomics, then back through all of them.
+"Sine steps" is `v = sin(v) + 0.1`, 32 times for each of 4096 numbers. The gradient is that of their sum, and its loop
+needs a stack. If the bound of the loop is read from memory, the capacity of the stacks depends on the value there.
+"Springs" is a complete simulation: 100 steps of a net, with atomics, then the gradients of all steps.
 
 The last columns are the bytes of the stacks of a call of cuda_graphs, and the bar that it has to reach: microseconds on
 the GPU, a ratio to Quadrants on the CPU.
@@ -44,10 +44,10 @@ PART = """
 """
 
 TAIL = """
-Measured by `python benchmarks/gradients.py`;
-[what is inside the clock](../benchmarks/README.md#gradientspy-gradients-beside-those-of-quadrants).
+Measured by `python benchmarks/gradients.py`; [what is inside the
+clock](../benchmarks/README.md#gradientspy-gradients-beside-those-of-quadrants).
 
-## What makes the difference
+## Reasons for the differences
 
 * Stacks hold values and no adjoints: of these one register is enough. Their sizes are parameters of the launch, so
   where numbers and shapes say them nothing is uploaded, launched or waited for before the gradient.

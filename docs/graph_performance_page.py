@@ -49,18 +49,20 @@ PART = """
 """
 
 TAIL = """
-Measured and drawn by `python benchmarks/graph_kernels.py`;
-[what is inside the clock](../benchmarks/README.md#graph_kernelspy-graph-kernels-beside-graphs-of-others).
+Measured and drawn by `python benchmarks/graph_kernels.py`; [what is inside the
+clock](../benchmarks/README.md#graph_kernelspy-graph-kernels-beside-graphs-of-others).
 
-## What makes the difference
+## Reasons for the differences
 
-* Arguments are compared, in C, with what the nodes have. A call with the same ones is one launch. For others, the nodes
-  that take what has changed are set, in the executable graph, without waiting for its last launch; nothing is copied.
-* A grid is computed from the extents of the call, and bounds of loops are read where the loop is: no task is there only
-  for them.
-* On a GPU the tasks of a loop, and light ones that follow each other, are one launch where that can be: its threads
-  stay, and wait for each other between tasks ([what becomes of it](guide/graph-kernels.md#what-becomes-of-it)).
-* The condition of a while node is set by the last task of its body, so a body of two tasks has two nodes.
+* C code compares the arguments of a call with the parameters of the nodes. A call with the same arguments is one
+  launch. Otherwise the call sets the nodes that use a changed argument, in the executable graph. It does not wait for
+  the last launch, and copies nothing.
+* The grid is computed from the extents of the call, and a loop reads its bounds itself. No additional task computes
+  them.
+* On a GPU the tasks of a loop, and light tasks that follow each other, become one launch if possible. Its threads stay,
+  and wait for each other between tasks ([how control flow is
+  lowered](guide/graph-kernels.md#how-control-flow-is-lowered)).
+* The last task of a body sets the condition of its while node, so a body of two tasks has two nodes.
 """
 
 
@@ -82,7 +84,7 @@ def table(document: dict[str, Any]) -> str:
 
 
 def taken() -> dict[str, str]:
-    """The parts of which there are figures."""
+    """Return the parts that have figures: title -> name of the file."""
     return {title: file for title, file in MACHINES.items() if (FIGURES / f"{file}.json").exists()}
 
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes docs/names.md from the docstrings: `python docs/names_page.py`. A test compares the two.
 
-One line for each public name, and for each member that its class does not have from another public one: the first
-sentence of its docstring.
+The page has one line for each public name, and for each member that its class does not inherit from another public
+class. The line is the first sentence of the docstring.
 """
 
 import dataclasses
@@ -20,10 +20,10 @@ import cuda_graphs as cg
 HEAD = """\
 # Names
 
-*Written by `docs/names_page.py` from the docstrings; change them, not this page.*
+*Written by `docs/names_page.py` from the docstrings; change the docstrings, not this page.*
 
-Every public name of `cuda_graphs`, and what it is in a sentence. What a call takes, gives and raises is in its
-docstring: `help(cg.GraphDef.launch)`.
+This page lists every public name of `cuda_graphs` with one sentence. The docstrings describe arguments, results and
+errors: `help(cg.GraphDef.launch)`.
 """
 
 GROUPS = {
@@ -140,13 +140,13 @@ def split(thing: object) -> tuple[str | None, str]:
 
 
 def sentence(thing: object) -> str:
-    """The first sentence of its docstring, in one line."""
+    """Return the first sentence of the docstring, in one line."""
     text = " ".join(split(thing)[1].strip().partition("\n\n")[0].split())
     return re.split(r"(?<=[.:;])\s+(?=[A-Z`(])", text, maxsplit=1)[0].rstrip(".:;")
 
 
 def call(value: object) -> str:
-    """How it is called: "(size, *, stream=None)"."""
+    """Return the signature of a function or class, such as "(size, *, stream=None)"."""
     arguments, _ = split(value)
     if arguments is None:
         found = inspect.signature(value)
@@ -156,7 +156,7 @@ def call(value: object) -> str:
 
 
 def members(name: str, cls: type) -> Iterator[tuple[str, str]]:
-    """What `cls` has and no public base of it, each with its line."""
+    """Yield the members of `cls` that no public base class has, each with its line."""
     if issubclass(cls, enum.Enum) or name == "DeviceProperties":
         return
     fields = set(cls._fields) if issubclass(cls, tuple) else set()
@@ -178,13 +178,13 @@ def members(name: str, cls: type) -> Iterator[tuple[str, str]]:
 
 
 def groups() -> dict[str, tuple[str, ...]]:
-    """GROUPS, and what is in none of them."""
+    """Return GROUPS, and a group "More" with all other names."""
     known = {name for names in GROUPS.values() for name in names} | set(errors())
     return GROUPS | {"More": tuple(sorted(set(cg.__all__) - known))}
 
 
 def names_page() -> str:
-    """The text of docs/names.md."""
+    """Return the text of docs/names.md."""
     lines = [HEAD]
     for group, names in groups().items():
         lines += [f"## {group}", ""]

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attention, softmax(Q K' / sqrt(d)) V, as one graph of kernels whose threads work together in blocks.
 
-Products go tile by tile through shared memory, so that each number is fetched once a tile, not once a multiplication. A
-row of the softmax is a block of threads, which agrees on the greatest value and on the sum. NumPy has the answer.
+Matrix products load tiles into shared memory, so that each number is fetched once per tile, not once per
+multiplication. Each row of the softmax is computed by one block of threads with block reductions. The result is
+compared with NumPy.
 """
 
 import numpy as np

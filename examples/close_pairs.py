@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which particles of two clouds meet? A list whose length nobody knows before, made on the device.
+"""Which particles of two clouds meet? The device makes a list whose length is not known in advance.
 
 Both clouds drift at the same time, as sections of one graph. Then a kernel with checkpoints lists the pairs that are
-close. When they are more than the list has room for, it yields: the host makes a larger list, and the kernel goes on.
+close. If the list is too small for them, the kernel yields: the host makes a larger list, and the kernel resumes.
 
     drift a --+
               +-> join        FIND pairs --(too many? yield)--> COUNT the meetings of each particle
@@ -64,7 +64,7 @@ def meet(
 
 
 def meetings(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The same in NumPy: how many of b are close to each of a."""
+    """Return the number of particles of b that are close to each particle of a, computed by NumPy."""
     x = a[:, None, 0] - b[None, :, 0]
     y = a[:, None, 1] - b[None, :, 1]
     return (x * x + y * y < np.float32(REACH**2)).sum(axis=1)

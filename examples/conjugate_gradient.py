@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Conjugate gradients until the residual is small: a solver that is one launch, whose end the device decides.
+"""Conjugate gradients until the residual is small: a solver in one launch. The device decides when it ends.
 
-It solves the Poisson equation on a square with values 0 around it. A round is three parallel tasks and the numbers
-between them, which never leave the device; the last of these is the flag of the loop. Other right sides and tolerances
-are the same graph.
+It solves the Poisson equation on a square with values 0 around it. An iteration has three parallel tasks. The scalars
+between them never leave the device; the last scalar is the flag of the loop. Other right sides and tolerances use the
+same graph.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ Count = cg.types.ndarray(cg.i32, ndim=0)
 
 @cg.func
 def at(p, i, j):
-    """p[i, j], and 0 around it."""
+    """Return p[i, j], or 0 outside of the square."""
     value = cg.f64(0.0)
     if i >= 0 and j >= 0 and i < p.shape[0] and j < p.shape[1]:
         value = p[i, j]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""A loop that lives on the device, built node by node: halve a million numbers until they are small enough.
+"""A loop on the device, built node by node: halve a million numbers until they are small enough.
 
 python examples/device_loop.py [tolerance]
 """
@@ -26,7 +26,7 @@ extern "C" __global__ void again(cudaGraphConditionalHandle h, const float* x, f
 
 tolerance = float(sys.argv[1]) if len(sys.argv) > 1 else 0.25
 
-device = cg.Device()  # GPU 0, or the CPU when there is none
+device = cg.Device()  # GPU 0, or the CPU if there is no GPU
 device.set_current()
 stream = device.create_stream()
 module = cg.Program(SOURCE, code_type="c++").compile("cubin")  # architecture: the device's own
@@ -53,13 +53,13 @@ graph.launch(stream, tol=tolerance)
 stream.sync()
 print(f"1000 was halved until it was {numbers[0]} on the {cg.driver_info().kind} driver")
 
-graph.launch(stream, tol=tolerance / 4)  # another tolerance, nothing is built again
+graph.launch(stream, tol=tolerance / 4)  # another tolerance; the graph is not built again
 stream.sync()
 print(f"and then until it was {numbers[0]}")
 
 
 def halved(number: float, until: float) -> float:
-    """What the loop does to each number: its body runs once before the first comparison."""
+    """Return the numbers after the loop. Its body runs once before the first comparison."""
     number /= 2
     while number > until:
         number /= 2

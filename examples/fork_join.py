@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Two libraries fill the two branches of one graph, which run side by side; a kernel joins what they found.
+"""Two libraries fill two parallel branches of one graph; a kernel combines their results.
 
-On a GPU with CuPy and PyTorch these two; elsewhere two programs of CUDA C++. Neither knows of the other or of the
-graph: each is given a stream.
+The libraries are CuPy and PyTorch on a GPU where both are installed, and two programs of CUDA C++ otherwise. Each
+library gets a stream, and does not know about the graph or the other library.
 
 python examples/fork_join.py [number of floats]
 """
@@ -27,7 +27,7 @@ def kernel(source):
 
 
 def two_programs(config, x, y, z, n):
-    """(what they are, the work of the first given a stream, that of the second)"""
+    """Return a description, and two functions of a stream: the work of each library."""
     root, squash = kernel(ROOT), kernel(SQUASH)
     return (
         "two programs",
@@ -37,7 +37,7 @@ def two_programs(config, x, y, z, n):
 
 
 def cupy_and_torch(x, y, z):
-    """The same, with views of the same memory."""
+    """Return the same for CuPy and PyTorch, which use views of the same memory."""
     cupy, torch = importlib.import_module("cupy"), importlib.import_module("torch")
     of_cupy = [cupy.from_dlpack(memory).view("f4") for memory in (x, y)]
     of_torch = [torch.from_dlpack(memory).view(torch.float32) for memory in (x, z)]
@@ -62,7 +62,7 @@ def are_here(*names):
 
 n = int(sys.argv[1]) if len(sys.argv) > 1 else 1 << 20
 
-device = cg.Device()  # GPU 0, or the CPU when there is none
+device = cg.Device()  # GPU 0, or the CPU if there is no GPU
 device.set_current()
 stream = device.create_stream()
 config = cg.LaunchConfig(grid=-(-n // 256), block=256)

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""A landscape smooths itself, and the device decides when it is done.
+"""Smooth a landscape until it no longer changes: a while node decides the number of steps.
 
 Soil creeps downhill at a speed that is proportional to the slope, so an elevation z changes by linear hillslope
 diffusion, dz/dt = D laplace(z), with the rim of the map held fixed. The map is the elevation model of the Jacksboro
 fault (Tennessee) that matplotlib ships, or any 2-D array (--input file.npy).
 
-One graph does it all: it allocates, copies the map to the device, repeats time steps in a while node until the largest
-change of a step is below a tolerance, copies back, calls the host, and frees. How many steps that takes is not known
-when the graph is launched, and the host is not asked in between.
+One graph allocates memory and copies the map to the device. A while node repeats time steps until the largest change of
+a step is below a tolerance. The graph then copies the map back, calls the host, and frees the memory. The number of
+steps is not known at the launch, and the host takes no part in the loop.
 
     alloc old ---> copy map to old --+
     alloc state -> clear state ------+-> while (diffuse -> measure -> decide) -+-> copy map back ---+-> callback -> free
@@ -82,7 +82,7 @@ METRES_PER_DEGREE = 111_320.0
 
 
 def load_map(path: Path | None, spacing: float) -> tuple[np.ndarray, float, float]:
-    """Elevations in metres as float32, and the distance of columns and of rows in metres."""
+    """Return elevations in metres as float32, and the distances of columns and of rows in metres."""
     if path is not None:
         z = np.load(path)
         if z.ndim != 2 or min(z.shape) < 3:
@@ -99,7 +99,7 @@ def load_map(path: Path | None, spacing: float) -> tuple[np.ndarray, float, floa
 
 
 def stable_step(dx: float, dy: float) -> tuple[float, np.float32, np.float32]:
-    """A time step in years at 80% of what is stable, and the weights of horizontal and vertical neighbours."""
+    """Return a time step in years, 80% of the stable limit, and the weights of horizontal and vertical neighbours."""
     years = 0.8 / (2 * DIFFUSIVITY * (dx**-2 + dy**-2))
     return years, np.float32(DIFFUSIVITY * years / dx**2), np.float32(DIFFUSIVITY * years / dy**2)
 
@@ -107,7 +107,7 @@ def stable_step(dx: float, dy: float) -> tuple[float, np.float32, np.float32]:
 def smooth_on_device(
     z: np.ndarray, cx: np.float32, cy: np.float32, tolerance: float, limit: int
 ) -> tuple[np.ndarray, int, float, float]:
-    """The smoothed map, the steps it took, the last step's largest change, and the seconds from launch to end."""
+    """Return the smoothed map, the number of steps, the last step's largest change, and the seconds of the launch."""
     device = cg.Device()
     device.set_current()
     stream = device.create_stream()
@@ -164,7 +164,7 @@ def smooth_on_device(
 def smooth_in_numpy(
     z: np.ndarray, cx: np.float32, cy: np.float32, tolerance: float, limit: int
 ) -> tuple[np.ndarray, int, float]:
-    """The same loop with the same operations in the same order."""
+    """Run the same loop in NumPy, with the same operations in the same order."""
     z = z.copy()
     m, left, right, up, down = z[1:-1, 1:-1], z[1:-1, :-2], z[1:-1, 2:], z[:-2, 1:-1], z[2:, 1:-1]
     steps, change = 0, np.float32(np.inf)
@@ -177,7 +177,7 @@ def smooth_in_numpy(
 
 
 def draw(path: Path, maps: dict[str, np.ndarray], dx: float, dy: float) -> None:
-    """Shaded relief of each map, side by side, in one scale of colours."""
+    """Draw a shaded relief of each map, side by side, with one colour scale."""
     from matplotlib import colormaps
     from matplotlib.colors import LightSource
     from matplotlib.figure import Figure

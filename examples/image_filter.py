@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A photograph becomes a drawing: kernels in Python on a picture of vectors, as one graph.
 
-A bilateral filter smooths what is alike and keeps edges: each pixel becomes the mean of its neighbours, weighted by how
-near they are and by how alike their colours are. A few passes of it leave areas of one colour. Then the gradient of the
-brightness (Sobel) draws outlines. How much colours may differ is a parameter of the graph, so each launch can take
-another. NumPy does the same and must agree.
+A bilateral filter smooths similar colours and keeps edges: each pixel becomes the mean of its neighbours, weighted by
+their distance and by the difference of their colours. A few passes leave areas of one colour. Then the gradient of the
+brightness (Sobel) draws outlines. The width of the colour weights is a parameter of the graph, so each launch can use
+another width. The result is compared with NumPy.
 
-The picture is the portrait of Grace Hopper that matplotlib ships, or any that it can read (--input file.png).
+The picture is the portrait of Grace Hopper that matplotlib ships, or any file that matplotlib reads (--input file.png).
 
     python examples/image_filter.py [--input file.png] [--passes 3] [--output picture.png]
 """
@@ -22,7 +22,7 @@ import numpy as np
 
 import cuda_graphs as cg
 
-RADIUS = 3  # of the neighbourhood, in pixels
+RADIUS = 3  # radius of the neighbourhood, in pixels
 NEAR = 2.0  # width of the weights of distance, in pixels
 FAINT, STRONG = 0.35, 1.0  # gradients of brightness between which outlines appear
 
@@ -33,7 +33,7 @@ Picture = cg.types.ndarray(
 
 @cg.func
 def pixel(picture, i, j):
-    """The pixel, or the nearest one of the rim."""
+    """Return the pixel, or the nearest pixel of the rim."""
     rows, columns = picture.shape
     return picture[cg.clamp(i, 0, rows - 1), cg.clamp(j, 0, columns - 1)]
 
@@ -70,7 +70,7 @@ def outline(source: Picture, target: Picture):
 
 
 def draw_on_device(photo: np.ndarray, passes: int, widths: list[float]) -> tuple[list[np.ndarray], float]:
-    """The drawing for each width of colours, and the seconds of a launch and of fetching it."""
+    """Return the drawing for each width of the colour weights, and the seconds of a launch and its transfer."""
     device = cg.Device()
     device.set_current()
     stream = device.create_stream()
@@ -96,7 +96,7 @@ def draw_on_device(photo: np.ndarray, passes: int, widths: list[float]) -> tuple
 
 
 def draw_in_numpy(photo: np.ndarray, passes: int, alike: float) -> np.ndarray:
-    """The same with whole arrays, in double precision."""
+    """Return the same drawing, computed by NumPy in double precision."""
     rows, columns, _ = photo.shape
 
     def moved(z: np.ndarray, di: int, dj: int) -> np.ndarray:
@@ -121,7 +121,7 @@ def draw_in_numpy(photo: np.ndarray, passes: int, alike: float) -> np.ndarray:
 
 
 def load(path: Path | None) -> np.ndarray:
-    """A picture as float32 from 0 to 1, of shape (rows, columns, 3)."""
+    """Return a picture as float32 from 0 to 1, of shape (rows, columns, 3)."""
     from matplotlib.cbook import get_sample_data
     from matplotlib.image import imread
 
@@ -133,7 +133,7 @@ def load(path: Path | None) -> np.ndarray:
 
 
 def save(path: Path, pictures: dict[str, np.ndarray]) -> None:
-    """All pictures side by side, in one file."""
+    """Write all pictures side by side into one file."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(4 * len(pictures), 5), layout="constrained")

@@ -1,12 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where does the heat come from? A plate is heated from within, thermometers see how warm it becomes at a few places,
-and the gradient of the misfit finds the sources.
+"""Where does the heat come from? Sources heat a plate from within, and thermometers measure it at a few points. The
+gradient of the misfit finds the sources.
 
-The plate is cold at first, and its rim stays so: du/dt = D laplace(u) + q, with a source q that does not change. All
-steps are kept in one array, u[t], as a gradient reads what the kernels have left. A tape goes back through all of them,
-and q.grad says how each point of the source should change. The steps along it are those of Nesterov, and sources are
-not negative.
+The plate is cold at first, and its rim stays cold: du/dt = D laplace(u) + q, with a constant source q. All steps are
+kept in one array, u[t], because the gradient reads them. A tape runs the gradients of all steps, and q.grad is the
+gradient of the loss. Nesterov's method uses it to change q, and keeps q non-negative.
 
     q --> step --> step --> ... --> step --> misfit at the thermometers --> loss
       <-- step <-- step <-- ... <-- step <--                            <--
@@ -25,8 +24,8 @@ import cuda_graphs as cg
 N = 33  # points along each side
 STEPS = 80
 COURANT = 0.2  # D dt / dx^2; above 0.25 the scheme blows up
-EVERY = 4  # points from one thermometer to the next
-NOISE = 1e-3  # of the thermometers
+EVERY = 4  # points between neighbouring thermometers
+NOISE = 1e-3  # noise of the thermometers
 
 f64 = cg.f64
 Plane, Planes = cg.types.ndarray(f64, ndim=2), cg.types.ndarray(f64, ndim=3)
@@ -48,7 +47,7 @@ def misfit(u: Planes, seen: Planes, loss: cg.types.ndarray(f64, ndim=0)):
 
 @cg.kernel
 def descend(q: Plane, last: Plane, rate: f64, push: f64):
-    """One of Nesterov's steps: `last` is the guess before, `q` one that is pushed on from it."""
+    """Do one step of Nesterov's method: `last` is the previous guess, `q` the extrapolated guess."""
     for i, j in q:
         better = max(q[i, j] - rate * q.grad[i, j], 0.0)
         q[i, j] = better + push * (better - last[i, j])
@@ -63,7 +62,7 @@ def true_source() -> np.ndarray:
 
 
 class Plate:
-    """The plate, what the thermometers have seen, and the source that is looked for."""
+    """The plate, the measurements of the thermometers, and the unknown source."""
 
     def __init__(self) -> None:
         count = len(range(EVERY, N - 1, EVERY))
@@ -74,12 +73,12 @@ class Plate:
         self.loss = cg.ndarray(f64, (), needs_grad=True)
 
     def warm(self) -> None:
-        """All steps, from a plate that is cold: u[0] stays 0."""
+        """Run all steps, from a cold plate: u[0] stays 0."""
         for t in range(STEPS):
             step(self.u, self.q, t)
 
     def observe(self, source: np.ndarray) -> None:
-        """What the thermometers see of a source."""
+        """Return the measurements of the thermometers for a source."""
         self.q.from_numpy(source)
         self.warm()
         places = self.u.to_numpy()[1:, EVERY : N - 1 : EVERY, EVERY : N - 1 : EVERY]
@@ -88,7 +87,7 @@ class Plate:
         self.q.fill(0)
 
     def recover(self, rounds: int) -> list[float]:
-        """Find the source, in `last`; the losses on the way."""
+        """Find the source, in `last`; return the loss of each round."""
         losses = []
         rate = 1.0
         for number in range(rounds):
@@ -102,7 +101,7 @@ class Plate:
         return losses
 
     def largest_rate(self) -> float:
-        """A rate that does not overshoot: from how fast the slope changes, by some rounds of the power method."""
+        """Return a rate that does not overshoot: 0.9 / the largest curvature, found by the power method."""
         assert self.q.grad is not None
         slope, direction = self.q.grad.to_numpy(), np.ones((N, N))
         size = 1.0
@@ -119,7 +118,7 @@ class Plate:
 
 
 def save(path: str, truth: np.ndarray, found: np.ndarray, losses: list[float]) -> None:
-    """The true source with the thermometers, the recovered one, and the loss."""
+    """Draw the true source with the thermometers, the recovered source, and the loss."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 3.6), layout="constrained")

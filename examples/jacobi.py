@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Heat in a plate by Jacobi's iteration until nothing moves: one kernel in Python, one graph with a loop in it.
+"""Heat in a plate by Jacobi's iteration until it converges: one kernel in Python, one graph with a loop.
 
-Three sides of the plate are at 0, the fourth follows a sine, so the answer is known: sin(x) sinh(y) / sinh(pi). How far
-the values moved in a sweep is found on the device, and the loop ends there: the host waits once. Another plate, and
-another tolerance, are the same graph.
+Three sides of the plate are at 0, the fourth follows a sine, so the solution is known: sin(x) sinh(y) / sinh(pi). The
+device computes the largest change of a sweep and ends the loop, so the host waits only once. Other plates and
+tolerances use the same graph.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies that attract each other: vectors, functions, a dataclass in kernels. Energy and momentum stay as they are."""
+"""Bodies that attract each other: vectors, functions and a dataclass in kernels. Energy and momentum are conserved."""
 
 import dataclasses
 
@@ -9,7 +9,7 @@ import numpy as np
 import cuda_graphs as cg
 
 BODIES = 256
-SOFTENING = 0.05  # squared, so that bodies that meet do not fly apart
+SOFTENING = 0.05  # squared; softens the force between bodies that meet
 
 Values = cg.types.ndarray(cg.f64, ndim=1)
 Points = cg.types.ndarray(cg.f64, ndim=2)

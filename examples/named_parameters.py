@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""One graph, many values: numbers are halved on the device until they are at most a tolerance, which each launch gives
-by name, as it gives the memory that they come from and go to. The graph is built, instantiated and uploaded once.
+"""One graph, many values: the device halves numbers until they are at most a tolerance.
+
+Each launch passes the tolerance and the memory of the numbers by name. The graph is built and instantiated once.
 
     python examples/named_parameters.py [number of values]
 """
@@ -39,8 +40,8 @@ for sample, first in zip(samples, (1000, 3, 0.7), strict=True):
     np.from_dlpack(sample).view(np.float32)[:] = first
 
 g = cg.GraphDef()
-numbers = g.param("numbers", cg.pointer)  # every launch has to say where they are
-tol = g.param("tol", cg.f32, default=1.0)  # and may say how small is small enough
+numbers = g.param("numbers", cg.pointer)  # no default: the first launch must pass the addresses
+tol = g.param("tol", cg.f32, default=1.0)  # a default: a launch may pass another tolerance
 
 x = g.alloc(4 * n)
 loaded = x.memcpy(x.dptr, numbers, 4 * n)
@@ -54,7 +55,7 @@ done.free(x.dptr)
 graph = g.instantiate()
 graph.launch(stream, numbers=samples[0])
 graph.launch(stream, numbers=samples[1], tol=0.25)
-graph.launch(stream, numbers=samples[2])  # the tolerance stays
+graph.launch(stream, numbers=samples[2])  # uses the tolerance of the previous launch
 stream.sync()
 
 expected = []

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where is Halley's comet? Kepler's equation solved by one graph that decides on the device how to go on.
+"""Where is Halley's comet? One graph solves Kepler's equation, and chooses its method on the device.
 
-Kepler's equation, M = E - e sin(E), gives the position on an ellipse of eccentricity e at the time that the mean
-anomaly M stands for, and has no closed solution E. The graph halves a bracket around E a number of times. If the middle
-of the bracket is not good enough then, and only then, it goes on with Newton's method until it is.
+Kepler's equation, M = E - e sin(E), gives the position on an ellipse of eccentricity e. The mean anomaly M is
+proportional to the time. The equation has no closed solution E. The graph halves a bracket around E a number of times.
+Only if the middle of the bracket is not accurate enough, it continues with Newton's method until it is.
 
     copy bracket in --+
     set steps --------+-> while (steps are left)         -> if (the middle is rough) -> copy out -> callback -> free
@@ -14,7 +14,7 @@ of the bracket is not good enough then, and only then, it goes on with Newton's 
                               low = middle
                             count down
 
-All conditions are made on the outer graph; conditional nodes inside of bodies use them.
+All conditions are created on the outer graph; conditional nodes inside bodies use them.
 
     python examples/root_finder.py [--driver cuda|host] [--eccentricity e] [--steps n] [--tolerance t]
 """
@@ -68,7 +68,7 @@ ONE = cg.LaunchConfig(grid=1, block=1)
 
 
 class Solver:
-    """A graph that solves Kepler's equation, and the memory through which the host talks with it."""
+    """A graph that solves Kepler's equation, and the pinned memory of its inputs and results."""
 
     def __init__(self, eccentricity: float, steps: int, tolerance: float) -> None:
         device = cg.Device()
@@ -119,7 +119,7 @@ class Solver:
         self.found.append((float(self.result.mean()), int(self.taken[0])))
 
     def solve(self, mean: float) -> tuple[float, int]:
-        """The eccentric anomaly, and how many Newton steps the guard asked for."""
+        """Return the eccentric anomaly and the number of Newton steps."""
         self.orbit[1] = mean
         self.graph.launch(self.stream)
         self.stream.sync()
@@ -127,7 +127,7 @@ class Solver:
 
 
 def solve_in_numpy(means: np.ndarray, eccentricity: float) -> np.ndarray:
-    """All at once, by halving until doubles have no middle any more."""
+    """Return all roots, by bisection down to neighbouring doubles."""
     low, high = np.zeros_like(means), np.full_like(means, np.pi)
     for _ in range(64):
         middle = 0.5 * (low + high)
@@ -161,7 +161,7 @@ def main() -> None:
         difference = abs(found - wanted)
         worst = max(worst, difference * (1 - options.eccentricity * np.cos(wanted)))
         print(f"{mean:12.4f} {found:19.15f} {taken:14d} {difference:21.1e}")
-    # A root is as good as the equation holds, up to the rounding of its terms.
+    # The residual of the equation measures the error of a root, up to the rounding of its terms.
     if worst > options.tolerance + 2e-15:
         raise SystemExit(f"the graph and NumPy disagree: Kepler's equation is {worst:.1e} off")
     print(f"Kepler's equation holds within {options.tolerance:.0e}")

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""A graph from a stream: how much longer does a pendulum take when it swings far?
+"""A graph from a stream: how much longer is the period of a pendulum with a large amplitude?
 
-By the factor 1 / M(1, cos(amplitude / 2)), where M is the mean that one gets by taking the arithmetic and the geometric
-mean of two numbers again and again until they are the same (Gauss). The two first means are branches of the captured
-graph, and the "again and again" is a loop on the device, captured as well.
+The factor is 1 / M(1, cos(amplitude / 2)). M is the arithmetic-geometric mean: replace two numbers by their arithmetic
+and their geometric mean until both are equal (Gauss). The first two means are branches of the captured graph. The
+iteration is a loop on the device, which is captured too.
 
 python examples/stream_capture.py [number of pendulums]
 """
@@ -46,7 +46,7 @@ extern "C" __global__ void again(cudaGraphConditionalHandle more, int* widest, i
 
 n = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
 
-device = cg.Device()  # GPU 0, or the CPU when there is none
+device = cg.Device()  # GPU 0, or the CPU if there is no GPU
 device.set_current()
 stream = device.create_stream()
 module = cg.Program(SOURCE, code_type="c++").compile("cubin")
@@ -56,7 +56,7 @@ prepare, arithmetic, geometric, iterate, again = (
 
 
 def pinned(count, dtype):
-    """Memory of the host that the device reaches, as a NumPy array."""
+    """Return pinned memory as a NumPy array."""
     memory = cg.PinnedMemoryResource().allocate(count * np.dtype(dtype).itemsize, stream=stream)
     memory.fill(0, stream=stream)
     stream.sync()

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""A small machine that lives on the device: a loop fetches instructions, a switch node carries them out.
+"""A small machine on the device: a loop fetches instructions, and a switch node executes them.
 
-Its program is an array of numbers, and its one register an array of integers. Instruction 0 to 4 are the branches of a
-switch node: negate, double, square, do nothing (a branch that stays empty), add the index. An instruction without a
-branch does nothing as well. The host gives a program and launches the graph; it does not take part in running it.
+Its program is an array of numbers, and its one register an array of integers. Instructions 0 to 4 are the branches of a
+switch node: negate, double, square, do nothing (an empty branch), add the index. An instruction without a branch does
+nothing either. The host supplies a program and launches the graph; it takes no part in the execution.
 
     copy in -> while (not at the end)          -> copy out -> free
                  fetch the next instruction
@@ -41,7 +41,7 @@ extern "C" __global__ void square(unsigned* x) { x[threadIdx.x] *= x[threadIdx.x
 extern "C" __global__ void add_index(unsigned* x) { x[threadIdx.x] += threadIdx.x; }
 """
 INDEX = np.arange(8, dtype=np.uint32)
-# Branch -> kernel of the graph, and the same in NumPy.
+# Branch -> (kernel of the graph, the same operation in NumPy).
 INSTRUCTIONS = {
     0: ("negate", lambda x: -x),
     1: ("twice", lambda x: 2 * x),
@@ -53,7 +53,7 @@ LONGEST = 1024
 
 
 class Machine:
-    """The graph, and the memory through which the host gives it programs."""
+    """The graph, and the pinned memory of its programs."""
 
     def __init__(self) -> None:
         device = cg.Device()
@@ -83,7 +83,7 @@ class Machine:
         self.graph = g.instantiate()
 
     def run(self, program: list[int], x: np.ndarray) -> np.ndarray:
-        """What the register holds after a program of at least one instruction."""
+        """Return the register after a program of at least one instruction."""
         self.register[:] = x
         self.program[: len(program)] = program
         self.state["length"], self.state["next"] = len(program), 0

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The inference of a PyTorch model, captured once and launched as one graph.
 
-A small model spends most of its time in giving kernels to the GPU one by one. As a graph it gives them all at once.
-Needs a GPU and PyTorch with CUDA; says so where one is missing.
+A small model spends most of its time launching kernels one by one. A graph launches all of them at once. The example
+needs a GPU and PyTorch with CUDA; if one is missing, it prints a message.
 
 python examples/torch_inference.py [size of the batch]
 """
@@ -16,7 +16,7 @@ import cuda_graphs as cg
 
 
 def pytorch():
-    """The module; where the example cannot run, it ends here."""
+    """Return the module `torch`. Exit if the example cannot run."""
     missing = "PyTorch" if cg.driver_info().kind == "cuda" else "a CUDA device"
     if missing == "PyTorch" and importlib.util.find_spec("torch"):
         import torch
@@ -40,17 +40,17 @@ model = torch.nn.Sequential(*layers, torch.nn.LayerNorm(256), torch.nn.Linear(25
 x = torch.randn(batch, 256, device="cuda")  # the graph reads its input here
 
 builder = device.create_graph_builder()
-theirs = torch.cuda.ExternalStream(builder.stream.handle)  # the builder's stream, as PyTorch takes it
-memory = torch.cuda.MemPool()  # what PyTorch allocates while capturing stays the graph's own
+theirs = torch.cuda.ExternalStream(builder.stream.handle)  # the builder's stream as a stream of PyTorch
+memory = torch.cuda.MemPool()  # memory that only the graph uses
 
 torch.cuda.synchronize()
 with torch.cuda.stream(theirs):
-    for _ in range(3):  # the first runs make library handles and workspaces, which is no work for a graph
+    for _ in range(3):  # the first runs create library handles and workspaces, which must not be captured
         model(x)
 torch.cuda.synchronize()
 
 with torch.cuda.use_mem_pool(memory), torch.cuda.stream(theirs), builder:
-    y = model(x)  # and its output here
+    y = model(x)  # the graph writes its output here
 graph = builder.complete()
 print(f"captured {len(builder.graph_definition.nodes())} nodes")
 
@@ -65,7 +65,7 @@ print("the graph gives what PyTorch gives, to the last bit")
 
 
 def microseconds(run, times=200):
-    """Of one run, when they follow each other."""
+    """Return the seconds of one run, averaged over consecutive runs."""
     run()
     torch.cuda.synchronize()
     begun = time.perf_counter()

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""A wave in a square box: kernels in Python, first called step by step, then as one graph of many steps.
+"""A wave in a square box: kernels in Python, first called step by step, then as one graph of several steps.
 
-The membrane starts as the box's (1, 2) standing wave, whose motion is known: cos(w t) times the start, with
-w = pi c sqrt(1 + 4). The run stops after one period and compares.
+The membrane starts as the (1, 2) standing wave of the box, whose solution is known: cos(w t) times the initial state,
+with w = pi c sqrt(1 + 4). The run stops after one period and compares.
 """
 
 import math
@@ -40,7 +40,7 @@ def energy(before: Plane, now: Plane) -> cg.f64:
 
 
 def standing_wave(phase):
-    """The (1, 2) mode at a phase of its period, in radians."""
+    """Return the (1, 2) mode at a phase in radians."""
     s = np.linspace(0, np.pi, N)
     return (np.cos(phase) * np.sin(s)[:, None] * np.sin(2 * s)[None, :]).astype("f")
 
@@ -50,8 +50,8 @@ def main():
     device.set_current()
     stream = device.create_stream()
 
-    turn = math.pi / (N - 1) * COURANT * math.sqrt(1 + 4)  # of phase in a step
-    steps = 3 * round(2 * math.pi / turn / 3)  # one period, in threes, as there are three planes
+    turn = math.pi / (N - 1) * COURANT * math.sqrt(1 + 4)  # radians per step
+    steps = 3 * round(2 * math.pi / turn / 3)  # steps per period, a multiple of 3: one graph has 3 steps
     planes = [cg.ndarray(cg.f32, (N, N)) for _ in range(3)]
 
     def start():
@@ -61,7 +61,7 @@ def main():
     def error():
         return np.abs(planes[1].to_numpy() - standing_wave(steps * turn)).max()
 
-    step(*planes, stream=stream)  # compiled for these types of arguments
+    step(*planes, stream=stream)  # compiles for the types of these arguments
     start()
     begin = time.perf_counter()
     for i in range(steps):
@@ -70,7 +70,7 @@ def main():
     called = time.perf_counter() - begin
     print(f"{steps} calls: {called / steps * 1e6:6.2f} us a step, error {error():.4f}")
 
-    # Three steps bring each plane back to its part: the body of the graph. It knows nothing of Python.
+    # After three steps each plane has its original role again, so three steps are the graph.
     g = cg.GraphDef()
     node = g
     for i in range(3):

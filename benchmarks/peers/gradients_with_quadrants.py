@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gradients of Quadrants, on its CPU or CUDA backend: of fields, whose gradients its tapes clear."""
+"""Gradients of Quadrants, on its CPU or CUDA backend. They use fields, whose gradients the tapes clear."""
 
 import numpy as np
 import quadrants as qd
@@ -110,4 +110,4 @@ def springs():
 
 
 def stacks(what):
-    """It does not say: None."""
+    """Return None: Quadrants does not report the size of its stacks."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA graphs as cuda.core has them: kernels in CUDA C++, nodes by hand, and nodes that are set for other arrays."""
+"""CUDA graphs of cuda.core: kernels in CUDA C++, explicit nodes, and updates of nodes for other arrays."""
 
 import numpy as np
 from cuda.core import Device, LaunchConfig, LegacyPinnedMemoryResource, Program, ProgramOptions, launch
@@ -45,7 +45,7 @@ def get(array) -> np.ndarray:
 
 
 def launch_of(array) -> tuple:
-    """(configuration, kernel, arguments) of a task."""
+    """Return (configuration, kernel, arguments) of a task."""
     n = array.size // 4
     return LaunchConfig(grid=(n + BLOCK - 1) // BLOCK, block=BLOCK), add, int(array.handle), np.int32(n)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Graph kernels of cuda_graphs. Variants: lowerings of a loop; "resident" is one of chains too."""
+"""Graph kernels of cuda_graphs. Variants are the lowerings of a loop; "resident" applies to chains too."""
 
 from functools import cache, partial
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Captured launches of NVIDIA Warp: a graph belongs to the arrays that it was captured with."""
+"""Captured launches of NVIDIA Warp: a graph is bound to the arrays of its capture."""
 
 from functools import partial
 

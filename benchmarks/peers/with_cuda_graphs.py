@@ -114,7 +114,7 @@ def n_body(p: ndarray(cg.f32, 2), force: ndarray(cg.f32, 2)):
 
 @cg.kernel
 def n_body_in_any_order(p: ndarray(cg.f32, 2), force: ndarray(cg.f32, 2)):
-    """A warp a body, whose lanes share out the others."""
+    """Use one warp per body; its lanes share the other bodies."""
     for block, thread in cg.blocks((p.shape[0] + 7) // 8, 256):
         lane, own = thread % 32, block * 8 + thread // 32
         i = min(own, p.shape[0] - 1)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The problems for CuPy: its own functions where it has them, CUDA C++ through NVRTC (RawModule) elsewhere.
 
-Sums, bincount and sparse products are CuPy's; the rest is what a user of CUDA writes, without contraction.
+Sums, bincount and sparse products are CuPy's; the other kernels are ordinary CUDA code, without contraction.
 """
 
 from typing import Any
@@ -118,7 +118,7 @@ def mandelbrot(image, limit):
 
 
 def spmv(starts, columns, values, x, y):
-    """The matrix is made once, in the first call, which nobody times."""
+    """The matrix is made once, in the first call, which is not timed."""
     matrix = made.get(values.data.ptr)
     if matrix is None:
         matrix = made[values.data.ptr] = csr_matrix((values, columns, starts), shape=(y.size, x.size))
@@ -126,10 +126,10 @@ def spmv(starts, columns, values, x, y):
 
 
 def n_body(p, force):
-    # So few bodies fill the device only in small blocks.
+    # With this number of bodies only small blocks fill the device.
     launch("n_body", p.shape[0], 1, p, force, np.int32(p.shape[0]), block=32)
 
 
 def n_body_in_any_order(p, force):
-    """A warp a body, whose lanes share out the others."""
+    """Use one warp per body; its lanes share the other bodies."""
     launch("n_body_of_warp", 32 * p.shape[0], 1, p, force, np.int32(p.shape[0]))

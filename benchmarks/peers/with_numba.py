@@ -19,7 +19,7 @@ parallel = numba.njit(parallel=True, cache=True, error_model="numpy")
 
 
 def sync() -> None:
-    """Nothing is under way when a call returns."""
+    """Do nothing: the work is done when a call returns."""
 
 
 @parallel

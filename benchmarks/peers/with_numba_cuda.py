@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The problems for numba-cuda: a thread an element. It contracts a * b + c, which it has no option against.
+"""The problems for numba-cuda, one thread per element. It contracts a * b + c, and has no option to prevent it.
 
 Sums and bins are private to a block, in shared memory, before they are added to the result by atomics.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-if not hasattr(np, "row_stack"):  # Numba 0.68 asks for it when it is imported; NumPy 2.5 has it no more
+if not hasattr(np, "row_stack"):  # Numba 0.68 uses it when it is imported; NumPy 2.5 has removed it
     np.row_stack = np.vstack
 
 from numba import cuda
@@ -38,7 +38,7 @@ def blocks(n: int) -> int:
 
 
 def several() -> int:
-    """Blocks that fill the device a few times over."""
+    """Return a number of blocks that fills the device several times."""
     return 8 * cuda.get_current_device().MULTIPROCESSOR_COUNT
 
 
@@ -161,7 +161,7 @@ def n_body_at(p, force):
 
 
 def n_body(p, force):
-    # So few bodies fill the device only in small blocks.
+    # With this number of bodies only small blocks fill the device.
     n_body_at[(p.shape[0] + 31) // 32, 32](p, force)
 
 
@@ -192,5 +192,5 @@ def n_body_of_warp(p, force):
 
 
 def n_body_in_any_order(p, force):
-    """A warp a body, whose lanes share out the others."""
+    """Use one warp per body; its lanes share the other bodies."""
     n_body_of_warp[blocks(32 * p.shape[0]), BLOCK](p, force)

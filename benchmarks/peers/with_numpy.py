@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The problems in NumPy: one thread, and what the results of all others are compared with."""
+"""The problems in NumPy, with one thread. The results of all other contestants are compared with these."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ get = np.asarray
 
 
 def sync() -> None:
-    """Nothing is under way when a call returns."""
+    """Do nothing: the work is done when a call returns."""
 
 
 def saxpy(a, x, y):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The problems for PyTorch, operation by operation: what a user has who writes no kernel."""
+"""The problems for PyTorch, operation by operation, without kernels of the user."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ def mandelbrot(image, limit):
 
 
 def spmv(starts, columns, values, x, y):
-    """The matrix is made once, in the first call, which nobody times."""
+    """The matrix is made once, in the first call, which is not timed."""
     matrix = made.get(values.data_ptr())
     if matrix is None:
         shape = (y.numel(), x.numel())

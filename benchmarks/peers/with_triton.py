@@ -82,7 +82,7 @@ def histogram_of(x, bins, n, block: tl.constexpr):
 
 
 def histogram(x, bins):
-    # Blocks are whole: 16 Mi is a multiple of what all programs take in a round.
+    # All blocks are full: 16 Mi is a multiple of the elements of all programs in a round.
     assert x.numel() % 4096 == 0
     bins.zero_()
     histogram_of[(1024,)](x, bins, x.numel(), block=4096, num_warps=8)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The problems for NVIDIA Warp: one thread on a CPU, which is what it has there, and CUDA on a GPU.
+"""The problems for NVIDIA Warp. On a CPU Warp uses one thread; on a GPU it uses CUDA.
 
-Its own `array_sum` reduces; the histogram is one atomic a byte. Code is kept in WARP_CACHE_PATH.
+Sums use Warp's `array_sum`; the histogram executes one atomic per byte. Code is kept in WARP_CACHE_PATH.
 """
 
 from typing import Any
@@ -43,7 +43,7 @@ def saxpy(a, x, y):
 
 
 def recorded(a, x, y):
-    """A launch that is prepared once: Warp's cheapest call."""
+    """Return a recorded launch: Warp's cheapest call."""
     return wp.launch(saxpy_at, x.shape, inputs=[a, x, y], device=DEVICE, record_cmd=True).launch
 
 

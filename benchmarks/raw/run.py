@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PROGRAM = ROOT / "build" / "raw" / "raw"
 FLAGS = ["-std=c++17", "-O3", "-Wall", "-Wextra", "-Werror", "-Wsign-conversion"]
-# Besides this folder's own files.
+# Sources in addition to the files of this folder.
 SEEN = [
     ROOT / "cuda_graphs/_driver/functions.def",
     ROOT / "cuda_graphs/_hostdriver/image_loader.h",
@@ -28,7 +28,7 @@ SEEN = [
 
 
 def cuda_include() -> Path:
-    """The folder of cuda.h, found as setup.py finds it."""
+    """Return the folder of cuda.h, found as in setup.py."""
     for variable in ("CUDA_HOME", "CUDA_PATH"):
         if os.environ.get(variable) and Path(os.environ[variable], "include/cuda.h").exists():
             return Path(os.environ[variable], "include")
@@ -41,7 +41,7 @@ def cuda_include() -> Path:
 
 
 def build() -> Path:
-    """The program, compiled when a source is newer than it."""
+    """Return the program; compile it if a source is newer."""
     sources = sorted(HERE.glob("*.cpp"))
     newest = max(path.stat().st_mtime for path in [*sources, *HERE.glob("*.hpp"), *SEEN])
     if not PROGRAM.exists() or PROGRAM.stat().st_mtime < newest:

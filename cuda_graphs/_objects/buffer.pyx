@@ -294,7 +294,7 @@ cdef class Buffer:
 
     @property
     def is_managed(self):
-        """True for managed memory, which moves to whoever uses it."""
+        """True for managed memory, which the driver moves to the side that accesses it."""
         return self._ask() == MANAGED
 
     @property

@@ -68,7 +68,7 @@ class Device:
 
     @property
     def name(self):
-        """What the device is called."""
+        """The name of the device."""
         cdef char text[256]
         cdef int device = self._device_id
         cdef CUresult status
@@ -117,7 +117,7 @@ class Device:
 
     @property
     def compute_capability(self):
-        """What code the device runs, (major, minor)."""
+        """The compute capability of the device, (major, minor)."""
         return ComputeCapability(self.properties.compute_capability_major, self.properties.compute_capability_minor)
 
     @property

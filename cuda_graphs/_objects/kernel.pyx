@@ -218,7 +218,7 @@ def function_attribute(int number, str text, bint writable=False, kind=int):
 
 
 class KernelAttributes:
-    """What a kernel needs, on one device. `Kernel.attributes` returns it."""
+    """The resources of a kernel on one device. `Kernel.attributes` returns it."""
 
     __slots__ = ("_device", "_kernel")
 

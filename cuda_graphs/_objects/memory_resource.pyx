@@ -267,7 +267,7 @@ class PinnedMemoryResource(SelfFreeingResource):
 
 
 class ManagedMemoryResource(SelfFreeingResource):
-    """Memory that the host and the device both use, and that moves to whoever uses it.
+    """Memory that the host and the device both use; the driver moves it to the side that accesses it.
 
     Giving it back waits for the device.
 

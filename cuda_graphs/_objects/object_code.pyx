@@ -127,7 +127,7 @@ cdef class ObjectCode:
 
     @property
     def name(self):
-        """What it is called in messages."""
+        """The name in messages."""
         return self._label
 
     @property

@@ -198,7 +198,7 @@ class Program:
 
     @property
     def backend(self) -> str:
-        """Who compiles: "NVRTC", or "driver" for PTX."""
+        """The compiler: "NVRTC", or "driver" for PTX."""
         return "NVRTC" if self._code_type == "c++" else "driver"
 
     @property

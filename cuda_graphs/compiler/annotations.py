@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What parameters of kernels may be declared to be, and what they are in one specialisation.
+"""The types that parameters of kernels may be declared with, and their types in one specialisation.
 
 An annotation of the source becomes a Spec when the arguments are known (signature.py). A specialisation of a kernel is
 its function and the Spec of each parameter.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the threads of a block do together: `cg.block`. In loops over `cg.blocks(...)`, and in parallel loops after
+"""Operations of all threads of a block: `cg.block`. In loops over `cg.blocks(...)`, and in parallel loops after
 `cg.loop_config(block_dim=...)`. All threads of a block must come to a barrier or reduction, or none (collectives.py,
 frontend/blocks.py).
 """

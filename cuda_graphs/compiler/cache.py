@@ -58,7 +58,7 @@ class CompileCache:
 
     @property
     def bytes(self) -> int:
-        """What all entries take."""
+        """The size of all entries in bytes."""
         return sum(each.bytes for each in self.entries())
 
     @property

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What 32 threads of a block that follow one another do together: `cg.warp`. Where cg.block may stand, and also
+"""Operations of 32 consecutive threads of a block: `cg.warp`. Where cg.block may stand, and also
 under an `if` that lanes decide differently: then those who are there are meant (collectives.py).
 """
 

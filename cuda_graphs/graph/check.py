@@ -68,7 +68,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class CheckReport(Sequence[Finding]):
-    """What `GraphDef.check` found: a sequence of Findings, false when there is none, a line each as str.
+    """The result of `GraphDef.check`: a sequence of Findings, false if it is empty; str() has one line for each.
 
     `is_complete` is False when there was more of one kind than the limit.
     """

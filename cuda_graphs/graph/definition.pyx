@@ -168,7 +168,7 @@ cdef class GraphDef(Place):
             check_attempt(status, f"write {self._identify(True)} to {path!r}")
 
     def check(self, limit=100):
-        """What is wrong with the definition that the driver does not see: a CheckReport, which is false when nothing is.
+        """Look for mistakes that the driver does not report: a CheckReport, which is false if there are none.
 
         It looks, in bodies and embedded graphs too, for memory (and events, and conditions) that two nodes touch without
         an order between them, memory of alloc nodes touched outside of its life, never freed or freed twice, and

@@ -214,7 +214,7 @@ cdef class MemsetNode(GraphNode):
         }
 
     def update(self, *, dst=None, value=None, width=None, height=None, pitch=None, dst_owner=None):
-        """Change the definition: what is None stays. See `memset` for the rest, and KernelNode.update."""
+        """Change the definition; arguments that are None keep their values. See `memset` and KernelNode.update."""
         cdef NodeSpec spec
         self._open()
         if all([given is None for given in (dst, value, width, height, pitch, dst_owner)]):
@@ -278,7 +278,7 @@ cdef class MemcpyNode(GraphNode):
         self, *, dst=None, src=None, size=None, width=None, height=None, depth=None, dst_pitch=None, src_pitch=None,
         dst_height=None, src_height=None, dst_owner=None, src_owner=None,
     ):
-        """Change the definition: what is None stays. See `memcpy` for the rest, and KernelNode.update."""
+        """Change the definition; arguments that are None keep their values. See `memcpy` and KernelNode.update."""
         cdef NodeSpec spec
         cdef tuple extents = (width, height, depth, dst_pitch, src_pitch, dst_height, src_height)
         self._open()

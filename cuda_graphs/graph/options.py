@@ -51,7 +51,7 @@ class GraphCompleteOptions:
 
 @dataclass
 class GraphDebugPrintOptions:
-    """What a DOT file says beyond the names of the nodes. One field a flag of cuGraphDebugDotPrint, in bit order."""
+    """Further details of a DOT file. One field per flag of cuGraphDebugDotPrint, in bit order."""
 
     verbose: bool = False
     runtime_types: bool = False

@@ -38,7 +38,7 @@ cdef class Parameter(StandIn):
 
     @property
     def name(self):
-        """What it is called."""
+        """The name of the parameter."""
         return self._named().name.decode()
 
     @property

@@ -52,7 +52,7 @@ def torch(kernel: Any, out: Mapping[str, Like]) -> TorchFunction:
 
 
 class TorchFunction:
-    """What `torch` gives: a function of tensors, and what PyTorch needs for the way back.
+    """The result of `torch`: a function of tensors that `torch.autograd` can differentiate.
 
     Attributes:
         kernel: The kernel.

@@ -448,7 +448,7 @@ cdef class KernelFunction:
         return found
 
     def resume(self, *args, from_checkpoint, stream=None, **keywords):
-        """Call a kernel with checkpoints so that it goes on at one of them: what is before it is skipped.
+        """Call a kernel with checkpoints, and skip the work before one of them.
 
         Args:
             args, keywords: As in a call.
