@@ -117,7 +117,8 @@ CGH_API CUresult cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdev
                               size_t ByteCount) {
     return entry("cuMemcpyPeer", [&]() -> CUresult {
         TRY(check_peers(dstContext, srcContext));
-        return copy_now(kDevice, pointer(dstDevice), kDevice, pointer(srcDevice), ByteCount);
+        return copy_now(
+            CopyRequest(kDevice, pointer(dstDevice), kDevice, pointer(srcDevice), ByteCount).between_devices());
     });
 }
 
@@ -206,7 +207,7 @@ CGH_API CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* pCopy) {
         REQUIRE(pCopy != nullptr, CUDA_ERROR_INVALID_VALUE);
         CUDA_MEMCPY3D solid;
         TRY(solid_of(*pCopy, &solid));
-        return copy_now(solid);
+        return copy_now(CopyRequest(solid).between_devices());
     });
 }
 
@@ -215,7 +216,7 @@ CGH_API CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* pCopy, CUstream h
         if (pCopy == nullptr) return refuse_work(hStream, CUDA_ERROR_INVALID_VALUE);
         CUDA_MEMCPY3D solid;
         TRY(solid_of(*pCopy, &solid));
-        return copy_later(hStream, solid);
+        return copy_later(hStream, CopyRequest(solid).between_devices());
     });
 }
 
@@ -248,7 +249,7 @@ CUresult copy_batch(const Batch& batch, CUstream handle, std::size_t* failed) {
     for (*failed = 0; *failed < batch.count; ++*failed) {
         Copy checked;
         REQUIRE(batch.sizes[*failed] != 0, CUDA_ERROR_INVALID_VALUE);
-        TRY(request(*failed).make(&checked));
+        TRY(request(*failed).make(stream->context().device(), &checked));
     }
     for (*failed = 0; *failed < batch.count; ++*failed)
         TRY(stream->intake().copy(*stream, request(*failed), Wait::kNo));
@@ -267,7 +268,7 @@ CUresult copy_batch(const CUDA_MEMCPY3D_BATCH_OP* operations, std::size_t count,
     for (*failed = 0; *failed < count; ++*failed) {
         Copy checked;
         TRY(solid_of(operations[*failed], &solids[*failed]));
-        TRY(CopyRequest(solids[*failed]).make(&checked));
+        TRY(CopyRequest(solids[*failed]).make(stream->context().device(), &checked));
     }
     for (*failed = 0; *failed < count; ++*failed)
         TRY(stream->intake().copy(*stream, CopyRequest(solids[*failed]), Wait::kNo));
