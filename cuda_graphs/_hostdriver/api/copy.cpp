@@ -229,7 +229,7 @@ struct Batch {
     std::size_t *first, attribute_count;
 };
 
-constexpr std::size_t kNoCopy = SIZE_MAX;  // the index of the copy that failed, where the error is of none of them
+constexpr std::size_t kNoCopy = SIZE_MAX;  // the index for an error that belongs to no copy
 
 // cuda.h: "Performs a batch of memory copies asynchronously. ... hStream - The stream to enqueue the operations in.
 // Must not be legacy NULL stream." "the copies within a batch are not guaranteed to be ordered"; here they are. The

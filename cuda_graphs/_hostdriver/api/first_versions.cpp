@@ -109,7 +109,7 @@ CUresult cgh_first_cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus
     return cuStreamGetCaptureInfo_v2(stream, status, id, nullptr, nullptr, nullptr);
 }
 
-// Of before edges had data: the edges that these make have none, and where an edge has some, these queries are lossy.
+// The following are older than data of edges: they make edges without data, and a query that meets data is lossy.
 
 CUresult cgh_first_cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode* nodes, std::size_t count,
                                                      unsigned flags) {

@@ -24,7 +24,7 @@ struct Place {
 
 enum class Use : std::uint8_t { kRead, kWrite, kFill };
 
-// As on H200s: a device copies and fills memory of another device's pool only with access to the pool.
+// A device copies and fills memory of another device's pool only with access to the pool, as on H200s.
 bool may_access(Use use, const Allocation& allocation, CUdevice device) {
     if (allocation.kind != MemoryKind::kPool || allocation.residence != Residence::kDevice || device == kEveryDevice)
         return true;

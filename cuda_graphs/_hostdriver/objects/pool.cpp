@@ -74,7 +74,7 @@ MemoryPool::~MemoryPool() {
 }
 
 // Copies and kernels may still use what was freed in another stream's order, and the addresses of a heap become those
-// of others. So every busy stream holds the pool until that stream's present work is done.
+// of others. Therefore every busy stream holds the pool until that stream's present work is done.
 void MemoryPool::dispose(MemoryPool* pool) {
     if (pool->heap_ == nullptr || std::exchange(pool->leaves_, true)) return arena<MemoryPool>.recycle(pool);
     pool->retain();

@@ -252,7 +252,7 @@ class TestFirstVersions:
 
 
 class TestOldVersions:
-    """What cuGetProcAddress gives for programs that ask for old versions."""
+    """Old versions of functions, as cuGetProcAddress hands them out, have the meaning of their time."""
 
     @staticmethod
     def old(name, version, *types, flags=0):
@@ -327,7 +327,7 @@ class TestOldVersions:
             assert index.value == failed
         index = size(77)
         assert batch(*asked, 0, *more[:3], ctypes.addressof(index), int(stream)) == 1
-        assert index.value == 2**64 - 1  # the error is of no copy
+        assert index.value == 2**64 - 1  # the error belongs to no copy
         ok(d.cuStreamSynchronize(stream))
         ok(d.cuMemFree(memory))
 
