@@ -77,13 +77,14 @@ LIBRARIES = [
     *(
         (
             f"cuda_graphs._standin.{name}",
-            ["cuda_graphs/_standin"],
+            [f"cuda_graphs/_standin/{folder}"],
             [],
             [f"-Wl,-soname,{soname}", *NEEDS_HOST_DRIVER],
         )
-        for name, soname in (
-            ("libcuda_graphs_standin", "libcuda.so.1"),
-            ("libcuda_graphs_standin_unversioned", "libcuda.so"),
+        for name, folder, soname in (
+            ("libcuda_graphs_standin", "libcuda", "libcuda.so.1"),
+            ("libcuda_graphs_standin_unversioned", "libcuda", "libcuda.so"),
+            ("libcuda_graphs_standin_nvml", "nvml", "libnvidia-ml.so.1"),
         )
     ),
 ]

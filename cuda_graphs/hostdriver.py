@@ -8,9 +8,9 @@ CPU::
     python -m cuda_graphs.hostdriver -c code [arguments]
 
 Whatever asks for ``libcuda.so.1`` by ``dlopen`` in this process then gets the host driver: cuda.bindings, cuda.core,
-ctypes. So it is in this process, and in those that multiprocessing starts for the program ("spawn", "forkserver"). Any
-other process that the program starts is an ordinary one, unless it is started by this command as well; a forked one
-cannot use the driver, as with CUDA.
+ctypes. So it is in this process, and in those that multiprocessing starts for the program ("spawn", "forkserver"). With
+CUDA_GRAPHS_STAND_IN=1 it is so in every Python process that the program starts. Any other process that it starts is an
+ordinary one, unless it is started by this command as well; a forked one cannot use the driver, as with CUDA.
 
 Nothing else ever loads the host driver under that name. In a process that runs already (a notebook, a conftest.py),
 `stand_in()` does it, before anything has asked for libcuda.
@@ -26,7 +26,7 @@ from types import ModuleType, TracebackType
 from typing import NoReturn
 
 from cuda_graphs._driver import choice
-from cuda_graphs._standin import runtime, workers
+from cuda_graphs._standin import children, runtime, workers
 
 __all__ = ["main", "stand_in", "stands_in"]
 
@@ -34,6 +34,7 @@ USAGE = "usage: python -m cuda_graphs.hostdriver (script.py | -m module | -c cod
 NAME = "libcuda.so.1"
 # Who asks for the name without the version gets the same.
 NAMES = {NAME: "libcuda_graphs_standin.so", "libcuda.so": "libcuda_graphs_standin_unversioned.so"}
+NVML = "libnvidia-ml.so.1"
 FOLDER = Path(__file__).parent / "_standin"
 
 
@@ -51,7 +52,7 @@ def stand_in() -> None:
 
     Raises:
         RuntimeError: NVIDIA's driver, or another library of that name, is in this process already; or the C library
-            does not find libraries by their SONAME (glibc does).
+            does not find libraries by their SONAME (glibc does); or CUDA_GRAPHS_STAND_IN is neither 0 nor 1.
         OSError: The library is not there; reinstall cuda_graphs.
     """
     for name in NAMES:
@@ -68,8 +69,11 @@ def stand_in() -> None:
         if library is None:
             raise RuntimeError(f"the C library does not find {file} by its SONAME {name}; that takes glibc")
         library.cghTellRefusals(1)  # few programs ask for the log of a module that does not load
+    if _loaded(NVML) is None:
+        ctypes.CDLL(str(FOLDER / "libcuda_graphs_standin_nvml.so"), mode=os.RTLD_LOCAL | os.RTLD_NOW)
     runtime.install()
     workers.install()
+    children.install()
 
 
 def _loaded(name: str) -> ctypes.CDLL | None:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 
 #include "_driver/table.hpp"
 #include "context.hpp"
@@ -40,7 +41,8 @@ KernelHandle make_function(CUfunction raw, const Opaque& owner) {
     return handle_of(std::move(box));
 }
 
-void ask_parameters(KernelBox& box) {
+CUresult ask_parameters(KernelBox& box) {
+    std::vector<Parameter> found;
     for (std::size_t index = 0;; ++index) {
         Parameter parameter{};
         const CUresult status =
@@ -48,11 +50,13 @@ void ask_parameters(KernelBox& box) {
                 ? driver().cuFuncGetParamInfo(box.function, index, &parameter.offset, &parameter.size)
                 : driver().cuKernelGetParamInfo(box.raw, index, &parameter.offset, &parameter.size);
         // "CUDA_ERROR_INVALID_VALUE if paramIndex is outside the range" is how the list ends.
-        if (status == CUDA_ERROR_INVALID_VALUE) return;
-        box.parameter_status = status;
-        if (status != CUDA_SUCCESS) return;
-        box.parameters.push_back(parameter);
+        if (status == CUDA_ERROR_INVALID_VALUE) break;
+        if (status != CUDA_SUCCESS) return status;
+        found.push_back(parameter);
     }
+    box.parameters = std::move(found);
+    box.known.store(true, std::memory_order_release);
+    return CUDA_SUCCESS;
 }
 
 }  // namespace
@@ -179,9 +183,11 @@ const std::vector<Parameter>* kernel_parameters(const KernelHandle& kernel) {
     KernelBox& box = *box_of<KernelBox>(kernel);
     // A forked child would wait for ever for a thread that was asking.
     if (driver_is_lost()) return note_error(CUDA_ERROR_NOT_INITIALIZED, "cuKernelGetParamInfo"), nullptr;
-    std::call_once(box.asked, [&] { ask_parameters(box); });
-    if (box.parameter_status == CUDA_SUCCESS) return &box.parameters;
-    note_error(box.parameter_status, box.function != nullptr ? "cuFuncGetParamInfo" : "cuKernelGetParamInfo");
+    if (box.known.load(std::memory_order_acquire)) return &box.parameters;
+    const std::lock_guard<std::mutex> lock(box.asking);
+    const CUresult status = box.known.load(std::memory_order_relaxed) ? CUDA_SUCCESS : ask_parameters(box);
+    if (status == CUDA_SUCCESS) return &box.parameters;
+    note_error(status, box.function != nullptr ? "cuFuncGetParamInfo" : "cuKernelGetParamInfo");
     return nullptr;
 }
 

@@ -6,6 +6,7 @@
 #ifndef CUDA_GRAPHS_HANDLES_MODULE_HPP
 #define CUDA_GRAPHS_HANDLES_MODULE_HPP
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -48,12 +49,12 @@ struct FunctionPlace {
 
 struct KernelBox {
     CUkernel raw = nullptr;
-    CUfunction function = nullptr;  // of a function of a module, which is no CUkernel; `raw` has this value then
-    LibraryHandle library;          // empty for a kernel of others
-    Opaque owner;                   // of a kernel of others: what keeps its code loaded; may be empty
-    std::once_flag asked;
-    CUresult parameter_status = CUDA_SUCCESS;
-    std::vector<Parameter> parameters;  // valid once `asked`
+    CUfunction function = nullptr;      // of a function of a module, which is no CUkernel; `raw` has this value then
+    LibraryHandle library;              // empty for a kernel of others
+    Opaque owner;                       // of a kernel of others: what keeps its code loaded; may be empty
+    std::mutex asking;                  // guards the parameters until they are known
+    std::atomic<bool> known{false};     // a failed question, as without a context, is asked again
+    std::vector<Parameter> parameters;  // do not change once they are `known`
     std::vector<FunctionPlace> functions;
     Counted<Kind::kKernel> counted;
     ~KernelBox();

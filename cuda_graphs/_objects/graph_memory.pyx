@@ -165,7 +165,7 @@ cdef class GraphMemoryResourceAttributes:
 
     @property
     def used_mem_current(self):
-        """Bytes that launches have allocated and not freed."""
+        """Bytes that launches have allocated; freed ones count until trim()."""
         return self._get(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT)
 
     @property
@@ -179,7 +179,7 @@ cdef class GraphMemoryResourceAttributes:
 
     @property
     def reserved_mem_current(self):
-        """Bytes that the device keeps for graphs."""
+        """Bytes that the device keeps for graphs until trim(), also after their graphs are gone."""
         return self._get(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT)
 
     @property

@@ -3,6 +3,7 @@
 """Law: a kernel reports its parameters and resources, keeps its code loaded, and is found by its raw handle."""
 
 import gc
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -94,6 +95,18 @@ def test_the_same_kernel_is_equal_however_it_was_got(code):
         assert hash(other) == hash(kernel)
         assert other.handle == kernel.handle
     assert kernel != code.get_kernel("g")
+
+
+def test_a_kernel_tells_its_arguments_after_a_thread_without_context_asked(code):
+    kernel = code.get_kernel("f")
+    with ThreadPoolExecutor(1) as pool:
+        for ask in (lambda: kernel.num_arguments, lambda: kernel.arguments_info):
+            with pytest.raises(cg.CUDAError, match="INVALID_CONTEXT"):
+                pool.submit(ask).result()
+    assert kernel.num_arguments == 4
+    assert [info.size for info in kernel.arguments_info] == [1, 8, 8, 8]
+    with ThreadPoolExecutor(1) as pool:  # known by now
+        assert pool.submit(lambda: kernel.num_arguments).result() == 4
 
 
 def test_wrappers_of_one_kernel_share_one_box(code):

@@ -56,28 +56,37 @@ def test_no_symbol_is_in_two_lists(rows, host_rows):
     assert sorted(set(symbols)) == sorted(symbols)
 
 
-TYPE = re.compile(r"\(CUDAAPI \*PFN_(cu\w+?)_v(\d+)\)")
-ELSEWHERE = {
-    "cuGetProcAddress": "itself",
-    "cuWGLGetDevice": "of Windows",
-}
+TYPE = re.compile(r"\(CUDAAPI \*PFN_(cu\w+?)_v(\d+)(_ptds|_ptsz)?\)")
+DECLARED = re.compile(r"CUDAAPI\s+(cu\w+)\s*\(")
+OF_WINDOWS = "cuWGLGetDevice"
 # The header says 12.9, and cuda.bindings asks for 12.8, which libcuda takes.
 LOGS = ("Current", "DumpToFile", "DumpToMemory", "RegisterCallback", "UnregisterCallback")
 EARLIER = {f"cuLogs{name}": 12080 for name in LOGS}
+DRIVER_VERSION = 13000
+PER_THREAD = 2  # CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
 
 
-def test_every_function_of_cuda_13_0_is_offered_or_refused(rows, host_rows):
+@pytest.fixture(scope="module")
+def headers():
     from cuda import pathfinder
 
-    newest = {}
-    folder = Path(pathfinder.find_nvidia_header_directory("cudart"))
-    for header in sorted(folder.glob("cuda*Typedefs.h")):
-        for name, version in TYPE.findall(header.read_text()):
-            if int(version) <= 13000:
-                newest[name] = max(int(version), newest.get(name, 0))
-    assert len(newest) > 450
+    return Path(pathfinder.find_nvidia_header_directory("cudart"))
+
+
+@pytest.fixture(scope="module")
+def typedefs(headers):
+    """(name, version, is the per-thread form) of each function type of the headers, CUDA 13.0 and older."""
+    found = set()
+    for header in sorted(headers.glob("cuda*Typedefs.h")):
+        found |= {(n, int(v), bool(form)) for n, v, form in TYPE.findall(header.read_text())}
+    found = {row for row in found if row[1] <= DRIVER_VERSION and row[0] != OF_WINDOWS}
+    assert len(found) > 650
+    return found
+
+
+def test_every_version_of_every_function_of_cuda_13_0_is_offered_or_refused(rows, host_rows, typedefs):
     have = {(name, int(version)) for _, name, _, version in [*rows, *host_rows]}
-    asked = {(name, EARLIER.get(name, version)) for name, version in newest.items() if name not in ELSEWHERE}
+    asked = {(name, EARLIER.get(name, version)) for name, version, form in typedefs if not form}
     assert sorted(asked - have) == []
 
 
@@ -90,6 +99,55 @@ def test_the_host_driver_exports_every_function_of_the_lists(rows, host_rows, ho
     library = ctypes.CDLL(str(host_driver))
     symbols = [symbol for _, _, symbol, _ in [*rows, *host_rows]] + ["cuGetProcAddress_v2"]
     assert [symbol for symbol in symbols if not hasattr(library, symbol)] == []
+
+
+@pytest.fixture
+def address(host_driver):
+    """The address that cuGetProcAddress gives for a name, a version and flags; None where it finds none."""
+    library = ctypes.CDLL(str(host_driver))
+
+    def ask(name, version, flags=0):
+        found, status = ctypes.c_void_p(), ctypes.c_int()
+        asked = ctypes.byref(found), version, ctypes.c_uint64(flags), ctypes.byref(status)
+        answer = library.cuGetProcAddress_v2(name.encode(), *asked)
+        assert (answer == 0) == (status.value == 0) == (found.value is not None)
+        return found.value
+
+    return ask
+
+
+def test_every_version_of_the_headers_has_an_address(typedefs, address):
+    asked = [(name, version, PER_THREAD if form else 0) for name, version, form in typedefs]
+    assert [row for row in sorted(asked) if address(*row) is None] == []
+
+
+def test_two_versions_of_a_function_have_two_addresses(typedefs, address):
+    versions = {}
+    for name, version, form in typedefs:
+        versions.setdefault((name, form), set()).add(EARLIER.get(name, version))
+    several = {key: found for key, found in versions.items() if len(found) > 1}
+    assert len(several) > 60
+    for (name, form), found in several.items():
+        addresses = {address(name, version, PER_THREAD if form else 0) for version in found}
+        assert len(addresses) == len(found), f"{name}: {sorted(found)}"
+
+
+def test_every_function_that_cuda_h_declares_is_exported(headers, typedefs, host_driver):
+    # The third version of a function has the symbol name_v3, the first one the name alone.
+    versions = {}
+    for name, version, form in typedefs:
+        if not form:
+            versions.setdefault(name, set()).add(version)
+    library, missing, checked = ctypes.CDLL(str(host_driver)), [], 0
+    for symbol in sorted(set(DECLARED.findall((headers / "cuda.h").read_text()))):
+        name, number = re.fullmatch(r"(cu\w+?)(?:_v(\d))?(?:_ptsz|_ptds)?", symbol).groups()
+        if int(number or 1) > len(versions.get(name, ())):
+            continue  # newer than CUDA 13.0
+        checked += 1
+        if not hasattr(library, symbol):
+            missing.append(symbol)
+    assert checked > 480
+    assert missing == []
 
 
 def test_the_host_driver_exports_nothing_else(rows, host_rows, host_driver):

@@ -340,3 +340,88 @@ print(stands_in(), len(sys.meta_path) - finders)
 """,
     )
     assert child.stdout == "False\nTrue 0\n", child.stderr
+
+
+# cudaMalloc of the runtime that is compiled into cuda.bindings; only the listed functions of it are answered.
+RUNTIME = """
+from cuda.bindings import runtime
+print([int(runtime.cudaMalloc(4)[0]) != 0 for _ in range(3)])
+"""
+NVRTC = """
+from cuda.bindings import nvrtc
+_, program = nvrtc.nvrtcCreateProgram(b"__global__ void f() {}", b"f.cu", 0, [], [])
+print([int(nvrtc.nvrtcCompileProgram(program, 0, [])[0])])
+"""
+
+
+def test_a_program_that_uses_the_runtime_is_told_once_why_it_fails(python):
+    child = python(*STAND_IN, "-c", RUNTIME)
+    assert child.stdout == "[True, True, True]\n"
+    (line,) = child.stderr.splitlines()
+    assert "CUDA Runtime" in line
+    assert "cuda.bindings.driver" in line
+
+
+@pytest.mark.parametrize("code", [NVRTC, "from cuda.core import Device; Device().set_current(); print([0])"])
+def test_a_program_without_the_runtime_is_told_nothing(python, code):
+    child = python(*STAND_IN, "-c", code)
+    assert (child.stdout, child.stderr) == ("[0]\n", "")
+
+
+CHILD = """
+import subprocess, sys
+code = "import sys; from cuda_graphs import hostdriver; print(hostdriver.stands_in(), sys.argv)"
+subprocess.run([sys.executable, "-c", code, "x"], check=True)
+"""
+GRANDCHILD = """
+import subprocess, sys
+subprocess.run([sys.executable, "-c", {child!r}], check=True)
+"""
+
+
+@pytest.mark.parametrize("code", [CHILD, GRANDCHILD.format(child=CHILD)], ids=["child", "grandchild"])
+@pytest.mark.parametrize(("value", "expected"), [(None, False), ("0", False), ("1", True)])
+def test_started_processes_inherit_the_stand_in_by_the_variable(python, code, value, expected):
+    variable = {"CUDA_GRAPHS_STAND_IN": value} if value else {}
+    child = python(*STAND_IN, "-c", code, **variable)
+    assert child.stdout == f"{expected} ['-c', 'x']\n", child.stderr
+
+
+def test_the_variable_alone_puts_nothing_in_the_place_of_libcuda(python):
+    child = python("-c", CHILD, CUDA_GRAPHS_STAND_IN="1")
+    assert child.stdout == "False ['-c', 'x']\n", child.stderr
+
+
+def test_a_sitecustomize_of_the_user_runs_in_a_started_process(python, file, tmp_path):
+    file("mine/sitecustomize.py", "import sys; sys.user_was_here = True")
+    code = """
+import subprocess, sys
+code = "import sys, sitecustomize; print(sys.user_was_here, sitecustomize.__file__)"
+subprocess.run([sys.executable, "-c", code], check=True)
+"""
+    path = os.pathsep.join([str(tmp_path / "mine"), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    child = python(*STAND_IN, "-c", code, CUDA_GRAPHS_STAND_IN="1", PYTHONPATH=path.rstrip(os.pathsep))
+    assert child.stdout == f"True {tmp_path / 'mine/sitecustomize.py'}\n", child.stderr
+
+
+def test_another_value_of_the_variable_is_refused(python):
+    child = python(*STAND_IN, "-c", "print(1)", CUDA_GRAPHS_STAND_IN="yes")
+    assert child.returncode == 1
+    assert "CUDA_GRAPHS_STAND_IN is 'yes'; it must be 0 or 1" in child.stderr
+    assert child.stdout == ""
+
+
+def test_nvml_says_what_it_does_not_support(python):
+    code = """
+import ctypes
+nvml = ctypes.CDLL("libnvidia-ml.so.1")
+count, handle, text = ctypes.c_uint(9), ctypes.c_void_p(), ctypes.create_string_buffer(4)
+print(nvml.nvmlDeviceGetCount_v2(ctypes.byref(count)), nvml.nvmlInit_v2())
+print(nvml.nvmlDeviceGetCount_v2(ctypes.byref(count)), count.value)
+print([nvml.nvmlDeviceGetHandleByIndex_v2(i, ctypes.byref(handle)) for i in range(3)])
+print(nvml.nvmlDeviceGetTemperature(handle, 0, ctypes.byref(count)), nvml.nvmlDeviceGetFanSpeed(handle, None))
+print(nvml.nvmlDeviceGetName(handle, text, 4), nvml.nvmlDeviceGetName(None, text, 4))
+print(nvml.nvmlShutdown(), nvml.nvmlShutdown(), nvml.nvmlDeviceGetFanSpeed(handle, None))
+"""
+    child = python(*STAND_IN, "-c", code, CUDA_GRAPHS_HOST_DEVICES="2")
+    assert child.stdout.splitlines() == ["1 0", "0 2", "[0, 0, 2]", "3 3", "7 2", "0 1 1"], child.stderr

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Copies. The synchronous forms are copies in stream 0 that the caller waits for.
+#include <cstdint>
 #include <vector>
 
 #include "../objects/arena.hpp"
@@ -10,6 +11,7 @@
 #include "../objects/memory.hpp"
 #include "../objects/stream.hpp"
 #include "entry.hpp"
+#include "first_versions.hpp"
 
 using namespace cgh;
 
@@ -115,7 +117,8 @@ CGH_API CUresult cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdev
                               size_t ByteCount) {
     return entry("cuMemcpyPeer", [&]() -> CUresult {
         TRY(check_peers(dstContext, srcContext));
-        return copy_now(kDevice, pointer(dstDevice), kDevice, pointer(srcDevice), ByteCount);
+        return copy_now(
+            CopyRequest(kDevice, pointer(dstDevice), kDevice, pointer(srcDevice), ByteCount).between_devices());
     });
 }
 
@@ -204,7 +207,7 @@ CGH_API CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* pCopy) {
         REQUIRE(pCopy != nullptr, CUDA_ERROR_INVALID_VALUE);
         CUDA_MEMCPY3D solid;
         TRY(solid_of(*pCopy, &solid));
-        return copy_now(solid);
+        return copy_now(CopyRequest(solid).between_devices());
     });
 }
 
@@ -213,48 +216,95 @@ CGH_API CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* pCopy, CUstream h
         if (pCopy == nullptr) return refuse_work(hStream, CUDA_ERROR_INVALID_VALUE);
         CUDA_MEMCPY3D solid;
         TRY(solid_of(*pCopy, &solid));
-        return copy_later(hStream, solid);
+        return copy_later(hStream, CopyRequest(solid).between_devices());
     });
 }
+
+namespace {
+
+struct Batch {
+    CUdeviceptr *to, *from;
+    std::size_t *sizes, count;
+    CUmemcpyAttributes* attributes;
+    std::size_t *first, attribute_count;
+};
+
+constexpr std::size_t kNoCopy = SIZE_MAX;  // the index for an error that belongs to no copy
 
 // cuda.h: "Performs a batch of memory copies asynchronously. ... hStream - The stream to enqueue the operations in.
 // Must not be legacy NULL stream." "the copies within a batch are not guaranteed to be ordered"; here they are. The
 // hints of locations say nothing here, and the order in which sources are read is that of the stream or earlier.
+CUresult copy_batch(const Batch& batch, CUstream handle, std::size_t* failed) {
+    *failed = kNoCopy;
+    Stream* stream = nullptr;
+    TRY(find_stream(handle, &stream));
+    REQUIRE(!stream->is_legacy(), CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(batch.to != nullptr && batch.from != nullptr && batch.sizes != nullptr && batch.count != 0,
+            CUDA_ERROR_INVALID_VALUE);
+    TRY(check_batch_attributes(batch.attributes, batch.first, batch.attribute_count, batch.count));
+    TRY(stream->intake().inspect(*stream, Inspection::kForbidden));
+    const auto request = [&](std::size_t i) {
+        return CopyRequest(kAny, pointer(batch.to[i]), kAny, pointer(batch.from[i]), batch.sizes[i]);
+    };
+    for (*failed = 0; *failed < batch.count; ++*failed) {
+        Copy checked;
+        REQUIRE(batch.sizes[*failed] != 0, CUDA_ERROR_INVALID_VALUE);
+        TRY(request(*failed).make(stream->context().device(), &checked));
+    }
+    for (*failed = 0; *failed < batch.count; ++*failed)
+        TRY(stream->intake().copy(*stream, request(*failed), Wait::kNo));
+    *failed = kNoCopy;
+    return CUDA_SUCCESS;
+}
+
+CUresult copy_batch(const CUDA_MEMCPY3D_BATCH_OP* operations, std::size_t count, unsigned long long flags,
+                    CUstream handle, std::size_t* failed) {
+    *failed = kNoCopy;
+    Stream* stream = nullptr;
+    TRY(find_stream(handle, &stream));
+    REQUIRE(!stream->is_legacy() && count != 0 && operations != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE);
+    TRY(stream->intake().inspect(*stream, Inspection::kForbidden));
+    std::vector<CUDA_MEMCPY3D> solids(count);
+    for (*failed = 0; *failed < count; ++*failed) {
+        Copy checked;
+        TRY(solid_of(operations[*failed], &solids[*failed]));
+        TRY(CopyRequest(solids[*failed]).make(stream->context().device(), &checked));
+    }
+    for (*failed = 0; *failed < count; ++*failed)
+        TRY(stream->intake().copy(*stream, CopyRequest(solids[*failed]), Wait::kNo));
+    *failed = kNoCopy;
+    return CUDA_SUCCESS;
+}
+
+}  // namespace
+
 CGH_API CUresult cuMemcpyBatchAsync_v2(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t count,
                                        CUmemcpyAttributes* attrs, size_t* attrsIdxs, size_t numAttrs,
                                        CUstream hStream) {
-    return entry("cuMemcpyBatchAsync", [&]() -> CUresult {
-        Stream* stream = nullptr;
-        TRY(find_stream(hStream, &stream));
-        REQUIRE(!stream->is_legacy(), CUDA_ERROR_INVALID_VALUE);
-        REQUIRE(dsts != nullptr && srcs != nullptr && sizes != nullptr && count != 0, CUDA_ERROR_INVALID_VALUE);
-        TRY(check_batch_attributes(attrs, attrsIdxs, numAttrs, count));
-        TRY(stream->intake().inspect(*stream, Inspection::kForbidden));
-        for (std::size_t i = 0; i < count; ++i) {
-            Copy checked;
-            REQUIRE(sizes[i] != 0, CUDA_ERROR_INVALID_VALUE);
-            TRY(CopyRequest(kAny, pointer(dsts[i]), kAny, pointer(srcs[i]), sizes[i]).make(&checked));
-        }
-        for (std::size_t i = 0; i < count; ++i)
-            TRY(copy_later(hStream, kAny, pointer(dsts[i]), kAny, pointer(srcs[i]), sizes[i]));
-        return CUDA_SUCCESS;
-    });
+    return cgh_first_cuMemcpyBatchAsync(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, nullptr, hStream);
 }
 
 CGH_API CUresult cuMemcpy3DBatchAsync_v2(size_t numOps, CUDA_MEMCPY3D_BATCH_OP* opList, unsigned long long flags,
                                          CUstream hStream) {
+    return cgh_first_cuMemcpy3DBatchAsync(numOps, opList, nullptr, flags, hStream);
+}
+
+// cuda.h of CUDA 12.8: "failIdx - Pointer to a location to return the index of the copy where a failure was
+// encountered. The value will be SIZE_MAX if the error doesn't pertain to any specific copy."
+CUresult cgh_first_cuMemcpyBatchAsync(CUdeviceptr* to, CUdeviceptr* from, std::size_t* sizes, std::size_t count,
+                                      CUmemcpyAttributes* attributes, std::size_t* first, std::size_t attribute_count,
+                                      std::size_t* failed, CUstream stream) {
+    return entry("cuMemcpyBatchAsync", [&]() -> CUresult {
+        std::size_t unwanted = 0;
+        const Batch batch{to, from, sizes, count, attributes, first, attribute_count};
+        return copy_batch(batch, stream, failed != nullptr ? failed : &unwanted);
+    });
+}
+
+CUresult cgh_first_cuMemcpy3DBatchAsync(std::size_t count, CUDA_MEMCPY3D_BATCH_OP* operations, std::size_t* failed,
+                                        unsigned long long flags, CUstream stream) {
     return entry("cuMemcpy3DBatchAsync", [&]() -> CUresult {
-        Stream* stream = nullptr;
-        TRY(find_stream(hStream, &stream));
-        REQUIRE(!stream->is_legacy() && numOps != 0 && opList != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE);
-        TRY(stream->intake().inspect(*stream, Inspection::kForbidden));
-        std::vector<CUDA_MEMCPY3D> solids(numOps);
-        for (std::size_t i = 0; i < numOps; ++i) {
-            Copy checked;
-            TRY(solid_of(opList[i], &solids[i]));
-            TRY(CopyRequest(solids[i]).make(&checked));
-        }
-        for (const CUDA_MEMCPY3D& solid : solids) TRY(copy_later(hStream, solid));
-        return CUDA_SUCCESS;
+        std::size_t unwanted = 0;
+        return copy_batch(operations, count, flags, stream, failed != nullptr ? failed : &unwanted);
     });
 }

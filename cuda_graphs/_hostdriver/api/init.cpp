@@ -4,6 +4,7 @@
 // Initialisation, the version, and the list of entry points by name.
 #include <pthread.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -11,6 +12,7 @@
 #include "../check/settings.hpp"
 #include "../exec/clock.hpp"
 #include "../exec/timeline.hpp"
+#include "../loader/image.hpp"
 #include "../objects/device.hpp"
 #include "entry.hpp"
 #include "per_thread.hpp"
@@ -62,6 +64,21 @@ CUresult initialise() {
     return CUDA_SUCCESS;
 }
 
+// The table without which the CUDA Runtime, linked statically or not, refuses every call.
+constexpr unsigned char kTableOfTheRuntime[16] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
+                                                  0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
+
+// Writes one line a process, and only in the place of libcuda: elsewhere the caller chose this driver by its name.
+void tell_of_the_runtime() {
+    static std::atomic<bool> told{false};
+    if (!refusals_are_told() || told.exchange(true)) return;
+    std::fputs(
+        "cuda_graphs host driver: the CUDA Runtime (cudart), which this program or a library of it uses, runs on "
+        "NVIDIA's driver only, so its calls fail here. Run the program on a GPU, or let it call the driver (cuda.core, "
+        "cuda.bindings.driver, numba-cuda).\n",
+        stderr);
+}
+
 }  // namespace
 
 CGH_API CUresult cuInit(unsigned int Flags) {
@@ -106,12 +123,13 @@ CGH_API CUresult cuGetProcAddress_v2(const char* symbol, void** pfn, int cudaVer
     });
 }
 
-// What is behind export tables is nobody's to know but NVIDIA's own libraries, and each of them gets on without: NVRTC
-// asks for one before every compilation. May be called before cuInit.
+// NVIDIA's own libraries alone know what is behind export tables. NVRTC, which asks for one before every compilation,
+// gets on without; the CUDA Runtime does not, and its first call fails. May be called before cuInit.
 CGH_API CUresult cuGetExportTable(const void** ppExportTable, const CUuuid* pExportTableId) {
     return entry_anytime("cuGetExportTable", [&]() -> CUresult {
         REQUIRE(ppExportTable != nullptr && pExportTableId != nullptr, CUDA_ERROR_INVALID_VALUE);
         *ppExportTable = nullptr;
+        if (std::memcmp(pExportTableId, kTableOfTheRuntime, sizeof kTableOfTheRuntime) == 0) tell_of_the_runtime();
         return CUDA_ERROR_NOT_FOUND;
     });
 }

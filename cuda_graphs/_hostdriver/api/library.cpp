@@ -149,6 +149,8 @@ CGH_API CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t
         REQUIRE(kernel != nullptr, CUDA_ERROR_INVALID_VALUE);
         Kernel* found = find_kernel(kernel);
         REQUIRE(found != nullptr, CUDA_ERROR_INVALID_HANDLE);
+        Context* context = nullptr;
+        TRY(current_context(&context));  // as an H200 asks; cuda.h says nothing of it
         return found->param_info(paramIndex, paramOffset, paramSize);
     });
 }
@@ -174,9 +176,10 @@ CGH_API CUresult cuKernelGetLibrary(CUlibrary* pLib, CUkernel kernel) {
     });
 }
 
+// cuda.h, also of cuFuncGetName: "If either **name or hfunc is NULL, CUDA_ERROR_INVALID_VALUE is returned."
 CGH_API CUresult cuKernelGetName(const char** name, CUkernel hfunc) {
     return entry("cuKernelGetName", [&]() -> CUresult {
-        REQUIRE(name != nullptr, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(name != nullptr && hfunc != nullptr, CUDA_ERROR_INVALID_VALUE);
         Kernel* found = find_kernel(hfunc);
         REQUIRE(found != nullptr, CUDA_ERROR_INVALID_HANDLE);
         *name = found->code().name;

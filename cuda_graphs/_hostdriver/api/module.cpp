@@ -113,7 +113,7 @@ CGH_API CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t* 
 
 CGH_API CUresult cuFuncGetName(const char** name, CUfunction hfunc) {
     return entry("cuFuncGetName", [&]() -> CUresult {
-        REQUIRE(name != nullptr, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(name != nullptr && hfunc != nullptr, CUDA_ERROR_INVALID_VALUE);
         Kernel* kernel = nullptr;
         TRY(kernel_of(hfunc, &kernel));
         *name = kernel->code().name;

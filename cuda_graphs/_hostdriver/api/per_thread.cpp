@@ -7,6 +7,7 @@
 #include <map>
 
 #include "../exec/thread_state.hpp"
+#include "first_versions.hpp"
 
 namespace cgh {
 namespace {
@@ -118,6 +119,13 @@ const std::map<void*, void*> kForms = {
     form<&cuMemAllocFromPoolAsync>(),
     form<&cuStreamBeginCaptureToGraph>(),
     form<&cuMemBatchDecompressAsync>(),
+    form<&cgh_first_cuMemPrefetchAsync>(),
+    form<&cgh_first_cuMemcpyBatchAsync>(),
+    form<&cgh_first_cuMemcpy3DBatchAsync>(),
+    form<&cgh_first_cuStreamBeginCapture>(),
+    form<&cgh_first_cuStreamGetCaptureInfo>(),
+    form<&cuStreamGetCaptureInfo_v2>(),
+    form<&cgh_first_cuStreamUpdateCaptureDependencies>(),
 };
 
 }  // namespace
@@ -128,3 +136,32 @@ void* per_thread_form(void* function) {
 }
 
 }  // namespace cgh
+
+// Forms of older versions, which cuda.h declares by name.
+#define OWN_FORM(symbol, function, params, ...)                \
+    CGH_API CUresult cgh_own_##symbol params __asm__(#symbol); \
+    CUresult cgh_own_##symbol params {                         \
+        return cgh::Form<&function>::call(__VA_ARGS__);        \
+    }
+
+OWN_FORM(cuMemPrefetchAsync_ptsz, cgh_first_cuMemPrefetchAsync,
+         (CUdeviceptr address, std::size_t bytes, CUdevice device, CUstream stream), address, bytes, device, stream)
+OWN_FORM(cuMemcpyBatchAsync_ptsz, cgh_first_cuMemcpyBatchAsync,
+         (CUdeviceptr * to, CUdeviceptr* from, std::size_t* sizes, std::size_t count, CUmemcpyAttributes* attributes,
+          std::size_t* first, std::size_t attribute_count, std::size_t* failed, CUstream stream),
+         to, from, sizes, count, attributes, first, attribute_count, failed, stream)
+OWN_FORM(cuMemcpy3DBatchAsync_ptsz, cgh_first_cuMemcpy3DBatchAsync,
+         (std::size_t count, CUDA_MEMCPY3D_BATCH_OP* operations, std::size_t* failed, unsigned long long flags,
+          CUstream stream),
+         count, operations, failed, flags, stream)
+OWN_FORM(cuStreamBeginCapture_ptsz, cgh_first_cuStreamBeginCapture, (CUstream stream), stream)
+OWN_FORM(cuStreamGetCaptureInfo_ptsz, cgh_first_cuStreamGetCaptureInfo,
+         (CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id), stream, status, id)
+OWN_FORM(cuStreamGetCaptureInfo_v2_ptsz, cuStreamGetCaptureInfo_v2,
+         (CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* graph, const CUgraphNode** nodes,
+          std::size_t* count),
+         stream, status, id, graph, nodes, count)
+OWN_FORM(cuStreamUpdateCaptureDependencies_ptsz, cgh_first_cuStreamUpdateCaptureDependencies,
+         (CUstream stream, CUgraphNode* nodes, std::size_t count, unsigned flags), stream, nodes, count, flags)
+
+#undef OWN_FORM

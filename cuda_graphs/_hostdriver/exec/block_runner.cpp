@@ -4,8 +4,6 @@
 // Hands the blocks of a kernel to the threads that run it. See block_runner.hpp for the idea.
 #include "block_runner.hpp"
 
-#include <setjmp.h>
-
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -43,20 +41,26 @@ std::size_t shared_bytes(const Launch& launch) {
     return (launch.kernel.code().static_shared_bytes + 15u) / 16 * 16 + launch.dims.dynamic_shared_bytes;
 }
 
-// Calls the entry for some blocks. trap and assert come back here by longjmp, so that nothing in this function may
-// need a destructor.
-__attribute__((noinline)) CUresult enter_unchecked(const Launch& launch, const cgh_launch& dims, void* shared,
-                                                   std::uint64_t first, std::uint64_t end) {
-    ThreadState& state = thread_state;
-    FaultFrame frame;
-    FaultFrame* const outer = state.fault;
-    void* const outer_context = state.run_context;
-    state.fault = &frame;
-    state.run_context = launch.run_context;
-    if (_setjmp(frame.target) == 0) launch.kernel.code().entry(&dims, launch.params, shared, first, end);
-    thread_state.fault = outer;
+// Calls the entry for some blocks.
+struct Entry {
+    const Launch& launch;
+    const cgh_launch& dims;
+    void* shared;
+    std::uint64_t first, end;
+};
+
+void call_entry(const void* argument) {
+    const Entry& entry = *static_cast<const Entry*>(argument);
+    entry.launch.kernel.code().entry(&entry.dims, entry.launch.params, entry.shared, entry.first, entry.end);
+}
+
+CUresult enter_unchecked(const Launch& launch, const cgh_launch& dims, void* shared, std::uint64_t first,
+                         std::uint64_t end) {
+    const Entry entry{launch, dims, shared, first, end};
+    void* const outer_context = std::exchange(thread_state.run_context, launch.run_context);
+    const CUresult fault = run_guarded(call_entry, &entry);
     thread_state.run_context = outer_context;
-    return frame.code;
+    return fault;
 }
 
 // `around` is what blocks that run together have as shared memory, `shared` the part that is the block's own.

@@ -24,9 +24,18 @@ struct Place {
 
 enum class Use : std::uint8_t { kRead, kWrite, kFill };
 
+// A device copies and fills memory of another device's pool only with access to the pool, as on H200s.
+bool may_access(Use use, const Allocation& allocation, CUdevice device) {
+    if (allocation.kind != MemoryKind::kPool || allocation.residence != Residence::kDevice || device == kEveryDevice)
+        return true;
+    const CUmemAccess_flags access = allocation.pool->access(device);
+    return use == Use::kRead ? access != CU_MEM_ACCESS_FLAGS_PROT_NONE : access == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+}
+
 // cuMemSetAccess may leave memory that is only read. As on an H200, memory of a pool of the host is filled where the
 // device was given access to the pool, and is no device memory to copy to.
-bool is_for(Use use, CUmemorytype type, const Allocation& allocation) {
+bool is_for(Use use, CUmemorytype type, const Allocation& allocation, CUdevice device) {
+    if (!may_access(use, allocation, device)) return false;
     if (use == Use::kRead) return true;
     if (allocation.is_read_only) return false;
     if (allocation.kind != MemoryKind::kPool || !allocation.on_host()) return true;
@@ -34,7 +43,7 @@ bool is_for(Use use, CUmemorytype type, const Allocation& allocation) {
     return allocation.pool->access(allocation.context->device()) == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 }
 
-CUresult locate(Use use, const Place& place, std::size_t offset, std::size_t extent, Reserved reserved,
+CUresult locate(Use use, const Place& place, std::size_t offset, std::size_t extent, CUdevice device, Reserved reserved,
                 std::byte** address, bool* pageable) {
     if (place.type == CU_MEMORYTYPE_ARRAY) return CUDA_ERROR_NOT_SUPPORTED;
     if (place.type != CU_MEMORYTYPE_HOST && place.type != CU_MEMORYTYPE_DEVICE && place.type != CU_MEMORYTYPE_UNIFIED)
@@ -47,7 +56,7 @@ CUresult locate(Use use, const Place& place, std::size_t offset, std::size_t ext
     // pageable host memory, which nobody can check.
     if (allocation && !allocation->holds(base + offset, extent)) return CUDA_ERROR_INVALID_VALUE;
     if (!allocation && place.type == CU_MEMORYTYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
-    if (allocation && !is_for(use, place.type, *allocation)) return CUDA_ERROR_INVALID_VALUE;
+    if (allocation && !is_for(use, place.type, *allocation, device)) return CUDA_ERROR_INVALID_VALUE;
     *pageable = !allocation;
     *address = reinterpret_cast<std::byte*>(base + offset);
     return CUDA_SUCCESS;
@@ -84,7 +93,7 @@ CUDA_MEMCPY3D solid_of(const CUDA_MEMCPY2D& plane) {
     return solid;
 }
 
-CUresult Copy::make(const CUDA_MEMCPY3D& params, Copy* out, Reserved reserved) {
+CUresult Copy::make(const CUDA_MEMCPY3D& params, CUdevice device, Copy* out, Reserved reserved) {
     *out = Copy();
     Copy copy;
     copy.width_ = params.WidthInBytes;
@@ -131,7 +140,7 @@ CUresult Copy::make(const CUDA_MEMCPY3D& params, Copy* out, Reserved reserved) {
         side->slice = planes ? pitch * height : side->pitch * copy.height_;
         const std::size_t offset = x + (rows ? y * pitch : 0) + (planes ? z * side->slice : 0);
         const std::size_t extent = extent_of(copy.width_, copy.height_, copy.depth_, side->pitch, side->slice);
-        if (CUresult error = locate(use, place, offset, extent, reserved, &side->address, pageable);
+        if (CUresult error = locate(use, place, offset, extent, device, reserved, &side->address, pageable);
             error != CUDA_SUCCESS)
             return error;
     }
@@ -139,12 +148,12 @@ CUresult Copy::make(const CUDA_MEMCPY3D& params, Copy* out, Reserved reserved) {
     return CUDA_SUCCESS;
 }
 
-CUresult Copy::make(const CUDA_MEMCPY2D& params, Copy* out) {
-    return make(solid_of(params), out);
+CUresult Copy::make(const CUDA_MEMCPY2D& params, CUdevice device, Copy* out) {
+    return make(solid_of(params), device, out);
 }
 
 CUresult Copy::make(CUmemorytype dst_type, void* dst, CUmemorytype src_type, const void* src, std::size_t bytes,
-                    Copy* out) {
+                    CUdevice device, Copy* out) {
     *out = Copy();
     Copy copy;
     if (bytes == 0) return CUDA_SUCCESS;
@@ -152,10 +161,12 @@ CUresult Copy::make(CUmemorytype dst_type, void* dst, CUmemorytype src_type, con
     copy.height_ = copy.depth_ = 1;
     const Place to{dst_type, dst, reinterpret_cast<CUdeviceptr>(dst)};
     const Place from{src_type, src, reinterpret_cast<CUdeviceptr>(src)};
-    if (CUresult error = locate(Use::kWrite, to, 0, bytes, Reserved::kNot, &copy.dst_.address, &copy.to_pageable_);
+    if (CUresult error =
+            locate(Use::kWrite, to, 0, bytes, device, Reserved::kNot, &copy.dst_.address, &copy.to_pageable_);
         error != CUDA_SUCCESS)
         return error;
-    if (CUresult error = locate(Use::kRead, from, 0, bytes, Reserved::kNot, &copy.src_.address, &copy.from_pageable_);
+    if (CUresult error =
+            locate(Use::kRead, from, 0, bytes, device, Reserved::kNot, &copy.src_.address, &copy.from_pageable_);
         error != CUDA_SUCCESS)
         return error;
     *out = copy;
@@ -167,7 +178,7 @@ void Copy::run() const {
 }
 
 CUresult Fill::make(CUdeviceptr dst, std::size_t pitch, unsigned value, unsigned element_size, std::size_t width,
-                    std::size_t height, Fill* out, Reserved reserved) {
+                    std::size_t height, CUdevice device, Fill* out, Reserved reserved) {
     *out = Fill();
     if (element_size != 1 && element_size != 2 && element_size != 4) return CUDA_ERROR_INVALID_VALUE;
     if (width == 0 || height == 0) return CUDA_SUCCESS;
@@ -181,7 +192,7 @@ CUresult Fill::make(CUdeviceptr dst, std::size_t pitch, unsigned value, unsigned
     bool pageable = false;
     const std::size_t row_pitch = height > 1 ? pitch : bytes;
     if (CUresult error = locate(Use::kFill, {CU_MEMORYTYPE_DEVICE, nullptr, dst}, 0,
-                                extent_of(bytes, height, 1, row_pitch, 0), reserved, &address, &pageable);
+                                extent_of(bytes, height, 1, row_pitch, 0), device, reserved, &address, &pageable);
         error != CUDA_SUCCESS)
         return error;
     out->dst_ = address;

@@ -17,15 +17,19 @@ namespace cgh {
 // A copy of a plane as one of a box of depth 1.
 CUDA_MEMCPY3D solid_of(const CUDA_MEMCPY2D& plane);
 
+// In place of the number of the device that copies or fills: access to memory of pools is not asked for. Peer copies,
+// which the device of each side may take part in.
+constexpr CUdevice kEveryDevice = -1;
+
 class Copy {
   public:
     Copy() = default;
     // cuMemcpy3D and graph nodes.
-    static CUresult make(const CUDA_MEMCPY3D& params, Copy* out, Reserved reserved = Reserved::kNot);
-    static CUresult make(const CUDA_MEMCPY2D& params, Copy* out);
+    static CUresult make(const CUDA_MEMCPY3D& params, CUdevice device, Copy* out, Reserved reserved = Reserved::kNot);
+    static CUresult make(const CUDA_MEMCPY2D& params, CUdevice device, Copy* out);
     // One dimension; a side that is `CU_MEMORYTYPE_UNIFIED` may be any memory.
     static CUresult make(CUmemorytype dst_type, void* dst, CUmemorytype src_type, const void* src, std::size_t bytes,
-                         Copy* out);
+                         CUdevice device, Copy* out);
     void run() const;
     // Calls piece(to, from, bytes) for the pieces that it copies.
     template <class Piece>
@@ -67,7 +71,7 @@ class Fill {
     Fill() = default;
     // `width` elements of `element_size` (1, 2 or 4) bytes, `height` rows `pitch` bytes apart.
     static CUresult make(CUdeviceptr dst, std::size_t pitch, unsigned value, unsigned element_size, std::size_t width,
-                         std::size_t height, Fill* out, Reserved reserved = Reserved::kNot);
+                         std::size_t height, CUdevice device, Fill* out, Reserved reserved = Reserved::kNot);
     void run() const;
     // Calls piece(to, bytes) for the pieces that it fills.
     template <class Piece>

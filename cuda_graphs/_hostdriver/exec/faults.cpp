@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The signal handlers for kernels that touch memory that is not there, or that is on the move.
+// The signal handlers for work that touches memory that is not there, or that is on the move.
 //
 // Who handles these signals as well (Python's faulthandler) may be installed after them. Then they are installed once
 // more on top, as another function: each knows who was there before it, and so what came later may pass a signal on to
 // the earlier one, or put that back, without going round in a circle.
 #include "faults.hpp"
+
+#include <setjmp.h>
 
 #include <algorithm>
 #include <array>
@@ -46,8 +48,8 @@ void pass_on(const struct sigaction& before, int signal, siginfo_t* info, void* 
     sigaction(signal, &standard, nullptr);
 }
 
-// Leaving a handler by longjmp is sound here: the fault is synchronous, in generated code that owns nothing, and
-// SA_NODEFER leaves the signal mask as it was.
+// Leaving a handler by longjmp is sound here: the fault is synchronous, in generated code or a loop over bytes, neither
+// of which owns anything, and SA_NODEFER leaves the signal mask as it was.
 template <std::size_t kNumber>
 void on_fault(int signal, siginfo_t* info, void* machine) {
     if (was_of_a_move(info->si_addr)) return;
@@ -101,6 +103,16 @@ void put_fault_handlers_on_top() {
     if (!left_alone)
         for (Chain& chain : chains) put_on_top(chain);
     faults_are_caught.store(true, std::memory_order_release);
+}
+
+// The fault comes back here by longjmp, so that nothing in this function may need a destructor.
+__attribute__((noinline)) CUresult run_guarded(void (*body)(const void*), const void* argument) {
+    FaultFrame frame;
+    FaultFrame* const outer = thread_state.fault;
+    thread_state.fault = &frame;
+    if (_setjmp(frame.target) == 0) body(argument);
+    thread_state.fault = outer;
+    return frame.code;
 }
 
 }  // namespace cgh

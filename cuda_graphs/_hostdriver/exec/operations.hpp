@@ -14,6 +14,7 @@
 #include "../objects/kernel.hpp"
 #include "../objects/stream.hpp"
 #include "copy.hpp"
+#include "faults.hpp"
 #include "memory_operation.hpp"
 #include "thread_state.hpp"
 
@@ -26,13 +27,12 @@ inline CUresult check_value(const Fill& fill) {
     return check_fill(fill);
 }
 
-// Runs a Copy or a Fill.
+// Runs a Copy or a Fill. CUDA_ERROR_ILLEGAL_ADDRESS when its memory was freed since it was asked for.
 template <class Value>
 CUresult run_checked(const Value& value) {
     if (settings.any())
         if (const CUresult bad = check_value(value); bad != CUDA_SUCCESS) return bad;
-    value.run();
-    return CUDA_SUCCESS;
+    return run_value_guarded(value);
 }
 template <class Value>
 void run_value(const Value& value, Stream& stream) {

@@ -55,7 +55,7 @@ class RunIntake final : public Intake {
 
     CUresult copy(Stream& stream, const CopyRequest& request, Wait wait) const override {
         Copy copy;
-        TRY(request.make(&copy));
+        TRY(request.make(stream.context().device(), &copy));
         // The same page: copies to pageable host memory return once they are complete.
         if (wait == Wait::kYes || copy.to_pageable()) return push_and_wait(stream, copy);
         if (!copy.from_pageable()) {
@@ -70,7 +70,7 @@ class RunIntake final : public Intake {
     CUresult fill(Stream& stream, const FillRequest& request, Wait wait) const override {
         Fill fill;
         TRY(Fill::make(request.dst, request.pitch, request.value, request.element_size, request.width, request.height,
-                       &fill));
+                       stream.context().device(), &fill));
         const std::uint64_t position = stream.push(new ValueOperation<Fill>(fill));
         if (wait == Wait::kNo) return CUDA_SUCCESS;
         const auto target = AddressMap::get().find(request.dst);

@@ -23,7 +23,9 @@ constexpr std::size_t kSystemPage = 4096;
 constexpr std::uint64_t kSlots = std::uint64_t{1} << 20;
 constexpr std::size_t kNumbersBytes = kSlots * sizeof(std::uint64_t);
 
-std::array<std::atomic<DeviceRange*>, kMostDevices> ranges;  // never destroyed: memory is used until the process ends
+constexpr CUdevice kHost = kMostDevices;  // the number of the host's range
+std::array<std::atomic<DeviceRange*>, kMostDevices + 1>
+    ranges;  // never destroyed: memory is used until the process ends
 
 // Eight sizes for each power of two, so that blocks are used again by blocks of nearly their size.
 std::size_t small_size(std::size_t bytes) {
@@ -48,6 +50,10 @@ DeviceRange& DeviceRange::of(CUdevice device) {
         if (slot.load(std::memory_order_relaxed) == nullptr) slot.store(new DeviceRange, std::memory_order_release);
     }
     return *slot.load(std::memory_order_relaxed);
+}
+
+DeviceRange& DeviceRange::of_host() {
+    return of(kHost);
 }
 
 DeviceRange* DeviceRange::holding(const void* address) {

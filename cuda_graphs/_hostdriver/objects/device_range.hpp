@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The addresses of a device's memory: a range that is its own, reserved once, as large as no machine's memory. Large
-// blocks are pages of their own in it; small ones are cut from chunks by size, and used again by the same size.
+// The addresses of a device's memory, or of the host's: a range of its own, reserved once, larger than the memory of
+// any machine. No address of it is ever anything else, so that work which comes too late harms nobody else's memory.
+// Large blocks are pages of their own in it; small ones are cut from chunks by size, and used again by the same size.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_DEVICE_RANGE_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_DEVICE_RANGE_HPP
 
@@ -25,6 +26,8 @@ class DeviceRange {
   public:
     // That of a device; the same each time.
     static DeviceRange& of(CUdevice device);
+    // That of pinned and managed memory, and of pools of them; the same each time.
+    static DeviceRange& of_host();
     // The range that holds an address, or nullptr.
     static DeviceRange* holding(const void* address);
 

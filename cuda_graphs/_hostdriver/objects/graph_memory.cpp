@@ -28,15 +28,17 @@ std::size_t whole_pages(std::size_t bytes) {
 struct Account {
     std::mutex mutex;  // guards the rest
     uint64_t bytes = 0;
+    uint64_t kept = 0;  // bytes of graphs that are gone: an H200 counts them until a trim, and gives them to new graphs
     uint64_t used_high = 0;
     uint64_t reserved_high = 0;
 
     // An H200 gives memory to graphs in pieces of 32 MiB.
     static constexpr uint64_t kPiece = uint64_t{32} << 20;
-    uint64_t reported() const { return (bytes + kPiece - 1) / kPiece * kPiece; }
+    uint64_t reported() const { return (bytes + kept + kPiece - 1) / kPiece * kPiece; }
 
     void add(uint64_t more) {
         std::lock_guard<std::mutex> lock(mutex);
+        kept -= std::min(kept, more);
         bytes += more;
         used_high = std::max(used_high, reported());
         reserved_high = std::max(reserved_high, reported());
@@ -44,6 +46,15 @@ struct Account {
     void subtract(uint64_t less) {
         std::lock_guard<std::mutex> lock(mutex);
         bytes -= less;
+    }
+    void keep(uint64_t gone) {
+        std::lock_guard<std::mutex> lock(mutex);
+        bytes -= gone;
+        kept += gone;
+    }
+    void drop_kept() {
+        std::lock_guard<std::mutex> lock(mutex);
+        kept = 0;
     }
 };
 
@@ -94,7 +105,7 @@ GraphAllocation::~GraphAllocation() {
     }
     AddressMap::get().remove(address_);
     if (settings.any()) unwatch_memory(address_);
-    if (reserved_) account(device()).subtract(whole_pages(bytes_));
+    if (reserved_) account(device()).keep(whole_pages(bytes_));
     DeviceRange::of(device()).unmap(reinterpret_cast<void*>(address_), whole_pages(bytes_));
 }
 
@@ -200,6 +211,7 @@ void GraphAllocation::trim(CUdevice device) {
     for (const auto& allocation : ours) {
         if (allocation != nullptr) allocation->unreserve();
     }
+    account(device).drop_kept();
 }
 
 CUresult GraphAllocation::get_attribute(CUdevice device, CUgraphMem_attribute attribute, cuuint64_t* value) {

@@ -12,7 +12,7 @@ namespace cgh {
 CopyRequest::CopyRequest(CUdeviceptr dst, CUcontext, CUdeviceptr src, CUcontext, std::size_t bytes)
     : CopyRequest(CU_MEMORYTYPE_DEVICE, reinterpret_cast<void*>(dst), CU_MEMORYTYPE_DEVICE,
                   reinterpret_cast<const void*>(src), bytes) {
-    peer_ = true;
+    peer_ = between_devices_ = true;
 }
 
 CUresult refuse_work(CUstream handle, CUresult why) {

@@ -45,10 +45,19 @@ class CopyRequest {
     explicit CopyRequest(const CUDA_MEMCPY2D& plane) : plane_(&plane) {}
     explicit CopyRequest(const CUDA_MEMCPY3D& solid) : solid_(&solid) {}
 
-    CUresult make(Copy* out) const {
-        if (solid_ != nullptr) return Copy::make(*solid_, out);
-        if (plane_ != nullptr) return Copy::make(*plane_, out);
-        return Copy::make(dst_type_, dst_, src_type_, src_, bytes_, out);
+    // The same as a copy between devices, each of which has access to its own side.
+    CopyRequest between_devices() const {
+        CopyRequest request = *this;
+        request.between_devices_ = true;
+        return request;
+    }
+
+    // `device`: of the stream.
+    CUresult make(CUdevice device, Copy* out) const {
+        if (between_devices_) device = kEveryDevice;
+        if (solid_ != nullptr) return Copy::make(*solid_, device, out);
+        if (plane_ != nullptr) return Copy::make(*plane_, device, out);
+        return Copy::make(dst_type_, dst_, src_type_, src_, bytes_, device, out);
     }
     CUDA_MEMCPY3D described() const;
     bool is_peer() const { return peer_; }  // of cuMemcpyPeer
@@ -61,6 +70,7 @@ class CopyRequest {
     const void* src_ = nullptr;
     std::size_t bytes_ = 0;
     bool peer_ = false;
+    bool between_devices_ = false;
 };
 
 struct FillRequest {

@@ -4,11 +4,9 @@
 // The address map, and where device memory comes from.
 #include "memory.hpp"
 
-#include <sys/mman.h>
 #include <sys/sysinfo.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <mutex>
 
 #include "../check/accesses.hpp"
@@ -117,21 +115,8 @@ std::size_t with_gap(std::size_t bytes) {
     return settings.any() ? bytes + kMemoryAlignment : bytes;
 }
 
-void* reserve_memory(std::size_t asked) {
-    if (asked > machine_memory()) return nullptr;
-    const std::size_t bytes = with_gap(asked);
-    if (bytes < kOwnPages) return std::aligned_alloc(kMemoryAlignment, rounded_up(bytes, kMemoryAlignment));
-    // Whole huge pages at a huge-page boundary: map one more and cut off what sticks out.
-    const std::size_t length = rounded_up(bytes, kHugePage);
-    void* mapped =
-        mmap(nullptr, length + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (mapped == MAP_FAILED) return nullptr;
-    const auto start = reinterpret_cast<std::uintptr_t>(mapped);
-    const auto aligned = rounded_up(start, kHugePage);
-    if (aligned != start) munmap(mapped, aligned - start);
-    if (aligned - start != kHugePage) munmap(reinterpret_cast<void*>(aligned + length), kHugePage - (aligned - start));
-    madvise(reinterpret_cast<void*>(aligned), length, MADV_HUGEPAGE);
-    return reinterpret_cast<void*>(aligned);
+void* reserve_memory(std::size_t bytes) {
+    return bytes <= machine_memory() ? DeviceRange::of_host().take(with_gap(bytes)) : nullptr;
 }
 
 void* reserve_memory_of(CUdevice device, std::size_t bytes) {
@@ -142,14 +127,8 @@ void return_memory(void* address, std::size_t bytes) {
     return settings.any() ? hold_back(address, bytes) : return_memory_at_once(address, bytes);
 }
 
-void return_memory_at_once(void* address, std::size_t asked) {
-    const std::size_t bytes = with_gap(asked);
-    if (DeviceRange* const range = DeviceRange::holding(address); range != nullptr)
-        range->give_back(address, bytes);
-    else if (bytes < kOwnPages)
-        std::free(address);
-    else
-        munmap(address, rounded_up(bytes, kHugePage));
+void return_memory_at_once(void* address, std::size_t bytes) {
+    DeviceRange::holding(address)->give_back(address, with_gap(bytes));
 }
 
 }  // namespace cgh

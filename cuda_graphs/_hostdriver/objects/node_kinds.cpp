@@ -169,7 +169,7 @@ struct MemcpyKind : ValueKind<MemcpyKind> {
         REQUIRE(copy.WidthInBytes != 0 && copy.Height != 0 && copy.Depth != 0, CUDA_ERROR_INVALID_VALUE);
         copy.srcLOD = copy.dstLOD = 0;  // an H200 does not look at them in nodes
         MemcpyParams fresh;
-        TRY(Copy::make(copy, &fresh.copy, Reserved::kToo));
+        TRY(Copy::make(copy, kEveryDevice, &fresh.copy, Reserved::kToo));
         fresh.described = std::make_shared<const CUDA_MEMCPY3D>(params.memcpy.copyParams);
         fresh.source = source_of(params.memcpy.copyParams, *context);
         fresh.destination = destination_of(params.memcpy.copyParams, *context);
@@ -192,7 +192,8 @@ struct MemsetKind : ValueKind<MemsetKind> {
         TRY(find_context(in.ctx, &context));
         REQUIRE(in.width != 0 && in.height != 0, CUDA_ERROR_INVALID_VALUE);
         MemsetParams fresh;
-        TRY(Fill::make(in.dst, in.pitch, in.value, in.elementSize, in.width, in.height, &fresh.fill, Reserved::kToo));
+        TRY(Fill::make(in.dst, in.pitch, in.value, in.elementSize, in.width, in.height, kEveryDevice, &fresh.fill,
+                       Reserved::kToo));
         fresh.destination = place_of(CU_MEMORYTYPE_DEVICE, in.dst, *context);
         fresh.destination.pooled = false;  // memset nodes do not mind
         fresh.described = in;

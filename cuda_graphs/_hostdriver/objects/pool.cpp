@@ -5,6 +5,7 @@
 #include "pool.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "../check/accesses.hpp"
 #include "arena.hpp"
@@ -48,6 +49,16 @@ class Free final : public Operation {
     Allocation allocation_;
 };
 
+// Keeps a pool until the operations before it in a stream are done.
+class Hold final : public Operation {
+  public:
+    explicit Hold(MemoryPool& pool) : pool_(&pool) {}
+    void run(Stream&) override {}
+
+  private:
+    Ref<MemoryPool> pool_;
+};
+
 }  // namespace
 
 MemoryPool::MemoryPool(Context& context, bool is_default, std::size_t max_size, Residence residence,
@@ -62,8 +73,15 @@ MemoryPool::~MemoryPool() {
     trim_locked(0);
 }
 
+// Copies and kernels may still use what was freed in another stream's order, and the addresses of a heap become those
+// of others. Therefore every busy stream holds the pool until that stream's present work is done.
 void MemoryPool::dispose(MemoryPool* pool) {
-    arena<MemoryPool>.recycle(pool);
+    if (pool->heap_ == nullptr || std::exchange(pool->leaves_, true)) return arena<MemoryPool>.recycle(pool);
+    pool->retain();
+    const Ref<MemoryPool> here = Ref<MemoryPool>::adopt(pool);
+    for (Context* const context : Context::all())
+        for (const Ref<Stream>& stream : context->busy_streams(/*blocking_only=*/false))
+            stream->append(new Hold(*pool));
 }
 
 void* MemoryPool::reserve(std::size_t size) {

@@ -68,6 +68,7 @@ class MemoryPool : public Counted {
     const std::size_t max_size_;  // 0: the machine's memory
     const Residence residence_;
     const std::unique_ptr<SharedHeap> heap_;
+    bool leaves_ = false;                             // its last user is gone; only dispose() looks
     mutable std::mutex mutex_;                        // guards everything below
     std::map<std::size_t, std::vector<void*>> kept_;  // by size in bytes
     std::uint64_t release_threshold_ = 0;

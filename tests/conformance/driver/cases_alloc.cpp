@@ -421,6 +421,27 @@ void add_running_cases(Cases& cases) {
         r("set reserved high 1", drv.cuDeviceSetGraphMemAttribute(device(), CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH, &one));
         r("set used current", drv.cuDeviceSetGraphMemAttribute(device(), CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &zero));
     });
+    cases.alone("graph_memory/counts_of_graphs_that_are_gone", [](Record& r) {
+        const auto tell = [&](const std::string& when) {
+            r(when + " used", graph_memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT));
+            r(when + " reserved", graph_memory(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT));
+        };
+        for (const char* order : {"freed first", "graph gone first"}) {
+            CUdeviceptr address = 0;
+            {
+                const Graph graph = new_graph();
+                alloc_node(graph, 1 << 20, &address);
+                const Exec exec = new_exec(graph);
+                run(exec);
+                if (order[0] == 'f') must(drv.cuMemFree(address), "free");
+                tell(order + std::string(", launched"));
+            }
+            if (order[0] == 'g') must(drv.cuMemFree(address), "free");
+            tell(order + std::string(", gone"));
+        }
+        r("trim", drv.cuDeviceGraphMemTrim(device()));
+        tell("trimmed");
+    });
     cases.add("graph_memory/bad_arguments", [](Record& r) {
         cuuint64_t value = 0;
         r("device 999", drv.cuDeviceGetGraphMemAttribute(999, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &value));

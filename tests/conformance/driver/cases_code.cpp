@@ -165,6 +165,53 @@ void add_kernel_cases(Cases& cases) {
         r("of a function", drv.cuFuncGetParamInfo(function, 1, &offset, &size));
         r("place", std::to_string(offset) + "+" + std::to_string(size));
     });
+    cases.add("kernel/null_handles", [](Record& r) {
+        const CUkernel kernel = kernel_handle("many_params");
+        CUfunction function = nullptr;
+        must(drv.cuKernelGetFunction(&function, kernel), "function");
+        const char* name = nullptr;
+        CUlibrary of_library = nullptr;
+        CUmodule of_module = nullptr;
+        size_t offset = 0, size = 0;
+        int value = 0;
+        r("kernel name of null", drv.cuKernelGetName(&name, nullptr));
+        r("kernel name into null", drv.cuKernelGetName(nullptr, kernel));
+        r("function name of null", drv.cuFuncGetName(&name, nullptr));
+        r("function name into null", drv.cuFuncGetName(nullptr, function));
+        r("library of null", drv.cuKernelGetLibrary(&of_library, nullptr));
+        r("library into null", drv.cuKernelGetLibrary(nullptr, kernel));
+        r("module of null", drv.cuFuncGetModule(&of_module, nullptr));
+        r("module into null", drv.cuFuncGetModule(nullptr, function));
+        r("attribute of null", drv.cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, nullptr));
+        r("function parameter of null", drv.cuFuncGetParamInfo(nullptr, 0, &offset, &size));
+        r("function parameter into null", drv.cuFuncGetParamInfo(function, 0, nullptr, &size));
+        unsigned count = 0;
+        r("kernel count of null", drv.cuLibraryGetKernelCount(&count, nullptr));
+        r("kernel count into null", drv.cuLibraryGetKernelCount(nullptr, library()));
+    });
+    cases.add("kernel/without_context", [](Record& r) {
+        const CUkernel kernel = kernel_handle("many_params");
+        CUfunction function = nullptr;
+        must(drv.cuKernelGetFunction(&function, kernel), "function");
+        must(drv.cuCtxSetCurrent(nullptr), "set");
+        const char* name = nullptr;
+        CUlibrary of_library = nullptr;
+        CUmodule of_module = nullptr;
+        size_t offset = 99, size = 99;
+        int value = 0;
+        r("kernel parameter", drv.cuKernelGetParamInfo(kernel, 1, &offset, &size));
+        r("place", std::to_string(offset) + "+" + std::to_string(size));
+        r("kernel parameter past the end", drv.cuKernelGetParamInfo(kernel, 7, &offset, &size));
+        r("kernel parameter of null", drv.cuKernelGetParamInfo(nullptr, 0, &offset, &size));
+        r("kernel name", drv.cuKernelGetName(&name, kernel));
+        r("kernel library", drv.cuKernelGetLibrary(&of_library, kernel));
+        r("kernel attribute", drv.cuKernelGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel, 0));
+        r("function parameter", drv.cuFuncGetParamInfo(function, 1, &offset, &size));
+        r("function name", drv.cuFuncGetName(&name, function));
+        r("function module", drv.cuFuncGetModule(&of_module, function));
+        r("function attribute", drv.cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
+        must(drv.cuCtxSetCurrent(context()), "set back");
+    });
     cases.add("kernel/attributes", [](Record& r) {
         const auto tell = [&](const char* name) {
             for (const auto attribute :

@@ -228,6 +228,33 @@ LAW_ALONE(GraphMemory, IsCountedUntilItIsTrimmed) {
     ANSWERS(kBad, cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, nullptr));
 }
 
+LAW_ALONE(GraphMemory, OfGraphsThatAreGoneIsCountedUntilItIsTrimmed) {
+    const auto held = [] {
+        EQUAL(memory(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT), memory(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT));
+        return memory(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT);
+    };
+    const std::size_t sizes[] = {std::size_t{1} << 20, std::size_t{40} << 20, std::size_t{4} << 20};
+    const cuuint64_t piece = std::size_t{32} << 20;
+    const cuuint64_t expected[] = {piece, 2 * piece, 2 * piece};  // a smaller graph uses what a larger one left
+    for (int i = 0; i < 3; ++i) {
+        {
+            const Graph graph;
+            CUdeviceptr address = 0;
+            alloc_node(graph, {}, sizes[i], &address);
+            const Exec exec(graph);
+            EQUAL(held(), i == 0 ? 0 : expected[i - 1]);
+            exec.run();
+            OK(cuMemFreeAsync(address, nullptr));
+            OK(cuStreamSynchronize(nullptr));
+            EQUAL(held(), expected[i]);
+        }
+        EQUAL(held(), expected[i]);
+    }
+    OK(cuDeviceGraphMemTrim(0));
+    EQUAL(held(), 0u);
+    EQUAL(memory(CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH), 2 * piece);
+}
+
 LAW(GraphMemory, FreesInStreamOrderMayOvertakeEachOther) {
     // Each free takes effect behind a kernel that spins; by then the memory has been allocated and freed again.
     Gate gate;

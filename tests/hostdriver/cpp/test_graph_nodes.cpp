@@ -89,6 +89,53 @@ LAW(GraphNodes, KernelParametersComeBackAndChange) {
     EQUAL(back.gridDimX, 3u);
 }
 
+namespace {
+
+template <class Function>
+Function old_version(const char* name, int version) {
+    void* found = nullptr;
+    OK(cuGetProcAddress(name, &found, version, 0, nullptr));
+    return reinterpret_cast<Function>(found);
+}
+
+}  // namespace
+
+LAW(GraphNodes, KernelParametersOfTheFirstVersionComeBackAndChange) {
+    using Get = CUresult (*)(CUgraphNode, CUDA_KERNEL_NODE_PARAMS_v1*);
+    using Set = CUresult (*)(CUgraphNode, const CUDA_KERNEL_NODE_PARAMS_v1*);
+    using SetExec = CUresult (*)(CUgraphExec, CUgraphNode, const CUDA_KERNEL_NODE_PARAMS_v1*);
+    const auto get = old_version<Get>("cuGraphKernelNodeGetParams", 10000);
+    const auto set = old_version<Set>("cuGraphKernelNodeSetParams", 10000);
+    const auto set_exec = old_version<SetExec>("cuGraphExecKernelNodeSetParams", 10010);
+    Value value;
+    const Graph graph;
+    const CUgraphNode node = step(graph, {}, value, 3);
+    struct {  // what is behind the older, shorter structure is not written
+        CUDA_KERNEL_NODE_PARAMS_v1 params;
+        std::uint64_t after[4];
+    } found{{}, {7, 7, 7, 7}};
+    OK(get(node, &found.params));
+    for (const std::uint64_t word : found.after) EQUAL(word, 7u);
+    EQUAL(found.params.blockDimX, 1u);
+    EQUAL(*static_cast<std::uint64_t*>(found.params.kernelParams[2]), 3u);
+    std::uint64_t address = value, factor = 31, digit = 5;
+    void* changed[] = {&address, &factor, &digit};
+    found.params.kernelParams = changed;
+    OK(set(node, &found.params));
+    const Exec exec(graph);
+    value.set(0);
+    exec.run();
+    EQUAL(value.get(), 5u);
+    digit = 6;
+    OK(set_exec(exec, node, &found.params));
+    value.set(0);
+    exec.run();
+    EQUAL(value.get(), 6u);
+    ANSWERS(kBad, get(node, nullptr));
+    ANSWERS(kBad, set(node, nullptr));
+    ANSWERS(kBad, set_exec(exec, node, nullptr));
+}
+
 LAW(GraphNodes, KernelArgumentsMayBePacked) {
     Value value;
     const Graph graph;

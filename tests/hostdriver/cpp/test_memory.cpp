@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory: allocations and what the driver knows about them, copies in every direction, fills, pools.
+#include <unistd.h>
+
 #include <cstring>
 #include <numeric>
 
@@ -374,4 +376,107 @@ LAW(Pool, IsUsedByManyThreadsAtOnce) {
             OK(cuStreamSynchronize(stream));
         });
     for (std::thread& thread : threads) thread.join();
+}
+
+namespace {
+
+struct LateCase {
+    CUmemAllocationType type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    CUmemLocationType place = CU_MEM_LOCATION_TYPE_DEVICE;
+    CUmemAllocationHandleType handles = CU_MEM_HANDLE_TYPE_NONE;
+    bool imported = false;  // the memory is used through an import of the pool into the same process
+};
+
+CUmemoryPool make_pool(const LateCase& of) {
+    CUmemPoolProps props{};
+    props.allocType = of.type;
+    props.location.type = of.place;
+    props.handleTypes = of.handles;
+    CUmemoryPool pool = nullptr;
+    OK(cuMemPoolCreate(&pool, &props));
+    if (of.place != CU_MEM_LOCATION_TYPE_HOST) return pool;
+    CUmemAccessDesc access{};
+    access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    OK(cuMemPoolSetAccess(pool, &access, 1));
+    return pool;
+}
+
+CUmemoryPool import_pool(CUmemoryPool pool, CUdeviceptr memory, CUdeviceptr* imported_memory) {
+    int descriptor = -1;
+    OK(cuMemPoolExportToShareableHandle(&descriptor, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    CUmemoryPool imported = nullptr;
+    void* const handle = reinterpret_cast<void*>(static_cast<std::intptr_t>(descriptor));
+    OK(cuMemPoolImportFromShareableHandle(&imported, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    close(descriptor);
+    CUmemPoolPtrExportData data{};
+    OK(cuMemPoolExportPointer(&data, memory));
+    OK(cuMemPoolImportPointer(imported_memory, imported, &data));
+    return imported;
+}
+
+// A free in the order of the legacy stream, and the end of the pool, while a copy and a fill of the memory wait in a
+// non-blocking stream. Returns the answer of that stream's synchronisation. Memory that the program allocates
+// meanwhile, where the freed memory was, keeps its bytes.
+CUresult free_before_use(const LateCase& of, std::size_t bytes) {
+    context();
+    const Stream stream;
+    const Buffer<std::uint8_t> copied(bytes);
+    Gate gate;
+    const CUmemoryPool pool = make_pool(of);
+    CUdeviceptr memory = 0, imported_memory = 0;
+    OK(cuMemAllocFromPoolAsync(&memory, bytes, pool, nullptr));
+    const CUmemoryPool imported = of.imported ? import_pool(pool, memory, &imported_memory) : nullptr;
+    const CUdeviceptr used = of.imported ? imported_memory : memory;
+    OK(launch("spin", 1, 1, stream, gate.flag()));
+    OK(cuMemcpyAsync(copied, used, bytes, stream));
+    OK(cuMemsetD8Async(used, 7, bytes, stream));
+    if (of.imported) {
+        OK(cuMemFreeAsync(used, nullptr));
+        OK(cuMemPoolDestroy(imported));
+    }
+    OK(cuMemFreeAsync(memory, nullptr));
+    OK(cuMemPoolDestroy(pool));
+    OK(cuStreamSynchronize(nullptr));
+    std::vector<std::vector<std::uint8_t>> others(16, std::vector<std::uint8_t>(bytes, 1));
+    gate.open();
+    const CUresult answer = cuStreamSynchronize(stream);
+    for (const auto& other : others) CHECK(other == std::vector<std::uint8_t>(bytes, 1));
+    return answer;
+}
+
+constexpr LateCase kHostPool{CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_LOCATION_TYPE_HOST};
+constexpr LateCase kManagedPool{CU_MEM_ALLOCATION_TYPE_MANAGED, CU_MEM_LOCATION_TYPE_DEVICE};
+constexpr LateCase kSharedPool{CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_LOCATION_TYPE_DEVICE,
+                               CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR};
+constexpr LateCase kImportedPool{CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_LOCATION_TYPE_DEVICE,
+                                 CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, true};
+constexpr std::size_t kSmallBlock = 64 << 10, kLargeBlock = 8 << 20;
+
+bool works_or_is_illegal(CUresult answer) {
+    return answer == CUDA_SUCCESS || answer == CUDA_ERROR_ILLEGAL_ADDRESS;
+}
+
+}  // namespace
+
+LAW_ALONE(Pool, SmallMemoryFreedBeforeItsUseHarmsNothing) {
+    for (const LateCase& of : {LateCase{}, kHostPool, kManagedPool}) OK(free_before_use(of, kSmallBlock));
+}
+
+LAW_ALONE(Pool, LargeMemoryFreedBeforeItsUseIsAnErrorOfTheStream) {
+    CHECK(works_or_is_illegal(free_before_use({}, kLargeBlock)));
+}
+
+LAW_ALONE(Pool, LargeHostMemoryFreedBeforeItsUseIsAnErrorOfTheStream) {
+    CHECK(works_or_is_illegal(free_before_use(kHostPool, kLargeBlock)));
+}
+
+LAW_ALONE(Pool, LargeManagedMemoryFreedBeforeItsUseIsAnErrorOfTheStream) {
+    CHECK(works_or_is_illegal(free_before_use(kManagedPool, kLargeBlock)));
+}
+
+// The heap of a shared pool stays until the work that was pushed before its end is done.
+LAW_ALONE(Pool, SharedPoolEndsAfterTheWorkThatUsesIt) {
+    for (const LateCase& of : {kSharedPool, kImportedPool})
+        for (const std::size_t bytes : {kSmallBlock, kLargeBlock}) OK(free_before_use(of, bytes));
 }

@@ -130,6 +130,87 @@ def test_copies_between_devices(on, contexts):
         ok(d.cuMemFree(address))
 
 
+@pytest.fixture
+def memory_of_a_foreign_pool(on):
+    """64 bytes of a pool of device 1, filled with 7, and a function that sets the access of device 0 to the pool."""
+    properties = d.CUmemPoolProps()
+    properties.allocType = d.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    properties.location.type = d.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    properties.location.id = 1
+    pool = ok(on(1, d.cuMemPoolCreate, properties))
+    stream = ok(on(1, d.cuStreamCreate, 1))
+    memory = ok(d.cuMemAllocFromPoolAsync(64, pool, stream))
+    ok(d.cuMemsetD8Async(memory, 7, 64, stream))
+    ok(d.cuStreamSynchronize(stream))
+    description = d.CUmemAccessDesc()
+    description.location.type = d.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    description.location.id = 0
+
+    def set_access(name):
+        description.flags = getattr(d.CUmemAccess_flags, f"CU_MEM_ACCESS_FLAGS_PROT_{name}")
+        ok(d.cuMemPoolSetAccess(pool, [description], 1))
+
+    yield memory, set_access
+    ok(on(1, d.cuMemFreeAsync, memory, stream))
+    ok(d.cuStreamSynchronize(stream))
+    ok(d.cuStreamDestroy(stream))
+    ok(d.cuMemPoolDestroy(pool))
+
+
+@pytest.mark.parametrize("access", ["NONE", "READWRITE"])
+def test_copies_and_fills_of_a_foreign_pool_ask_for_access(on, contexts, memory_of_a_foreign_pool, access):
+    there, set_access = memory_of_a_foreign_pool
+    set_access("READWRITE")
+    set_access(access)
+    here = ok(on(0, d.cuMemAlloc, 64))
+    host = ok(d.cuMemAllocHost(64))
+    stream = ok(d.cuStreamCreate(1))
+    plane = d.CUDA_MEMCPY2D()
+    plane.srcMemoryType = plane.dstMemoryType = d.CUmemorytype.CU_MEMORYTYPE_DEVICE
+    plane.srcDevice, plane.dstDevice = there, here
+    plane.srcPitch = plane.dstPitch = 16
+    plane.WidthInBytes, plane.Height = 8, 4
+    calls = [
+        (d.cuMemcpyAsync, there, here, 64, stream),
+        (d.cuMemcpyAsync, here, there, 64, stream),
+        (d.cuMemcpyAsync, there, host, 64, stream),
+        (d.cuMemcpyAsync, host, there, 64, stream),
+        (d.cuMemcpyDtoD, there, here, 64),
+        (d.cuMemcpyDtoDAsync, here, there, 64, stream),
+        (d.cuMemcpyHtoDAsync, there, host, 64, stream),
+        (d.cuMemcpyDtoHAsync, host, there, 64, stream),
+        (d.cuMemcpy2DAsync, plane, stream),
+        (d.cuMemsetD8Async, there, 1, 64, stream),
+        (d.cuMemsetD32, there, 1, 16),
+        (d.cuMemsetD2D8Async, there, 16, 1, 8, 4, stream),
+    ]
+    expected = INVALID_VALUE if access == "NONE" else d.CUresult.CUDA_SUCCESS
+    answers = {(i, function.__name__): function(*rest)[0] for i, (function, *rest) in enumerate(calls)}
+    assert {call: answer for call, answer in answers.items() if answer != expected} == {}
+    ok(d.cuStreamSynchronize(stream))
+    for address in (here, there):
+        ok(on(1 if address is there else 0, d.cuMemsetD8, address, 9, 64))
+    ok(on(0, d.cuMemFreeHost, host))
+    ok(d.cuStreamDestroy(stream))
+    ok(d.cuMemFree(here))
+
+
+def test_peer_copies_of_a_foreign_pool_need_no_access(on, contexts, memory_of_a_foreign_pool):
+    there, _ = memory_of_a_foreign_pool
+    here = ok(on(0, d.cuMemAlloc, 64))
+    stream, back = ok(d.cuStreamCreate(1)), np.zeros(64, "u1")
+    ok(d.cuMemcpyPeerAsync(here, contexts[0], there, contexts[1], 64, stream))
+    ok(d.cuStreamSynchronize(stream))
+    ok(d.cuMemcpyDtoH(back.ctypes.data, here, 64))
+    assert (back == 7).all()
+    ok(d.cuMemsetD8(here, 5, 64))
+    ok(d.cuMemcpyPeer(there, contexts[1], here, contexts[0], 64))
+    ok(on(1, d.cuMemcpyDtoH, back.ctypes.data, there, 64))
+    assert (back == 5).all()
+    ok(on(0, d.cuStreamDestroy, stream))
+    ok(d.cuMemFree(here))
+
+
 def test_rules_of_peer_access(on, contexts):
     for one, other in ((0, 1), (1, 0)):
         assert ok(d.cuDeviceCanAccessPeer(one, other)) == 1

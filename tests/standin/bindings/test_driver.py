@@ -252,6 +252,115 @@ class TestFirstVersions:
         ok(d.cuGraphDestroy(graph))
 
 
+class TestOldVersions:
+    """Old versions of functions, as cuGetProcAddress hands them out, have the meaning of their time."""
+
+    @staticmethod
+    def old(name, version, *types, flags=0):
+        library, found, status = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p(), ctypes.c_int()
+        asked = name, ctypes.byref(found), version, ctypes.c_uint64(flags), ctypes.byref(status)
+        assert library.cuGetProcAddress_v2(*asked) == 0
+        return ctypes.CFUNCTYPE(ctypes.c_int, *types)(found.value)
+
+    def test_edges_without_data(self, primary):
+        graph = ok(d.cuGraphCreate(0))
+        one, two = (ok(d.cuGraphAddEmptyNode(graph, None, 0)) for _ in range(2))
+        pointer, size = ctypes.c_void_p, ctypes.c_size_t
+        ends = [(pointer * 1)(int(node)) for node in (one, two)]
+        add, remove = (
+            self.old(name, 10000, pointer, pointer, pointer, size)
+            for name in (b"cuGraphAddDependencies", b"cuGraphRemoveDependencies")
+        )
+        assert add(int(graph), *map(ctypes.addressof, ends), 1) == 0
+        start, end, count = (pointer * 4)(), (pointer * 4)(), size(4)
+        edges = self.old(b"cuGraphGetEdges", 10000, pointer, pointer, pointer, pointer)
+        assert edges(int(graph), *map(ctypes.addressof, (start, end, count))) == 0
+        assert (count.value, start[0], end[0]) == (1, int(one), int(two))
+        for name, node, other in (
+            (b"cuGraphNodeGetDependencies", two, one),
+            (b"cuGraphNodeGetDependentNodes", one, two),
+        ):
+            count = size(4)
+            nodes = self.old(name, 10000, pointer, pointer, pointer)
+            assert nodes(int(node), ctypes.addressof(start), ctypes.addressof(count)) == 0
+            assert (count.value, start[0]) == (1, int(other))
+        assert remove(int(graph), *map(ctypes.addressof, ends), 1) == 0
+        assert int(ok(d.cuGraphGetEdges(graph, 0))[-1]) == 0
+        ok(d.cuGraphDestroy(graph))
+
+    def test_updates_of_executables_name_node_and_result(self, primary):
+        pointer = ctypes.c_void_p
+        update = self.old(b"cuGraphExecUpdate", 10020, pointer, pointer, pointer, pointer)
+        graph, other = ok(d.cuGraphCreate(0)), ok(d.cuGraphCreate(0))
+        ok(d.cuGraphAddEmptyNode(graph, None, 0))
+        executable = ok(d.cuGraphInstantiate(graph, 0))
+        node, result = pointer(99), ctypes.c_int(99)
+        places = ctypes.addressof(node), ctypes.addressof(result)
+        assert update(int(executable), int(graph), *places) == 0
+        assert (node.value, result.value) == (None, 0)
+        assert update(int(executable), int(other), *places) == 910  # CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE
+        changed = d.CUgraphExecUpdateResult.CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED
+        assert result.value == changed.value
+        ok(d.cuGraphExecDestroy(executable))
+        for each in (graph, other):
+            ok(d.cuGraphDestroy(each))
+
+    def test_batches_of_copies_say_which_copy_failed(self, primary, stream):
+        pointer, size = ctypes.c_void_p, ctypes.c_size_t
+        types = [pointer, pointer, pointer, size, pointer, pointer, size, pointer, pointer]
+        batch = self.old(b"cuMemcpyBatchAsync", 12080, *types)
+        memory = ok(d.cuMemAlloc(16))
+        ok(d.cuMemsetD8(memory, 5, 16))
+        ok(d.cuStreamSynchronize(d.CUstream(d.CU_STREAM_LEGACY)))
+        attributes, first = (ctypes.c_byte * 64)(1), size(0)  # CU_MEMCPY_SRC_ACCESS_ORDER_STREAM
+        base = int(memory)
+        for sizes, answer, failed in (
+            ((4, 4), 0, 2**64 - 1),
+            ((4, 0), 1, 1),
+            ((0, 4), 1, 0),
+            ((4, 99), 1, 1),
+        ):
+            to, source = (pointer * 2)(base, base + 4), (pointer * 2)(base + 8, base + 12)
+            index = size(77)
+            asked = [ctypes.addressof(x) for x in (to, source, (size * 2)(*sizes))]
+            more = ctypes.addressof(attributes), ctypes.addressof(first), 1, ctypes.addressof(index)
+            assert batch(*asked, 2, *more, int(stream)) == answer
+            assert index.value == failed
+        index = size(77)
+        assert batch(*asked, 0, *more[:3], ctypes.addressof(index), int(stream)) == 1
+        assert index.value == 2**64 - 1  # the error belongs to no copy
+        ok(d.cuStreamSynchronize(stream))
+        ok(d.cuMemFree(memory))
+
+    def test_captures_begin_in_the_global_mode(self, primary, stream):
+        pointer = ctypes.c_void_p
+        assert self.old(b"cuStreamBeginCapture", 10000, pointer)(int(stream)) == 0
+        status, number = ctypes.c_int(), ctypes.c_uint64()
+        asked = self.old(b"cuStreamGetCaptureInfo", 10010, pointer, pointer, pointer)
+        assert asked(int(stream), ctypes.addressof(status), ctypes.addressof(number)) == 0
+        assert (status.value, number.value != 0) == (1, True)
+        assert d.cuMemAlloc(4)[0] == d.CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+        assert d.cuStreamEndCapture(stream)[0] == d.CUresult.CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+
+    def test_stream_zero_of_a_per_thread_form_is_the_threads_own(self, primary):
+        pointer = ctypes.c_void_p
+        begin = self.old(b"cuStreamBeginCapture", 10000, pointer, flags=2)
+        assert begin(None) == 0  # the legacy stream cannot be captured
+        own = d.CUstream(d.CU_STREAM_PER_THREAD)
+        assert ok(d.cuStreamIsCapturing(own)) == d.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE
+        ok(d.cuGraphDestroy(ok(d.cuStreamEndCapture(own))))
+        library = ctypes.CDLL("libcuda.so.1")
+        assert library.cuStreamBeginCapture_ptsz(None) == 0
+        ok(d.cuGraphDestroy(ok(d.cuStreamEndCapture(own))))
+
+    def test_pinned_memory_has_a_size_of_32_bits(self, primary):
+        memory = ctypes.c_void_p()
+        allocate = self.old(b"cuMemAllocHost", 2000, ctypes.c_void_p, ctypes.c_uint32)
+        assert allocate(ctypes.addressof(memory), 64) == 0
+        assert int(ok(d.cuMemGetAddressRange(memory.value))[1]) == 64
+        ok(d.cuMemFreeHost(memory.value))
+
+
 class TestPerThreadForms:
     """The functions that cuGetProcAddress returns to programs that were built with per-thread default streams."""
 

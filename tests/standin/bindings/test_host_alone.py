@@ -6,6 +6,8 @@ is not taken away from work.
 NVIDIA's driver never completes such an event, so a wait for it never ends (seen on an H200).
 """
 
+import ctypes
+
 import pytest
 
 from tests.standin.bindings import processes
@@ -73,3 +75,14 @@ def test_unmapping_waits_for_the_work_of_every_device():
     ok(d.cuCtxDestroy(own))
     ok(d.cuMemRelease(memory))
     ok(d.cuMemAddressFree(address, size))
+
+
+def test_versions_with_addresses_of_32_bits_are_not_supported():
+    library, address = ctypes.CDLL("libcuda.so.1"), ctypes.c_uint32(7)
+    for name in (b"cuMemAlloc", b"cuMemGetInfo", b"cuMemcpyHtoD", b"cuMemsetD8"):
+        found, status = ctypes.c_void_p(), ctypes.c_int()
+        asked = ctypes.byref(found), 3000, ctypes.c_uint64(0), ctypes.byref(status)
+        assert library.cuGetProcAddress_v2(name, *asked) == 0
+        call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32)(found.value)
+        assert call(ctypes.addressof(address), None, 4) == d.CUresult.CUDA_ERROR_NOT_SUPPORTED
+    assert address.value == 7
