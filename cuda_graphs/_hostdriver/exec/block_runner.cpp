@@ -17,7 +17,9 @@
 
 #include "../check/accesses.hpp"
 #include "../check/random_order.hpp"
+#include "../objects/context.hpp"
 #include "../objects/kernel.hpp"
+#include "../objects/stream.hpp"
 #include "clock.hpp"
 #include "faults.hpp"
 #include "scheduler.hpp"
@@ -36,6 +38,7 @@ struct Launch {
     const cgh_launch& dims;
     const void* params;
     void* run_context;
+    Context* context;
     Task* task = thread_state.task;  // where bugs are looked for
 };
 
@@ -50,12 +53,15 @@ __attribute__((noinline)) CUresult enter_unchecked(const Launch& launch, const c
     ThreadState& state = thread_state;
     FaultFrame frame;
     FaultFrame* const outer = state.fault;
-    void* const outer_context = state.run_context;
+    void* const outer_run = state.run_context;
+    Context* const outer_context = state.kernel_context;
     state.fault = &frame;
     state.run_context = launch.run_context;
+    state.kernel_context = launch.context;
     if (_setjmp(frame.target) == 0) launch.kernel.code().entry(&dims, launch.params, shared, first, end);
     thread_state.fault = outer;
-    thread_state.run_context = outer_context;
+    thread_state.run_context = outer_run;
+    thread_state.kernel_context = outer_context;
     return frame.code;
 }
 
@@ -280,7 +286,7 @@ CUresult run_at_random(const Launch& launch, std::uint64_t blocks) {
 
 CUresult run_blocks(Kernel& kernel, const cgh_launch& dims, const void* params, bool cooperative, const Stream* stream,
                     void* run_context) {
-    const Launch launch{kernel, dims, params, run_context};
+    const Launch launch{kernel, dims, params, run_context, &stream->context().root()};
     if (launch.task != nullptr) check_kernel(kernel);
     catch_memory_faults();
     const std::uint64_t blocks = blocks_of(dims.grid);
