@@ -13,7 +13,7 @@ import re
 
 # Suffix of an intrinsic -> (type of a lane, the integer of its size).
 LANES = {"f16": ("half", "i16"), "bf16": ("bfloat", "i16"), "f32": ("float", "i32"), "f64": ("double", "i64")}
-# Name of an intrinsic -> (name here, comparison, what makes the right zero of two, is it over the lanes of a vector).
+# Intrinsic -> (its name in this file, comparison, bit operation on zeros of two signs, True: a vector to a lane).
 KINDS = {
     "minimumnum": ("min", "olt", "or", False),
     "maximumnum": ("max", "ogt", "and", False),

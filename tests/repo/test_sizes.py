@@ -24,8 +24,8 @@ LIMITS = {
     "cuda_graphs/compiler": 19400,
     "cuda_graphs/kernels": 7400,
     "cuda_graphs/interop": 900,
-    "cuda_graphs/_hostdriver": 21900,
-    "cuda_graphs/_ptx": 8950,
+    "cuda_graphs/_hostdriver": 22100,
+    "cuda_graphs/_ptx": 9050,
     "cuda_graphs/_standin": 200,
 }
 

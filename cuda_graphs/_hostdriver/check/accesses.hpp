@@ -29,7 +29,7 @@ struct Allocation;
 void watch_memory(const Allocation& allocation);
 void watch_graph_memory(CUdeviceptr address, std::size_t bytes);
 void unwatch_memory(CUdeviceptr address);
-// What malloc and free of device code give and take, which is no access.
+// malloc and free of device code; neither counts as an access.
 void watch_heap_memory(CUdeviceptr address, std::size_t bytes);
 void unwatch_heap_memory(CUdeviceptr address);
 void unwatch_range(CUdeviceptr address, std::size_t bytes);

@@ -56,10 +56,10 @@ class Context {
     GreenContext* green() const { return green_; }
     Context& root();
 
-    // Sizes that programs may ask for: kept as they were set. Of them only that of the heap means something here.
+    // Sizes that programs may ask for: kept as they were set. Only CU_LIMIT_MALLOC_HEAP_SIZE has an effect.
     CUresult limit(CUlimit which, std::size_t* out);
     CUresult set_limit(CUlimit which, std::size_t value);
-    // malloc of device code, within CU_LIMIT_MALLOC_HEAP_SIZE.
+    // malloc of device code: nullptr beyond CU_LIMIT_MALLOC_HEAP_SIZE.
     void* allocate_in_kernel(std::size_t bytes);
     DeviceHeap& heap() { return heap_; }
 

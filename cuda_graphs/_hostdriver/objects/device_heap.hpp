@@ -24,7 +24,7 @@ class DeviceHeap {
     // false: nothing begins at this address.
     bool release(void* address);
     void release_all();
-    // Whether a kernel has called malloc or free.
+    // true: a kernel has called malloc or free.
     bool is_in_use();
 
   private:

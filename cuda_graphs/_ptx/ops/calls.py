@@ -203,7 +203,9 @@ def _set_conditional(f: FunctionLowering, results: tuple, args: tuple) -> None:
 def _malloc(f: FunctionLowering, results: tuple, args: tuple) -> None:
     f.count += 1
     address = f"%allocated{f.count}"
-    f.lines.append(f.module.prelude.service_call(address, "allocate", "ptr", ", ".join(_values(f, args, "i64"))))
+    f.lines.append(
+        f.module.prelude.service_call(address, "allocate", "ptr", ", ".join(_values(f, args, "i64")))
+    )
     if results:
         _deliver(f, results, f.convert(address, "ptr", "i64"), "i64")
 
