@@ -176,6 +176,13 @@ typedef struct cgh_services {
     // The numbers of the threads of a block, in the order in which they are to run until their next barrier; valid
     // until the next call.
     const uint32_t* (*order)(uint32_t threads);
+    // malloc of device code: 16-byte aligned memory that lives until any thread frees it or the context ends; NULL
+    // beyond CU_LIMIT_MALLOC_HEAP_SIZE.
+    void* (*allocate)(uint64_t bytes);
+    // free of device code. An address that malloc did not give ends the kernel with CUDA_ERROR_LAUNCH_FAILED.
+    void (*release)(void* address);
+    // Returns at a time of `globaltimer`, or a millisecond from now where that is earlier.
+    void (*sleep_until)(uint64_t nanoseconds);
     uint64_t wants;  // CGH_WANTS_...: what code is to call of the two above
 } cgh_services;
 

@@ -13,6 +13,9 @@ SERVICES = (
     "globaltimer",
     "access",
     "order",
+    "allocate",
+    "release",
+    "sleep_until",
 )
 
 # Offsets in cgh_launch.

@@ -196,7 +196,7 @@ class ModuleLowering:
             static_shared_bytes=shared,
             local_bytes=local,
             const_bytes=sum(v.bytes for v in self.module.variables.values() if v.space == "const"),
-            registers=max(8, min(255, 8 + function.register_bits // 128)),
+            registers=_registers(function),
             max_threads_per_block=_max_threads(function),
             required_block=_extents(function, "reqntid"),
             uses_barrier=int(resumable),
@@ -264,6 +264,12 @@ def _extents(function: Function, limit: str) -> tuple[int, int, int]:
     """What a directive asks for in three dimensions; zeros where it does not."""
     x, y, z = (*function.limits[limit], 1, 1, 1)[:3] if function.limits.get(limit) else (0, 0, 0)
     return x, y, z
+
+
+def _registers(function: Function) -> int:
+    """An estimate, within .maxnreg."""
+    (most,) = function.limits.get("maxnreg") or (255,)
+    return max(1, min(255, most, max(8, 8 + function.register_bits // 128)))
 
 
 def _max_threads(function: Function) -> int:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from cuda_graphs.compiler.this_cpu import identity
 from cuda_graphs.compiler.versions import llvm_version
 
-from . import linker, trace
+from . import extremes, linker, trace
 from .errors import invalid_ptx
 
 if TYPE_CHECKING:
@@ -58,9 +58,13 @@ def host() -> dict[str, str]:
 
 @cache
 def _machine() -> llvm.TargetMachine:
-    found = host()
-    target = _binding().Target.from_triple(found["triple"])
-    return target.create_target_machine(cpu=found["cpu"], features=found["features"], opt=3, **CODE_MODEL)
+    return machine_of(host()["cpu"], host()["features"])
+
+
+def machine_of(cpu: str, features: str) -> llvm.TargetMachine:
+    """LLVM's code generator for a CPU of this machine's architecture."""
+    target = _binding().Target.from_triple(host()["triple"])
+    return target.create_target_machine(cpu=cpu, features=features, opt=3, **CODE_MODEL)
 
 
 @cache
@@ -87,8 +91,21 @@ def assembly(ir: str) -> str:
 
 def _optimised(ir: str) -> llvm.ModuleRef:
     """At O3 with vectorisation. Nothing here allows fast-math or contraction."""
-    llvm = _binding()
     trace.show(trace.LLVM, "LLVM before optimisation", ir)
+    module = _parsed(ir)
+    with trace.timed("LLVM optimise"):
+        builder = _pass_builder()
+        builder.getModulePassManager().run(module, builder)
+        text = str(module)
+        if extremes.INTRINSIC.search(text):
+            module = _parsed(extremes.replaced(text))
+            _inline(module)
+    trace.show(trace.LLVM, "LLVM after optimisation", module)
+    return module
+
+
+def _parsed(ir: str) -> llvm.ModuleRef:
+    llvm = _binding()
     with trace.timed("LLVM parse"):
         try:
             module = llvm.parse_assembly(ir, llvm.create_context())
@@ -97,16 +114,24 @@ def _optimised(ir: str) -> llvm.ModuleRef:
             module.verify()
         except RuntimeError as error:
             raise invalid_ptx(f"the translation to LLVM is not valid: {error}") from None
-    with trace.timed("LLVM optimise"):
-        options = llvm.create_pipeline_tuning_options(speed_level=3)
-        options.loop_vectorization = True
-        options.slp_vectorization = True
-        options.loop_interleaving = True
-        options.loop_unrolling = True
-        builder = llvm.create_pass_builder(_machine(), options)
-        builder.getModulePassManager().run(module, builder)
-    trace.show(trace.LLVM, "LLVM after optimisation", module)
     return module
+
+
+def _pass_builder() -> Any:
+    llvm = _binding()
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = True
+    options.slp_vectorization = True
+    options.loop_interleaving = True
+    options.loop_unrolling = True
+    return llvm.create_pass_builder(_machine(), options)
+
+
+def _inline(module: llvm.ModuleRef) -> None:
+    """Inline what has to be inlined, and drop it."""
+    passes = _binding().create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.run(module, _pass_builder())
 
 
 class Code:

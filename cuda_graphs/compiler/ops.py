@@ -174,29 +174,26 @@ def _float_power(base: Any, exponent: Any) -> Any:
 
 def _fma(a: Any, b: Any, c: Any) -> Any:
     """Rounded once: by way of exact fractions, as NumPy has none."""
-    if not (np.isfinite(a) and np.isfinite(b) and np.isfinite(c)):
-        with np.errstate(all="ignore"):
-            return a * b + c
-    exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
-    if not exact:
-        with np.errstate(all="ignore"):
-            return a * b + c  # the sign of a zero
-    return _nearest(exact, a.dtype)
+    if np.isfinite([a, b, c]).all():
+        exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
+        if exact:
+            return _nearest(exact, a.dtype)
+    elif np.isfinite([a, b]).all():
+        return c  # NumPy's product might overflow
+    with np.errstate(all="ignore"):
+        return a * b + c  # an infinite factor, or the sign of a zero
 
 
 def _nearest(exact: Fraction, dtype: Any) -> Any:
     """The float nearest to a fraction, ties to even."""
-    info = np.finfo(dtype)
+    info, size = np.finfo(dtype), abs(exact)
     exponent = max(exact.numerator.bit_length() - exact.denominator.bit_length() - 1, int(info.minexp))
-    while abs(exact) >= Fraction(2) ** (exponent + 1):
+    while size >= Fraction(2) ** (exponent + 1):
         exponent += 1
     unit = Fraction(2) ** (exponent - int(info.nmant))
-    rounded = round(exact / unit) * unit
-    return dtype.type(
-        np.copysign(np.inf, float(exact > 0) - 0.5)
-        if abs(rounded) >= 1 << int(info.maxexp)
-        else float(rounded)
-    )
+    rounded = round(size / unit) * unit
+    found = np.inf if rounded >= 1 << int(info.maxexp) else float(rounded)
+    return dtype.type(np.copysign(found, 1.0 if exact > 0 else -1.0))
 
 
 def _infix(any: str = "", **kinds: str) -> dict[str, str]:

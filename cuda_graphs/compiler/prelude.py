@@ -217,13 +217,27 @@ def rounded_to_odd(e: Emitter, value: str) -> str:
     return e.let(f"bitcast i32 {e.let(f'or i32 {bits}, {inexact}')} to float")
 
 
+def sticky(e: Emitter, value: str, type: ScalarType) -> str:
+    """An integer that f64 holds: of one with more than 53 bits the last 11 become 0, and the next 1 if any was 1."""
+    if type.bits < 64:
+        return value
+    high = e.let(f"and i64 {value}, -2048")
+    some = e.let(f"zext i1 {e.let(f'icmp ne i64 {high}, {value}')} to i64")
+    short = e.let(f"or i64 {high}, {e.let(f'shl i64 {some}, 11')}")
+    size = value if type.kind == "uint" else e.call("llvm.abs.i64", "i64", [("i64", value), ("i1", "false")])
+    fits = e.let(f"icmp ult i64 {size}, {1 << 53}")
+    return e.let(f"select i1 {fits}, i64 {value}, i64 {short}")
+
+
 def cast(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
     value = args[0]
     if is_small(operand):
         operand, value = f32, widened(e, value, operand)
     if is_small(result):
         if operand != f32:
-            value = rounded_to_odd(e, cast(e, operand, f64, [value]) if operand != f64 else value)
+            value = rounded_to_odd(
+                e, cast(e, operand, f64, [sticky(e, value, operand)]) if operand != f64 else value
+            )
         return rounded(e, value, result)
     s, d = _t(operand), _t(result)
     if operand == result:

@@ -49,6 +49,19 @@ def written(value: Any, type: ScalarType) -> Any:
     return value
 
 
+def _to_odd(value: Any) -> float:
+    """A number as a float64, from which rounding to fewer bits gives what rounding the number at once would give.
+
+    Long integers keep their first 40 bits; the last of these is set where others are lost.
+    """
+    if isinstance(value, np.floating):
+        return float(value)
+    size = abs(int(value))
+    lost = max(size.bit_length() - 40, 0)
+    kept = size >> lost | int(size & (1 << lost) - 1 != 0)
+    return math.copysign(math.ldexp(kept, lost), int(value))
+
+
 def _nearest_bf16(x: float) -> float:
     """The bf16 nearest to a float64, ties to even."""
     if not math.isfinite(x) or x == 0:
@@ -68,7 +81,7 @@ def cast(value: Any, source: ScalarType, to: ScalarType) -> Any:
     if to.kind == "bool":
         return np.bool_(value != 0)
     if to.kind == "float":
-        return scalar(float(value) if to == bf16 else value, to)
+        return scalar(_to_odd(value) if to == bf16 else value, to)
     if source.kind == "float":
         number = _saturated(value, to)
     else:

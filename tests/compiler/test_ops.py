@@ -13,10 +13,11 @@ import pytest
 
 from cuda_graphs.compiler import ir
 from cuda_graphs.compiler import types as t
-from cuda_graphs.compiler.ops import OPS, result_type
+from cuda_graphs.compiler.ops import OPS, evaluate, result_type
 from cuda_graphs.compiler.passes.offload import offload
-from cuda_graphs.compiler.scalars import read
+from cuda_graphs.compiler.scalars import memory_dtype, read, scalar, written
 from tests.compiler.rig import execute, targets_here, written_as
+from tests.ptx import exact
 
 # Units in the last place of f32 and f64 (docs/design/2026-11-compiler.md).
 ULPS = 4
@@ -30,7 +31,13 @@ def hazards(type):
     if type.kind == "float":
         return FLOATS
     near = [0, 1, 2, 3, 5, 7, 31, 100, type.maximum, type.maximum - 1, type.minimum, type.minimum + 1]
-    return near + ([-1, -2, -3, -7] if type.kind == "int" else [])
+    # Just beside the middle of two values of bf16, and of f32, by less than an f64 holds.
+    middles = (
+        [(1 << 62) + (1 << middle) + off for middle in (38, 54) for off in (-1, 0, 1)]
+        if type.bits == 64
+        else []
+    )
+    return near + middles + ([-1, -2, -3, -7, *(-each for each in middles)] if type.kind == "int" else [])
 
 
 def program_of(type, names):
@@ -102,6 +109,43 @@ def same(found, wanted, type, own, what):
         )
     else:
         np.testing.assert_array_equal(found, wanted, err_msg=what)
+
+
+def fma_of(f, a, b, c):
+    """The bits of the definition: exact, rounded to f32 and then to the type, if that is smaller."""
+    if f.bits > 16:
+        return exact.fma(f, "rn", a, b, c)
+    wide = (exact.convert(f, exact.F32, "rn", each) for each in (a, b, c))
+    return exact.convert(exact.F32, f, "rn", exact.fma(exact.F32, "rn", *wide))
+
+
+@pytest.mark.parametrize("type", [t.f16, t.bf16, t.f32, t.f64], ids=repr)
+def test_fused_multiply_add_of_the_interpreter_is_exact(type):
+    f = exact.FORMATS[repr(type)]
+    one, least = f.bias << f.fraction_bits, 1 << f.fraction_bits
+    specials = [0, 1, least - 1, least, one, one + 1, f.greatest, f.infinity, f.nan]
+    specials += [value | f.sign_bit for value in specials]
+    random = np.random.default_rng(7).integers(0, (1 << f.bits) - 1, (3000, 3), np.uint64, endpoint=True)
+    for triple in (*itertools.product(specials, repeat=3), *random.tolist()):
+        args = tuple(
+            read(np.array(each, f"u{f.bits // 8}").view(memory_dtype(type))[()], type) for each in triple
+        )
+        found = written(evaluate("fma", (type,) * 3, args, type), type)
+        bits, wanted = int(np.asarray(found).view(f"u{f.bits // 8}")), fma_of(f, *triple)
+        assert bits == wanted or (f.is_nan(bits) and f.is_nan(wanted)), f"fma{args} is not {wanted:#x}"
+
+
+@pytest.mark.parametrize("to", [t.f16, t.bf16, t.f32, t.f64], ids=repr)
+@pytest.mark.parametrize("source", [t.i8, t.u16, t.i32, t.u32, t.i64, t.u64], ids=repr)
+def test_casts_of_integers_by_the_interpreter_give_the_nearest_float(source, to):
+    f = exact.FORMATS[repr(to)]
+    random = np.random.default_rng(5).integers(
+        source.minimum, source.maximum, 500, source.dtype, endpoint=True
+    )
+    for number in (*hazards(source), *random.tolist()):
+        found = written(evaluate("cast", (source,), (scalar(number, source),), to), to)
+        bits, wanted = int(np.asarray(found).view(f"u{f.bits // 8}")), exact.from_integer(f, "rn", number)
+        assert bits == wanted, f"{number} is {bits:#x}, not {wanted:#x}"
 
 
 @pytest.mark.parametrize("source", t.SCALARS.values(), ids=repr)

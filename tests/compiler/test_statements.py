@@ -17,7 +17,7 @@ from cuda_graphs.compiler.signature import specialise
 from tests.compiler import rig
 from tests.compiler.rig import TARGETS, cg, function_of, run_all
 
-f64s, i32s = cg.ndarray(cg.f64, 1), cg.ndarray(cg.i32, 1)
+f32s, f64s, i32s = (cg.ndarray(kind, 1) for kind in (cg.f32, cg.f64, cg.i32))
 
 
 def zeros(n, code="i4"):
@@ -119,6 +119,23 @@ def test_atomics_of_vectors_are_those_of_their_components():
     assert found["total"].tolist() == [[7, 8, 9], [-10, -45, -5], [9, 0, 2]]
     assert found["m"].tolist() == [[[10, 0], [-10, -20]], [[-10, -20], [-30, -40]]]
     assert found["old"].tolist() == [10, 45, 5, 40, 6, 6]
+
+
+def greatest_atomic(place: f32s):
+    for i in range(1000):
+        cg.atomic_max(place[0], i - 1000)
+
+
+def least_atomic(place: f32s):
+    for i in range(1000):
+        cg.atomic_min(place[0], i - 1000)
+
+
+@pytest.mark.parametrize("start", [np.nan, -2000.0, 3.0])
+def test_atomic_extremes_of_floats_ignore_nan_in_memory(start):
+    place = np.array([start], "f")
+    assert run_all(greatest_atomic, place=place)["place"][0] == np.fmax(start, -1)
+    assert run_all(least_atomic, place=place)["place"][0] == np.fmin(start, -1000)
 
 
 def local_atomics(out: i32s):

@@ -520,3 +520,20 @@ def test_a_trap_is_an_error(run_child):
         "name: CUDA_ERROR_LAUNCH_FAILED" in child.stdout
         or "name: CUDA_ERROR_ILLEGAL_INSTRUCTION" in child.stdout
     )
+
+
+@pytest.mark.parametrize("threads", [1, 64])
+def test_nanosleep_waits_about_as_long_as_it_is_asked_to(run, threads):
+    """By the GPU's own clock. All threads of a block sleep at the same time. PTX ISA: "in the range [0, 2*t]"."""
+    source = r"""
+    extern "C" __global__ void k(unsigned long long* took, int times) {
+        unsigned long long begin, end;
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
+        for (int i = 0; i < times; ++i) __nanosleep(1000000);
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(end));
+        took[threadIdx.x] = end - begin;
+    }"""
+    times = 20
+    (took,) = run(source, 1, threads, [np.zeros(threads, np.uint64)], times)
+    assert (took > times * 500_000).all()
+    assert (took < times * 20_000_000).all()  # 64 threads one after the other: 64 ms a turn

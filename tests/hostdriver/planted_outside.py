@@ -100,13 +100,22 @@ extern "C" __global__ void to_shared(int* x, const int* y, int bytes) {
     __syncthreads();
     x[threadIdx.x] = s[threadIdx.x];
 }
+extern "C" __global__ void make(int** x, int n) { *x = (int*)malloc(n * sizeof(int)); }
+extern "C" __global__ void drop(int** x) { free(*x); }
+extern "C" __global__ void follow(int** x, int n) {
+    if (threadIdx.x < n) (*x)[threadIdx.x] = 1;  // follow
+}
+extern "C" __global__ void fetch(int** x, int* y) {
+    y[threadIdx.x] = (*x)[threadIdx.x];  // fetch
+}
 __device__ int table[4];
 extern "C" __global__ void read_table(int* x, int i) {
     x[0] = table[i];  // read_table
 }
 """
 
-KERNELS = "put take add put_first put_shared next other flag vector read_table from_shared to_shared".split()
+KERNELS = """put take add put_first put_shared next other flag vector read_table from_shared to_shared make drop follow
+fetch""".split()
 Program = Callable[[bool], object]
 PROGRAMS: dict[str, Program] = {}
 
@@ -260,6 +269,26 @@ def freed_by_the_host(bug):
 
 
 @program
+def memory_of_a_kernels_malloc(bug):
+    x = S.pool()
+    on(S.one, "make", x, 8, block=1)
+    on(S.one, "follow", x, 8 + bug, block=9)
+    on(S.one, "fetch", x, S.pool())
+    on(S.one, "drop", x, block=1)
+
+
+@program
+def freed_by_a_kernel(bug):
+    x = S.pool()
+    for _ in range(3):
+        on(S.one, "make", x, 8, block=1)
+        if bug:
+            on(S.one, "drop", x, block=1)
+        on(S.one, "follow", x, 8)
+        on(S.one, "drop", x, block=1)
+
+
+@program
 def memory_of_a_graph(bug):
     definition = g.GraphDefinition()
     memory = definition.allocate(32)
@@ -317,6 +346,15 @@ def freed_before_a_copy(bug):
 def reads_of_the_pool(bug):
     y = S.pool() if bug else S.zeros()
     on(S.one, "take", S.pool(), y, 8)
+
+
+@program
+def reads_of_a_kernels_malloc(bug):
+    x = S.pool()
+    on(S.one, "make", x, 8, block=1)
+    if not bug:
+        on(S.one, "follow", x, 8)
+    on(S.one, "fetch", x, S.pool())
 
 
 @program

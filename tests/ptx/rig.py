@@ -69,6 +69,9 @@ class Services:
             ),
         ),
         ("order", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_uint32)),
+        ("allocate", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_uint64)),
+        ("release", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+        ("sleep_until", ctypes.CFUNCTYPE(None, ctypes.c_uint64)),
     )
 
     def __init__(self, wants: int = 0):
@@ -77,6 +80,8 @@ class Services:
         self.conditionals: list[tuple[int, int]] = []
         self.printed: list[tuple[str, int]] = []
         self.buffers: list[ctypes.Array] = []
+        self.released: list[int] = []
+        self.slept: list[int] = []
         self.ticks = 0
         self.callbacks = [kind(getattr(self, name)) for name, kind in self.KINDS]
         self.table = loader.Services(wants=wants)
@@ -116,6 +121,15 @@ class Services:
         """The other way round."""
         self.orders.append((ctypes.c_uint32 * threads)(*reversed(range(threads))))
         return ctypes.addressof(self.orders[-1])
+
+    def allocate(self, size: int) -> int:
+        return self.scratch(size)
+
+    def release(self, address: int) -> None:
+        self.released.append(address)
+
+    def sleep_until(self, time: int) -> None:
+        self.slept.append(time)
 
     def clock64(self) -> int:
         self.ticks += 1

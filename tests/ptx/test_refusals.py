@@ -67,7 +67,7 @@ def refusal(image) -> ImageError:
         ("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%f0}, {%f0}, {%f0}, {%f0};", "tensor cores"),
         ("mov.u32 %r1, %envreg3;", "%envreg3"),
         ("mov.u32 %r1, nothing;", "nothing"),
-        ("call malloc, ();", "malloc"),
+        ("call calloc, ();", "calloc"),
         ("bra nowhere;", "nowhere"),
         ("add.u64 %rd1, %r1, %rd2;", "narrower"),
         ("ld.global.f32 %f1, %rd1;", "brackets"),

@@ -21,11 +21,11 @@ LIMITS = {
     "cuda_graphs/_handles": 7850,
     "cuda_graphs/_objects": 6000,
     "cuda_graphs/graph": 8500,
-    "cuda_graphs/compiler": 19300,
+    "cuda_graphs/compiler": 19400,
     "cuda_graphs/kernels": 7400,
     "cuda_graphs/interop": 900,
-    "cuda_graphs/_hostdriver": 22400,
-    "cuda_graphs/_ptx": 8800,
+    "cuda_graphs/_hostdriver": 23000,
+    "cuda_graphs/_ptx": 9050,
     "cuda_graphs/_standin": 900,
 }
 

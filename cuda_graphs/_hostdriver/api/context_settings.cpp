@@ -71,6 +71,7 @@ CGH_API CUresult cuCtxDestroy_v2(CUcontext ctx) {
         const CUresult status = context->synchronize();
         context->destroy();
         AddressMap::get().release_all_of(*context);
+        context->heap().release_all();
         OpenedMemory::get().close_all_of(*context);
         if (thread_state.current == context) pop_context();
         return status;

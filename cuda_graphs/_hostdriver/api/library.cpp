@@ -41,7 +41,9 @@ CUresult load_library(CUlibrary* library, const void* source, const JitOptions& 
     Ref<Image> image;
     const CUresult result = load(&image);
     write_jit_log(options.count, options.names, options.values, result);
-    return result != CUDA_SUCCESS ? result : create_library(std::move(image), library);
+    TRY(result);
+    obey_jit_options(options.count, options.names, options.values, *image);
+    return create_library(std::move(image), library);
 }
 
 }  // namespace

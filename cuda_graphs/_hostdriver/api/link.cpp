@@ -17,11 +17,16 @@ using namespace cgh;
 
 namespace {
 
+struct Input {
+    std::string text;
+    std::string name;  // in messages
+};
+
 // cuda.h, cuLinkCreate: what the options name "must remain valid for the life of the CUlinkState".
 struct Link {
-    std::vector<std::string> inputs;
+    std::vector<Input> inputs;
     std::string image;               // of all of them, when they were linked
-    CUresult broken = CUDA_SUCCESS;  // by an input that defines what another one does
+    CUresult broken = CUDA_SUCCESS;  // by an input that does not fit those before it
     std::vector<CUjit_option> options;
     void** values = nullptr;
     std::vector<void*> first_values;  // the driver writes over sizes of logs
@@ -37,12 +42,24 @@ void tell(const Link& link, CUresult result) {
             link.values[i] = values[i];
 }
 
-std::string together(std::string_view aim, const std::vector<std::string>& inputs) {
+std::string hexadecimal(std::string_view bytes) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    std::string text;
+    for (const char byte : bytes) {
+        const auto code = static_cast<unsigned char>(byte);
+        text += kDigits[code >> 4];
+        text += kDigits[code & 15];
+    }
+    return text;
+}
+
+// The loader reads the first line as _ptx/units.py describes it.
+std::string together(std::string_view aim, const std::vector<Input>& inputs) {
     std::string text = "// linked by the host driver of cuda_graphs: ";
     text += aim;
-    for (const std::string& input : inputs) text += " " + std::to_string(input.size());
+    for (const Input& input : inputs) text += " " + std::to_string(input.text.size()) + ":" + hexadecimal(input.name);
     text += '\n';
-    for (const std::string& input : inputs) text += input;
+    for (const Input& input : inputs) text += input.text;
     return text;
 }
 
@@ -51,13 +68,13 @@ CUresult check(const std::string& text) {
     return Image::load(text.data(), text.size(), &image);
 }
 
-CUresult add_input(Link& link, CUjitInputType type, const void* data, std::size_t size) {
+CUresult add_input(Link& link, CUjitInputType type, const void* data, std::size_t size, const char* name) {
     REQUIRE(type < CU_JIT_NUM_INPUT_TYPES, CUDA_ERROR_INVALID_VALUE);
     REQUIRE(type <= CU_JIT_INPUT_FATBINARY, CUDA_ERROR_NOT_SUPPORTED);
     std::string text;
     TRY(Image::find_text(data, size, &text));
-    std::vector<std::string> inputs = link.inputs;
-    inputs.push_back(std::move(text));
+    std::vector<Input> inputs = link.inputs;
+    inputs.push_back({std::move(text), name != nullptr ? name : ""});
     const CUresult result = check(together("parts", inputs));
     if (result == CUDA_ERROR_INVALID_SOURCE) link.broken = result;
     TRY(result);
@@ -68,10 +85,10 @@ CUresult add_input(Link& link, CUjitInputType type, const void* data, std::size_
 // As on an H200: inputs that are wrong by themselves do not count, and nothing at all is an image, too.
 CUresult complete(Link& link) {
     TRY(link.broken);
-    if (link.inputs.empty()) link.inputs.emplace_back(".version 8.0\n.target sm_90\n.address_size 64\n");
+    if (link.inputs.empty()) link.inputs.push_back({".version 8.0\n.target sm_90\n.address_size 64\n", ""});
     std::string image = together("whole", link.inputs);
     TRY(check(image));
-    link.image = link.inputs.size() == 1 ? std::move(link.inputs.front()) : std::move(image);
+    link.image = link.inputs.size() == 1 ? std::move(link.inputs.front().text) : std::move(image);
     return CUDA_SUCCESS;
 }
 
@@ -92,14 +109,14 @@ CGH_API CUresult cuLinkCreate_v2(unsigned int numOptions, CUjit_option* options,
     });
 }
 
-CGH_API CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, size_t size, const char*,
+CGH_API CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, size_t size, const char* name,
                                   unsigned int numOptions, CUjit_option* options, void** optionValues) {
     return entry("cuLinkAddData", [&]() -> CUresult {
         auto* link = cast<Link>(state);
         REQUIRE(link != nullptr, CUDA_ERROR_INVALID_HANDLE);
         REQUIRE(data != nullptr && size != 0, CUDA_ERROR_INVALID_VALUE);
         REQUIRE(link->image.empty(), CUDA_ERROR_INVALID_HANDLE);
-        const CUresult result = add_input(*link, type, data, size);
+        const CUresult result = add_input(*link, type, data, size, name);
         write_jit_log(numOptions, options, optionValues, result);
         tell(*link, result);
         return result;
@@ -116,7 +133,7 @@ CGH_API CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const 
         std::string bytes;
         TRY(read_file(path, &bytes));
         REQUIRE(!bytes.empty(), CUDA_ERROR_INVALID_IMAGE);
-        const CUresult result = add_input(*link, type, bytes.data(), bytes.size());
+        const CUresult result = add_input(*link, type, bytes.data(), bytes.size(), path);
         write_jit_log(numOptions, options, optionValues, result);
         tell(*link, result);
         return result;

@@ -20,7 +20,9 @@ CUresult load_module(CUmodule* out, const void* image, unsigned count, CUjit_opt
     Ref<Image> loaded;
     const CUresult result = Image::load(image, 0, &loaded);
     write_jit_log(count, options, values, result);
-    return result != CUDA_SUCCESS ? result : create_module(std::move(loaded), *context, out);
+    TRY(result);
+    obey_jit_options(count, options, values, *loaded);
+    return create_module(std::move(loaded), *context, out);
 }
 
 CUresult load_module_file(CUmodule* out, const char* name) {

@@ -414,6 +414,17 @@ void unwatch_memory(CUdeviceptr address) {
     MemoryWatch::get().goes(address, task != nullptr ? task->name() : "the host");
 }
 
+void watch_heap_memory(CUdeviceptr address, std::size_t bytes) {
+    const std::lock_guard<std::mutex> lock(check_mutex());
+    MemoryWatch::get().appears(address, bytes, "malloc of a kernel", false, true);
+}
+
+void unwatch_heap_memory(CUdeviceptr address) {
+    const std::lock_guard<std::mutex> lock(check_mutex());
+    const Task* const task = thread_state.task;
+    MemoryWatch::get().goes(address, task != nullptr ? task->name() : "the end of its context");
+}
+
 void unwatch_range(CUdeviceptr address, std::size_t bytes) {
     const std::lock_guard<std::mutex> lock(check_mutex());
     MemoryWatch::get().vanishes(address, bytes);

@@ -29,6 +29,9 @@ struct Allocation;
 void watch_memory(const Allocation& allocation);
 void watch_graph_memory(CUdeviceptr address, std::size_t bytes);
 void unwatch_memory(CUdeviceptr address);
+// malloc and free of device code; neither counts as an access.
+void watch_heap_memory(CUdeviceptr address, std::size_t bytes);
+void unwatch_heap_memory(CUdeviceptr address);
 void unwatch_range(CUdeviceptr address, std::size_t bytes);
 // Other processes may write it from now on, and nobody sees them do so.
 void note_shared(CUdeviceptr address);

@@ -15,7 +15,9 @@
 
 #include "../check/accesses.hpp"
 #include "../check/random_order.hpp"
+#include "../objects/context.hpp"
 #include "../objects/kernel.hpp"
+#include "../objects/stream.hpp"
 #include "clock.hpp"
 #include "faults.hpp"
 #include "scheduler.hpp"
@@ -34,6 +36,7 @@ struct Launch {
     const cgh_launch& dims;
     const void* params;
     void* run_context;
+    Context* context;
     Task* task = thread_state.task;  // where bugs are looked for
 };
 
@@ -57,9 +60,11 @@ void call_entry(const void* argument) {
 CUresult enter_unchecked(const Launch& launch, const cgh_launch& dims, void* shared, std::uint64_t first,
                          std::uint64_t end) {
     const Entry entry{launch, dims, shared, first, end};
-    void* const outer_context = std::exchange(thread_state.run_context, launch.run_context);
+    void* const outer_run = std::exchange(thread_state.run_context, launch.run_context);
+    Context* const outer_context = std::exchange(thread_state.kernel_context, launch.context);
     const CUresult fault = run_guarded(call_entry, &entry);
-    thread_state.run_context = outer_context;
+    thread_state.run_context = outer_run;
+    thread_state.kernel_context = outer_context;
     return fault;
 }
 
@@ -284,7 +289,7 @@ CUresult run_at_random(const Launch& launch, std::uint64_t blocks) {
 
 CUresult run_blocks(Kernel& kernel, const cgh_launch& dims, const void* params, bool cooperative, const Stream* stream,
                     void* run_context) {
-    const Launch launch{kernel, dims, params, run_context};
+    const Launch launch{kernel, dims, params, run_context, &stream->context().root()};
     if (launch.task != nullptr) check_kernel(kernel);
     catch_memory_faults();
     const std::uint64_t blocks = blocks_of(dims.grid);

@@ -25,10 +25,11 @@ struct FaultFrame {
 };
 
 struct ThreadState {
-    Context* current;   // top of the context stack; nullptr when it is empty
-    FaultFrame* fault;  // of the innermost kernel entry, or nullptr
-    void* run_context;  // what BlockRunner was given for the kernel that runs here (graph runs use it)
-    std::byte* shared;  // scratch for shared memory, kept between launches
+    Context* current;         // top of the context stack; nullptr when it is empty
+    FaultFrame* fault;        // of the innermost kernel entry, or nullptr
+    void* run_context;        // what BlockRunner was given for the kernel that runs here (graph runs use it)
+    Context* kernel_context;  // of the kernel that runs here
+    std::byte* shared;        // scratch for shared memory, kept between launches
     std::size_t shared_bytes;
     std::uint32_t callback_depth;  // > 0 inside a host function or a user object's destructor
     CUstreamCaptureMode capture_mode;

@@ -226,6 +226,10 @@ Image::~Image() {
         loader_.unload(loader_.self, &image_);
 }
 
+void Image::limit_registers(std::uint32_t most) {
+    for (Kernel* kernel : kernels_) kernel->limit_registers(most);
+}
+
 Kernel* Image::kernel(const char* name) const {
     for (Kernel* kernel : kernels_)
         if (std::strcmp(kernel->code().name, name) == 0) return kernel;

@@ -40,6 +40,7 @@ class Image : public Counted {
     Kernel* kernel(const char* name) const;  // nullptr: no such kernel
     const std::vector<Kernel*>& kernels() const { return kernels_; }
     const cgh_global* global(const char* name) const;
+    void limit_registers(std::uint32_t most);  // of a thread of each kernel; before anybody has a handle of it
     bool has_globals() const { return image_.global_count != 0; }
     // Its handles die: kernels and variables are unknown from now on, although work in flight may still use them.
     void retire();

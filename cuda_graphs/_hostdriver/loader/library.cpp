@@ -137,6 +137,15 @@ void write_log(unsigned count, const CUjit_option* options, void** values, const
 
 }  // namespace
 
+void obey_jit_options(unsigned count, const CUjit_option* options, void* const* values, Image& image) {
+    for (unsigned i = 0; i < count; ++i) {
+        if (options[i] != CU_JIT_MAX_REGISTERS) continue;
+        // The value is in the pointer itself.
+        const auto most = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(values[i]));
+        if (most != 0) image.limit_registers(most);
+    }
+}
+
 void write_jit_log(unsigned count, const CUjit_option* options, void** values, CUresult result) {
     if (options == nullptr || values == nullptr) return;
     const bool failed = result != CUDA_SUCCESS;

@@ -9,11 +9,14 @@
 
 #include <setjmp.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include "../api/entry.hpp"
 #include "../check/accesses.hpp"
@@ -22,6 +25,8 @@
 #include "../exec/thread_state.hpp"
 #include "../exec/thread_store.hpp"
 #include "../image_loader.h"
+#include "../objects/context.hpp"
+#include "../objects/log.hpp"
 
 namespace cgh {
 namespace {
@@ -174,6 +179,32 @@ std::uint64_t globaltimer() {
     return static_cast<std::uint64_t>(steady_nanoseconds());
 }
 
+void* allocate(std::uint64_t bytes) {
+    return thread_state.kernel_context->allocate_in_kernel(bytes);
+}
+
+void note_bad_free(const void* address) {
+    char text[96];
+    std::snprintf(text, sizeof text, "a kernel calls free(%p), where no memory of its malloc begins", address);
+    Log::get().error(text);
+}
+
+void release(void* address) {
+    if (address == nullptr || thread_state.kernel_context->heap().release(address)) return;
+    note_bad_free(address);
+    raise_fault(CUDA_ERROR_LAUNCH_FAILED);
+}
+
+// The system wakes a thread some 60 us late; the rest is waited for awake. PTX ISA, nanosleep: "The maximum sleep
+// duration is 1 millisecond."
+void sleep_until(std::uint64_t nanoseconds) {
+    constexpr std::int64_t kMost = 1'000'000, kLate = 100'000;
+    const std::int64_t now = steady_nanoseconds();
+    const std::int64_t end = std::min(static_cast<std::int64_t>(nanoseconds), now + kMost);
+    if (end - now > kLate) std::this_thread::sleep_for(std::chrono::nanoseconds(end - now - kLate));
+    while (steady_nanoseconds() < end) std::this_thread::yield();
+}
+
 }  // namespace
 
 void set_conditional_hook(SetConditional hook) {
@@ -190,8 +221,18 @@ void raise_fault(CUresult code) {
 CGH_API const cgh_services* cghGetServices(void) {
     const std::uint64_t wants = (cgh::settings.any() ? std::uint64_t{CGH_WANTS_ACCESSES} : 0) |
                                 (cgh::settings.random_order ? std::uint64_t{CGH_WANTS_ORDER} : 0);
-    static const cgh_services services{cgh::set_conditional,   cgh::print,   cgh::assert_fail, cgh::trap,
-                                       cgh::scratch,           cgh::clock64, cgh::globaltimer, cgh::check_access,
-                                       cgh::draw_thread_order, wants};
+    static const cgh_services services{cgh::set_conditional,
+                                       cgh::print,
+                                       cgh::assert_fail,
+                                       cgh::trap,
+                                       cgh::scratch,
+                                       cgh::clock64,
+                                       cgh::globaltimer,
+                                       cgh::check_access,
+                                       cgh::draw_thread_order,
+                                       cgh::allocate,
+                                       cgh::release,
+                                       cgh::sleep_until,
+                                       wants};
     return &services;
 }

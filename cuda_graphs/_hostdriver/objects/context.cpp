@@ -49,7 +49,10 @@ const std::map<CUlimit, std::size_t> kLimits = {
 }  // namespace
 
 Context::Context(CUdevice device)
-    : device_(device), id_(last_context_id.fetch_add(1, std::memory_order_relaxed) + 1), legacy_stream_(nullptr) {
+    : device_(device),
+      id_(last_context_id.fetch_add(1, std::memory_order_relaxed) + 1),
+      legacy_stream_(nullptr),
+      heap_(device) {
     legacy_stream_ = create_stream(*this, Stream::Kind::kLegacy, CU_STREAM_DEFAULT);
     const std::lock_guard<std::mutex> lock(all_contexts().mutex);
     all_contexts().list.push_back(this);
@@ -100,9 +103,18 @@ CUresult Context::set_limit(CUlimit which, std::size_t value) {
     if (which >= CU_LIMIT_MAX) return CUDA_ERROR_INVALID_VALUE;
     if (kLimits.count(which) == 0 || (which == CU_LIMIT_PERSISTING_L2_CACHE_SIZE && value != 0))
         return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    // cuda.h: setting it "must be performed before launching any kernel that uses the malloc() or free() device system
+    // calls, otherwise CUDA_ERROR_INVALID_VALUE will be returned".
+    if (which == CU_LIMIT_MALLOC_HEAP_SIZE && heap_.is_in_use()) return CUDA_ERROR_INVALID_VALUE;
     std::lock_guard<std::mutex> lock(mutex_);
     limits_[which] = value;
     return CUDA_SUCCESS;
+}
+
+void* Context::allocate_in_kernel(std::size_t bytes) {
+    std::size_t most = 0;
+    limit(CU_LIMIT_MALLOC_HEAP_SIZE, &most);
+    return heap_.allocate(bytes, most);
 }
 
 CUresult Context::enable_peer(Context& peer) {

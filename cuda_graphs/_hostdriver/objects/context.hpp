@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "coredump.hpp"
+#include "device_heap.hpp"
 #include "ref.hpp"
 
 namespace cgh {
@@ -55,9 +56,12 @@ class Context {
     GreenContext* green() const { return green_; }
     Context& root();
 
-    // Sizes that programs may ask for, and that nothing here needs: kept as they were set.
+    // Sizes that programs may ask for: kept as they were set. Only CU_LIMIT_MALLOC_HEAP_SIZE has an effect.
     CUresult limit(CUlimit which, std::size_t* out);
     CUresult set_limit(CUlimit which, std::size_t value);
+    // malloc of device code: nullptr beyond CU_LIMIT_MALLOC_HEAP_SIZE.
+    void* allocate_in_kernel(std::size_t bytes);
+    DeviceHeap& heap() { return heap_; }
 
     CoredumpSettings& coredump() { return coredump_; }
 
@@ -92,6 +96,7 @@ class Context {
     Stream* legacy_stream_;
     bool own_ = false;
     GreenContext* green_ = nullptr;
+    DeviceHeap heap_;
     CoredumpSettings coredump_ = CoredumpSettings::global();
     std::atomic<unsigned> flags_{0};
     std::atomic<CUresult> status_{CUDA_SUCCESS};

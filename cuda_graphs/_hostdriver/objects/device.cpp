@@ -269,12 +269,15 @@ CUresult Device::release_primary() {
         last = --retained_ == 0;
         if (last) arena<Context>.hide(context_);
     }
-    if (last) context_->synchronize();
+    if (!last) return CUDA_SUCCESS;
+    context_->synchronize();
+    context_->heap().release_all();
     return CUDA_SUCCESS;
 }
 
 CUresult Device::reset_primary() {
     const CUresult status = context_->synchronize();
+    context_->heap().release_all();
     std::lock_guard<std::mutex> lock(mutex_);
     flags_ = 0;
     if (status == CUDA_SUCCESS || failure_ != CUDA_SUCCESS) return CUDA_SUCCESS;

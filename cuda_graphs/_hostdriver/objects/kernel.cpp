@@ -17,7 +17,7 @@
 
 namespace cgh {
 
-Kernel::Kernel(Image& image, const cgh_kernel& code) : image_(image), code_(code) {
+Kernel::Kernel(Image& image, const cgh_kernel& code) : image_(image), code_(code), registers_(code.registers) {
     for (unsigned axis = 0; axis < 3; ++axis)
         required_cluster_[axis].store(static_cast<int>(code.required_cluster[axis]));
 }
@@ -58,7 +58,7 @@ CUresult Kernel::attribute(CUfunction_attribute which, int* out) const {
             *out = static_cast<int>(code_.local_bytes);
             break;
         case CU_FUNC_ATTRIBUTE_NUM_REGS:
-            *out = static_cast<int>(code_.registers);
+            *out = static_cast<int>(registers_);
             break;
         case CU_FUNC_ATTRIBUTE_PTX_VERSION:
             *out = static_cast<int>(code_.ptx_version);

@@ -8,6 +8,7 @@
 
 #include <cuda.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -46,6 +47,9 @@ class Kernel {
     CUresult set_attribute(CUfunction_attribute which, int value);
     // CUDA_ERROR_INVALID_VALUE past the last parameter.
     CUresult param_info(std::size_t index, std::size_t* offset, std::size_t* size) const;
+    // Of a thread: the loader's estimate, or the limit that was set when the image was loaded.
+    std::uint32_t registers() const { return registers_; }
+    void limit_registers(std::uint32_t most) { registers_ = std::min(registers_, most); }
     // What a launch may ask for as dynamic shared memory.
     unsigned max_dynamic_shared() const;
 
@@ -57,6 +61,7 @@ class Kernel {
     Image& image_;  // owns the kernel
     const cgh_kernel& code_;
     Function* function_ = nullptr;
+    std::uint32_t registers_;                  // at least 1
     std::atomic<int> max_dynamic_shared_{-1};  // -1: as without cuFuncSetAttribute
     std::atomic<int> shared_carveout_{CU_SHAREDMEM_CARVEOUT_DEFAULT};
     std::array<std::atomic<int>, 3> required_cluster_{};

@@ -17,7 +17,7 @@ int blocks_per_multiprocessor(const Kernel& kernel, std::uint32_t threads, std::
     if (threads == 0 || threads > kMaxThreadsPerBlock || dynamic_shared > kernel.max_dynamic_shared()) return 0;
     // Registers are given to warps in units of 256, shared memory to blocks in units of 128 bytes.
     const std::uint32_t warps = (threads + kWarpSize - 1) / kWarpSize;
-    const std::uint32_t registers = std::max(1u, warps * ((code.registers * kWarpSize + 255) / 256 * 256));
+    const std::uint32_t registers = std::max(1u, warps * ((kernel.registers() * kWarpSize + 255) / 256 * 256));
     const std::size_t shared = (code.static_shared_bytes + dynamic_shared + kReservedSharedPerBlock + 127) / 128 * 128;
     return std::min({kMaxBlocksPerMultiprocessor, static_cast<int>(kMaxThreadsPerMultiprocessor / (warps * kWarpSize)),
                      static_cast<int>((64u << 10) / registers), static_cast<int>(kSharedPerMultiprocessor / shared)});

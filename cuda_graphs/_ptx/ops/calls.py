@@ -200,8 +200,24 @@ def _set_conditional(f: FunctionLowering, results: tuple, args: tuple) -> None:
     f.lines.append(f.module.prelude.service_call("", "set_conditional", "void", values))
 
 
+def _malloc(f: FunctionLowering, results: tuple, args: tuple) -> None:
+    f.count += 1
+    address = f"%allocated{f.count}"
+    f.lines.append(
+        f.module.prelude.service_call(address, "allocate", "ptr", ", ".join(_values(f, args, "i64")))
+    )
+    if results:
+        _deliver(f, results, f.convert(address, "ptr", "i64"), "i64")
+
+
+def _free(f: FunctionLowering, results: tuple, args: tuple) -> None:
+    f.lines.append(f.module.prelude.service_call("", "release", "void", ", ".join(_values(f, args, "ptr"))))
+
+
 SERVICES: dict[str, Callable[[FunctionLowering, tuple, tuple], None]] = {
     "vprintf": _vprintf,
     "__assertfail": _assert_fail,
     "cudaGraphSetConditional": _set_conditional,
+    "malloc": _malloc,
+    "free": _free,
 }

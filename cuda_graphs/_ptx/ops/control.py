@@ -92,8 +92,14 @@ def fence(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("nanosleep", types="u32", operands="1")
 def sleep(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """The duration is a hint in [0, 2t]; what is meant is that others shall run."""
+    """Other threads of the block run meanwhile; the time counts from before that, so that all sleep at once."""
+    f.count += 1
+    now = f"%slept{f.count}"
+    f.lines.append(f.module.prelude.service_call(now, "globaltimer", "i64", ""))
+    span = f.v(f"zext i32 {f.read(operands[0], 'i32')} to i64")
+    end = f.v(f"add i64 {now}, {span}")
     warp.let_others_run(f)
+    f.lines.append(f.module.prelude.service_call("", "sleep_until", "void", f"i64 {end}"))
 
 
 @row("griddepcontrol", mods="wait launch_dependents", operands="0")

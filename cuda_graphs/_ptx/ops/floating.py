@@ -128,7 +128,10 @@ def min_max(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 
 def _min_max(f: FunctionLowering, op: Op, kind: Type, *values: str) -> str:
-    """-0 < +0. Without .NaN a number wins over NaN. llvm.minimumnum and llvm.minimum are just these two."""
+    """-0 < +0. Without .NaN a number wins over NaN. llvm.minimumnum and llvm.minimum are just these two.
+
+    LLVM's code for the former is wrong on some CPUs: extremes.py replaces it after optimisation.
+    """
     t = kind.value if kind.bits > 16 else "float"
     suffix = f"f{32 if kind.bits == 16 else kind.bits}"
     intrinsic = f"llvm.{op.name}imum{'' if 'NaN' in op else 'num'}.{suffix}"

@@ -446,6 +446,57 @@ class TestCode:
         ok(d.cuModuleUnload(module))
 
 
+class TestRegisters:
+    """CU_JIT_MAX_REGISTERS bounds CU_FUNC_ATTRIBUTE_NUM_REGS, and with it occupancy. 0 is no limit."""
+
+    # `wide` needs more than 64 registers: 240 numbers that are alive at once.
+    WIDE = (
+        b".version 8.0\n.target sm_70\n.address_size 64\n"
+        b".visible .entry wide(.param .u64 at) {\n.reg .b64 %p; .reg .b32 %r<240>;\nld.param.u64 %p, [at];\n"
+        + b"".join(b"ld.volatile.global.u32 %%r%d, [%%p+%d];\n" % (i, 4 * i) for i in range(240))
+        + b"".join(b"st.volatile.global.u32 [%%p+%d], %%r%d;\n" % (4 * i, 239 - i) for i in range(240))
+        + b"ret;\n}\n\0"
+    )
+    OPTION = d.CUjit_option.CU_JIT_MAX_REGISTERS
+    NUM_REGS = d.CUfunction_attribute.CU_FUNC_ATTRIBUTE_NUM_REGS
+
+    def registers_of_module(self, text, *limit):
+        module = ok(d.cuModuleLoadDataEx(text, len(limit), [self.OPTION] * len(limit), list(limit)))
+        function = ok(d.cuModuleGetFunction(module, b"wide"))
+        found = ok(d.cuFuncGetAttribute(self.NUM_REGS, function))
+        blocks = ok(d.cuOccupancyMaxActiveBlocksPerMultiprocessor(function, 256, 0))
+        ok(d.cuModuleUnload(module))
+        return found, blocks
+
+    def registers_of_library(self, text, device, *limit):
+        library = ok(
+            d.cuLibraryLoadData(text, [self.OPTION] * len(limit), list(limit), len(limit), [], [], 0)
+        )
+        kernel = ok(d.cuLibraryGetKernel(library, b"wide"))
+        found = ok(d.cuKernelGetAttribute(self.NUM_REGS, kernel, device))
+        ok(d.cuLibraryUnload(library))
+        return found
+
+    def test_a_limit_bounds_the_registers_of_a_kernel(self, primary, device):
+        free, few_blocks = self.registers_of_module(self.WIDE)
+        assert free > 64
+        assert self.registers_of_module(self.WIDE, 0) == (free, few_blocks)
+        for limit in (24, 32, 64):
+            found, blocks = self.registers_of_module(self.WIDE, limit)
+            assert found == limit
+            assert blocks > few_blocks
+            assert self.registers_of_library(self.WIDE, device, limit) == limit
+
+    def test_a_limit_in_the_ptx_bounds_them_too(self, primary):
+        text = self.WIDE.replace(b"(.param .u64 at) {", b"(.param .u64 at) .maxnreg 40 {")
+        assert self.registers_of_module(text)[0] == 40
+
+    def test_a_kernel_that_needs_few_stays_below_the_limit(self, primary):
+        narrow = PTX.replace(b"second", b"wide")
+        assert self.registers_of_module(narrow, 255)[0] <= 255
+        assert self.registers_of_module(narrow)[0] < 64
+
+
 class TestCopies:
     def test_a_batch(self, stream):
         source, target = (ok(d.cuMemHostAlloc(64, 0)) for _ in range(2))

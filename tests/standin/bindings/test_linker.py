@@ -40,11 +40,13 @@ BASE = b".visible .global .align 4 .u32 base = 1000;\n"
 CALLED = HEAD + BASE + FUNCTION % (b".visible", b"change", 2, 1)
 WEAK = HEAD + FUNCTION % (b".weak", b"change", 3, 0)
 LOG_BYTES = 1024
+NAMES = (b"A", b"B in 'b.cu'", b"C", b"D")
+INVALID_SOURCE = d.CUresult.CUDA_ERROR_INVALID_SOURCE
 INVALID_IMAGE = d.CUresult.CUDA_ERROR_INVALID_IMAGE
 
 
 class Linked:
-    """A link of texts: statuses of what was added, status of the whole, and the module, if there is one."""
+    """A link of texts that have NAMES: statuses of what was added and of the whole, and the module, if there is one."""
 
     def __init__(self, *texts):
         option = d.CUjit_option
@@ -53,9 +55,12 @@ class Linked:
         state = ok(d.cuLinkCreate(2, options, [self.log, LOG_BYTES]))
         kind = d.CUjitInputType.CU_JIT_INPUT_PTX
         self.added = [
-            d.cuLinkAddData(state, kind, text + b"\0", len(text) + 1, b"text", 0, [], [])[0] for text in texts
+            d.cuLinkAddData(state, kind, text + b"\0", len(text) + 1, name, 0, [], [])[0]
+            for text, name in zip(texts, NAMES, strict=False)
         ]
+        self.errors = self.log.split(b"\0")[0].decode().splitlines()  # of what was added last
         self.status, image, size = d.cuLinkComplete(state)
+        self.errors += self.log.split(b"\0")[0].decode().splitlines()
         self.module = None
         if int(self.status) == 0:
             assert size > 0
@@ -108,14 +113,52 @@ def test_a_reference_to_nothing_is_an_error_of_the_whole():
     linked = Linked(CALLER)
     assert [int(status) for status in linked.added] == [0]
     assert linked.module is None
-    assert b"Undefined reference to 'change'" in linked.log
+    assert linked.errors == [
+        "error   : Undefined reference to 'base' in 'A'",
+        "error   : Undefined reference to 'change' in 'A'",
+    ]
+
+
+def test_a_reference_to_nothing_is_told_of_each_text_that_has_it():
+    linked = Linked(WEAK, CALLER, CALLER.replace(b"main", b"other"))
+    assert linked.errors == [
+        f"error   : Undefined reference to 'base' in '{name.decode()}'" for name in NAMES[1:3]
+    ]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        DECLARED.replace(b".param .b32 in", b".param .b64 in"),
+        DECLARED.replace(b".param .b32 in", b".param .b32 in, .param .b32 more"),
+        DECLARED.replace(b"(.param .b32 out) ", b""),
+        DECLARED.replace(b".param .b32 in", b".param .align 8 .b8 in[16]"),
+    ],
+)
+@pytest.mark.parametrize("before", [CALLED, CALLER], ids=["defined", "declared"])
+def test_a_function_of_another_prototype_is_an_error_where_it_is_added(before, other):
+    linked = Linked(before, HEAD + other)
+    assert linked.added == [d.CUresult.CUDA_SUCCESS, INVALID_SOURCE]
+    assert linked.module is None
+    assert linked.errors[0] == (
+        f"error   : Prototype doesn't match for 'change' in '{NAMES[1].decode()}', first declared in 'A'"
+    )
+
+
+def test_a_prototype_that_passes_the_same_bytes_is_the_same():
+    linked = Linked(CALLED, HEAD + DECLARED.replace(b".b32 in", b".f32 in"), CALLER)
+    assert linked.run() == 1021
+    ok(d.cuModuleUnload(linked.module))
 
 
 def test_two_definitions_are_an_error():
     linked = Linked(CALLED, CALLED)
     assert [int(status) == 0 for status in linked.added] == [True, False]
     assert linked.module is None
-    assert b"Multiple definition of" in linked.log
+    assert linked.added[1] == INVALID_SOURCE
+    assert linked.errors[0] == (
+        f"error   : Multiple definition of 'change' in '{NAMES[1].decode()}', first defined in 'A'"
+    )
 
 
 def test_wrong_ptx_is_an_error_where_it_is_added_and_does_not_count():
