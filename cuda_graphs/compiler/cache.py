@@ -119,6 +119,9 @@ def cached_compile(
     artifact = compile_kernel(
         function, signature, target, debug=debug, graph=graph, chain=chain, mode=mode, checkpoints=checkpoints
     )
+    # A name from outside that changed meanwhile may be in the code with its old or its new value.
+    if key is not None and key != fingerprint(function, signature, target, *options):
+        key = None
     data = None if key is None else encoded(artifact, key[1])
     if key is not None and data is not None and disk.write(KIND, key[0], data):
         compile_cache.stored += 1
@@ -135,7 +138,8 @@ def fingerprint(
     found = Fingerprint()
     found.text(compiler_hash())
     try:
-        found.add(target.depends_on(), *options, dict(signature), function)
+        found.add(target.depends_on(), *options, dict(signature))
+        found.source(function)
         found.file(getattr(target, "libdevice", None))
     except NoFingerprint as error:
         trace.show(trace.TIMING, f"{function.__qualname__} is not kept on disk: it depends on {error}")

@@ -109,12 +109,15 @@ BASE = """
 import dataclasses
 TABLE = [1, 2]
 PRICES = {'tea': 1}
+FACTOR = 1
 class Space:
     scale = 2
 @dataclasses.dataclass
 class Shape:
     width: int = 3
     SCALE = 5
+    def __call__(self):
+        return FACTOR
     def area(self):
         return self.width * self.SCALE + len(PRICES)
 shape = Shape()
@@ -132,7 +135,7 @@ def inner(v):
     return v * Space.scale + TABLE[0]
 def k(x: ndarray(cg.i32, 1), ball: Ball):
     for i in x:
-        x[i] = inner(x[i]) + cg.static(helper(3) + PRICES.get('tea') + shape.area()) + ball.grown(1)
+        x[i] = inner(x[i]) + cg.static(helper(3) + PRICES.get('tea') + shape.area() + shape()) + ball.grown(1)
 """
 CHANGES = {
     "nothing": ("", "", True),
@@ -141,6 +144,7 @@ CHANGES = {
     "an attribute": ("scale = 2", "scale = 3", False),
     "a function that is inlined": ("v * Space", "v - Space", False),
     "a function that runs when compiling": ("n * 2", "n * 5", False),
+    "what an object names when it is called": ("FACTOR = 1", "FACTOR = 2", False),
     "a member of an object": ("width: int = 3", "width: int = 4", False),
     "an attribute of the class of an object": ("SCALE = 5", "SCALE = 6", False),
     "a method of a parameter": ("self.radius * 3", "self.radius * 4", False),
