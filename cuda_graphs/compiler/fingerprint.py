@@ -5,7 +5,8 @@
 The hash covers the source of the function and of all functions that it names, at any depth, with their declared types
 and defaults. It covers the values of all other names from outside, the parameters, the target and the compiler. A name
 that the kernel has but would not use counts too: that costs a compilation at most. Some values have no lasting
-identity: objects of unknown classes, whole modules, functions that ask the system. A kernel that names one has no fingerprint.
+identity: objects of unknown classes, whole modules, functions that ask the system. A kernel that names one has no
+fingerprint.
 
 The law: inputs of which the code differs have different fingerprints (tests/compiler/test_cache_key.py).
 """
