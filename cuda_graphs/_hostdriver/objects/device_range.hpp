@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The addresses of a device's memory: a range that is its own, reserved once, as large as no machine's memory. Large
-// blocks are pages of their own in it; small ones are cut from chunks by size, and used again by the same size.
+// The addresses of a device's memory: ranges that are its own, reserved as they are needed, each four times as large as
+// the one before. Large blocks are pages of their own in them; small ones are cut from chunks by size, and used again
+// by the same size.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_DEVICE_RANGE_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_DEVICE_RANGE_HPP
 
@@ -23,13 +24,15 @@ namespace cgh {
 
 class DeviceRange {
   public:
-    // That of a device; the same each time.
-    static DeviceRange& of(CUdevice device);
     // The range that holds an address, or nullptr.
     static DeviceRange* holding(const void* address);
 
-    // 512-byte aligned memory, untouched when it is large. nullptr: no room. To be given back as it was asked for.
-    void* take(std::size_t bytes);
+    // 512-byte aligned memory of a device, untouched when it is large. nullptr: no room. To be given back as it was
+    // asked for.
+    static void* take(CUdevice device, std::size_t bytes);
+    // Pages of zeros, which appear when they are touched.
+    static void* map(CUdevice device, std::size_t bytes);
+
     void give_back(void* address, std::size_t bytes);
     // Where other processes find what was taken: in which file, where there, and by which number they see that it was
     // not given back since.
@@ -43,15 +46,20 @@ class DeviceRange {
     CUresult share(void* address, std::size_t bytes, Shared* out);
     // In another process, which has the file.
     static bool is_still_shared(const SharedFile& file, std::uint64_t number, std::uint64_t slot);
-    // Pages of zeros, which appear when they are touched.
-    void* map(std::size_t bytes, std::size_t alignment = kPage);
     void unmap(void* address, std::size_t bytes);
 
   private:
     static constexpr std::size_t kPage = std::size_t{64} << 10;
 
-    DeviceRange();
+    DeviceRange(CUdevice device, std::uintptr_t start, std::size_t size);
+    // What `from` gives of one of the device's ranges: another one is reserved where none has room.
+    template <class From>
+    static void* first_of(CUdevice device, std::size_t bytes, From from);
+    static bool reserve_more(CUdevice device, std::size_t bytes, std::size_t known);
+
+    void* take(std::size_t bytes);
     void* take_small(std::size_t size);
+    void* map(std::size_t bytes, std::size_t alignment);
     CUresult open_file();
     CUresult move_shared(std::uintptr_t start, std::uintptr_t end);
     // false: the file may hold what was there, and so nothing may be at these addresses again.
@@ -59,8 +67,9 @@ class DeviceRange {
     CUresult number(void* address, Shared* out);
     void forget_number(void* address);
 
-    std::uintptr_t start_ = 0;
-    std::size_t size_ = 0;
+    const CUdevice device_;
+    const std::uintptr_t start_;
+    const std::size_t size_;
     std::mutex mutex_;                                           // guards what is below
     Gaps free_;                                                  // by address
     std::uintptr_t chunk_ = 0, chunk_end_ = 0;                   // the chunk that small blocks are cut from

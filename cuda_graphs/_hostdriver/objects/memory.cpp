@@ -135,7 +135,7 @@ void* reserve_memory(std::size_t asked) {
 }
 
 void* reserve_memory_of(CUdevice device, std::size_t bytes) {
-    return bytes <= machine_memory() ? DeviceRange::of(device).take(with_gap(bytes)) : nullptr;
+    return bytes <= machine_memory() ? DeviceRange::take(device, with_gap(bytes)) : nullptr;
 }
 
 void return_memory(void* address, std::size_t bytes) {
