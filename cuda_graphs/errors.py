@@ -187,7 +187,7 @@ def rule_of(code: int) -> str:
 
 
 def limit_of_addresses() -> str:
-    """A sentence on the limit of this process's address space and what of it is in use, or "" where there is none."""
+    """A sentence that names the limit of this process's address space and its use, or "" without a limit."""
     most = resource.getrlimit(resource.RLIMIT_AS)[0]
     if most == resource.RLIM_INFINITY:
         return ""

@@ -16,6 +16,7 @@ from cuda_graphs.compiler.sha256 import sha256
 from cuda_graphs.compiler.versions import interpreter, tree_hash
 
 KIND = "image"
+PARTS = ("kernels", "globals")  # lists of a description
 
 
 # Of this package's own source, as this process loaded it: what it makes of an image changes only with it.
@@ -30,11 +31,20 @@ def key(image: bytes, host: dict[str, str]) -> str:
 
 
 def load(name: str) -> tuple[dict, bytes] | None:
+    """The description and the object code. None where there are none, or other content, which is reported."""
     payload = disk.read(KIND, name)
     if payload is None:
         return None
     size = int.from_bytes(payload[:8], "little")
-    return json.loads(payload[8 : 8 + size]), payload[8 + size :]
+    try:
+        description = json.loads(payload[8 : 8 + size])
+        valid = isinstance(description, dict) and all(isinstance(description[each], list) for each in PARTS)
+    except (ValueError, LookupError):
+        valid = False
+    if not valid:
+        disk.refuse(KIND, name)
+        return None
+    return description, payload[8 + size :]
 
 
 def store(name: str, description: dict, code: bytes) -> None:

@@ -153,7 +153,7 @@ class Arena {
         last_free_ = slot;
     }
 
-    // Another range, eight times as large as the last one. Where addresses are short, an eighth of that, and so on.
+    // Reserves another range, eight times as large as the last one, or less where addresses are short.
     bool reserve_more() {
         if (made_ == kMostRanges || total_ >= kSlots) return false;
         std::size_t slots = made_ == 0 ? kFirstBytes / sizeof(Slot) : capacity_ * kGrowth;

@@ -52,7 +52,7 @@ class DeviceRange {
     static constexpr std::size_t kPage = std::size_t{64} << 10;
 
     DeviceRange(CUdevice device, std::uintptr_t start, std::size_t size);
-    // What `from` gives of one of the device's ranges: another one is reserved where none has room.
+    // Calls `from` with the device's ranges until one has room, and reserves another range where none has.
     template <class From>
     static void* first_of(CUdevice device, std::size_t bytes, From from);
     static bool reserve_more(CUdevice device, std::size_t bytes, std::size_t known);
