@@ -9,6 +9,7 @@ Imports nothing but the table of explanations, so that every layer may import it
 
 from __future__ import annotations
 
+import resource
 import warnings
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -185,13 +186,29 @@ def rule_of(code: int) -> str:
     return f"{row.name}: {row.explanation}" if row else f"status {code}"
 
 
+def limit_of_addresses() -> str:
+    """A sentence that names the limit of this process's address space and its use, or "" without a limit."""
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if most == resource.RLIM_INFINITY:
+        return ""
+    with open("/proc/self/statm") as file:
+        used = int(file.read().split()[0]) * resource.getpagesize()
+    return (
+        f"The address space of this process is limited to {most >> 20} MiB (ulimit -v), of which {used >> 20} MiB are "
+        "in use: raise the limit."
+    )
+
+
 def error_from_code(
     code: int, name: str = "", text: str = "", attempt: str | None = None, log: str | None = None
 ) -> CUDAError:
     """The exception for a CUresult other than success."""
     if code == 0:
         raise ValueError("code 0 is CUDA_SUCCESS: there is no error to report")
-    return CLASSES.get(code, CUDAError)(code, name, text, attempt, log)
+    found = CLASSES.get(code, CUDAError)(code, name, text, attempt, log)
+    if isinstance(found, CUDAOutOfMemoryError) and (limit := limit_of_addresses()):
+        found.remedy = f"{found.remedy} {limit}"
+    return found
 
 
 class CUDAWarning(RuntimeWarning):

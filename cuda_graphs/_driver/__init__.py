@@ -4,3 +4,8 @@
 
 Here belongs what every caller of the driver needs. Nothing here knows what a stream or a graph is.
 """
+
+from cuda_graphs._driver.interpreter import require_main_interpreter
+
+# Before any extension module: `cuda_graphs` imports this package first.
+require_main_interpreter()

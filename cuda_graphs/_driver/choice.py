@@ -10,7 +10,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from cuda_graphs.errors import DriverNotFoundError
+from cuda_graphs.errors import DriverNotFoundError, limit_of_addresses
 
 KINDS = ("auto", "cuda", "host")
 VARIABLE = "CUDA_GRAPHS_DRIVER"
@@ -130,9 +130,9 @@ def _load(kind: str, asked_by: str) -> DriverInfo:
         reason = asked_by if kind == "cuda" else f"{asked_by}: a CUDA device answers"
         return _info("cuda", path, reason)
     if kind == "cuda":
+        remedy = limit_of_addresses() or "Install NVIDIA's driver."
         raise DriverNotFoundError(
-            f"The CUDA driver was asked for ({asked_by}) but {problem}. Install NVIDIA's driver, or run without a GPU: "
-            f"{VARIABLE}=host."
+            f"The CUDA driver was asked for ({asked_by}) but {problem}. {remedy} Or run without a GPU: {VARIABLE}=host."
         )
     return _load_host(f"{asked_by}: no CUDA device, since {problem}")
 
@@ -172,7 +172,8 @@ def _load_host(reason: str) -> DriverInfo:
         )
     if problem:
         raise DriverNotFoundError(
-            f"The host driver {HOST_LIBRARY} cannot be loaded: {problem}. Reinstall cuda_graphs."
+            f"The host driver {HOST_LIBRARY} cannot be loaded: {problem}. "
+            f"{limit_of_addresses() or 'Reinstall cuda_graphs.'}"
         )
     seam.plug_image_loader(str(HOST_LIBRARY))
     return _info("host", str(HOST_LIBRARY), reason)

@@ -3,47 +3,48 @@
 """Native code of translated images on disk (compiler/disk.py), so that an image is translated once a machine.
 
 An entry is the description of the image as JSON, and the object code. Its name is the hash of everything that the code
-depends on: the image, this package, LLVM, the CPU.
+depends on: the image, this package, Python, LLVM, the CPU.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from functools import cache
 
 from cuda_graphs.compiler import disk
 from cuda_graphs.compiler.sha256 import sha256
+from cuda_graphs.compiler.versions import interpreter, tree_hash
 
 KIND = "image"
+PARTS = ("kernels", "globals")  # lists of a description
 
 
-@cache
-def package_hash() -> str:
-    """Of this package's own source: what it makes of an image changes only with it. Sizes and times of files stand for
-    what is in them, as for Python's bytecode."""
-    found = sha256()
-    for folder in (os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "ops")):
-        for entry in sorted(os.scandir(folder), key=lambda each: each.name):
-            if entry.name.endswith(".py"):
-                now = entry.stat()
-                found.update(f"{entry.path} {now.st_size} {now.st_mtime_ns}\n".encode())
-    return found.hexdigest()
+# Of this package's own source, as this process loaded it: what it makes of an image changes only with it.
+SOURCE = tree_hash(os.path.dirname(__file__))
 
 
 def key(image: bytes, host: dict[str, str]) -> str:
     found = sha256(image)
-    for part in (package_hash(), *host.values()):
+    for part in (SOURCE, interpreter(), *host.values()):
         found.update(part.encode() + b"\0")
     return found.hexdigest()
 
 
 def load(name: str) -> tuple[dict, bytes] | None:
+    """The description and the object code. None where there are none, or other content, which is reported."""
     payload = disk.read(KIND, name)
     if payload is None:
         return None
     size = int.from_bytes(payload[:8], "little")
-    return json.loads(payload[8 : 8 + size]), payload[8 + size :]
+    try:
+        description = json.loads(payload[8 : 8 + size])
+        valid = isinstance(description, dict) and all(isinstance(description[each], list) for each in PARTS)
+    except (ValueError, LookupError):
+        valid = False
+    if not valid:
+        disk.refuse(KIND, name)
+        return None
+    return description, payload[8 + size :]
 
 
 def store(name: str, description: dict, code: bytes) -> None:

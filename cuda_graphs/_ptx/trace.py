@@ -15,7 +15,7 @@ ASSEMBLY = 5
 
 def level() -> int:
     text = os.environ.get("CUDA_GRAPHS_DEBUG", "0")
-    return int(text) if text.isdigit() else 0
+    return int(text) if text.isdecimal() else 0
 
 
 def show(at: int, title: str, text: object) -> None:

@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 __all__ = ["CompileCache", "cached_compile", "compile_cache"]
 
 KIND = "kernel"
+MALFORMED = (
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+)  # of reading content that was not written here
 
 
 class Entry(NamedTuple):
@@ -48,8 +54,8 @@ class CompileCache:
 
     @property
     def directory(self) -> str:
-        """Where it is: CUDA_GRAPHS_CACHE_DIR, else in the user's folder for caches."""
-        return str(disk.directory())
+        """Where it is: CUDA_GRAPHS_CACHE_DIR, else in the user's folder for caches. "" for a user without a home."""
+        return str(disk.directory() or "")
 
     @property
     def is_enabled(self) -> bool:
@@ -78,8 +84,9 @@ class CompileCache:
     def __repr__(self) -> str:
         found = self.entries()
         state = "" if self.is_enabled else ", off"
+        place = self.directory or "without a folder"
         return (
-            f"<compile_cache {self.directory}: {len(found)} entries, {sum(e.bytes for e in found) / 2**20:.1f} MiB"
+            f"<compile_cache {place}: {len(found)} entries, {sum(e.bytes for e in found) / 2**20:.1f} MiB"
             f" of {self.limit / 2**20:.0f}{state}; hits={self.hits} misses={self.misses} stored={self.stored}>"
         )
 
@@ -119,6 +126,9 @@ def cached_compile(
     artifact = compile_kernel(
         function, signature, target, debug=debug, graph=graph, chain=chain, mode=mode, checkpoints=checkpoints
     )
+    # A name from outside that changed meanwhile may be in the code with its old or its new value.
+    if key is not None and key != fingerprint(function, signature, target, *options):
+        key = None
     data = None if key is None else encoded(artifact, key[1])
     if key is not None and data is not None and disk.write(KIND, key[0], data):
         compile_cache.stored += 1
@@ -135,7 +145,8 @@ def fingerprint(
     found = Fingerprint()
     found.text(compiler_hash())
     try:
-        found.add(target.depends_on(), *options, dict(signature), function)
+        found.add(target.depends_on(), *options, dict(signature))
+        found.source(function)
         found.file(getattr(target, "libdevice", None))
     except NoFingerprint as error:
         trace.show(trace.TIMING, f"{function.__qualname__} is not kept on disk: it depends on {error}")
@@ -144,9 +155,13 @@ def fingerprint(
 
 
 def load(name: str, functions: Functions) -> Artifact | None:
-    """The entry of that name, or None."""
+    """The entry of that name, or None. An entry with a valid checksum and other content is reported."""
     data = disk.read(KIND, name)
-    return None if data is None else decoded(data, functions)
+    try:
+        return None if data is None else decoded(data, functions)
+    except MALFORMED:
+        disk.refuse(KIND, name)
+        return None
 
 
 def encoded(artifact: Artifact, functions: Functions) -> bytes | None:
@@ -193,10 +208,11 @@ def decoded(data: bytes, functions: Functions) -> Artifact | None:
     head = json.loads(data[8:start])
     end = start + head["image"]
     image = data[start:end]
+    listed = [(name, number, paths) for name, number, paths in head["captured"]]
     try:
         captured = {
             functions[name][number]: _captured(functions[name][number], paths)
-            for name, number, paths in head["captured"]
+            for name, number, paths in listed
         }
     except (LookupError, AttributeError):
         return None

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiled code on disk: entries in a folder that only this user can write, each a file with a checksum.
 
+Without a folder (the user has no home, or the folder cannot be made) each process compiles its kernels, and one warning
+says so.
+
 A file is written beside its place and renamed, so that whoever reads sees all of an entry or none. What is damaged, or
 could have been written by others, is reported and not used. The least recently used entries go when there is no room:
 a process looks through all of them when it first writes, and again each time it has written a 64th part of the limit,
@@ -23,7 +26,18 @@ from pathlib import Path
 
 from .sha256 import sha256
 
-__all__ = ["KINDS", "directory", "entries", "is_enabled", "limit_bytes", "read", "remove", "trim", "write"]
+__all__ = [
+    "KINDS",
+    "directory",
+    "entries",
+    "is_enabled",
+    "limit_bytes",
+    "read",
+    "refuse",
+    "remove",
+    "trim",
+    "write",
+]
 
 MAGIC = b"cuda_graphs entry 1\n"
 DIGEST = 32
@@ -38,6 +52,8 @@ AHEAD = 64  # this part of the limit is kept free, and written without looking t
 
 # By folder and limit: how many bytes this process may write before it looks through the entries.
 _free: dict[tuple[Path, int], int] = {}
+# Texts of the warnings about folders, each of which is given once.
+_told: set[str] = set()
 
 
 def is_enabled() -> bool:
@@ -45,19 +61,23 @@ def is_enabled() -> bool:
     return os.environ.get("CUDA_GRAPHS_CACHE", "1") != "0"
 
 
-def directory() -> Path:
-    """Where entries are; it need not exist."""
+def directory() -> Path | None:
+    """The folder of the entries, which need not exist. None for a user without a home: HOME is not set, and the system
+    has no entry for the user, as in containers that run as any user."""
     chosen = os.environ.get("CUDA_GRAPHS_CACHE_DIR")
     if chosen:
         return Path(chosen)
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "cuda_graphs"
+    try:
+        return (Path(base) if base else Path.home() / ".cache") / "cuda_graphs"
+    except RuntimeError:
+        return None
 
 
 def limit_bytes() -> int:
     """How much all entries together may take."""
     text = os.environ.get("CUDA_GRAPHS_CACHE_MIB", "")
-    return (int(text) if text.isdigit() else DEFAULT_MIB) << 20
+    return (int(text) if text.isdecimal() else DEFAULT_MIB) << 20
 
 
 def read(kind: str, name: str) -> bytes | None:
@@ -67,8 +87,12 @@ def read(kind: str, name: str) -> bytes | None:
         return None
     path = folder / f"{name}.{kind}"
     try:
-        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+        # Without O_NONBLOCK, opening a FIFO waits for a writer.
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
             found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                _warn(f"{path} is not used, because it is not a regular file")
+                return None
             if not _is_private(found):
                 _warn(f"{path} is not used, because others could have written it (owner or mode)")
                 return None
@@ -83,9 +107,14 @@ def read(kind: str, name: str) -> bytes | None:
     start = len(MAGIC) + DIGEST
     payload = data[start:]
     if data[: len(MAGIC)] != MAGIC or _digest(name, payload) != data[len(MAGIC) : start]:
-        _warn(f"{path} is damaged; it is built again")
+        refuse(kind, name)
         return None
     return payload
+
+
+def refuse(kind: str, name: str) -> None:
+    """Warn of an entry whose content cannot be understood. The next `write` of this name replaces it."""
+    _warn(f"{directory()}/{name}.{kind} is damaged; it is built again")
 
 
 def write(kind: str, name: str, payload: bytes) -> bool:
@@ -111,8 +140,9 @@ def write(kind: str, name: str, payload: bytes) -> bool:
 
 def entries(folder: Path | None = None) -> Iterator[tuple[float, int, Path]]:
     """(when it was last used, bytes, file) of each."""
-    for path, found in _files(folder or directory()):
-        if path.suffix[1:] in KINDS:
+    folder = folder or directory()
+    for path, found in () if folder is None else _files(folder):
+        if path.suffix[1:] in KINDS and stat.S_ISREG(found.st_mode):
             yield found.st_mtime, found.st_size, path
 
 
@@ -147,8 +177,8 @@ def _make_room(folder: Path, written: int) -> None:
 
 
 def _files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """Those of a folder that need not exist. Other processes remove some meanwhile."""
-    with contextlib.suppress(FileNotFoundError), os.scandir(folder) as found:
+    """The files of a folder that need not exist. Other processes remove some meanwhile."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as found:
         for entry in found:
             with contextlib.suppress(FileNotFoundError):
                 yield Path(entry.path), entry.stat(follow_symlinks=False)
@@ -164,20 +194,32 @@ def _folder() -> Path | None:
     if not is_enabled():
         return None
     folder = directory()
+    if folder is None:
+        _warn_once(
+            "this user has no home, so kernels are compiled again by each process; name a folder in "
+            "CUDA_GRAPHS_CACHE_DIR, or set CUDA_GRAPHS_CACHE=0"
+        )
+        return None
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.stat()
     except OSError as error:
-        _warn(f"{folder} cannot be used: {error}")
+        _warn_once(f"{folder} cannot be used: {error}")
         return None
     if not stat.S_ISDIR(found.st_mode) or not _is_private(found):
-        _warn(f"{folder} is not used, because others could write code into it (owner or mode)")
+        _warn_once(f"{folder} is not used, because others could write code into it (owner or mode)")
         return None
     return folder
 
 
 def _is_private(found: os.stat_result) -> bool:
     return found.st_uid == os.getuid() and not found.st_mode & 0o022
+
+
+def _warn_once(text: str) -> None:
+    if text not in _told:
+        _told.add(text)
+        _warn(text)
 
 
 def _warn(text: str) -> None:

@@ -1,11 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the code of a kernel depends on, as a hash, without translating the kernel.
+"""The hash of everything that decides the code of a kernel, without translating the kernel.
 
-That is the source of the function and of all functions that it names, at any depth, the values of all other names from
-outside, what its parameters are, the target, and the compiler itself. A name that the kernel has but would not use is
-part of it too: that costs a compilation at most. What has no lasting identity (an object of a class that is not known
-here) has no fingerprint.
+The hash covers the source of the function and of all functions that it names, at any depth, with their declared types
+and defaults. It covers the values of all other names from outside, the parameters, the target and the compiler. A name
+that the kernel has but would not use counts too: that costs a compilation at most. Some values have no lasting
+identity: objects of unknown classes, whole modules, functions that ask the system. A kernel that names one has no
+fingerprint.
+
+The law: inputs of which the code differs have different fingerprints (tests/compiler/test_cache_key.py).
 """
 
 from __future__ import annotations
@@ -14,9 +17,10 @@ import dataclasses
 import enum
 import inspect
 import os
+import struct
+import sys
 import types
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -25,34 +29,32 @@ from .annotations import StructSpec
 from .frontend.source import Source
 from .outside import is_installed, is_ours, outside
 from .sha256 import sha256
-from .versions import llvm_version
+from .signature import resolve
+from .versions import interpreter, llvm_version, state_of, tree_hash
 
 __all__ = ["Fingerprint", "NoFingerprint", "compiler_hash"]
 
-PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), np.dtype)
+# Values of exactly these types are their `repr`; a derived class has members of its own.
+PLAIN = (type(None), bool, int, str, bytes, type(Ellipsis))
+# The compiler's own source, as this process loaded it: a later change is not what runs here.
+SOURCE = tree_hash(os.path.dirname(__file__))
+# Packages whose modules programs leave as they are.
+UNCHANGING = (sys.stdlib_module_names | {"numpy"}) - {"sys", "os"}
+# Modules whose functions read files, clocks or other state of the system, and "module.name" of single functions.
+SYSTEM = frozenset((
+    "os", "posix", "io", "_io", "time", "datetime", "random", "secrets", "uuid", "sys", "platform", "socket",
+    "subprocess", "shutil", "glob", "tempfile", "pathlib", "locale", "getpass", "builtins.input", "numpy.load",
+    "numpy.fromfile", "numpy.loadtxt", "numpy.genfromtxt", "numpy.memmap",
+))  # fmt: skip
 
 
 class NoFingerprint(Exception):
     """Something has no identity that lasts; the text says what."""
 
 
-@cache
 def compiler_hash() -> str:
-    """Of the compiler's own source, and of the version of LLVM: the same input gives the same code only with these.
-
-    Sizes and times of files stand for what is in them, as for Python's bytecode: reading them all takes longer than
-    what else a warm start does.
-    """
-    found = sha256(llvm_version().encode())
-    folders = [os.path.dirname(__file__)]
-    for folder in folders:
-        for entry in sorted(os.scandir(folder), key=lambda each: each.name):
-            if entry.name.endswith(".py"):
-                now = entry.stat()
-                found.update(f"{entry.path} {now.st_size} {now.st_mtime_ns}\n".encode())
-            elif entry.name != "__pycache__" and entry.is_dir():
-                folders.append(entry.path)
-    return found.hexdigest()
+    """Hash of the compiler's own source and of the versions of Python, NumPy and LLVM."""
+    return sha256("\n".join((SOURCE, interpreter(), llvm_version())).encode()).hexdigest()
 
 
 class Fingerprint:
@@ -79,7 +81,7 @@ class Fingerprint:
 
     def value(self, value: Any) -> None:
         """One value of any kind. Raises NoFingerprint."""
-        if isinstance(value, PLAIN) and not isinstance(value, enum.Enum):
+        if type(value) in PLAIN:
             self.text(type(value).__name__, repr(value))
             return
         if id(value) in self.seen:
@@ -92,73 +94,126 @@ class Fingerprint:
                 return
         raise NoFingerprint(f"an object of {type(value).__module__}.{type(value).__qualname__}")
 
+    def kind(self, value: Any, plain: type) -> None:
+        """The type of a container; of a derived class its attributes too."""
+        self.text("of", plain.__name__)
+        if type(value) is not plain:
+            self.value(type(value))
+            self.attributes(value)
+
+    def attributes(self, value: Any) -> None:
+        """The attributes in an object's `__dict__`."""
+        self.mapping(getattr(value, "__dict__", {}))
+
     def members(self, value: Any) -> None:
         """An object that is the class and the values of some attributes."""
         self.value(type(value))
         for each in dataclasses.fields(value):
             self.text(each.name)
-            self.value(getattr(value, each.name))
+            self.value(getattr(value, each.name, None))
+        self.attributes(value)
 
     def named(self, value: Any) -> None:
-        """What is the same wherever its name is."""
-        self.text("name", str(getattr(value, "__module__", "")), value.__qualname__)
+        """An object by its name, and by the file of the installed module that defines it."""
+        module = str(getattr(value, "__module__", ""))
+        self.text("name", module, value.__qualname__)
+        if module.partition(".")[0] in SYSTEM or f"{module.partition('.')[0]}.{value.__qualname__}" in SYSTEM:
+            raise NoFingerprint(f"{module}.{value.__qualname__}, which may say something else each time")
+        if is_installed(value) and not is_ours(value):
+            self.file(getattr(sys.modules.get(module), "__file__", None))
+
+    def module(self, value: types.ModuleType) -> None:
+        """A module as a value. The kernel may read any attribute of it."""
+        if not is_ours(value) and value.__name__.partition(".")[0] not in UNCHANGING:
+            raise NoFingerprint(f"all of the module {value.__name__}")
+        self.text("module", value.__name__)
+
+    def number(self, value: float | complex) -> None:
+        """By its bits: zeros and NaNs have a sign."""
+        self.text(type(value).__name__)
+        self.hash.update(struct.pack("<dd", value.real, value.imag))
 
     def sequence(self, value: Any) -> None:
-        self.text(type(value).__name__, str(len(value)))
+        self.kind(value, tuple if isinstance(value, tuple) else list)
+        self.text(str(len(value)))
         self.add(*value)
 
     def mapping(self, value: Any) -> None:
-        self.text("dict", str(len(value)))
+        self.kind(value, dict if isinstance(value, dict) else types.MappingProxyType)
+        self.text(str(len(value)))
         for key, each in value.items():
             self.add(key, each)
 
     def unordered(self, value: Any) -> None:
-        self.text(type(value).__name__, *sorted(repr(each) for each in value))
+        """Elements, each by a fingerprint of its own, as they have no order."""
+        self.kind(value, set if isinstance(value, set) else frozenset)
+        self.text(*sorted(self.alone(each) for each in value))
+
+    def alone(self, value: Any) -> str:
+        found = Fingerprint()
+        found.functions = self.functions
+        found.value(value)
+        return found.digest()
 
     def array(self, value: Any) -> None:
-        if value.dtype.hasobject:
-            raise NoFingerprint("an array of objects")
-        self.text("array", value.dtype.str, str(value.shape))
+        if value.dtype.hasobject or not (type(value) is np.ndarray or isinstance(value, np.generic)):
+            raise NoFingerprint(f"an array of {value.dtype} of {type(value).__qualname__}")
+        self.text("array", type(value).__name__, repr(value.dtype), str(value.shape))
         self.hash.update(np.ascontiguousarray(value).tobytes())
 
-    def cls(self, value: type) -> None:
+    def ufunc(self, value: np.ufunc) -> None:
+        """A ufunc of NumPy. Ufuncs of other libraries have no fingerprint: two of them may share a name."""
+        if getattr(np, value.__name__, None) is not value:
+            raise NoFingerprint(f"the ufunc {value.__name__}")
+        self.text("ufunc", value.__name__)
+
+    def alias(self, value: types.GenericAlias) -> None:
+        self.text("alias")
+        self.add(value.__origin__, value.__args__)
+
+    def cls(self, value: Any) -> None:
         """A class; of one that is not installed its source too, and what is in it and in those that it is made of."""
         self.named(value)
         if is_installed(value):
+            return
+        if is_named_tuple(value):
+            self.add(value._fields, [each for _, each in members_of(value) if is_own(each)])
             return
         try:
             self.text(inspect.getsource(value))
         except (OSError, TypeError):
             raise NoFingerprint(f"the class {value.__qualname__}, whose source cannot be found") from None
-        self.add(*value.__bases__)
-        for name, member in vars(value).items():
-            if not name.startswith(("__", "_abc_")) and not isinstance(member, types.MemberDescriptorType):
-                self.text(name)
-                self.value(getattr(member, "fget", None) or getattr(member, "__func__", member))
+        self.add(type(value), *value.__bases__)
+        for name, member in members_of(value):
+            self.text(name)
+            self.value(member)
 
     def struct(self, value: StructSpec) -> None:
         """A dataclass as a parameter: of its class nothing but the members is seen, and functions of the language."""
-        self.named(value.cls)
-        for each in value.cls.__mro__:
-            for name, member in vars(each).items():
-                if hasattr(member, "__cuda_graphs_func__"):
-                    self.text(name)
-                    self.value(member)
+        self.text("struct", value.cls.__module__, value.cls.__qualname__)
+        for name in dir(value.cls):
+            member = getattr(value.cls, name, None)
+            if hasattr(member, "__cuda_graphs_func__"):
+                self.text(name)
+                self.value(member)
         for name, member in value.members:
             self.text(name)
             self.value(member)
 
     def member(self, value: enum.Enum) -> None:
-        self.named(type(value))
-        self.text(value.name)
+        self.value(type(value))
+        self.text(str(value.name))
         self.value(value.value)
+        self.attributes(value)
 
     def function(self, value: Callable[..., Any]) -> None:
-        """By its source; of an installed function, which one of what file."""
-        code = value.__code__
+        """By its source; of an installed function, which one of what file, and what it was made with."""
         self.named(value)
         if is_installed(value):
-            self.file(code.co_filename)
+            self.file(value.__code__.co_filename)
+            self.add(
+                value.__defaults__, value.__kwdefaults__, *(content(each) for each in value.__closure__ or ())
+            )
         else:
             self.source(value)
 
@@ -171,7 +226,8 @@ class Fingerprint:
         """The source of a function, where it stands, and what its names mean."""
         code = value.__code__
         self.functions.setdefault(value.__qualname__, []).append(value)
-        self.text("function", code.co_filename, str(code.co_firstlineno))
+        self.text("function", code.co_filename, str(code.co_firstlineno), value.__name__, value.__qualname__)
+        self.code(code)
         source = Source(value)
         try:
             self.text(source.text)
@@ -179,18 +235,102 @@ class Fingerprint:
         except Exception as error:
             raise NoFingerprint(f"the function {value.__qualname__}: {error}") from None
         self.add(value.__defaults__, value.__kwdefaults__)
+        self.declared(value)
         for path, found in outside(value, tree):
             self.text(path)
             self.value(found)
 
+    def code(self, code: types.CodeType) -> None:
+        """The bytecode. It differs from the source when the file was changed after Python loaded it."""
+        self.text("code")
+        self.hash.update(code.co_code)
+        for each in code.co_consts:
+            if isinstance(each, types.CodeType):
+                self.code(each)
+            else:
+                self.value(each)
+
+    def declared(self, function: Callable[..., Any]) -> None:
+        """The types that a function is declared to take and to return. Python evaluates them where the function is
+        defined, so neither its globals nor its closure need to have their names."""
+        self.text("signature", str(getattr(function, "__signature__", "")))
+        self.value(getattr(function, "__wrapped__", None))
+        for name, annotation in function.__annotations__.items():
+            self.text(name)
+            self.annotation(annotation, function)
+
+    def annotation(self, annotation: Any, function: Callable[..., Any]) -> None:
+        """An annotation, resolved as the frontend does it. A class counts by its name."""
+        if isinstance(annotation, str):
+            self.text(annotation)
+        try:
+            found = resolve(annotation, function)
+        except Exception:  # the frontend asks for it or not
+            found = None
+        parts = found if isinstance(found, tuple) else getattr(found, "__args__", None)
+        if parts is not None:
+            self.text("parts", str(len(parts)))
+            for each in parts:
+                self.annotation(each, function)
+        elif dataclasses.is_dataclass(found) and is_ours(type(found)):
+            self.value(found)
+        else:
+            kind = found if isinstance(found, type) else type(found)
+            self.text("type", kind.__module__, kind.__qualname__)
+
     def file(self, path: str | None) -> None:
-        """A file as it is now, by its size and time."""
+        """A file as it is now."""
         if path is not None:
             try:
-                found = os.stat(path)
+                found = state_of(path)
             except OSError:
-                return
-            self.text(path, str(found.st_size), str(found.st_mtime_ns))
+                found = "none"
+            self.text("file", path, found)
+
+
+# Members that Python writes into a class; the source of the class decides them.
+WRITTEN = (types.MemberDescriptorType, types.GetSetDescriptorType)
+
+
+def members_of(cls: type) -> Iterator[tuple[str, Any]]:
+    """(name, value) of what stands in a class: functions for properties, and all methods but generated ones."""
+    for name, member in vars(cls).items():
+        found = getattr(member, "fget", None) or getattr(member, "__func__", member)
+        is_method = isinstance(found, types.FunctionType) and not is_generated(found)
+        if is_method or not (
+            name.startswith(("_abc_", "__")) or is_sunder(name) or isinstance(member, WRITTEN)
+        ):
+            yield name, found
+    for each in getattr(cls, "__dataclass_fields__", {}).values():
+        if each.default_factory is not dataclasses.MISSING:
+            yield each.name, each.default_factory
+
+
+def is_named_tuple(cls: Any) -> bool:
+    """Returns whether `namedtuple` or `NamedTuple` made the class. Classes of the first have no source."""
+    return cls.__bases__ == (tuple,) and hasattr(cls, "_fields")
+
+
+def is_own(value: Any) -> bool:
+    return isinstance(value, types.FunctionType) and not is_installed(value)
+
+
+def is_generated(function: Callable[..., Any]) -> bool:
+    """Returns whether `dataclasses` made the function from the fields."""
+    return inspect.unwrap(function).__code__.co_filename == "<string>"
+
+
+def is_sunder(name: str) -> bool:
+    """Returns whether `enum` writes the name, as _member_map_."""
+    return name.startswith("_") and name.endswith("_")
+
+
+def content(cell: types.CellType) -> Any:
+    """The value in a cell of a closure; Ellipsis while the cell is empty."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return ...
 
 
 def inlined(f: Fingerprint, value: Any) -> None:
@@ -218,14 +358,14 @@ BUILT_IN = (types.BuiltinFunctionType, types.MethodDescriptorType, types.Wrapper
 DESCRIBED: tuple[tuple[Callable[[Any], bool], Callable[[Fingerprint, Any], None]], ...] = (
     (has("__cuda_graphs_func__"), inlined),
     (has("__cuda_graphs_field__"), lambda f, value: f.value(value.__cuda_graphs_field__)),
+    (of(types.ModuleType), Fingerprint.module),
     (is_ours, Fingerprint.named),
     (of(enum.Enum), Fingerprint.member),
     (of(StructSpec), Fingerprint.struct),
     (of(types.FunctionType), Fingerprint.function),
-    (of(types.ModuleType), lambda f, value: f.text("module", value.__name__)),
+    (of(types.GenericAlias), Fingerprint.alias),
     (of(type), Fingerprint.cls),
-    (of(types.GenericAlias), lambda f, value: f.text("alias", repr(value))),
-    (of(np.ufunc), lambda f, value: f.text("ufunc", value.__name__)),
+    (of(np.ufunc), Fingerprint.ufunc),
     (is_method, Fingerprint.method),
     (of(types.MethodType), lambda f, value: f.add("bound", value.__func__, value.__self__)),
     (of(*BUILT_IN), Fingerprint.named),
@@ -233,6 +373,8 @@ DESCRIBED: tuple[tuple[Callable[[Any], bool], Callable[[Fingerprint, Any], None]
     (of(dict, types.MappingProxyType), Fingerprint.mapping),
     (of(set, frozenset), Fingerprint.unordered),
     (of(np.ndarray, np.generic), Fingerprint.array),
-    (of(types.SimpleNamespace), lambda f, value: f.mapping(vars(value))),
+    (of(np.dtype), lambda f, value: f.text("dtype", repr(value))),
+    (lambda value: type(value) in (float, complex), Fingerprint.number),
+    (lambda value: type(value) is types.SimpleNamespace, lambda f, value: f.mapping(vars(value))),
     (dataclasses.is_dataclass, Fingerprint.members),
 )

@@ -19,7 +19,7 @@ TIMING, PASSES, IR, LLVM, ASSEMBLY = 1, 2, 3, 4, 5
 def level() -> int:
     """What the environment asks for; 0 is nothing."""
     text = os.environ.get("CUDA_GRAPHS_DEBUG", "0")
-    return int(text) if text.isdigit() else 0
+    return int(text) if text.isdecimal() else 0
 
 
 def show(at: int, title: str, text: object = "") -> None:

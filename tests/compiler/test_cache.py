@@ -20,23 +20,9 @@ from cuda_graphs.compiler.target_ptx import Ptx
 from cuda_graphs.compiler.target_x86 import X86
 from tests.compiler.rig import cg, function_of
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("CUDA_GRAPHS_CACHE", "1")
-    monkeypatch.setenv("CUDA_GRAPHS_CACHE_DIR", str(tmp_path / "c"))
-    monkeypatch.delenv("CUDA_GRAPHS_CACHE_MIB", raising=False)
-    return tmp_path / "c"
-
-
-@pytest.fixture
-def counts(monkeypatch):
-    """(hits, misses, stored) since the test began."""
-    fresh = cache.CompileCache()
-    monkeypatch.setattr(cache, "compile_cache", fresh)
-    return lambda: (fresh.hits, fresh.misses, fresh.stored)
 
 
 @dataclasses.dataclass
@@ -109,12 +95,15 @@ BASE = """
 import dataclasses
 TABLE = [1, 2]
 PRICES = {'tea': 1}
+FACTOR = 1
 class Space:
     scale = 2
 @dataclasses.dataclass
 class Shape:
     width: int = 3
     SCALE = 5
+    def __call__(self):
+        return FACTOR
     def area(self):
         return self.width * self.SCALE + len(PRICES)
 shape = Shape()
@@ -132,7 +121,7 @@ def inner(v):
     return v * Space.scale + TABLE[0]
 def k(x: ndarray(cg.i32, 1), ball: Ball):
     for i in x:
-        x[i] = inner(x[i]) + cg.static(helper(3) + PRICES.get('tea') + shape.area()) + ball.grown(1)
+        x[i] = inner(x[i]) + cg.static(helper(3) + PRICES.get('tea') + shape.area() + shape()) + ball.grown(1)
 """
 CHANGES = {
     "nothing": ("", "", True),
@@ -141,6 +130,7 @@ CHANGES = {
     "an attribute": ("scale = 2", "scale = 3", False),
     "a function that is inlined": ("v * Space", "v - Space", False),
     "a function that runs when compiling": ("n * 2", "n * 5", False),
+    "what an object names when it is called": ("FACTOR = 1", "FACTOR = 2", False),
     "a member of an object": ("width: int = 3", "width: int = 4", False),
     "an attribute of the class of an object": ("SCALE = 5", "SCALE = 6", False),
     "a method of a parameter": ("self.radius * 3", "self.radius * 4", False),
@@ -171,12 +161,13 @@ def test_a_change_anywhere_in_the_source_is_noticed(folder, counts, tmp_path, wh
     assert results == ["0", "1" if hit else "0"]
 
 
-def python(script, *path):
-    """Runs a script in a process of its own, without warnings."""
+def python(script, *path, before=(), **environment):
+    """Runs a script in a process of its own, without warnings, as an argument of the command `before`."""
     where = os.pathsep.join([str(ROOT), *map(str, path)])
     done = subprocess.run(
-        [sys.executable, "-B", "-c", textwrap.dedent(script)],
-        env={**os.environ, "PYTHONPATH": where}, capture_output=True, text=True, timeout=120, check=False,
+        [*before, sys.executable, "-B", "-c", textwrap.dedent(script)],
+        env={**os.environ, "PYTHONPATH": where, **environment},
+        capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done

@@ -258,3 +258,27 @@ def test_a_process_that_comes_later_compiles_nothing_and_needs_no_llvm(run_child
         told.append(done.stdout.split())
     assert told[0][:2] == ["0", "1"]
     assert told[1] == ["1", "0", "False", "False"]
+
+
+RETURNS = """
+import cuda_graphs as cg
+
+def make(dt):
+    @cg.kernel
+    def scaled(x: cg.i32) -> dt:
+        return x * 1.5
+    return scaled
+
+print(make(cg.f32)(3), make(cg.i32)(3), make(cg.f64)(3), cg.compile_cache.stored)
+"""
+
+
+def test_kernels_that_differ_in_what_they_return_have_code_of_their_own(run_child, tmp_path):
+    script = tmp_path / "scaled.py"
+    script.write_text(RETURNS)
+    for stored in ("3", "0"):
+        done = run_child(
+            f"import runpy; runpy.run_path({str(script)!r})", CUDA_GRAPHS_CACHE_DIR=str(tmp_path / "cache")
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.split() == ["4.5", "4", "4.5", stored]

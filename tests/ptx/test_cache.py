@@ -82,6 +82,19 @@ def test_a_damaged_entry_is_reported_rebuilt_and_not_run(folder, builds, damage)
     assert len(builds) == 2
 
 
+@pytest.mark.parametrize(
+    "content", [b"", b"{not JSON", b"[]", b'{"kernels": []}', b'{"kernels": 1, "globals": 2}']
+)
+def test_an_entry_with_wrong_content_is_reported_and_rebuilt(folder, builds, content):
+    run()
+    name = next(folder.iterdir()).stem
+    assert disk.write(cache.KIND, name, len(content).to_bytes(8, "little") + content)
+    with pytest.warns(RuntimeWarning, match="damaged"):
+        assert run() == 15
+    assert run() == 15
+    assert len(builds) == 2
+
+
 def test_zero_turns_it_off(folder, builds, monkeypatch):
     monkeypatch.setenv("CUDA_GRAPHS_CACHE", "0")
     assert run() == run() == 15

@@ -3,10 +3,13 @@
 //
 // Where driver objects live, and how a handle is checked.
 //
-// Every object type has one arena: a range of addresses reserved once, cut into slots of one size. A handle is the
-// address of the object in its slot. So a value is a handle of type T exactly when it lies in T's range, at the
-// start of a slot, and the slot says "live"; cast<T>() checks this in constant time, takes no lock, and never reads
-// memory that the value might point to before it knows that it is ours. Slots are never unmapped.
+// Every object type has one arena: a few ranges of addresses, cut into slots of one size. A handle is the address of
+// the object in its slot. So a value is a handle of type T exactly when it lies in one of T's ranges, at the start of a
+// slot, and the slot says "live"; cast<T>() checks this in constant time, takes no lock, and never reads memory that
+// the value might point to before it knows that it is ours. Slots are never unmapped.
+//
+// An arena reserves its first range with its first object, and another one, eight times as large, when all are full.
+// Most programs need one range of each type. At the limit of the process's addresses (ulimit -v) the step is smaller.
 //
 // An object has two ends. kill(): the handle is dead, so that calls with it are errors. recycle(): the object is
 // destroyed and its slot used again. Objects that work in flight still needs (streams, kernels, graphs) are killed
@@ -17,6 +20,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +37,7 @@ class Arena {
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
 
-    // A live object, or nullptr when the machine or the range has no room left.
+    // A live object, or nullptr when the machine or the process's addresses have no room left.
     template <class... Args>
     T* create(Args&&... args) {
         Slot* slot = take_slot();
@@ -74,13 +78,8 @@ class Arena {
 
     // The object behind a handle, or nullptr when the value is null, foreign or dead.
     T* cast(const void* handle) const {
-        const auto base = base_.load(std::memory_order_acquire);
-        const auto offset = reinterpret_cast<std::uintptr_t>(handle) - base - kObjectOffset;
-        if (base == 0 || offset >= committed_.load(std::memory_order_acquire) || offset % sizeof(Slot) != 0)
-            return nullptr;
-        auto* slot = reinterpret_cast<Slot*>(base + offset);
-        if (slot->live.load(std::memory_order_acquire) != kLive) return nullptr;
-        return std::launder(reinterpret_cast<T*>(slot->storage));
+        const auto address = reinterpret_cast<std::uintptr_t>(handle);
+        return ranges_[0].has(address) ? ranges_[0].object(address) : cast_beyond_first(address);
     }
 
     // How many handles are live; for leak checks.
@@ -97,7 +96,35 @@ class Arena {
     };
     static constexpr std::size_t kObjectOffset = offsetof(Slot, storage);
     static constexpr std::size_t kSlots = std::size_t{1} << 24;  // 16 M objects of a type
-    static constexpr std::size_t kCommitSlots = std::max<std::size_t>(16, (std::size_t{1} << 16) / sizeof(Slot));
+    static constexpr std::size_t kPage = 4096;
+    static constexpr std::size_t kCommitBytes = std::max(16 * sizeof(Slot), std::size_t{1} << 16);
+    static constexpr std::size_t kFirstBytes = std::max(kCommitBytes, std::size_t{4} << 20);
+    static constexpr std::size_t kGrowth = 8;  // the next range is so many times the one before
+    static constexpr std::size_t kMostRanges = 16;
+
+    // A base is written once, before the bytes that are committed behind it: a multiple of the page size.
+    struct Range {
+        std::atomic<std::uintptr_t> base{0};
+        std::atomic<std::size_t> committed{0};
+
+        std::uintptr_t offset(std::uintptr_t handle) const {
+            return handle - base.load(std::memory_order_acquire) - kObjectOffset;
+        }
+        bool has(std::uintptr_t handle) const { return offset(handle) < committed.load(std::memory_order_acquire); }
+        // The live object behind a handle that lies in the range.
+        T* object(std::uintptr_t handle) const {
+            if (offset(handle) % sizeof(Slot) != 0) return nullptr;
+            auto* slot = reinterpret_cast<Slot*>(handle - kObjectOffset);
+            if (slot->live.load(std::memory_order_acquire) != kLive) return nullptr;
+            return std::launder(reinterpret_cast<T*>(slot->storage));
+        }
+    };
+
+    [[gnu::noinline]] T* cast_beyond_first(std::uintptr_t handle) const {
+        for (const Range& range : ranges_)
+            if (range.has(handle)) return range.object(handle);
+        return nullptr;
+    }
 
     static Slot* slot_of(T* object) {
         return reinterpret_cast<Slot*>(reinterpret_cast<std::byte*>(object) - kObjectOffset);
@@ -112,8 +139,11 @@ class Arena {
             if (first_free_ == nullptr) last_free_ = nullptr;
             return slot;
         }
-        if ((used_ + 1) * sizeof(Slot) > committed_.load(std::memory_order_relaxed) && !commit_more()) return nullptr;
-        return reinterpret_cast<Slot*>(base_.load(std::memory_order_relaxed)) + used_++;
+        if (used_ == capacity_ && !reserve_more()) return nullptr;
+        Range& range = ranges_[made_ - 1];
+        if ((used_ + 1) * sizeof(Slot) > range.committed.load(std::memory_order_relaxed) && !commit_more(range))
+            return nullptr;
+        return reinterpret_cast<Slot*>(range.base.load(std::memory_order_relaxed)) + used_++;
     }
 
     void give_back(Slot* slot) {
@@ -123,31 +153,44 @@ class Arena {
         last_free_ = slot;
     }
 
-    bool commit_more() {
-        auto base = base_.load(std::memory_order_relaxed);
-        if (base == 0) {
-            void* range =
-                mmap(nullptr, kSlots * sizeof(Slot), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-            if (range == MAP_FAILED) return false;
-            base = reinterpret_cast<std::uintptr_t>(range);
-            base_.store(base, std::memory_order_release);
+    // Reserves another range, eight times as large as the last one, or less where addresses are short.
+    bool reserve_more() {
+        if (made_ == kMostRanges || total_ >= kSlots) return false;
+        std::size_t slots = made_ == 0 ? kFirstBytes / sizeof(Slot) : capacity_ * kGrowth;
+        for (slots = std::min(slots, kSlots - total_); slots * sizeof(Slot) >= kCommitBytes; slots /= kGrowth) {
+            const std::size_t bytes = whole_pages(slots * sizeof(Slot));
+            void* found = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            if (found == MAP_FAILED) continue;
+            ranges_[made_++].base.store(reinterpret_cast<std::uintptr_t>(found), std::memory_order_release);
+            capacity_ = slots;
+            total_ += slots;
+            used_ = 0;
+            return true;
         }
-        const std::size_t page = 4096;
-        const std::size_t done = committed_.load(std::memory_order_relaxed);
-        // Grow by an eighth, so that a million nodes need few system calls.
-        std::size_t more = std::max(kCommitSlots * sizeof(Slot), done / 8);
-        more = std::min((more + page - 1) / page * page, kSlots * sizeof(Slot) - done);
-        if (more < sizeof(Slot)) return false;
-        if (mprotect(reinterpret_cast<void*>(base + done), more, PROT_READ | PROT_WRITE) != 0) return false;
-        committed_.store(done + more, std::memory_order_release);
+        return false;
+    }
+
+    // More of a range can be used: an eighth of what there is, so that a million nodes need few system calls.
+    bool commit_more(Range& range) {
+        const std::size_t done = range.committed.load(std::memory_order_relaxed);
+        const std::size_t left = whole_pages(capacity_ * sizeof(Slot)) - done;
+        const std::size_t more =
+            std::min(whole_pages(std::max(kCommitBytes, (total_ - capacity_) * sizeof(Slot) / 8 + done / 8)), left);
+        void* const start = reinterpret_cast<void*>(range.base.load(std::memory_order_relaxed) + done);
+        if (mprotect(start, more, PROT_READ | PROT_WRITE) != 0) return false;
+        range.committed.store(done + more, std::memory_order_release);
         return true;
     }
 
-    std::atomic<std::uintptr_t> base_{0};
-    std::atomic<std::size_t> committed_{0};  // bytes, a multiple of the page size
+    static constexpr std::size_t whole_pages(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+
+    std::array<Range, kMostRanges> ranges_{};
     std::atomic<std::size_t> live_count_{0};
-    std::mutex mutex_;  // guards the four below
-    std::size_t used_ = 0;
+    std::mutex mutex_;          // guards all below
+    std::size_t made_ = 0;      // ranges
+    std::size_t total_ = 0;     // slots of all of them
+    std::size_t capacity_ = 0;  // slots of the last one
+    std::size_t used_ = 0;      // of these, which ever held an object
     Slot* first_free_ = nullptr;
     Slot* last_free_ = nullptr;
 };

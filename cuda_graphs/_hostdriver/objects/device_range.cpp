@@ -12,6 +12,7 @@
 
 #include "../api/entry.hpp"
 #include "../exec/page_move.hpp"
+#include "address_limit.hpp"
 #include "device.hpp"
 #include "memory.hpp"
 
@@ -23,9 +24,14 @@ constexpr std::size_t kSystemPage = 4096;
 constexpr std::uint64_t kSlots = std::uint64_t{1} << 20;
 constexpr std::size_t kNumbersBytes = kSlots * sizeof(std::uint64_t);
 
-constexpr CUdevice kHost = kMostDevices;  // the number of the host's range
-std::array<std::atomic<DeviceRange*>, kMostDevices + 1>
-    ranges;  // never destroyed: memory is used until the process ends
+constexpr std::size_t kFirstRange = std::size_t{4} << 30;
+constexpr std::size_t kGrowth = 4;  // the next range of a device is so many times the one before
+constexpr std::size_t kLargestRange = std::size_t{1} << 40;
+constexpr std::size_t kMostRanges = 16 * (kMostDevices + 1);
+
+// The ranges of all devices and of the host, in the order of their reservation. Never destroyed: the process uses memory to its end.
+std::array<std::atomic<DeviceRange*>, kMostRanges> ranges;
+std::atomic<std::size_t> range_count{0};
 
 // Eight sizes for each power of two, so that blocks are used again by blocks of nearly their size.
 std::size_t small_size(std::size_t bytes) {
@@ -42,39 +48,62 @@ void* mapped(std::uintptr_t start, std::size_t size, int rights) {
 
 }  // namespace
 
-DeviceRange& DeviceRange::of(CUdevice device) {
-    static std::mutex making;
-    auto& slot = ranges[static_cast<std::size_t>(device)];
-    if (slot.load(std::memory_order_acquire) == nullptr) {
-        const std::lock_guard<std::mutex> lock(making);
-        if (slot.load(std::memory_order_relaxed) == nullptr) slot.store(new DeviceRange, std::memory_order_release);
-    }
-    return *slot.load(std::memory_order_relaxed);
-}
-
-DeviceRange& DeviceRange::of_host() {
-    return of(kHost);
-}
-
 DeviceRange* DeviceRange::holding(const void* address) {
-    for (const auto& slot : ranges) {
-        DeviceRange* const range = slot.load(std::memory_order_acquire);
-        if (range != nullptr && reinterpret_cast<std::uintptr_t>(address) - range->start_ < range->size_) return range;
+    const std::size_t count = range_count.load(std::memory_order_acquire);
+    for (std::size_t i = 0; i < count; ++i) {
+        DeviceRange* const range = ranges[i].load(std::memory_order_relaxed);
+        if (reinterpret_cast<std::uintptr_t>(address) - range->start_ < range->size_) return range;
     }
     return nullptr;
 }
 
-// A limit of the process's addresses (ulimit -v) makes it smaller.
-DeviceRange::DeviceRange() {
-    for (std::size_t size = std::size_t{1} << 40; size >= std::size_t{1} << 30; size /= 4) {
-        void* const found = mapped(0, size, PROT_NONE);
-        if (found == nullptr) continue;
-        start_ = reinterpret_cast<std::uintptr_t>(found);
-        size_ = size;
-        const std::uintptr_t first = rounded_up(start_, kHugePage);
-        free_.add(first, start_ + size_ - first);
-        return;
+DeviceRange::DeviceRange(CUdevice device, std::uintptr_t start, std::size_t size)
+    : device_(device), start_(start), size_(size) {
+    const std::uintptr_t first = rounded_up(start_, kHugePage);
+    free_.add(first, start_ + size_ - first);
+}
+
+template <class From>
+void* DeviceRange::first_of(CUdevice device, std::size_t bytes, From from) {
+    for (std::size_t i = 0;; ++i) {
+        if (i == range_count.load(std::memory_order_acquire) && !reserve_more(device, bytes, i)) return nullptr;
+        DeviceRange& range = *ranges[i].load(std::memory_order_relaxed);
+        if (range.device_ != device) continue;
+        if (void* const found = from(range); found != nullptr) return found;
     }
+}
+
+// True also where another thread has made a range since the caller found `known`.
+bool DeviceRange::reserve_more(CUdevice device, std::size_t bytes, std::size_t known) {
+    static std::mutex growing;
+    const std::lock_guard<std::mutex> lock(growing);
+    const std::size_t count = range_count.load(std::memory_order_relaxed);
+    if (count != known) return true;
+    if (count == kMostRanges || bytes > kLargestRange) return false;
+    std::size_t last = 0;
+    for (std::size_t i = 0; i < count; ++i)
+        if (const DeviceRange* const one = ranges[i].load(std::memory_order_relaxed); one->device_ == device)
+            last = one->size_;
+    const std::size_t least = rounded_up(std::max(bytes, kChunk), kHugePage) + kHugePage;
+    const std::size_t wanted = within_limit(std::min(last == 0 ? kFirstRange : last * kGrowth, kLargestRange));
+    for (std::size_t size = std::max(least, rounded_up(wanted, kHugePage));;
+         size = std::max(least, rounded_up(size / kGrowth, kHugePage))) {
+        void* const found = mapped(0, size, PROT_NONE);
+        if (found != nullptr) {
+            ranges[count].store(new DeviceRange(device, reinterpret_cast<std::uintptr_t>(found), size));
+            range_count.store(count + 1, std::memory_order_release);
+            return true;
+        }
+        if (size == least) return false;
+    }
+}
+
+void* DeviceRange::take(CUdevice device, std::size_t bytes) {
+    return first_of(device, bytes, [=](DeviceRange& range) { return range.take(bytes); });
+}
+
+void* DeviceRange::map(CUdevice device, std::size_t bytes) {
+    return first_of(device, bytes, [=](DeviceRange& range) { return range.map(bytes, kPage); });
 }
 
 void* DeviceRange::map(std::size_t bytes, std::size_t alignment) {
@@ -82,7 +111,10 @@ void* DeviceRange::map(std::size_t bytes, std::size_t alignment) {
     if (size < bytes) return nullptr;
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto at = free_.take(size, alignment);
-    return at ? mapped(*at, size, PROT_READ | PROT_WRITE) : nullptr;
+    if (!at) return nullptr;
+    void* const found = mapped(*at, size, PROT_READ | PROT_WRITE);
+    if (found == nullptr) free_.add(*at, size);
+    return found;
 }
 
 void DeviceRange::unmap(void* address, std::size_t bytes) {
@@ -114,7 +146,7 @@ void* DeviceRange::take_small(std::size_t size) {
             return reinterpret_cast<void*>(chunk_ - size);
         }
     }
-    void* const chunk = map(kChunk);
+    void* const chunk = map(kChunk, kPage);
     if (chunk == nullptr) return nullptr;
     const std::lock_guard<std::mutex> lock(mutex_);
     chunk_ = reinterpret_cast<std::uintptr_t>(chunk) + size;

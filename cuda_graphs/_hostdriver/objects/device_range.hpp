@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The addresses of a device's memory, or of the host's: a range of its own, reserved once, larger than the memory of
-// any machine. No address of it is ever anything else, so that work which comes too late harms nobody else's memory.
-// Large blocks are pages of their own in it; small ones are cut from chunks by size, and used again by the same size.
+// The addresses of a device's memory, or of the host's: ranges of its own, reserved as they are needed, each four times
+// as large as the one before. No other memory of the process is ever in them, so work that runs after a free damages
+// nothing else. Large blocks are pages of their own; small blocks are cut from chunks by size, and used again by blocks
+// of the same size.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_DEVICE_RANGE_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_DEVICE_RANGE_HPP
 
@@ -17,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "device.hpp"
 #include "gaps.hpp"
 #include "shared_file.hpp"
 
@@ -24,15 +26,18 @@ namespace cgh {
 
 class DeviceRange {
   public:
-    // That of a device; the same each time.
-    static DeviceRange& of(CUdevice device);
-    // That of pinned and managed memory, and of pools of them; the same each time.
-    static DeviceRange& of_host();
+    // The device number of pinned and managed memory, and of pools of them.
+    static constexpr CUdevice kHost = kMostDevices;
+
     // The range that holds an address, or nullptr.
     static DeviceRange* holding(const void* address);
 
-    // 512-byte aligned memory, untouched when it is large. nullptr: no room. To be given back as it was asked for.
-    void* take(std::size_t bytes);
+    // 512-byte aligned memory of a device, untouched when it is large. nullptr: no room. To be given back as it was
+    // asked for.
+    static void* take(CUdevice device, std::size_t bytes);
+    // Pages of zeros, which appear when they are touched.
+    static void* map(CUdevice device, std::size_t bytes);
+
     void give_back(void* address, std::size_t bytes);
     // Where other processes find what was taken: in which file, where there, and by which number they see that it was
     // not given back since.
@@ -46,15 +51,20 @@ class DeviceRange {
     CUresult share(void* address, std::size_t bytes, Shared* out);
     // In another process, which has the file.
     static bool is_still_shared(const SharedFile& file, std::uint64_t number, std::uint64_t slot);
-    // Pages of zeros, which appear when they are touched.
-    void* map(std::size_t bytes, std::size_t alignment = kPage);
     void unmap(void* address, std::size_t bytes);
 
   private:
     static constexpr std::size_t kPage = std::size_t{64} << 10;
 
-    DeviceRange();
+    DeviceRange(CUdevice device, std::uintptr_t start, std::size_t size);
+    // Calls `from` with the device's ranges until one has room, and reserves another range where none has.
+    template <class From>
+    static void* first_of(CUdevice device, std::size_t bytes, From from);
+    static bool reserve_more(CUdevice device, std::size_t bytes, std::size_t known);
+
+    void* take(std::size_t bytes);
     void* take_small(std::size_t size);
+    void* map(std::size_t bytes, std::size_t alignment);
     CUresult open_file();
     CUresult move_shared(std::uintptr_t start, std::uintptr_t end);
     // false: the file may hold what was there, and so nothing may be at these addresses again.
@@ -62,8 +72,9 @@ class DeviceRange {
     CUresult number(void* address, Shared* out);
     void forget_number(void* address);
 
-    std::uintptr_t start_ = 0;
-    std::size_t size_ = 0;
+    const CUdevice device_;
+    const std::uintptr_t start_;
+    const std::size_t size_;
     std::mutex mutex_;                                           // guards what is below
     Gaps free_;                                                  // by address
     std::uintptr_t chunk_ = 0, chunk_end_ = 0;                   // the chunk that small blocks are cut from

@@ -80,7 +80,7 @@ std::shared_ptr<GraphAllocation> GraphAllocation::create(Context& context, std::
     const std::size_t size = whole_pages(bytes);
     if (size < bytes) return nullptr;
     // Pages appear when they are touched, and can be taken back by a trim while the address stays.
-    void* const memory = DeviceRange::of(context.device()).map(size);
+    void* const memory = DeviceRange::map(context.device(), size);
     if (memory == nullptr) return nullptr;
     std::shared_ptr<GraphAllocation> allocation(new GraphAllocation(context, memory, bytes));
     Allocation entry;
@@ -106,7 +106,8 @@ GraphAllocation::~GraphAllocation() {
     AddressMap::get().remove(address_);
     if (settings.any()) unwatch_memory(address_);
     if (reserved_) account(device()).keep(whole_pages(bytes_));
-    DeviceRange::of(device()).unmap(reinterpret_cast<void*>(address_), whole_pages(bytes_));
+    void* const memory = reinterpret_cast<void*>(address_);
+    DeviceRange::holding(memory)->unmap(memory, whole_pages(bytes_));
 }
 
 CUdevice GraphAllocation::device() const {

@@ -116,11 +116,11 @@ std::size_t with_gap(std::size_t bytes) {
 }
 
 void* reserve_memory(std::size_t bytes) {
-    return bytes <= machine_memory() ? DeviceRange::of_host().take(with_gap(bytes)) : nullptr;
+    return bytes <= machine_memory() ? DeviceRange::take(DeviceRange::kHost, with_gap(bytes)) : nullptr;
 }
 
 void* reserve_memory_of(CUdevice device, std::size_t bytes) {
-    return bytes <= machine_memory() ? DeviceRange::of(device).take(with_gap(bytes)) : nullptr;
+    return bytes <= machine_memory() ? DeviceRange::take(device, with_gap(bytes)) : nullptr;
 }
 
 void return_memory(void* address, std::size_t bytes) {

@@ -27,8 +27,10 @@ CUresult get_memory_handle(CUdeviceptr address, CUipcMemHandle* out) {
     MemoryHandle handle{};
     handle.magic = kMagic;
     handle.size = found->size;
-    TRY(DeviceRange::of(found->context->device())
-            .share(reinterpret_cast<void*>(found->base), found->size, &handle.place));
+    void* const memory = reinterpret_cast<void*>(found->base);
+    DeviceRange* const range = DeviceRange::holding(memory);
+    REQUIRE(range != nullptr, CUDA_ERROR_INVALID_VALUE);
+    TRY(range->share(memory, found->size, &handle.place));
     if (settings.any()) note_shared(found->base);
     *out = {};
     std::memcpy(out, &handle, sizeof handle);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "../api/entry.hpp"
+#include "address_limit.hpp"
 
 namespace cgh {
 namespace {
@@ -15,7 +16,7 @@ constexpr std::uint64_t kHeapMagic = 0x706165682d686763;    // "cgh-heap"
 constexpr std::uint64_t kMemoryMagic = 0x796d656d2d686763;  // "cgh-memy"
 constexpr std::size_t kHeapPage = 4096;
 constexpr std::size_t kHeaderBytes = std::size_t{64} << 10;
-constexpr std::size_t kLeastHeap = std::size_t{1} << 30;
+constexpr std::size_t kLeastHeap = std::size_t{16} << 20;
 
 // The first page of the file.
 struct Header {
@@ -47,7 +48,7 @@ SharedHeap::~SharedHeap() {
 CUresult SharedHeap::make(CUdevice device, Residence residence, std::unique_ptr<SharedHeap>* out) {
     SharedFile file;
     void* start = nullptr;
-    for (std::size_t bytes = machine_memory(); start == nullptr && bytes >= kLeastHeap; bytes /= 4) {
+    for (std::size_t bytes = within_limit(machine_memory()); start == nullptr && bytes >= kLeastHeap; bytes /= 4) {
         TRY(SharedFile::make(kHeaderBytes + rounded_up(bytes, kHeapPage), &file));
         start = file.map(0, file.size());
     }

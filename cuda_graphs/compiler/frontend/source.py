@@ -36,9 +36,9 @@ class Source:
 
     @cached_property
     def text(self) -> str:
-        """The source, as it stands in the file."""
+        """The source, as it stands in the file: of the function itself, also where it wraps another one."""
         try:
-            return "".join(inspect.getsourcelines(self.function)[0])
+            return "".join(inspect.getsourcelines(self.function.__code__)[0])
         except (OSError, TypeError):
             raise fail(
                 CompileSyntaxError, None, f"the source of {self.function.__qualname__} cannot be found ({self.file})",

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Arenas: a value is a handle exactly as long as its object lives.
+#include <sys/resource.h>
+
+#include <cstdio>
 #include <set>
 #include <thread>
 #include <vector>
@@ -27,6 +30,21 @@ struct Shared : cgh::Counted {
     }
     bool* gone;
 };
+
+// An object as large as a context.
+struct Large {
+    explicit Large(std::size_t number) : number(number) {}
+    std::size_t number;
+    char more[8000];
+};
+
+std::size_t addresses_in_use() {
+    unsigned long pages = 0;
+    std::FILE* const file = std::fopen("/proc/self/statm", "r");
+    if (file == nullptr || std::fscanf(file, "%lu", &pages) != 1) check::fail(__FILE__, __LINE__, "no statm");
+    std::fclose(file);
+    return pages * 4096;
+}
 
 }  // namespace
 
@@ -65,6 +83,61 @@ LAW(Arena, HoldsManyAndUsesTheirSlotsAgain) {
     EQUAL(again, all.front());
     for (std::uint64_t i = 1; i < 200'000; ++i) CHECK(before.count(numbers.create(i)) == 1);
     EQUAL(numbers.live_count(), 200'000u);
+}
+
+LAW(Arena, ReservesFewTimesTheAddressesThatItsObjectsTake) {
+    static cgh::Arena<Large> things;
+    constexpr std::size_t kSome = std::size_t{32} << 20;
+    std::vector<Large*> all;
+    const std::size_t before = addresses_in_use();
+    for (std::size_t i = 0; i < 20'000; ++i) {
+        all.push_back(things.create(i));
+        if (i % 1000 == 0) CHECK(addresses_in_use() - before <= kSome + 12 * all.size() * sizeof(Large));
+    }
+    // Handles of all ranges, and no other address near them.
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        EQUAL(things.cast(all[i])->number, i);
+        EQUAL(things.cast(reinterpret_cast<const char*>(all[i]) + 8), nullptr);
+        EQUAL(things.cast(reinterpret_cast<const char*>(all[i]) - 8), nullptr);
+    }
+    const std::set<Large*> those(all.begin(), all.end());
+    for (Large* const one : all)
+        for (const std::size_t range : {std::size_t{4} << 20, std::size_t{32} << 20, std::size_t{256} << 20}) {
+            auto* const other = reinterpret_cast<Large*>(reinterpret_cast<char*>(one) + range);
+            EQUAL(things.cast(other) != nullptr, those.count(other) == 1);
+        }
+}
+
+LAW_ALONE(Arena, MakesObjectsUpToTheLimitOfAddresses) {
+    static cgh::Arena<Large> things;
+    constexpr std::size_t kRoom = std::size_t{200} << 20;
+    std::vector<Large*> all;
+    all.reserve(kRoom / sizeof(Large));
+    rlimit limit{};
+    EQUAL(getrlimit(RLIMIT_AS, &limit), 0);
+    const rlimit low{addresses_in_use() + kRoom, limit.rlim_max};
+    EQUAL(setrlimit(RLIMIT_AS, &low), 0);
+    while (Large* const one = things.create(all.size())) all.push_back(one);
+    CHECK(all.size() * sizeof(Large) > kRoom / 2);
+    EQUAL(setrlimit(RLIMIT_AS, &limit), 0);
+    for (std::size_t i = 0; i < all.size(); ++i) EQUAL(things.cast(all[i])->number, i);
+    // With more addresses there are more objects.
+    CHECK(things.create(all.size()) != nullptr);
+}
+
+LAW(Arena, IsAskedWhileItGrows) {
+    static cgh::Arena<Large> things;
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < 4; ++t)
+        threads.emplace_back([t] {
+            std::vector<Large*> mine;
+            for (std::size_t i = 0; i < 1500; ++i) {
+                mine.push_back(things.create(t << 32 | i));
+                if (things.cast(mine[i / 2])->number != (t << 32 | i / 2)) check::fail(__FILE__, __LINE__, "another's");
+            }
+        });
+    for (std::thread& thread : threads) thread.join();
+    EQUAL(things.live_count(), 6000u);
 }
 
 LAW(Arena, GivesEachThreadItsOwnObjects) {

@@ -4,8 +4,12 @@
 // Memory: allocations and what the driver knows about them, copies in every direction, fills, pools.
 #include <unistd.h>
 
+#include <sys/resource.h>
+
+#include <cstdio>
 #include <cstring>
 #include <numeric>
+#include <vector>
 
 #include "runtime_rig.hpp"
 
@@ -126,6 +130,52 @@ LAW(Memory, LargeAndSmallBlocksHoldTheirBytes) {
         ANSWERS(CUDA_ERROR_INVALID_VALUE, cuMemsetD8(memory, 0, bytes + 1));
         OK(cuMemFree(memory));
     }
+}
+
+// The first range of a device's addresses is 4 GiB, the next one 16. None of these pages is touched but the first.
+LAW(Memory, OfMoreThanOneRangeHoldsItsBytesAndIsUsedAgain) {
+    context();
+    constexpr std::size_t kEach = std::size_t{1} << 30;
+    for (int round = 0; round < 2; ++round) {
+        std::vector<CUdeviceptr> all(7);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            OK(cuMemAlloc(&all[i], kEach));
+            OK(cuMemsetD32(all[i], static_cast<unsigned>(i), 1));
+        }
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            unsigned found = 99;
+            OK(cuMemcpyDtoH(&found, all[i], sizeof found));
+            EQUAL(found, i);
+            CUdeviceptr base = 0;
+            OK(cuMemGetAddressRange(&base, nullptr, all[i] + kEach - 1));
+            EQUAL(base, all[i]);
+        }
+        for (const CUdeviceptr one : all) OK(cuMemFree(one));
+        for (const CUdeviceptr one : all) EQUAL(cuMemFree(one), CUDA_ERROR_INVALID_VALUE);
+    }
+}
+
+LAW_ALONE(Memory, IsGivenUpToTheLimitOfAddresses) {
+    context();
+    constexpr std::size_t kRoom = std::size_t{512} << 20, kEach = std::size_t{8} << 20;
+    CUdeviceptr one = 0;
+    rlimit limit{};
+    EQUAL(getrlimit(RLIMIT_AS, &limit), 0);
+    unsigned long pages = 0;
+    std::FILE* const file = std::fopen("/proc/self/statm", "r");
+    CHECK(file != nullptr && std::fscanf(file, "%lu", &pages) == 1);
+    std::fclose(file);
+    const rlimit low{pages * 4096 + kRoom, limit.rlim_max};
+    EQUAL(setrlimit(RLIMIT_AS, &low), 0);
+    std::vector<CUdeviceptr> all;
+    CUresult last = CUDA_SUCCESS;
+    while ((last = cuMemAlloc(&one, kEach)) == CUDA_SUCCESS) all.push_back(one);
+    EQUAL(last, CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK(all.size() * kEach > kRoom / 2);
+    for (const CUdeviceptr each : all) OK(cuMemFree(each));
+    for (CUdeviceptr& each : all) OK(cuMemAlloc(&each, kEach));
+    EQUAL(setrlimit(RLIMIT_AS, &limit), 0);
+    OK(cuMemAlloc(&one, kEach));
 }
 
 LAW(Copy, MovesEveryByteInEveryDirection) {

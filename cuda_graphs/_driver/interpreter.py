@@ -1,0 +1,32 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The interpreter that imports this package must be the main one of its process: the driver, its callbacks and the
+classes of the extension modules exist once a process, and a subinterpreter would take them along when it ends."""
+
+from __future__ import annotations
+
+__all__ = ["require_main_interpreter"]
+
+
+def require_main_interpreter() -> None:
+    """Refuse a subinterpreter.
+
+    Raises:
+        ImportError: This is a subinterpreter.
+    """
+    if not _is_main():
+        raise ImportError(
+            "cuda_graphs cannot be imported in a subinterpreter, since a process has one driver: import it in the main "
+            "interpreter, or start another process (multiprocessing)"
+        )
+
+
+def _is_main() -> bool:
+    try:
+        import ctypes
+    except ImportError:  # Python 3.12 refuses ctypes in a subinterpreter that has a lock of its own
+        return False
+    python = ctypes.PyDLL(None)
+    found, main = python.PyInterpreterState_Get, python.PyInterpreterState_Main
+    found.restype = main.restype = ctypes.c_void_p
+    return bool(found() == main())
