@@ -35,6 +35,12 @@ SYMBOLS = {
 }  # fmt: skip
 
 
+def spelled(value: float) -> str:
+    """A number for messages: Python spells no integer of more than 4300 digits."""
+    bits = value.bit_length() if isinstance(value, int) else 0
+    return str(value) if bits <= 1024 else f"an integer of {bits} bits"
+
+
 class Builder:
     """Where statements go. `loc` is that of what is being translated."""
 
@@ -66,7 +72,7 @@ class Builder:
             remedy = (
                 f"write cg.{wider}(...)" if fits else f"cg.cast(x, cg.{type}) takes its low {type.bits} bits"
             )
-            raise fail(CompileLiteralError, self.loc, f"{value} is not a value of {type}", remedy)
+            raise fail(CompileLiteralError, self.loc, f"{spelled(value)} is not a value of {type}", remedy)
         return ir.Const(value, type, self.loc)
 
     def literal(self, value: bool | int | float) -> ir.Const:

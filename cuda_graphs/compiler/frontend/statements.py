@@ -26,7 +26,7 @@ from .loops import iterate, unused_settings
 from .messages import message_parts
 from .places import assign_place, make_vector, place, read
 from .scope import Scope
-from .values import Element, Static, TypeOf, Vector
+from .values import Computed, Element, Static, TypeOf, Vector
 from .with_blocks import with_statement
 
 # Of `x op= y` in a parallel task: those that are atomic.
@@ -132,10 +132,24 @@ def annotated_assign(frame: Frame, node: ast.AnnAssign, last: bool) -> None:
             "a declaration without a value",
             "give it one: x: cg.f32 = 0",
         )
+    if not isinstance(node.target, ast.Name):
+        raise fail(
+            CompileSyntaxError,
+            frame.builder.loc,
+            f"{ast.unparse(node.target)} is declared, and is no name of a variable",
+            "leave the annotation out: the value is cast to the type of the place",
+        )
     kind = frame.visit(node.annotation)
     if isinstance(kind, VectorType):
-        bind(frame, node.target, make_vector(frame, kind, frame.visit(node.value)))
-        return
+        value: Any = make_vector(frame, kind, frame.visit(node.value))
+    else:
+        value = converted(frame, frame.visit_number(node.value), declared_type(frame, kind))
+    check_redeclared(frame, node.target.id, value)
+    bind(frame, node.target, value)
+
+
+def declared_type(frame: Frame, kind: Any) -> ScalarType:
+    """The type that an annotation of a variable says."""
     kind = PYTHON.get(kind, kind) if isinstance(kind, type) else kind
     if not isinstance(kind, (TypeOf, ScalarType)):
         raise fail(
@@ -144,8 +158,33 @@ def annotated_assign(frame: Frame, node: ast.AnnAssign, last: bool) -> None:
             f"the type of a variable must be a scalar type, not {kind_of(kind)}",
             "x: cg.f32 = ...",
         )
-    target = kind.type if isinstance(kind, TypeOf) else kind
-    bind(frame, node.target, frame.builder.cast(frame.value(node.value), target))
+    return kind.type if isinstance(kind, TypeOf) else kind
+
+
+def converted(frame: Frame, found: Any, type: ScalarType) -> ir.Value:
+    """A number as an annotation has it; of what the source says, the exact number."""
+    from .calls import cast
+
+    known = isinstance(found, (Computed, int, float))
+    return cast(frame, found, type) if known else frame.builder.cast(frame.scalar(found), type)
+
+
+def check_redeclared(frame: Frame, name: str, value: Any) -> None:
+    """Refuse an annotation of a variable that has another type already: the first value gave it."""
+    scope = frame.scope.find(name)
+    old = None if scope is None else scope.names[name]
+    if isinstance(old, (ir.Local, Vector)) and not is_index(old) and type_of(old) != type_of(value):
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"{name!r} is a variable of type {type_of(old)}, and is declared as {type_of(value)}",
+            "take a new name, or leave the annotation out: the value is cast to the type of the variable",
+        )
+
+
+def type_of(found: Any) -> ScalarType | VectorType:
+    """The type of a number, variable or vector."""
+    return VectorType(found.leaves()[0].type, found.shape) if isinstance(found, Vector) else found.type
 
 
 def augmented_assign(frame: Frame, node: ast.AugAssign, last: bool) -> None:

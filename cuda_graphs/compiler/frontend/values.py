@@ -96,6 +96,15 @@ class Static:
 
 
 @dataclass(frozen=True)
+class Computed:
+    """What arithmetic on numbers of the source gives: Python's exact result for a conversion, and, for all else, a maker
+    of the constant that the op table gives, an i32 that wraps or an f32."""
+
+    exact: int | float
+    constant: Callable[[], Any]
+
+
+@dataclass(frozen=True)
 class Bound:
     """A method of a value: `x.dot`."""
 
