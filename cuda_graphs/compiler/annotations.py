@@ -8,14 +8,15 @@ its function and the Spec of each parameter.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from .types import ScalarType, f32
 
 __all__ = [
-    "ArraySpec", "FieldSpec", "Fixed", "NDArray", "Record", "ScalarSpec", "Spec", "StaticSpec", "StructSpec",
-    "Template", "Tensor", "VectorSpec", "VectorType", "data_oriented", "mat", "mat2", "mat3", "mat4", "ndarray",
+    "ArraySpec", "FieldSpec", "Fixed", "NDArray", "OwnMethod", "Record", "ScalarSpec", "Spec", "StaticSpec",
+    "StructSpec", "Template", "Tensor", "VectorSpec", "VectorType", "data_oriented", "mat", "mat2", "mat3", "mat4", "ndarray",
     "template", "vec", "vec2", "vec3", "vec4",
 ]  # fmt: skip
 
@@ -113,6 +114,12 @@ class Record:
 
     cls: type
     members: tuple[tuple[str, Any], ...]
+
+
+class OwnMethod(NamedTuple):
+    """A member of `self`, or a part of one: a function of the language, bound to the same `self`."""
+
+    function: Callable[..., Any]
 
 
 class Template:

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: a conversion takes the result that Python has of numbers of the source, or refuses it: none is wrapped or rounded
-on the way. The annotation of a variable is its type, or refused."""
+"""Law: a conversion takes the result that Python has of numbers of the source, or refuses it: none is wrapped or
+rounded on the way. The annotation of a variable is its type, or refused."""
 
 import random
 
@@ -166,7 +166,7 @@ def test_a_second_annotation_says_the_same_type_or_is_refused(first, between):
             translate(function_of(source), {"n": cg.ScalarSpec(t.i32)})
             continue
         with pytest.raises(
-            errors.CompileTypeError, match="'d' is a variable of type .*, and is declared as"
+            errors.CompileTypeError, match=r"'d' is a variable of type .*, and is declared as"
         ) as caught:
             translate(function_of(source), {"n": cg.ScalarSpec(t.i32)})
         assert caught.value.loc.line == 3 + bool(between)

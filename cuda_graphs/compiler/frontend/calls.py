@@ -12,12 +12,13 @@ import ast
 import builtins
 import inspect
 import math
+import types
 from collections.abc import Callable
 from typing import Any
 
 from .. import intrinsics as cg
 from .. import ir, library
-from ..annotations import VectorType, mat, vec
+from ..annotations import OwnMethod, VectorType, mat, vec
 from ..builder import spelled
 from ..errors import CompileArgumentError, CompileLiteralError, CompileSyntaxError, CompileTypeError, fail
 from ..ops import OPS
@@ -61,9 +62,15 @@ def call(frame: Frame, node: ast.Call) -> Any:
     if isinstance(function, Bound):
         return method(frame, function, args)
     inner: Any = getattr(function, "__cuda_graphs_func__", None)
+    if isinstance(function, OwnMethod):  # of the object that the kernel is a method of
+        scope = frame.root.scope.find("self")
+        assert scope is not None
+        function = BoundFunction(function.function, scope.names["self"])
     if isinstance(function, BoundFunction):
         args.insert(0, function.owner)
         inner = function.function
+    elif inner is not None and isinstance(function, types.MethodType):
+        args.insert(0, function.__self__)  # an object from outside, which is known when compiling
     if inner is not None:
         return frame.inline(inner, bind_arguments(frame, inner, args, keywords))
     row = BUILTINS.get(function) if callable(function) and _hashable(function) else None

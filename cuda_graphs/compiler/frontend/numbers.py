@@ -52,17 +52,18 @@ def number_of(found: Any) -> Number | None:
 
 
 def calculate(frame: Frame, name: str, a: Any, b: Any) -> Number | None:
-    """The exact result of the operator of that name in `ast`; None where an operand is no number of the source, or Python
-    has no result."""
+    """The exact result of the operator of that name in `ast`; None where an operand is no number of the source, or
+    Python has no result."""
     left, right = number_of(a), number_of(b)
     if left is None or right is None:
         return None
-    both = isinstance(left, int) and isinstance(right, int)
-    function = (INTEGERS if both else FLOATS).get(name)
-    if function is None or (name == "Pow" and both and right < 0):
+    function: Callable[[Any, Any], Any] | None = FLOATS.get(name)
+    if isinstance(left, int) and isinstance(right, int):
+        function = None if name == "Pow" and right < 0 else INTEGERS.get(name)
+        if name in ("Pow", "LShift"):
+            check_size(frame, name, left, right)
+    if function is None:
         return None
-    if both and name in ("Pow", "LShift"):
-        check_size(frame, name, int(left), int(right))
     with suppress(ArithmeticError, ValueError):
         found = function(left, right)
         return None if isinstance(found, complex) else found

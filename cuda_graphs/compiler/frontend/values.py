@@ -97,8 +97,8 @@ class Static:
 
 @dataclass(frozen=True)
 class Computed:
-    """What arithmetic on numbers of the source gives: Python's exact result for a conversion, and, for all else, a maker
-    of the constant that the op table gives, an i32 that wraps or an f32."""
+    """The result of arithmetic on numbers of the source: `exact`, Python's, for a conversion. `constant` makes what all
+    else takes, the constant of the op table: an i32 that wraps, or an f32."""
 
     exact: int | float
     constant: Callable[[], Any]
