@@ -39,6 +39,24 @@ def test_right_gradients_pass_the_check_and_arrays_are_as_before(x, y):
     assert y[()] == pytest.approx(np.sum(np.sin(START) ** 2))
 
 
+@pytest.mark.parametrize("kind", [cg.ndarray, cg.field])
+@pytest.mark.parametrize("shape", [(), 1, (1, 1)])
+@pytest.mark.parametrize("element", [f64, cg.types.vec(2, f64)], ids=str)
+def test_arrays_of_any_number_of_dimensions_are_checked(kind, shape, element):
+    number, total = kind(element, shape, needs_grad=True), kind(f64, (), needs_grad=True)
+    number.fill(3.0)
+
+    @cg.kernel
+    def square(number: cg.types.Tensor, total: cg.types.Tensor, zeros: cg.template):
+        part = number[zeros]
+        total[()] += cg.dot(part, part) if cg.static(element != f64) else part * part
+
+    with cg.ad.Tape(loss=total, grad_check=[number]):
+        square(number, total, (0,) * number.ndim)
+    np.testing.assert_allclose(number.grad.to_numpy(), 6.0)
+    np.testing.assert_array_equal(number.to_numpy(), 3.0)
+
+
 def test_a_wrong_gradient_fails_the_check(x, y):
     @cg.ad.grad_replaced
     def squared(x, y):

@@ -20,11 +20,17 @@ from .. import intrinsics as cg
 from .. import ir, library
 from ..annotations import OwnMethod, VectorType, mat, vec
 from ..builder import spelled
-from ..errors import CompileArgumentError, CompileLiteralError, CompileSyntaxError, CompileTypeError, fail
+from ..errors import (
+    CompileArgumentError,
+    CompileError,
+    CompileLiteralError,
+    CompileSyntaxError,
+    CompileTypeError,
+    fail,
+)
 from ..ops import OPS
 from ..scalars import scalar as constant
-from ..signature import PYTHON
-from ..types import ScalarType, f32, f64, i32
+from ..types import PYTHON, ScalarType, f32, f64, i32
 from . import graph_flow, with_blocks
 from .arguments import bind_arguments
 from .atomics import atomic
@@ -114,7 +120,11 @@ def is_literal(node: ast.Call) -> bool:
 
 
 def _hashable(function: Any) -> bool:
-    return getattr(type(function), "__hash__", None) is not None
+    try:
+        hash(function)
+    except TypeError:  # of a part of it too
+        return False
+    return True
 
 
 def convert(frame: Frame, type: ScalarType, *args: Any, literal: bool = False) -> Any:
@@ -366,7 +376,17 @@ def matrix(frame: Frame, rows: Any, columns: Any = None, dtype: Any = f32) -> Ve
                 "cg.mat([[a, b], [c, d]])",
             )
         return found
-    return mat(python_value(frame, rows), python_value(frame, columns), scalar_type(frame, dtype))
+    return vector_type(frame, mat, rows, columns, dtype=dtype)
+
+
+def vector_type(frame: Frame, make: Callable[..., VectorType], *extents: Any, dtype: Any) -> VectorType:
+    """cg.types.vec(n, dtype) and cg.types.mat(rows, columns, dtype) in a kernel."""
+    try:
+        return make(*(python_value(frame, each) for each in extents), scalar_type(frame, dtype))
+    except (TypeError, ValueError) as error:
+        if isinstance(error, CompileError):
+            raise
+        raise fail(CompileTypeError, frame.builder.loc, str(error), "cg.types.vec(3, cg.f32)") from None
 
 
 def method(frame: Frame, bound: Bound, args: list[Any]) -> Any:
@@ -395,7 +415,7 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     cg.stop_grad: stop_grad,
     cg.random: random_number,
     cg.vector: vector,
-    vec: lambda frame, n, dtype=f32: vec(python_value(frame, n), scalar_type(frame, dtype)),
+    vec: lambda frame, n, dtype=f32: vector_type(frame, vec, n, dtype=dtype),
     mat: matrix,
     cg.loop_config: loop_config,
     cg.blocks: blocks_call,

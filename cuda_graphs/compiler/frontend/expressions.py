@@ -376,8 +376,19 @@ def dictionary(frame: Frame, node: ast.Dict) -> Any:
     for key, value in zip(node.keys, node.values, strict=True):
         if key is None:
             raise frame.refuse(ast.copy_location(ast.keyword(None, value), value))
-        found[frame.visit(key)] = frame.visit(value)
+        found[hashed(frame, frame.visit(key))] = frame.visit(value)
     return found
+
+
+def hashed(frame: Frame, key: Any) -> Any:
+    """A key of a dictionary."""
+    try:
+        hash(key)
+    except TypeError as error:
+        raise fail(
+            CompileTypeError, frame.builder.loc, f"a key of a dict: {error}", "take a number or a text"
+        ) from None
+    return key
 
 
 def comprehension(frame: Frame, node: ast.ListComp) -> Any:
@@ -389,7 +400,7 @@ def comprehension(frame: Frame, node: ast.ListComp) -> Any:
             "a comprehension has one loop here",
             "nest two comprehensions",
         )
-    from .loops import bind_static
+    from .loops import bind_static, check_count
 
     loop = node.generators[0]
     items = frame.visit(loop.iter)
@@ -401,6 +412,7 @@ def comprehension(frame: Frame, node: ast.ListComp) -> Any:
             CompileTypeError, frame.builder.loc, f"a comprehension over {kind_of(items)}, no list when compiling",
             "[f(i) for i in cg.static(range(3))]",
         )  # fmt: skip
+    check_count(frame, items)
     outer, found = frame.scope, []
     for each in items:
         frame.scope = Scope(outer)

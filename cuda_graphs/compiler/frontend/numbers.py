@@ -73,7 +73,8 @@ def calculate(frame: Frame, name: str, a: Any, b: Any) -> Number | None:
 def check_size(frame: Frame, name: str, a: int, b: int) -> None:
     """Refuse a power or a shift that would take long to compute, and that no type holds."""
     bits = a.bit_length() * b if name == "Pow" else a.bit_length() + b
-    if abs(a) > 1 and bits > MOST_BITS:
+    grows = abs(a) > 1 if name == "Pow" else a != 0
+    if grows and bits > MOST_BITS:
         raise fail(
             CompileLiteralError, frame.builder.loc, f"{a} {SYMBOLS[name]} {b} is not a value of any type",
             "compute it with floats: 2.0 ** n",

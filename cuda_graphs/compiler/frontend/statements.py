@@ -18,10 +18,10 @@ from ..errors import (
     CompileTypeError,
     fail,
 )
-from ..signature import PYTHON
-from ..types import ScalarType
+from ..types import PYTHON, ScalarType
 from .functions import Frame, kind_of
 from .graph_flow import conditional, conditional_word
+from .linear import matmul
 from .loops import iterate, unused_settings
 from .messages import message_parts
 from .places import assign_place, make_vector, place, read
@@ -190,10 +190,35 @@ def type_of(found: Any) -> ScalarType | VectorType:
 def augmented_assign(frame: Frame, node: ast.AugAssign, last: bool) -> None:
     target, operator = place(frame, node.target), type(node.op).__name__
     value = frame.visit(node.value)
-    if isinstance(target, Vector):
-        target.map(lambda part, change: augment(frame, part, operator, change), read(frame, value))
+    if operator == "MatMult":
+        product = matmul(frame, read(frame, target), read(frame, value))
+        if not isinstance(product, Vector):
+            raise fail(
+                CompileTypeError,
+                frame.builder.loc,
+                "@= of two vectors gives a number",
+                "assign it to a new name: t = v @ w",
+            )
+        assign_place(frame, target, product)
+    elif isinstance(target, Vector):
+        augment_vector(frame, target, operator, read(frame, value))
     else:
         augment(frame, target, operator, frame.scalar(value))
+
+
+def augment_vector(frame: Frame, target: Vector, operator: str, value: Any) -> None:
+    """A vector of the same shape or a tuple of numbers changes component by component, a number each of them."""
+    value = make_vector(frame, None, value) if isinstance(value, tuple) else value
+    if isinstance(value, Vector) and value.shape != target.shape:
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"a value of shape {value.shape} for one of shape {target.shape}",
+            "give a value of the same shape, or a number",
+        )
+    if not isinstance(value, Vector):
+        value = frame.scalar(value)
+    target.map(lambda part, change: augment(frame, part, operator, frame.scalar(change)), value)
 
 
 def augment(frame: Frame, target: Any, operator: str, value: ir.Value) -> ir.Value:
