@@ -184,8 +184,8 @@ def is_array(value: Any) -> bool:
 
 
 def record_of(owner: Any, names: Iterable[str], depth: int = DEPTH) -> Record:
-    """What the members of these names are, and of those that methods among them name. Functions of the language that
-    the class has are none: they are inlined."""
+    """The members of these names, and those that methods among them name. A function of the language that the class
+    has is no member: it is inlined."""
     members, waiting, done = [], list(names), set()
     while waiting:
         name = waiting.pop(0)
@@ -202,7 +202,7 @@ def record_of(owner: Any, names: Iterable[str], depth: int = DEPTH) -> Record:
 
 
 def is_of_class(owner: Any, name: str) -> bool:
-    """Whether a name is that of a function of the language that the class of an object has."""
+    """Returns True for the name of a function of the language that the class of an object has."""
     return name not in getattr(owner, "__dict__", ()) and is_func(getattr(type(owner), name, None))
 
 

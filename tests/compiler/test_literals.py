@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 """Law: a conversion takes the result that Python has of numbers of the source, or refuses it: none is wrapped or
-rounded on the way. The annotation of a variable is its type, or refused."""
+rounded on the way. A variable has the type of each of its annotations; another one is refused."""
 
 import random
 

@@ -296,7 +296,7 @@ def time_limit():
 
 
 def answer(made, draw):
-    """What is wrong with what the compiler makes of a function."""
+    """Returns the failure of the compiler on a function, "" where there is none."""
     parameters = dict(PARAMETERS)
     if draw.random() < 0.3:
         parameters["SIZE"] = StaticSpec(draw.choice([*NUMBERS, (1, 2), [], {"a": 1}, len, object]))

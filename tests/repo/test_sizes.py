@@ -21,7 +21,7 @@ LIMITS = {
     "cuda_graphs/_handles": 7750,
     "cuda_graphs/_objects": 6000,
     "cuda_graphs/graph": 8500,
-    "cuda_graphs/compiler": 19300,
+    "cuda_graphs/compiler": 19900,
     "cuda_graphs/kernels": 7400,
     "cuda_graphs/interop": 900,
     "cuda_graphs/_hostdriver": 21900,

@@ -100,7 +100,7 @@ def call(frame: Frame, node: ast.Call) -> Any:
 
 
 def converts(function: Any) -> bool:
-    """Whether a call of it gives a number another type, and takes exact results of arithmetic."""
+    """Returns True for a type or cg.cast, whose calls take exact results of arithmetic."""
     return isinstance(function, (ScalarType, TypeOf)) or (
         _hashable(function) and (function is cg.cast or function in PYTHON)
     )

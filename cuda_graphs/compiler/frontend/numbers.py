@@ -3,8 +3,8 @@
 """Exact arithmetic on numbers of the source, and of names that are known when compiling.
 
 In an expression of its own such a number is an i32 or f32, and the op table says what becomes of it: `1 << 31` wraps. A
-conversion takes what Python computes, so `cg.i64(2**40)` is exact, and `cg.i32(2**40)` refused, as a literal is. What
-Python does not compute (a division by 0, a root of -1) is left to the op table.
+conversion takes what Python computes, so `cg.i64(2**40)` is exact, and `cg.i32(2**40)` refused, as a literal is. The op
+table decides where Python has no result (a division by 0, a root of -1).
 """
 
 from __future__ import annotations

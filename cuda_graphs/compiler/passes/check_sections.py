@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether sections, which may run at the same time, are independent: what one writes, no other reads or writes.
 
-That goes by the elements of arrays and fields that accesses may touch (index_ranges.py), by variables, and by the
+The check compares the elements of arrays and fields that accesses may touch (index_ranges.py), variables, and the
 random numbers that are drawn outside of loops, which have one order. Atomics are writes. Parameters that are arrays may
 be the same memory in a call: that is looked at then, so a kernel comes with the pairs for which it matters.
 """
@@ -25,8 +25,8 @@ Regions = dict[Region, ir.Loc | None]
 
 
 class Uses:
-    """What a section touches: each thing with the regions of it that are read, and that are written, and the first
-    place of each. A thing without elements has one region, ()."""
+    """The uses of one section: each thing with its regions that are read or written, and the first place of each. A
+    thing without elements has one region, ()."""
 
     def __init__(self, block: ir.Block, ranges: Ranges) -> None:
         self.ranges = ranges

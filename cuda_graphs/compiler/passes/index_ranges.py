@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which elements of an array an access may touch: for each axis a range from `begin` to before `end`.
+"""The elements of an array that an access may touch: for each axis a range from `begin` to before `end`.
 
 A bound is a number, or a value that stays the same in a call: a parameter, an extent, and what is computed of such. Two
 accesses touch no common element where the ranges of one axis are disjoint. An index that wraps around is outside of the
@@ -33,7 +33,7 @@ Region = tuple[Range, ...]
 
 
 def disjoint(one: Region, other: Region) -> bool:
-    """Whether no element is in both."""
+    """Returns True where no element is in both."""
     return any(ends_before(a, b) or ends_before(b, a) for a, b in zip(one, other, strict=True))
 
 
@@ -61,7 +61,7 @@ class Ranges:
         return tuple(self.range(each) for each in index)
 
     def range(self, value: ir.Value) -> Range:
-        """What an index may be."""
+        """The range of an index."""
         match value:
             case ir.LoopIndex():
                 return self.of_axis(self.axes.get(value))
@@ -110,7 +110,7 @@ class Ranges:
 
 
 def is_widened(value: ir.Op) -> bool:
-    """Whether a cast keeps every value of its operand."""
+    """Returns True for a cast that keeps every value of its operand."""
     before, after = value.args[0].type, value.type
     kinds = before.kind, after.kind
     return (kinds == ("int", "int") and before.bits <= after.bits) or (
