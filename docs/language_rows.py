@@ -17,7 +17,7 @@ STATEMENTS = {
         "t = a + b",
         "the first one gives the type, later ones cast to it; `t, u = u, t`, `t = u = 0` too",
     ),
-    ast.AnnAssign: ("t: cg.f64 = a", "casts"),
+    ast.AnnAssign: ("t: cg.f64 = a", "casts; of a variable that is there, its type and no other"),
     ast.AugAssign: ("for i in x:\n    x[i] += a", "atomic or not: see below"),
     ast.If: (
         "if n > 0:\n    k_ = 1\nelif n < 0:\n    k_ = 2\nelse:\n    pass",
@@ -45,7 +45,8 @@ EXPRESSIONS = {
     ast.Name: ("t = a", "globals and variables around the function are constants"),
     ast.Constant: (
         "t = 1.5",
-        "an integer is an `i32`, a float an `f32`, `True` a `bool`; `cg.i64(1)`, `cg.f64(1.0)`, each of its kind",
+        "an integer is an `i32`, a float an `f32`, `True` a `bool`; `cg.i64(1)`, `cg.f64(1.0)`, each of its kind; "
+        "a conversion takes arithmetic on numbers as Python computes it, `cg.i64(2**40)`, or refuses it",
     ),
     ast.Attribute: (
         "t = ball.radius + v.x + x.shape[0]",
@@ -198,5 +199,6 @@ VALUES = (
     "2 and 1", "0 or 5", "cg.i32(-1) < cg.u32(1)", "cg.cast(2.9, cg.i32)", "cg.cast(-2.9, cg.i32)",
     "cg.cast(300.0, cg.u8)", "cg.cast(-1.0, cg.u8)", "cg.cast(-1, cg.u64)",
     "cg.cast(300, cg.u8)", "cg.bit_cast(1.0, cg.i32)", "cg.round(2.5)", "cg.round(-0.5)", "abs(-2147483648)",
+    "cg.i64(65536 * 65536)", "cg.u32(1 << 31)",
     "cg.clz(0)", "cg.clz(1)", "cg.popcnt(-1)", "cg.ffs(8)", "cg.sign(-0.5)", "cg.sqrt(2)",
 )  # fmt: skip

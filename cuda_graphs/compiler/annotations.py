@@ -8,15 +8,18 @@ its function and the Spec of each parameter.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from .types import ScalarType, f32
+import numpy as np
+
+from .types import PYTHON, ScalarType, f32, pointer
 
 __all__ = [
-    "ArraySpec", "FieldSpec", "Fixed", "NDArray", "Record", "ScalarSpec", "Spec", "StaticSpec", "StructSpec",
-    "Template", "Tensor", "VectorSpec", "VectorType", "data_oriented", "mat", "mat2", "mat3", "mat4", "ndarray",
-    "template", "vec", "vec2", "vec3", "vec4",
+    "ArraySpec", "FieldSpec", "Fixed", "NDArray", "OwnMethod", "Record", "ScalarSpec", "Spec", "StaticSpec",
+    "StructSpec", "Template", "Tensor", "VectorSpec", "VectorType", "data_oriented", "mat", "mat2", "mat3", "mat4",
+    "ndarray", "template", "vec", "vec2", "vec3", "vec4",
 ]  # fmt: skip
 
 
@@ -38,13 +41,40 @@ class VectorType:
 
 
 def vec(n: int, dtype: ScalarType = f32) -> VectorType:
-    """The type of vectors of `n` components."""
-    return VectorType(dtype, (n,))
+    """The type of vectors of `n` components.
+
+    Raises:
+        TypeError: `n` is no int, or `dtype` no type of numbers.
+        ValueError: `n` is less than 1.
+    """
+    return VectorType(number_type(dtype), (extent(n),))
 
 
 def mat(rows: int, columns: int, dtype: ScalarType = f32) -> VectorType:
-    """The type of matrices. In kernels `cg.mat([[a, b], [c, d]])` is a matrix."""
-    return VectorType(dtype, (rows, columns))
+    """The type of matrices. In kernels `cg.mat([[a, b], [c, d]])` is a matrix.
+
+    Raises:
+        TypeError: `rows` or `columns` is no int, or `dtype` no type of numbers.
+        ValueError: One of them is less than 1.
+    """
+    return VectorType(number_type(dtype), (extent(rows), extent(columns)))
+
+
+def extent(n: Any) -> int:
+    """The number of components along one dimension of vectors."""
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
+        raise TypeError(f"vectors have a number of components that is an int, not {n!r}")
+    if n < 1:
+        raise ValueError(f"vectors have at least one component, not {n}")
+    return int(n)
+
+
+def number_type(dtype: Any) -> ScalarType:
+    """A type of numbers of ours; those of Python and NumPy are some of them."""
+    found = PYTHON.get(dtype, dtype) if isinstance(dtype, type) else dtype
+    if not isinstance(found, ScalarType) or found == pointer:
+        raise TypeError(f"elements are of cg.f32, cg.i32 and the like, float or np.float32, not {dtype!r}")
+    return found
 
 
 vec2, vec3, vec4 = vec(2), vec(3), vec(4)
@@ -93,10 +123,18 @@ def ndarray(
     """An array parameter: elements of `dtype` and `ndim` indices; what is None is taken from the argument.
 
     `needs_grad`: False has gradients of the kernel pass the array by; True takes arrays that have a gradient only.
+
+    Raises:
+        TypeError: `dtype` is no type of elements, or `ndim` no int.
+        ValueError: `ndim` is negative.
     """
+    if ndim is not None and (isinstance(ndim, bool) or not isinstance(ndim, (int, np.integer))):
+        raise TypeError(f"ndim is a number of indices, not {ndim!r}")
+    if ndim is not None and ndim < 0:
+        raise ValueError(f"ndim is 0 or more, not {ndim}")
     if isinstance(dtype, VectorType):
         return NDArray(dtype.dtype, ndim, dtype.shape, needs_grad=needs_grad)
-    return NDArray(dtype, ndim, needs_grad=needs_grad)
+    return NDArray(None if dtype is None else number_type(dtype), ndim, needs_grad=needs_grad)
 
 
 @dataclass(frozen=True)
@@ -113,6 +151,12 @@ class Record:
 
     cls: type
     members: tuple[tuple[str, Any], ...]
+
+
+class OwnMethod(NamedTuple):
+    """A member of `self`, or a part of one: a function of the language, bound to the same `self`."""
+
+    function: Callable[..., Any]
 
 
 class Template:

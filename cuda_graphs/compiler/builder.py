@@ -35,6 +35,12 @@ SYMBOLS = {
 }  # fmt: skip
 
 
+def spelled(value: float) -> str:
+    """A number for messages: Python spells no integer of more than 4300 digits."""
+    bits = value.bit_length() if isinstance(value, int) else 0
+    return str(value) if bits <= 1024 else f"an integer of {bits} bits"
+
+
 class Builder:
     """Where statements go. `loc` is that of what is being translated."""
 
@@ -62,7 +68,7 @@ class Builder:
         """A constant of a type, which must be able to hold it."""
         if type.kind in ("int", "uint") and not type.minimum <= value <= type.maximum:
             raise fail(
-                CompileLiteralError, self.loc, f"{value} is not a value of {type}", remedy_for(value, type)
+                CompileLiteralError, self.loc, f"{spelled(value)} is not a value of {type}", remedy_for(value, type)
             )
         return ir.Const(value, type, self.loc)
 

@@ -356,6 +356,7 @@ def of(*kinds: type) -> Callable[[Any], bool]:
 # What a value is -> how it is described. The first that fits.
 BUILT_IN = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, np.ufunc)
 DESCRIBED: tuple[tuple[Callable[[Any], bool], Callable[[Fingerprint, Any], None]], ...] = (
+    (of(types.MethodType), lambda f, value: f.add("bound", value.__func__, value.__self__)),
     (has("__cuda_graphs_func__"), inlined),
     (has("__cuda_graphs_field__"), lambda f, value: f.value(value.__cuda_graphs_field__)),
     (of(types.ModuleType), Fingerprint.module),
@@ -367,7 +368,6 @@ DESCRIBED: tuple[tuple[Callable[[Any], bool], Callable[[Fingerprint, Any], None]
     (of(type), Fingerprint.cls),
     (of(np.ufunc), Fingerprint.ufunc),
     (is_method, Fingerprint.method),
-    (of(types.MethodType), lambda f, value: f.add("bound", value.__func__, value.__self__)),
     (of(*BUILT_IN), Fingerprint.named),
     (of(tuple, list), Fingerprint.sequence),
     (of(dict, types.MappingProxyType), Fingerprint.mapping),

@@ -10,8 +10,6 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from .annotations import (
     ArraySpec,
     FieldSpec,
@@ -26,25 +24,40 @@ from .annotations import (
     VectorType,
     ndarray,
 )
-from .errors import CompileSyntaxError, CompileTypeError, fail
+from .errors import CompileNameError, CompileSyntaxError, CompileTypeError, fail
 from .ir import Loc
-from .types import SCALARS, ScalarType, bool_, f32, i32, pointer
+from .types import BY_DTYPE, PYTHON, SCALARS, ScalarType, pointer
 
 __all__ = ["declared", "has_gradient", "is_method", "names_gradients", "resolve", "specialise"]
-
-BY_DTYPE = {type.dtype: type for type in SCALARS.values() if type.dtype is not None}
-NUMPY = {np.dtype(dtype).type: type for dtype, type in BY_DTYPE.items()}
-PYTHON: dict[type, ScalarType] = {int: i32, float: f32, bool: bool_, **NUMPY}
 
 
 def resolve(annotation: Any, function: Callable[..., Any]) -> Any:
     """An annotation as the object that it names: Python's number types are scalar types, strings are evaluated."""
     if isinstance(annotation, str):
+        annotation = evaluated(annotation, function)
+    return meant(annotation)
+
+
+def evaluated(text: str, function: Callable[..., Any]) -> Any:
+    """An annotation that is a text. A CompileError where Python cannot evaluate it."""
+    try:
         cells = {
             n: c.cell_contents for n, c in zip(function.__code__.co_freevars, function.__closure__ or ())
         }
-        annotation = eval(annotation, {**function.__globals__, **cells})
-    return meant(annotation)
+        return eval(text, {**function.__globals__, **cells})
+    except Exception as error:
+        kind = CompileNameError if isinstance(error, NameError) else CompileTypeError
+        raise fail(
+            kind, place_of(function),
+            f"the annotation {text!r} of {function.__name__}: {type(error).__name__}: {error}",
+            "see what Python makes of it where the function is defined",
+        ) from error  # fmt: skip
+
+
+def place_of(function: Callable[..., Any]) -> Loc:
+    """The first line of a function."""
+    code = function.__code__
+    return Loc(code.co_filename, code.co_firstlineno, 0, 0, function.__name__)
 
 
 def meant(annotation: Any) -> Any:
@@ -58,8 +71,7 @@ def meant(annotation: Any) -> Any:
 
 def declared(function: Callable[..., Any], known: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The annotation of each parameter of a kernel. `known`: those that the source does not say."""
-    code = function.__code__
-    loc = Loc(code.co_filename, code.co_firstlineno, 0, 0, function.__name__)
+    loc = place_of(function)
     found = {}
     for parameter in inspect.signature(function).parameters.values():
         name = parameter.name

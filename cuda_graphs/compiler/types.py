@@ -10,7 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 __all__ = [
+    "BY_DTYPE",
+    "PYTHON",
     "ScalarType",
     "bf16",
     "bool_",
@@ -89,6 +93,11 @@ pointer = ScalarType("pointer", 8, "pointer", "<u8")
 
 SCALARS = {t.name: t for t in (i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, bool_)}
 
+
+# The types by NumPy's codes, and by the classes of Python and NumPy that stand for them.
+BY_DTYPE = {type.dtype: type for type in SCALARS.values() if type.dtype is not None}
+NUMPY: dict[type, ScalarType] = {np.dtype(dtype).type: type for dtype, type in BY_DTYPE.items()}
+PYTHON: dict[type, ScalarType] = {int: i32, float: f32, bool: bool_, **NUMPY}
 
 # What arithmetic makes of two types.
 

@@ -124,7 +124,7 @@ class TorchFunction:
 
     def check_writes(self, shadows: Mapping[str, Any]) -> None:
         """Refuse a kernel whose inputs change, of which PyTorch would not know."""
-        info, _ = self.kernel.grad.info(*self.ordered(shadows))
+        info = self.kernel.grad.info(*self.ordered(shadows))
         changed = [path for path in info.written if path in self.inputs]
         if changed:
             raise ValueError(

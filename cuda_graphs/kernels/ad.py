@@ -36,8 +36,8 @@ class Tape:
 
     When the block begins, `loss` becomes 0. When it ends, the gradients of all arrays that the calls were given, and of
     the fields that they used, become 0, that of `loss` becomes 1, and the gradients of the calls run, the last one
-    first, each on the stream of its call. Calls that use no array with a gradient are passed over. After an exception
-    nothing of that is done.
+    first, each on the stream of its call. Kernels that a function with a gradient of its own calls count for the
+    clearing, too. Calls that use no array with a gradient are passed over. After an exception nothing of that is done.
 
     Args:
         loss: An array, field or tensor of PyTorch of one element with a gradient; None: the block only notes, and
@@ -73,6 +73,7 @@ class Tape:
                 )
             self.check = GradCheck(grad_check, self._loss)
         self.calls: list[Call] = []
+        self._users: list[Call] = []  # `calls`, and kernels that a GradReplaced among them has called
         self._kept: dict[int, list[Kept]] = {}  # by the number of the call
         self._state = "new"
 
@@ -116,7 +117,7 @@ class Tape:
         if self._loss is not None:
             if self.clear_gradients:
                 done: dict[int, Any] = {}
-                for _, (function, args, _) in calls:
+                for function, args, _ in filter(flows_through, self._users):
                     clear(function, args, done)
             self._loss.seed()
         before: Stream | None = None
@@ -143,6 +144,8 @@ class Tape:
         """Have the gradient of a call computed on the way back."""
         if self.check is not None:
             self.check.after(call)
+        if not any(each.is_constant for each in inside):
+            self._users.append(call)
         if inside:
             return
         function, args, _ = call
@@ -167,9 +170,10 @@ def flows_through(call: Call) -> bool:
 
 
 def clear(function: Any, args: tuple[Any, ...], done: dict[int, Any]) -> None:
-    """Fill the gradients of what a call was given, and uses, with zeros, except those that are `done`."""
+    """Fill the gradients of the arrays that a call was given, and of the fields that it uses, with zeros, except those
+    that are `done`."""
     if not isinstance(function, GradReplaced):
-        function.grad.clear(args, done)
+        function.grad.clear(args, function.fields(*args), done)
         return
     for each in args:
         if has_gradient(each):

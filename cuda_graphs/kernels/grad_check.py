@@ -83,7 +83,7 @@ class GradCheck:
         try:
             for number, array in enumerate(self.arrays):
                 assert array.grad is not None
-                direction = random.standard_normal(array.shape + array.element_shape)
+                direction = np.asarray(random.standard_normal(array.shape + array.element_shape))
                 told = float(np.sum(array.grad.to_numpy() * direction))
                 found = [self.difference(calls, array, direction * step) / step for step in STEPS]
                 allowed = ALLOWED * abs(told) + ROUNDING * abs(float(self.last[self.loss]))
@@ -105,7 +105,7 @@ class GradCheck:
         """The loss of the block, with the first value of an array changed."""
         for number, (function, args, stream) in enumerate(calls):
             for written, values in self.writes.get(number, ()):
-                written.from_numpy(values + change if written is array else values)
+                written.from_numpy(np.asarray(values + change) if written is array else values)
             if stream is None:
                 function(*args)
             else:

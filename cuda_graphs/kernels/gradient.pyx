@@ -27,6 +27,7 @@ from cuda_graphs._objects.memory_resource import SynchronousMemoryResource
 from cuda_graphs._objects.stream import PER_THREAD_DEFAULT_STREAM
 from cuda_graphs.compiler.autodiff.sizes import TooLong, Wrapped, evaluate, leaves_of
 from cuda_graphs.errors import CUDAOutOfMemoryError
+from cuda_graphs.kernels.arguments import leaf_paths
 from cuda_graphs.kernels.grad_stats import GradStats
 from cuda_graphs.kernels.rooms import MOST_ROOM
 from cuda_graphs.kernels.targets import current_device
@@ -170,31 +171,33 @@ cdef class GradientFunction(KernelFunction):
         return made
 
     def info(self, *args):
-        """What the compiler says of the gradient for these arguments, a GradientInfo; and the fields that it uses."""
-        cdef Specialisation code = self._specialisation(args)
-        return code.artifact.gradient, code.fields
+        """What the compiler says of the gradient for these arguments, a GradientInfo."""
+        return self._specialisation(args).artifact.gradient
 
-    def clear(self, tuple args, dict done):
-        """Fill the gradients of the arrays among these arguments, and of the fields that the kernel uses, with zeros.
+    def clear(self, tuple args, fields, dict done):
+        """Fill the gradients of the arrays among these arguments, and of `fields`, with zeros. Nothing is compiled.
 
-        `done`: gradients that were, by their identity. They are passed over, and new ones are added.
+        `fields`: those that the kernel uses (KernelFunction.fields). The gradient need not read a field to write its
+        gradient, so its own code does not list all of them.
+        `done`: gradients that were filled, by their identity. They are passed over, and new ones are added.
         """
         cdef Reader reader
         cdef dict owners = {}
-        cdef Specialisation code = self._specialisation(args)
+        cdef dict leaves = {}
         for each, value in zip(self.readers, args):
             reader = each
             reader.own(owners, value)
+            leaves.update(leaf_paths(reader))
         stream = current_device().default_stream
         before = len(done)
-        for path, number in code.leaf_numbers.items():
+        for path, number in leaves.items():
             if path.endswith(".grad") and number in owners and id(owners[number]) not in done:
                 done[id(owners[number])] = owners[number]
                 if isinstance(owners[number], Buffer):
                     owners[number].fill(0, stream=stream)
                 else:
                     fill(owners[number], 0)
-        for field in code.fields:
+        for field in fields:
             if field.needs_grad and id(field.grad) not in done:
                 done[id(field.grad)] = field.grad
                 field.grad.fill(0)

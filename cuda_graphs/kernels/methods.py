@@ -11,12 +11,14 @@ import ast
 import dataclasses
 import functools
 import threading
+import types
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from cuda_graphs.compiler.annotations import Fixed, NDArray, Record
+from cuda_graphs.compiler.annotations import Fixed, NDArray, OwnMethod, Record
 from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.signature import declared
 from cuda_graphs.kernels.constants import frozen
@@ -182,13 +184,42 @@ def is_array(value: Any) -> bool:
 
 
 def record_of(owner: Any, names: Iterable[str], depth: int = DEPTH) -> Record:
-    """What the members of these names are. Functions of the language are none: they are inlined."""
-    members = []
-    for name in names:
+    """The members of these names, and those that methods among them name. A function of the language that the class
+    has is no member: it is inlined."""
+    members, waiting, done = [], list(names), set()
+    while waiting:
+        name = waiting.pop(0)
         value = getattr(owner, name, MISSING)
-        if value is not MISSING and not isinstance(value, BoundKernel) and not is_func(value):
-            members.append((name, member_of(value, depth)))
+        if name in done or value is MISSING or isinstance(value, BoundKernel) or is_of_class(owner, name):
+            continue
+        done.add(name)
+        value, methods = with_own_methods(value, owner)
+        for each in methods:
+            used = uses_of(each, type(owner)).names
+            waiting += vars(owner) if used is None else used
+        members.append((name, member_of(value, depth)))
     return Record(type(owner), tuple(members))
+
+
+def is_of_class(owner: Any, name: str) -> bool:
+    """Returns True for the name of a function of the language that the class of an object has."""
+    return name not in getattr(owner, "__dict__", ()) and is_func(getattr(type(owner), name, None))
+
+
+def with_own_methods(value: Any, owner: Any) -> tuple[Any, list[Callable[..., Any]]]:
+    """A value with an OwnMethod in the place of each method of the language that is bound to `owner`, in lists, tuples
+    and dicts too; and the functions of these."""
+    if isinstance(value, types.MethodType) and value.__self__ is owner and is_func(value):
+        function: Any = value.__func__
+        return OwnMethod(function.__cuda_graphs_func__), [function.__cuda_graphs_func__]
+    if type(value) not in (list, tuple, dict):
+        return value, []
+    parts = [with_own_methods(each, owner) for each in (value.values() if type(value) is dict else value)]
+    functions = [function for _, found in parts for function in found]
+    if not functions:
+        return value, []
+    made = [each for each, _ in parts]
+    return dict(zip(value, made, strict=True)) if type(value) is dict else type(value)(made), functions
 
 
 MISSING = object()
@@ -249,6 +280,15 @@ def uses_of(function: Callable[..., Any], cls: type) -> Uses:
 
 def names_of(function: Callable[..., Any]) -> set[str] | None:
     """The members that one method names; None where it hands on `self`."""
+    if function not in known_names:
+        known_names[function] = look_for_names(function)
+    return known_names[function]
+
+
+known_names: weakref.WeakKeyDictionary[Callable[..., Any], set[str] | None] = weakref.WeakKeyDictionary()
+
+
+def look_for_names(function: Callable[..., Any]) -> set[str] | None:
     code = function.__code__
     if not code.co_argcount:
         return set()

@@ -40,14 +40,14 @@ class Kept(NamedTuple):
 
 def kept_of(function: Any, args: tuple[Any, ...]) -> list[Kept]:
     """Copies of what the gradient of a call reads. Raises CompileGradientError where there is no gradient."""
-    info, _ = function.grad.info(*args)
+    info = function.grad.info(*args)
     known = arrays_of(function, args)
     return [Kept(path, line, known[path], read(known[path])) for path, line in info.repeats if path in known]
 
 
 def arrays_of(function: Any, args: tuple[Any, ...]) -> dict[str, Any]:
     """The arrays of ours, NumPy and PyTorch that a call uses, by path; fields by their name in code."""
-    info, fields = function.grad.info(*args)
+    info = function.grad.info(*args)
     names = list(inspect.signature(function.__wrapped__).parameters)
     found = {}
     for path, _, _ in info.arrays:
@@ -57,8 +57,8 @@ def arrays_of(function: Any, args: tuple[Any, ...]) -> dict[str, Any]:
             value = getattr(value, member)
         if isinstance(value, NDArray) or is_tensor(value) or is_changeable(value):
             found[path.removesuffix(".grad")] = value
-    for field in fields:
-        if hasattr(field, "__cuda_graphs_field__"):
+    for field in function.fields(*args):
+        if hasattr(field, "__cuda_graphs_field__"):  # the gradient of a field is an array
             found[field.__cuda_graphs_field__.name] = field
     return found
 

@@ -96,7 +96,7 @@ GROUPS = {
     "misc, no_grad": (CALLS, "functions_without_a_gradient"),
     "misc, streams": (CALLS, "streams_have_stacks_of_their_own"),
     "what is overwritten between calls": (CALLS, "validation_names_what_a_later_call"),
-    "grad_check": (TAPES, "right_gradients_pass_the_check"),
+    "grad_check": ("tests/kernels/test_grad_check.py", "right_gradients_pass_the_check"),
 }
 
 

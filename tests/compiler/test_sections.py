@@ -107,8 +107,8 @@ def in_a_loop(x: i32_1d, y: i32_1d, c: i32_0d):
 
 
 def test_regions_may_be_in_loops_and_follow_one_another():
-    with pytest.raises(CompileSectionError):
-        run(in_a_loop, x=np.zeros(3, "i4"), y=np.zeros(3, "i4"), c=np.array(3, "i4"))
+    found = run(in_a_loop, x=np.zeros(3, "i4"), y=np.zeros(3, "i4"), c=np.array(3, "i4"))
+    assert (found["x"].tolist(), found["y"].tolist()) == ([3 + 2 + 4 + 6, 3, 3], [6, 9, 9])
 
     def apart(x: i32_1d, y: i32_1d, z: i32_1d, c: i32_0d):
         while cg.graph_do_while(c):
@@ -233,9 +233,17 @@ ARGUMENTS = {
 # (what is named, statements of one section and of the other); #! marks the line of the error.
 DEPENDENT = [
     ("the array 'x'", "x[0] = 1  #!", "x[0] = 2"),
-    ("the array 'x'", "x[0] = 1  #!", "x[1] = 2"),
-    ("the array 'x'", "x[0] = 1  #!", "y[0] = x[1]"),
-    ("the array 'x'", "y[0] = x[1]", "x[0] = 1  #!"),
+    ("the array 'x'", "x[0] = 1  #!", "y[0] = x[0]"),
+    ("the array 'x'", "x[1] = 1  #!", "x[n] = 2"),
+    ("the array 'x'", "y[0] = x[n + 1]", "x[n + 1] = 1  #!"),
+    ("the array 'x'", "for i in range(3): x[i] = 1  #!", "for i in range(2, 4): x[i] = 1"),
+    ("the array 'x'", "for i in range(n): x[i] = 1  #!", "for i in range(n, 9): y[i] = x[i - 1]"),
+    ("the array 'x'", "for i in range(n): x[2 * i] = 1  #!", "for i in range(n): x[2 * i + 1] = 1"),
+    ("the array 'x'", "for i in range(3, 0, -1): x[i] = 1  #!", "x[0] = 1"),
+    ("the array 'x'", "s = 0; s = 1; x[s] = 1  #!", "x[0] = 1"),
+    ("the array 'x'", "x[0] = 1  #!", "for i in y: x[y[i]] = 1"),
+    ("the array 'z'", "for i in range(3): z[0, i] = 1.0  #!", "for i in range(3): z[i, 0] = 1.0"),
+    ("the array 'z'", "for i in range(3): z[n, i] = 1.0  #!", "for i in range(3): z[1, i] = 1.0"),
     ("the array 'x'", "x[0] += 1  #!", "x[0] += 1"),
     ("the array 'x'", "cg.atomic_add(x[0], 1)  #!", "cg.atomic_add(x[0], 1)"),
     ("the array 'x'", "for i in x: x[i] = 1  #!", "for i in y: y[i] = x[i]"),
@@ -274,6 +282,19 @@ INDEPENDENT = [
     ("x[0] = t", "y[0] = t"),
     ("s = 1; x[0] = s", "s = 2; y[0] = s"),
     ("x[0] = cg.random(cg.i32)", "for i in y: y[i] = cg.random(cg.i32)"),
+    ("x[0] = 1", "x[1] = 2"),
+    ("x[0] = 1", "y[0] = x[1]"),
+    ("for i in range(3): z[0, i] = 1.0", "for i in range(3): z[1, i] = z[2, i]"),
+    ("for i in range(3): z[i, 0] += 1.0", "for i in range(3): cg.atomic_max(z[i, 2], 1.0)"),
+    ("for i in range(2): x[i] = 1", "for i in range(2, 9): x[i] = 1"),
+    ("for i in range(n): x[i] = 1", "for i in range(n, x.shape[0]): x[i] = 1"),
+    ("for i in range(n): x[i] = 1", "for i in range(4): x[i + n] = 1"),
+    ("for i in range(3): x[i + 3] = 1", "for i in range(1, 4): x[i - 1] = 1"),
+    ("for i in range(x.shape[0] // 2): x[i] = 1", "for i in range(x.shape[0] // 2, x.shape[0]): x[i] = 1"),
+    ("for i, j in cg.ndrange(2, (0, 3)): z[i, j] = 1.0", "for i, j in cg.ndrange(2, (3, 6)): z[i, j] = 1.0"),
+    ("s = 3; x[s] = 1", "s = 4; x[s] = 1"),
+    ("x[n] = 1", "x[n + 1] = 1"),
+    ("z[0, n] = 1.0", "z[1, n] = 1.0"),
 ]
 
 

@@ -366,6 +366,30 @@ def test_many_sections_of_many_tasks_are_run_as_the_graph_says():
     chains.forget()
 
 
+def test_sections_of_a_static_loop_write_rows_and_halves_of_one_array():
+    @cg.kernel(graph=True)
+    def rows(x: cg.types.ndarray(cg.i32, 2), half: cg.i32):
+        with cg.graph_parallel():
+            for row in cg.static(range(3)):
+                with cg.graph_section():
+                    for i in range(half):
+                        x[row, i] += row * 100 + i
+                    for i in range(half):
+                        x[row, i] *= 2
+                with cg.graph_section():
+                    for i in range(half, x.shape[1]):
+                        x[row, i] -= i
+
+    x, wanted = cg.ndarray(cg.i32, (3, 1000)), np.zeros((3, 1000), "i4")
+    columns = np.arange(1000)
+    for half in (400, 1000, 0):
+        rows(x, half)
+        changed = 2 * (wanted + 100 * np.arange(3)[:, None] + columns)
+        wanted = np.where(columns < half, changed, wanted - columns)
+        np.testing.assert_array_equal(x.to_numpy(), wanted)
+    rows.forget()
+
+
 def test_wrong_sections_are_an_error_of_the_call_and_the_kernel_works_on():
     @cg.kernel(graph=True)
     def wrong(x: i32_1d, kind: cg.template):
@@ -374,7 +398,7 @@ def test_wrong_sections_are_an_error_of_the_call_and_the_kernel_works_on():
                 x[0] = 1
             with cg.graph_section():
                 if cg.static(kind == "wrong"):
-                    x[1] = 2
+                    x[0] = 2
 
     x = array([0, 0], cg.i32)
     with pytest.raises(cg.CompileSectionError, match="the array 'x'") as caught:

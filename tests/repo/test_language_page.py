@@ -10,7 +10,7 @@ from cuda_graphs.compiler.collectives import COLLECTIVES
 from cuda_graphs.compiler.frontend import calls, expressions, functions, linear, statements
 from cuda_graphs.compiler.ops import OPS
 from cuda_graphs.compiler.pipeline import lower
-from cuda_graphs.compiler.signature import NUMPY
+from cuda_graphs.compiler.types import NUMPY
 from docs import language_page as page
 from docs import language_rows as rows
 

@@ -12,17 +12,25 @@ import ast
 import builtins
 import inspect
 import math
+import types
 from collections.abc import Callable
 from typing import Any
 
 from .. import intrinsics as cg
 from .. import ir, library
-from ..annotations import VectorType, mat, vec
-from ..errors import CompileArgumentError, CompileLiteralError, CompileSyntaxError, CompileTypeError, fail
+from ..annotations import OwnMethod, VectorType, mat, vec
+from ..builder import spelled
+from ..errors import (
+    CompileArgumentError,
+    CompileError,
+    CompileLiteralError,
+    CompileSyntaxError,
+    CompileTypeError,
+    fail,
+)
 from ..ops import OPS
 from ..scalars import scalar as constant
-from ..signature import PYTHON
-from ..types import ScalarType, f32, f64, i32
+from ..types import PYTHON, ScalarType, f32, f64, i32
 from . import graph_flow, with_blocks
 from .arguments import bind_arguments
 from .atomics import atomic
@@ -34,7 +42,7 @@ from .loops import grouped, loop_config, ndrange_call, range_call
 from .messages import print_call
 from .places import broadcast, extent, field_or_value, make_vector, python_value, read
 from .static import run_python, static_assert, static_print, static_value
-from .values import Bound, BoundFunction, Static, TypeOf, Vector, VectorElement
+from .values import Bound, BoundFunction, Computed, Static, TypeOf, Vector, VectorElement
 
 
 def call(frame: Frame, node: ast.Call) -> Any:
@@ -47,7 +55,8 @@ def call(frame: Frame, node: ast.Call) -> Any:
             raise frame.refuse(each)
     if _hashable(function) and function in SPECIAL:
         return SPECIAL[function](frame, node)
-    args = [frame.visit(each) for each in node.args]
+    visit = frame.visit_number if converts(function) else frame.visit
+    args = [visit(each) for each in node.args]
     keywords = {str(each.arg): frame.visit(each.value) for each in node.keywords}
     frame.builder.loc = loc
     if isinstance(function, ScalarType):
@@ -59,9 +68,15 @@ def call(frame: Frame, node: ast.Call) -> Any:
     if isinstance(function, Bound):
         return method(frame, function, args)
     inner: Any = getattr(function, "__cuda_graphs_func__", None)
+    if isinstance(function, OwnMethod):  # of the object that the kernel is a method of
+        scope = frame.root.scope.find("self")
+        assert scope is not None
+        function = BoundFunction(function.function, scope.names["self"])
     if isinstance(function, BoundFunction):
         args.insert(0, function.owner)
         inner = function.function
+    elif inner is not None and isinstance(function, types.MethodType):
+        args.insert(0, function.__self__)  # an object from outside, which is known when compiling
     if inner is not None:
         return frame.inline(inner, bind_arguments(frame, inner, args, keywords))
     row = BUILTINS.get(function) if callable(function) and _hashable(function) else None
@@ -84,6 +99,13 @@ def call(frame: Frame, node: ast.Call) -> Any:
     return row(frame, *args, **keywords)
 
 
+def converts(function: Any) -> bool:
+    """Returns True for a type or cg.cast, whose calls take exact results of arithmetic."""
+    return isinstance(function, (ScalarType, TypeOf)) or (
+        _hashable(function) and (function is cg.cast or function in PYTHON)
+    )
+
+
 def library_function(function: Any) -> Callable[..., Any]:
     """A function of the library under another name."""
     inner = function.__cuda_graphs_func__
@@ -98,7 +120,11 @@ def is_literal(node: ast.Call) -> bool:
 
 
 def _hashable(function: Any) -> bool:
-    return getattr(type(function), "__hash__", None) is not None
+    try:
+        hash(function)
+    except TypeError:  # of a part of it too
+        return False
+    return True
 
 
 def convert(frame: Frame, type: ScalarType, *args: Any, literal: bool = False) -> Any:
@@ -113,7 +139,7 @@ def convert(frame: Frame, type: ScalarType, *args: Any, literal: bool = False) -
             CompileLiteralError, frame.builder.loc, f"{args[0]!r} is no literal of {type}",
             f"write {float(args[0])}" if type.kind == "float" else f"write {int(args[0])}, or cg.cast(...)",
         )  # fmt: skip
-    value = python_value(frame, args[0])
+    value = known_value(frame, args[0])
     if isinstance(value, int) and not isinstance(value, bool) and type.kind in ("int", "uint"):
         return frame.builder.const(value, type)  # which must be one of the type
     return cast(frame, value, type)
@@ -123,23 +149,41 @@ def cast(frame: Frame, value: Any, dtype: Any) -> Any:
     type = scalar_type(frame, dtype)
     if isinstance(value, ir.Const):
         return frame.builder.cast(value, type)
-    value = python_value(frame, value)
+    value = known_value(frame, value)
     if isinstance(value, (int, float)) and type.kind == "bool":
         return ir.Const(value != 0, type, frame.builder.loc)
     if isinstance(value, int) and not isinstance(value, bool) and type.kind in ("int", "uint"):
         wrapped = (value - type.minimum) % (1 << type.bits) + type.minimum
         return ir.Const(wrapped, type, frame.builder.loc)
     if isinstance(value, (int, float)) and not isinstance(value, bool) and type.kind == "float":
-        return ir.Const(constant(value, type).item(), type, frame.builder.loc)
+        return ir.Const(rounded(frame, value, type), type, frame.builder.loc)
     value = read(frame, value)
     if isinstance(value, Vector):
         return value.map(lambda part: frame.builder.cast(frame.scalar(part), type))
     return frame.builder.cast(frame.scalar(value), type)
 
 
+def rounded(frame: Frame, value: float, type: ScalarType) -> Any:
+    """The nearest number of a float type."""
+    try:
+        return constant(value, type).item()
+    except OverflowError:
+        raise fail(
+            CompileLiteralError,
+            frame.builder.loc,
+            f"{spelled(value)} is not a value of {type}",
+            "write cg.inf",
+        ) from None
+
+
+def known_value(frame: Frame, found: Any) -> Any:
+    """A number that is known when compiling, as Python's: the exact one of what is Computed."""
+    return found.exact if isinstance(found, Computed) else python_value(frame, found)
+
+
 def conversion(type: ScalarType) -> Callable[..., Any]:
     """A call of a type of Python or NumPy."""
-    return lambda frame, x: cast(frame, x, type)
+    return lambda frame, x: convert(frame, type, x)
 
 
 def scalar_type(frame: Frame, dtype: Any) -> ScalarType:
@@ -334,7 +378,17 @@ def matrix(frame: Frame, rows: Any, columns: Any = None, dtype: Any = f32) -> Ve
                 "cg.mat([[a, b], [c, d]])",
             )
         return found
-    return mat(python_value(frame, rows), python_value(frame, columns), scalar_type(frame, dtype))
+    return vector_type(frame, mat, rows, columns, dtype=dtype)
+
+
+def vector_type(frame: Frame, make: Callable[..., VectorType], *extents: Any, dtype: Any) -> VectorType:
+    """cg.types.vec(n, dtype) and cg.types.mat(rows, columns, dtype) in a kernel."""
+    try:
+        return make(*(python_value(frame, each) for each in extents), scalar_type(frame, dtype))
+    except (TypeError, ValueError) as error:
+        if isinstance(error, CompileError):
+            raise
+        raise fail(CompileTypeError, frame.builder.loc, str(error), "cg.types.vec(3, cg.f32)") from None
 
 
 def method(frame: Frame, bound: Bound, args: list[Any]) -> Any:
@@ -363,7 +417,7 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     cg.stop_grad: stop_grad,
     cg.random: random_number,
     cg.vector: vector,
-    vec: lambda frame, n, dtype=f32: vec(python_value(frame, n), scalar_type(frame, dtype)),
+    vec: lambda frame, n, dtype=f32: vector_type(frame, vec, n, dtype=dtype),
     mat: matrix,
     cg.loop_config: loop_config,
     cg.blocks: blocks_call,

@@ -17,9 +17,10 @@ from ..outside import dotted
 from ..signature import names_gradients
 from ..types import ScalarType, bool_, i32, promote
 from .functions import Frame, kind_of
+from .numbers import calculate, negate
 from .places import broadcast, component, element, extent, field_or_value, item, python_value, read, swizzle
 from .scope import Scope
-from .values import Bound, BoundFunction, Static, Struct, Vector, VectorElement
+from .values import Bound, BoundFunction, Computed, Static, Struct, Vector, VectorElement
 
 
 def name(frame: Frame, node: ast.Name) -> Any:
@@ -180,7 +181,17 @@ def subscript(frame: Frame, node: ast.Subscript) -> Any:
 
 
 def arithmetic(frame: Frame, operator: str, a: Any, b: Any) -> Any:
-    """A binary operator on scalars, and component by component on vectors; `@` on matrices."""
+    """A binary operator on scalars, and component by component on vectors; `@` on matrices. Of numbers of the source:
+    Computed."""
+    loc, exact = frame.builder.loc, calculate(frame, operator, a, b)
+    if exact is not None:
+        return Computed(exact, lambda: typed(frame, loc, operator, a, b))
+    return typed(frame, loc, operator, a, b)
+
+
+def typed(frame: Frame, loc: ir.Loc | None, operator: str, a: Any, b: Any) -> Any:
+    """The same of what has types; numbers of the source get theirs."""
+    frame.builder.loc = loc
     a, b = read(frame, a), read(frame, b)
     if operator == "MatMult":
         from .linear import matmul
@@ -206,13 +217,24 @@ def operands(frame: Frame, operator: str, a: Any, b: Any) -> tuple[ir.Value, ir.
 
 
 def binary(frame: Frame, node: ast.BinOp) -> Any:
-    return arithmetic(frame, type(node.op).__name__, frame.visit(node.left), frame.visit(node.right))
+    return arithmetic(
+        frame, type(node.op).__name__, frame.visit_number(node.left), frame.visit_number(node.right)
+    )
 
 
 def unary(frame: Frame, node: ast.UnaryOp) -> Any:
-    found = frame.visit(node.operand)
+    found = frame.visit_number(node.operand)
     if isinstance(node.op, ast.USub) and isinstance(found, (int, float)) and not isinstance(found, bool):
         return -found  # so that -2147483648 is an i32
+    exact = negate(node.op, found)
+    if exact is not None:
+        return Computed(exact, lambda: unary_typed(frame, node, found))
+    return unary_typed(frame, node, found)
+
+
+def unary_typed(frame: Frame, node: ast.UnaryOp, found: Any) -> Any:
+    """The operator on what has a type."""
+    frame.at(node)
     value = read(frame, found)
     return (
         value.map(lambda part: unary_scalar(frame, node, part))
@@ -354,8 +376,19 @@ def dictionary(frame: Frame, node: ast.Dict) -> Any:
     for key, value in zip(node.keys, node.values, strict=True):
         if key is None:
             raise frame.refuse(ast.copy_location(ast.keyword(None, value), value))
-        found[frame.visit(key)] = frame.visit(value)
+        found[hashed(frame, frame.visit(key))] = frame.visit(value)
     return found
+
+
+def hashed(frame: Frame, key: Any) -> Any:
+    """A key of a dictionary."""
+    try:
+        hash(key)
+    except TypeError as error:
+        raise fail(
+            CompileTypeError, frame.builder.loc, f"a key of a dict: {error}", "take a number or a text"
+        ) from None
+    return key
 
 
 def comprehension(frame: Frame, node: ast.ListComp) -> Any:
@@ -367,7 +400,7 @@ def comprehension(frame: Frame, node: ast.ListComp) -> Any:
             "a comprehension has one loop here",
             "nest two comprehensions",
         )
-    from .loops import bind_static
+    from .loops import bind_static, check_count
 
     loop = node.generators[0]
     items = frame.visit(loop.iter)
@@ -379,6 +412,7 @@ def comprehension(frame: Frame, node: ast.ListComp) -> Any:
             CompileTypeError, frame.builder.loc, f"a comprehension over {kind_of(items)}, no list when compiling",
             "[f(i) for i in cg.static(range(3))]",
         )  # fmt: skip
+    check_count(frame, items)
     outer, found = frame.scope, []
     for each in items:
         frame.scope = Scope(outer)

@@ -19,6 +19,7 @@ from ..types import ScalarType
 from .captured import Captured, note, note_whole
 from .scope import Scope
 from .source import Source
+from .values import Computed
 
 MAX_DEPTH = 64  # of calls inside calls
 
@@ -104,6 +105,13 @@ class Frame:
 
     def visit(self, node: ast.expr) -> Any:
         """What an expression stands for."""
+        from .places import read
+
+        found = self.visit_number(node)
+        return read(self, found) if isinstance(found, Computed) else found
+
+    def visit_number(self, node: ast.expr) -> Any:
+        """The same; arithmetic on numbers of the source is Computed, for those who take its exact result."""
         from .expressions import EXPRESSIONS
 
         visit = EXPRESSIONS.get(type(node))

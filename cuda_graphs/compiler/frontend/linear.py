@@ -153,8 +153,20 @@ def outer(frame: Frame, a: Vector, b: Any) -> Vector:
     return Vector(tuple(rows))
 
 
+def require_square(frame: Frame, a: Vector, name: str) -> None:
+    """Refuse a matrix whose rows are not as many as its columns."""
+    if len(a.shape) != 2 or a.shape[0] != a.shape[1]:
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"{name}() takes a square matrix, not one of shape {a.shape}",
+            "give a matrix of as many rows as columns",
+        )
+
+
 def trace(frame: Frame, a: Vector) -> Any:
     """The sum of the diagonal."""
+    require_square(frame, a, "trace")
     return reduce(
         lambda x, y: frame.builder.binary("Add", x, y),
         (row.components[i] for i, row in enumerate(a.components)),

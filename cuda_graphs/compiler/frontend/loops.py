@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -28,6 +29,7 @@ from .scope import Scope
 from .values import Element, IndexRange, Static, Stride, Vector
 
 MANY = 32  # iterations that are unrolled without a warning
+MOST_UNROLLED = 1_000_000
 
 
 def iterate(frame: Frame, node: ast.For) -> None:
@@ -56,7 +58,7 @@ def unroll(frame: Frame, node: ast.For, items: Any) -> None:
     from .statements import LeaveStatic, bind
 
     try:
-        items = list(items)
+        items = list(itertools.islice(items, MOST_UNROLLED + 1))
     except TypeError:
         raise fail(
             CompileTypeError,
@@ -72,6 +74,7 @@ def unroll(frame: Frame, node: ast.For, items: Any) -> None:
             "loop over range(x.shape[0]) instead",
         ) from None
     unused_settings(frame)
+    check_count(frame, items)
     if len(items) > MANY:
         warn(
             frame.builder.loc, f"a loop over cg.static is unrolled {len(items)} times, which takes long to compile",
@@ -98,8 +101,10 @@ def unroll(frame: Frame, node: ast.For, items: Any) -> None:
 def bind_static(frame: Frame, target: ast.expr, item: Any) -> None:
     if isinstance(target, ast.Name):
         frame.scope.names[target.id] = field_or_value(frame, item)
-    elif isinstance(target, (ast.Tuple, ast.List)) and len(target.elts) == len(item):
-        for each, part in zip(target.elts, item, strict=True):
+        return
+    parts = parts_of(item)
+    if isinstance(target, (ast.Tuple, ast.List)) and len(target.elts) == len(parts):
+        for each, part in zip(target.elts, parts, strict=True):
             bind_static(frame, each, part)
     else:
         raise fail(
@@ -108,6 +113,23 @@ def bind_static(frame: Frame, target: ast.expr, item: Any) -> None:
             "the loop variables do not fit the items",
             "write as many names as each item has parts",
         )
+
+
+def parts_of(item: Any) -> tuple[Any, ...]:
+    """The parts of something to iterate over; of all else, itself."""
+    try:
+        return tuple(item)
+    except TypeError:
+        return (item,)
+
+
+def check_count(frame: Frame, items: Any) -> None:
+    """Refuse what would be unrolled without an end in sight."""
+    if items[MOST_UNROLLED:]:
+        raise fail(
+            CompileStaticError, frame.builder.loc, f"a loop over cg.static is unrolled more than {MOST_UNROLLED} times",
+            "loop without cg.static where the loop variable need not be known when compiling",
+        )  # fmt: skip
 
 
 def loop(frame: Frame, node: ast.For, what: IndexRange) -> None:
@@ -129,8 +151,8 @@ def loop(frame: Frame, node: ast.For, what: IndexRange) -> None:
         indices = [
             each.index if what.stride is None else strided(frame, what.stride, each.index) for each in axes
         ]
-        if what.grouped:
-            frame.scope.names[node.target.id] = Vector(tuple(indices))  # type: ignore[attr-defined]
+        if what.grouped and isinstance(node.target, ast.Name):
+            frame.scope.names[node.target.id] = Vector(tuple(indices))
         else:
             frame.scope.names.update({name: i for name, i in zip(names, indices, strict=True) if name != "_"})
         frame.run(node.body)

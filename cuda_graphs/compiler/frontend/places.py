@@ -25,7 +25,7 @@ from ..errors import (
 from ..outside import dotted
 from ..types import i32, promote
 from .functions import Frame, kind_of
-from .values import Element, KnownArray, Static, Vector, VectorElement
+from .values import Computed, Element, KnownArray, Static, Vector, VectorElement
 
 NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 
@@ -40,6 +40,8 @@ def read(frame: Frame, found: Any) -> Any:
             return found
         case Static():
             return read(frame, found.value)
+        case Computed():
+            return found.constant()
         case Element():
             loaded = builder.put(ir.Load(found.array, found.index, builder.loc))
             stops = loaded.type.kind == "float" and frame.stops(found.array)
@@ -332,6 +334,7 @@ def component(frame: Frame, vector: Vector, index: tuple[Any, ...]) -> Any:
 
 def python_value(frame: Frame, found: Any) -> Any:
     """A number that is known when compiling, as Python's; all else as it is."""
+    found = found.value if isinstance(found, Static) else found
     if isinstance(found, ir.Const):
         return found.value
     return int(found) if isinstance(found, np.integer) else found

@@ -18,15 +18,15 @@ from ..errors import (
     CompileTypeError,
     fail,
 )
-from ..signature import PYTHON
-from ..types import ScalarType
+from ..types import PYTHON, ScalarType
 from .functions import Frame, kind_of
 from .graph_flow import conditional, conditional_word
+from .linear import matmul
 from .loops import iterate, unused_settings
 from .messages import message_parts
 from .places import assign_place, make_vector, place, read
 from .scope import Scope
-from .values import Element, Static, TypeOf, Vector
+from .values import Computed, Element, Static, TypeOf, Vector
 from .with_blocks import with_statement
 
 # Of `x op= y` in a parallel task: those that are atomic.
@@ -132,10 +132,24 @@ def annotated_assign(frame: Frame, node: ast.AnnAssign, last: bool) -> None:
             "a declaration without a value",
             "give it one: x: cg.f32 = 0",
         )
+    if not isinstance(node.target, ast.Name):
+        raise fail(
+            CompileSyntaxError,
+            frame.builder.loc,
+            f"{ast.unparse(node.target)} is declared, and is no name of a variable",
+            "leave the annotation out: the value is cast to the type of the place",
+        )
     kind = frame.visit(node.annotation)
     if isinstance(kind, VectorType):
-        bind(frame, node.target, make_vector(frame, kind, frame.visit(node.value)))
-        return
+        value: Any = make_vector(frame, kind, frame.visit(node.value))
+    else:
+        value = converted(frame, frame.visit_number(node.value), declared_type(frame, kind))
+    check_redeclared(frame, node.target.id, value)
+    bind(frame, node.target, value)
+
+
+def declared_type(frame: Frame, kind: Any) -> ScalarType:
+    """The type that an annotation of a variable says."""
     kind = PYTHON.get(kind, kind) if isinstance(kind, type) else kind
     if not isinstance(kind, (TypeOf, ScalarType)):
         raise fail(
@@ -144,17 +158,67 @@ def annotated_assign(frame: Frame, node: ast.AnnAssign, last: bool) -> None:
             f"the type of a variable must be a scalar type, not {kind_of(kind)}",
             "x: cg.f32 = ...",
         )
-    target = kind.type if isinstance(kind, TypeOf) else kind
-    bind(frame, node.target, frame.builder.cast(frame.value(node.value), target))
+    return kind.type if isinstance(kind, TypeOf) else kind
+
+
+def converted(frame: Frame, found: Any, type: ScalarType) -> ir.Value:
+    """A number as an annotation has it; of what the source says, the exact number."""
+    from .calls import cast
+
+    known = isinstance(found, (Computed, int, float))
+    return cast(frame, found, type) if known else frame.builder.cast(frame.scalar(found), type)
+
+
+def check_redeclared(frame: Frame, name: str, value: Any) -> None:
+    """Refuse an annotation of a variable that has another type already: the first value gave it."""
+    scope = frame.scope.find(name)
+    old = None if scope is None else scope.names[name]
+    if isinstance(old, (ir.Local, Vector)) and not is_index(old) and type_of(old) != type_of(value):
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"{name!r} is a variable of type {type_of(old)}, and is declared as {type_of(value)}",
+            "take a new name, or leave the annotation out: the value is cast to the type of the variable",
+        )
+
+
+def type_of(found: Any) -> ScalarType | VectorType:
+    """The type of a number, variable or vector."""
+    return VectorType(found.leaves()[0].type, found.shape) if isinstance(found, Vector) else found.type
 
 
 def augmented_assign(frame: Frame, node: ast.AugAssign, last: bool) -> None:
     target, operator = place(frame, node.target), type(node.op).__name__
     value = frame.visit(node.value)
-    if isinstance(target, Vector):
-        target.map(lambda part, change: augment(frame, part, operator, change), read(frame, value))
+    if operator == "MatMult":
+        product = matmul(frame, read(frame, target), read(frame, value))
+        if not isinstance(product, Vector):
+            raise fail(
+                CompileTypeError,
+                frame.builder.loc,
+                "@= of two vectors gives a number",
+                "assign it to a new name: t = v @ w",
+            )
+        assign_place(frame, target, product)
+    elif isinstance(target, Vector):
+        augment_vector(frame, target, operator, read(frame, value))
     else:
         augment(frame, target, operator, frame.scalar(value))
+
+
+def augment_vector(frame: Frame, target: Vector, operator: str, value: Any) -> None:
+    """A vector of the same shape or a tuple of numbers changes component by component, a number each of them."""
+    value = make_vector(frame, None, value) if isinstance(value, tuple) else value
+    if isinstance(value, Vector) and value.shape != target.shape:
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"a value of shape {value.shape} for one of shape {target.shape}",
+            "give a value of the same shape, or a number",
+        )
+    if not isinstance(value, Vector):
+        value = frame.scalar(value)
+    target.map(lambda part, change: augment(frame, part, operator, frame.scalar(change)), value)
 
 
 def augment(frame: Frame, target: Any, operator: str, value: ir.Value) -> ir.Value:

@@ -65,8 +65,8 @@ def static_value(frame: Frame, node: ast.Call) -> Any:
         return found
 
     told = _Told(names).visit(copy.deepcopy(node.args[0]))
-    code = compile(ast.fix_missing_locations(ast.Expression(told)), frame.source.file, "eval")
     try:
+        code = compile(ast.fix_missing_locations(ast.Expression(told)), frame.source.file, "eval")
         return eval(code, {**vars(builtins), **names, NOTE: note})
     except Exception as error:
         raise fail(

@@ -96,6 +96,15 @@ class Static:
 
 
 @dataclass(frozen=True)
+class Computed:
+    """The result of arithmetic on numbers of the source: `exact`, Python's, for a conversion. `constant` makes what all
+    else takes, the constant of the op table: an i32 that wraps, or an f32."""
+
+    exact: int | float
+    constant: Callable[[], Any]
+
+
+@dataclass(frozen=True)
 class Bound:
     """A method of a value: `x.dot`."""
 

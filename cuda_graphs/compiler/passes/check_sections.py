@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether sections, which may run at the same time, are independent: what one writes, no other reads or writes.
 
-That goes by whole arrays and fields, by variables, and by the random numbers that are drawn outside of loops, which
-have one order. Atomics are writes. Parameters that are arrays may be the same memory in a call: that is looked at then,
-so a kernel comes with the pairs for which it matters.
+The check compares the elements of arrays and fields that accesses may touch (index_ranges.py), variables, and the
+random numbers that are drawn outside of loops, which have one order. Atomics are writes. Parameters that are arrays may
+be the same memory in a call: that is looked at then, so a kernel comes with the pairs for which it matters.
 """
 
 from __future__ import annotations
@@ -15,19 +15,23 @@ from itertools import combinations
 from .. import ir
 from ..artifact import Apart, Span
 from ..errors import CompileError, CompileSectionError, fail
+from .index_ranges import Ranges, Region, disjoint
 
 __all__ = ["arrays_apart", "check_sections"]
 
 DRAWS = "the order of random numbers outside of loops"
 Thing = ir.Array | ir.Local | str
+Regions = dict[Region, ir.Loc | None]
 
 
 class Uses:
-    """What a section touches: each thing with the place where it is read first, and where it is written first."""
+    """The uses of one section: each thing with its regions that are read or written, and the first place of each. A
+    thing without elements has one region, ()."""
 
-    def __init__(self, block: ir.Block) -> None:
-        self.reads: dict[Thing, ir.Loc | None] = {}
-        self.writes: dict[Thing, ir.Loc | None] = {}
+    def __init__(self, block: ir.Block, ranges: Ranges) -> None:
+        self.ranges = ranges
+        self.reads: dict[Thing, Regions] = {}
+        self.writes: dict[Thing, Regions] = {}
         self.block(block, False)
 
     def block(self, block: ir.Block, in_loop: bool) -> None:
@@ -40,13 +44,20 @@ class Uses:
     def statement(self, statement: ir.Statement, in_loop: bool) -> None:
         match statement:
             case ir.Load() | ir.Get():
-                self.reads.setdefault(thing_of(statement), statement.loc)
+                self.note(self.reads, statement)
             case ir.Store() | ir.Set() | ir.Atomic():
-                self.writes.setdefault(thing_of(statement), statement.loc)
+                self.note(self.writes, statement)
             case ir.Random() if not in_loop:
-                self.writes.setdefault(DRAWS, statement.loc)
+                self.writes.setdefault(DRAWS, {}).setdefault((), statement.loc)
 
-    def all(self) -> dict[Thing, ir.Loc | None]:
+    def note(
+        self, uses: dict[Thing, Regions], statement: ir.Load | ir.Get | ir.Store | ir.Set | ir.Atomic
+    ) -> None:
+        is_local = isinstance(statement, (ir.Get, ir.Set))
+        region = () if is_local else self.ranges.region(statement.index)  # type: ignore[union-attr]
+        uses.setdefault(thing_of(statement), {}).setdefault(region, statement.loc)
+
+    def all(self) -> dict[Thing, Regions]:
         return {**self.reads, **self.writes}
 
     def arrays(self) -> list[ir.Array]:
@@ -64,12 +75,29 @@ def thing_of(statement: ir.Load | ir.Get | ir.Store | ir.Set | ir.Atomic) -> Thi
 def check_sections(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel as it is. CompileSectionError for what depends on the order of sections."""
     for sections in sections_of(kernel):
-        for (i, a), (j, b) in combinations(enumerate(map(Uses, sections.blocks)), 2):
+        for (i, a), (j, b) in combinations(uses_of(kernel, sections), 2):
             for first, second in ((a, b), (b, a)):
                 for thing, written in first.writes.items():
-                    if thing in second.reads or thing in second.writes:
-                        raise dependent(sections, (i, j), thing, written, second)
+                    for does, others in (("writes", second.writes), ("reads", second.reads)):
+                        pair = meeting(written, others.get(thing, {}), thing)
+                        if pair is not None:
+                            raise dependent(sections, (i, j), thing, does, *pair)
     return kernel
+
+
+def uses_of(kernel: ir.Kernel, sections: ir.Sections) -> list[tuple[int, Uses]]:
+    """The number of each section, and what it touches."""
+    ranges = Ranges(kernel)
+    return [(number, Uses(block, ranges)) for number, block in enumerate(sections.blocks)]
+
+
+def meeting(one: Regions, other: Regions, thing: Thing) -> tuple[ir.Loc | None, ir.Loc | None] | None:
+    """The places of two uses that may touch the same element."""
+    for a, first in one.items():
+        for b, second in other.items():
+            if not isinstance(thing, ir.Array) or not disjoint(a, b):
+                return first, second
+    return None
 
 
 def sections_of(kernel: ir.Kernel) -> Iterator[ir.Sections]:
@@ -77,17 +105,21 @@ def sections_of(kernel: ir.Kernel) -> Iterator[ir.Sections]:
 
 
 def dependent(
-    sections: ir.Sections, numbers: tuple[int, int], thing: Thing, written: ir.Loc | None, other: Uses
+    sections: ir.Sections,
+    numbers: tuple[int, int],
+    thing: Thing,
+    does: str,
+    written: ir.Loc | None,
+    loc: ir.Loc | None,
 ) -> CompileError:
-    """Section i and section j of a region, of which one writes the thing at `written`."""
-    does, loc = ("writes", other.writes[thing]) if thing in other.writes else ("reads", other.reads[thing])
+    """Section i and section j of a region, of which one writes the thing at `written`; the other reads or writes it."""
     lines = " and ".join(str(ir.line_of(sections.locs[number])) for number in numbers)
     return fail(
         CompileSectionError, written,
         f"the sections of lines {lines} are not independent: one writes {named(thing)} on line "
         f"{ir.line_of(written)}, the other {does} it on line {ir.line_of(loc)}",
-        "sections run at the same time: put both uses into one section, or one of them after cg.graph_parallel, or use "
-        "an array for each section",
+        "sections run at the same time: put both uses into one section, or one of them after cg.graph_parallel, use "
+        "an array for each section, or elements of one that are known to differ: x[0, i] and x[1, i]",
     )  # fmt: skip
 
 
@@ -103,7 +135,7 @@ def arrays_apart(kernel: ir.Kernel) -> tuple[Apart, ...]:
     """Pairs of arrays that a call must not give the same memory, as an Artifact has them."""
     found: dict[tuple[str, str], Apart] = {}
     for sections in sections_of(kernel):
-        for (i, a), (j, b) in combinations(enumerate(map(Uses, sections.blocks)), 2):
+        for (i, a), (j, b) in combinations(uses_of(kernel, sections), 2):
             for one in a.arrays():
                 for other in b.arrays():
                     known = one.space is other.space is ir.Space.FIELD
