@@ -29,7 +29,8 @@ constexpr std::size_t kGrowth = 4;  // the next range of a device is so many tim
 constexpr std::size_t kLargestRange = std::size_t{1} << 40;
 constexpr std::size_t kMostRanges = 16 * (kMostDevices + 1);
 
-// The ranges of all devices and of the host, in the order of their reservation. Never destroyed: the process uses memory to its end.
+// The ranges of all devices and of the host, in the order of their reservation. Never destroyed: the process uses
+// memory to its end.
 std::array<std::atomic<DeviceRange*>, kMostRanges> ranges;
 std::atomic<std::size_t> range_count{0};
 

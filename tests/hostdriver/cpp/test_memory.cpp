@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory: allocations and what the driver knows about them, copies in every direction, fills, pools.
-#include <unistd.h>
-
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
