@@ -3,7 +3,6 @@
 """Buffers: pieces of memory that copy, fill, and show themselves to other libraries as arrays of bytes."""
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
-from cpython.exc cimport PyErr_Fetch, PyErr_Restore
 from cpython.object cimport PyObject
 from libc.stddef cimport size_t
 from libc.stdint cimport int64_t
@@ -441,16 +440,7 @@ cdef void give_back(void* resource, CUdeviceptr address, size_t size, const Stre
     cdef GilAcquire python
     if python:
         with gil:
-            give_back_to(<object><PyObject*>resource, address, size, stream)
-
-
-cdef void give_back_to(resource, CUdeviceptr address, size_t size, const StreamHandle& stream) noexcept:
-    cdef PyObject* kind
-    cdef PyObject* value
-    cdef PyObject* traceback
-    PyErr_Fetch(&kind, &value, &traceback)  # an exception may be on its way, which is not ours to see
-    call_deallocate(resource, address, size, stream)
-    PyErr_Restore(kind, value, traceback)
+            call_deallocate(<object><PyObject*>resource, address, size, stream)
 
 
 cdef void call_deallocate(resource, CUdeviceptr address, size_t size, const StreamHandle& stream) noexcept:
