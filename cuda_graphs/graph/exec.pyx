@@ -106,7 +106,8 @@ cdef class Graph:
     def params(self):
         """The named parameters: a mapping of names to (type, value). A value is None when there is none."""
         self._check_open()
-        return present_values(self._h)
+        cdef GraphExecHandle h = self._h
+        return present_values(h)
 
     def upload(self, stream):
         """Move what the graph needs to the device, in the order of `stream`; otherwise its first launch does."""
@@ -135,10 +136,10 @@ cdef class Graph:
         gives no views of its nodes (`graph[node]`).
         """
         self._check_open()
+        cdef GraphExecHandle h = self._h
         cdef Place definition = accept_source(source)
         cdef GraphBox* graph = definition._open()
         check_finished(definition, graph)
-        cdef GraphExecHandle h = self._h
         cdef CUgraphExecUpdateResultInfo info
         cdef ParameterProblem problem
         info.errorNode = info.errorFromNode = NULL
@@ -168,8 +169,9 @@ cdef class Graph:
         """
         if not self._h:
             raise ValueError("executable graph has been closed")
+        cdef GraphExecHandle h = self._h
         ensure_driver()
-        return view_node(self._h, self._slots, node)
+        return view_node(h, self._slots, node)
 
     def close(self):
         """Let go of the executable; launches in flight finish first. Nothing happens the second time."""
