@@ -120,7 +120,9 @@ def differences(before: GraphDef, after: GraphDef) -> Iterator[str]:
             edges = edge_differences(node, theirs.dependencies[node], ours.dependencies[partner], partners)
             yield from (place + text for text in edges)
             inside = f"inside {label(node)}: "  # the label says what the node is inside of
-            graphs += [(inside, inner, other) for inner, other in inner_pairs(node, partner) if other is not None]
+            graphs += [
+                (inside, inner, other) for inner, other in inner_pairs(node, partner) if other is not None
+            ]
 
 
 def edge_differences(

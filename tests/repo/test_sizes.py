@@ -18,13 +18,13 @@ LONGER: dict[str, str] = {}
 LIMITS = {
     "cuda_graphs": 1800,
     "cuda_graphs/_driver": 2000,
-    "cuda_graphs/_handles": 7750,
+    "cuda_graphs/_handles": 7900,
     "cuda_graphs/_objects": 6000,
     "cuda_graphs/graph": 8500,
     "cuda_graphs/compiler": 19300,
     "cuda_graphs/kernels": 7400,
     "cuda_graphs/interop": 900,
-    "cuda_graphs/_hostdriver": 21900,
+    "cuda_graphs/_hostdriver": 22000,
     "cuda_graphs/_ptx": 8800,
     "cuda_graphs/_standin": 200,
 }
