@@ -146,8 +146,8 @@ struct CaptureTail {
 CUresult get_tail(CUstream stream, CaptureTail& tail);
 CUresult set_tail(CUstream stream, const CaptureTail& tail);
 
-// A condition of the graph that is captured into: cuGraphConditionalHandleCreate, unless the capture has ended meanwhile.
-// Without the GIL.
+// A condition of the graph that is captured into: cuGraphConditionalHandleCreate, unless the capture has ended
+// meanwhile. Without the GIL.
 CUresult capture_condition(CaptureBox& capture, CUcontext context, unsigned int value, unsigned int flags,
                            CUgraphConditionalHandle* condition);
 
@@ -179,7 +179,8 @@ class CapturedCall {
     // Which node the call has made, if it has.
     void look(CUresult status) noexcept;
 
-    // Puts the node on record with its owners and the graphs inside it; null when the call failed, or when its node cannot be told.
+    // Puts the node on record with its owners and the graphs inside it; null when the call failed, or when its node
+    // cannot be told.
     NodeRecord* settle(NodeKind kind);
 
     // For a test: as if the node could not be told.

@@ -52,8 +52,8 @@ struct GraphBox {
     Counted<Kind::kGraph> counted;
 };
 
-// Graphs that may be around a graph. Drivers and the walks over definitions here call themselves for each: 1024 calls fit
-// on the stack of any thread.
+// Graphs that may be around a graph. Drivers and the walks over definitions here call themselves for each: 1024 calls
+// fit on the stack of any thread.
 constexpr std::uint32_t kMaxDepth = 1024;
 
 // Graphs inside one another that are inside this graph, or inside a node, at most.

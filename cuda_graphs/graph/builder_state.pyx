@@ -83,7 +83,7 @@ cdef class BuilderState(StreamHolder):
         cdef CUresult status = CUDA_SUCCESS
         cdef bint capturing = self._state == CAPTURING
         cdef CaptureHandle capture = move(self._capture)
-        cdef NodeHandle graph = move(self._graph)  # they go at the end: what they keep runs code of others
+        cdef NodeHandle _graph = move(self._graph)  # they go at the end: what they keep runs code of others
         cdef StreamHandle h = move(self._h)
         self._state = CLOSED
         if capturing and capture:

@@ -19,7 +19,7 @@ from cuda_graphs._driver.cuda_graph cimport (
 )
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.capture_handles cimport (
-    CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CaptureBox,
+    CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
     CaptureHandle, CUstreamCaptureMode, Fork, abandon_capture, begin_capture, create_capture, end_capture, order_after,
     tie_stream,
 )
@@ -401,7 +401,7 @@ cdef class GraphBuilder(BuilderState):
                 `user_data` is neither an int nor bytes; `name` is not a str.
             ValueError: `user_data` with a Python callable.
         """
-        cdef CaptureHandle capture = self._capturing("Cannot add callback when graph is not being built")
+        cdef CaptureHandle _held = self._capturing("Cannot add callback when graph is not being built")
         cdef StreamHandle h = self._h
         check_name(name)
         label(capture_callback(h, fn, user_data, False), name)
@@ -486,6 +486,7 @@ cdef class GraphBuilder(BuilderState):
         cdef NodeSpec spec
         cdef vector[GraphBox*] inside
         cdef GraphBox* graph
+        cdef GraphBuilder body
         cdef unsigned int size = <unsigned int>read_unsigned(count, "count", 32)
         # Behind what may run code of the user's, which may end the capture.
         cdef CaptureHandle capture = self._capturing("Cannot add conditional node when not actively capturing")
@@ -499,7 +500,9 @@ cdef class GraphBuilder(BuilderState):
         label(node, name)
         bodies = []
         for graph in inside:
-            bodies.append(make_body(streams[len(bodies)], node_handle(capture.get().graph, graph.entry)))
+            body = GraphBuilder._make(streams[len(bodies)], CONDITIONAL_BODY)
+            body._graph = node_handle(capture.get().graph, graph.entry)
+            bodies.append(body)
         return tuple(bodies)
 
     def close(self):
@@ -557,15 +560,9 @@ cdef class GraphBuilder(BuilderState):
 
 def _capture_callback_with_tail_failure_for_testing(GraphBuilder gb not None, fn, *, user_data=None):
     """`gb.callback(fn)`, but the node cannot be told after the driver has made it: the graph must keep `fn` all the same."""
-    cdef CaptureHandle capture = gb._capturing("Cannot add callback when graph is not being built")
+    cdef CaptureHandle _held = gb._capturing("Cannot add callback when graph is not being built")
     cdef StreamHandle h = gb._h
     capture_callback(h, fn, user_data, True)
-
-
-cdef GraphBuilder make_body(Stream stream, NodeHandle graph):
-    cdef GraphBuilder body = GraphBuilder._make(stream, CONDITIONAL_BODY)
-    body._graph = graph
-    return body
 
 
 cdef int label(NodeRecord* node, object name) except -1:

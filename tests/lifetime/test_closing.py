@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: every public method of a class with `close` holds what it works with. Another thread may close the object (or end
-its capture) at any call of the driver that the method makes, before it or after it: then the method does its work or is
-refused, the object is closed, and nothing is left.
+"""Law: every public method of a class with `close` holds what it works with. Another thread may close the object, or
+end its capture, before and after any driver call of the method. Then the method works or is refused, the object is
+closed, and nothing is left.
 
 The same at random: test_hammer.py, and without Python tests/handles/cpp/hammer.cpp.
 """

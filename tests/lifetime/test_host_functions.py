@@ -202,13 +202,14 @@ def test_a_process_may_end_before_they_are_given_back(sort, end, run_child):
 AT_THE_END = {
     "callable": "g.callback(run)",
     "ctypes": "g.callback(FUNCTION(lambda _: run()))",
-    "others": "pointer = FUNCTION(lambda _: run()); raw('cuLaunchHostFunc', ctypes.c_void_p(stream.handle), pointer, None)",
+    "others": "pointer = FUNCTION(lambda _: run()); raw('cuLaunchHostFunc', c_void_p(stream.handle), pointer, None)",
     "user_object_of_others": "keep(owned); last = owned",
     "resource_in_python": "last = cg.Buffer.from_handle(16, 64, mr=Resource())",
     "reference": "h = cg.GraphDef(); h.callback(Last()); last = h; del h",
 }
 UNWINDING = """
-import ctypes, sys
+import ctypes
+from ctypes import c_void_p
 import cuda_graphs as cg
 from cuda_graphs._driver import choice
 device = cg.Device(); device.set_current(); stream = device.create_stream()
