@@ -4,7 +4,7 @@
 
 import atexit
 
-from cpython.exc cimport PyErr_Fetch, PyErr_Restore, PyErr_SetInterrupt
+from cpython.exc cimport PyErr_SetInterrupt
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from libc.stddef cimport size_t
@@ -145,17 +145,7 @@ cdef void tell_loss(CUresult status, const char* call) noexcept:
     warn_of_loss(<int>status, call.decode())
 
 
-cdef void tell_loss_aside(CUresult status, const char* call) noexcept:
-    """A destructor may run while an exception is on its way."""
-    cdef PyObject* kind = NULL
-    cdef PyObject* value = NULL
-    cdef PyObject* traceback = NULL
-    PyErr_Fetch(&kind, &value, &traceback)
-    tell_loss(status, call)
-    PyErr_Restore(kind, value, traceback)
-
-
-report_losses_to(tell_loss_aside)
+report_losses_to(tell_loss)
 
 
 # The host driver's plug. llvmlite is imported at the first module that is loaded, not before.

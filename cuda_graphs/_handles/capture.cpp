@@ -172,6 +172,19 @@ CUresult set_tail(CUstream stream, const CaptureTail& tail) {
                                                       CU_STREAM_SET_CAPTURE_DEPENDENCIES);
 }
 
+CUresult capture_condition(CaptureBox& capture, CUcontext context, unsigned int value, unsigned int flags,
+                           CUgraphConditionalHandle* condition) {
+    const Lock alone(capture.calls);
+    CaptureState state;
+    const CUresult status = ask_capture(*capture.origin, &state);
+    if (status != CUDA_SUCCESS) return status;
+    if (state.status != CU_STREAM_CAPTURE_STATUS_ACTIVE || state.id != capture.id)
+        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    return driver().cuGraphConditionalHandleCreate(condition, state.graph, context, value, flags);
+}
+
+namespace {
+
 CUresult capture_node(CaptureBox& capture, CUstream stream, NodeSpec& spec, CUgraphNode* node) {
     CaptureState state;
     CUresult status = ask_capture(stream, &state);
@@ -183,6 +196,18 @@ CUresult capture_node(CaptureBox& capture, CUstream stream, NodeSpec& spec, CUgr
     status = driver().cuStreamUpdateCaptureDependencies(stream, node, nullptr, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES);
     // Refused while the graph is captured into: CUDA_ERROR_ILLEGAL_STATE of libcuda 580 on an H200.
     if (status != CUDA_SUCCESS && driver().cuGraphDestroyNode(*node) != CUDA_SUCCESS) capture.strays.push_back(*node);
+    return status;
+}
+
+}  // namespace
+
+CUresult CapturedCall::add(NodeSpec& spec) {
+    CUgraphNode node = nullptr;
+    const CUresult status = capture_node(*capture_, stream_, spec, &node);
+    if (status != CUDA_SUCCESS || spec.params.type != CU_GRAPH_NODE_TYPE_CONDITIONAL) return status;
+    const CUDA_CONDITIONAL_NODE_PARAMS& made = spec.params.conditional;
+    condition_ = made.handle;
+    inner_.assign(made.phGraph_out, made.phGraph_out + made.size);  // the array goes with the node
     return status;
 }
 
@@ -232,7 +257,12 @@ bool CapturedCall::has_spoiled() const noexcept {
 NodeRecord* CapturedCall::settle(NodeKind kind) {
     GraphBox& graph = capture_->box();
     const bool has_node = status_ == CUDA_SUCCESS && node_ != nullptr && capture_->active;
-    if (has_node) return &add_node(graph, node_, kind, std::exchange(owners_, {}));
+    if (has_node) {
+        NodeRecord& node = add_node(graph, node_, kind, std::exchange(owners_, {}));
+        for (CUgraph raw : inner_) add_inner_graph(node, raw);
+        if (!inner_.empty()) node.make_facts().condition = condition_;
+        return &node;
+    }
     // A node that was made and cannot be found needs its owners all the same: they stay with the graph.
     // Once another thread has ended the capture, the page may be gone with the graph; else it lives as long as that.
     if (status_ != CUDA_SUCCESS && capture_->active) graph.owners.rollback(owners_);

@@ -146,8 +146,10 @@ struct CaptureTail {
 CUresult get_tail(CUstream stream, CaptureTail& tail);
 CUresult set_tail(CUstream stream, const CaptureTail& tail);
 
-// Makes the node of a spec after what the stream has captured so far; what it captures next comes after the node.
-CUresult capture_node(CaptureBox& capture, CUstream stream, NodeSpec& spec, CUgraphNode* node);
+// A condition of the graph that is captured into: cuGraphConditionalHandleCreate, unless the capture has ended
+// meanwhile. Without the GIL.
+CUresult capture_condition(CaptureBox& capture, CUcontext context, unsigned int value, unsigned int flags,
+                           CUgraphConditionalHandle* condition);
 
 // One driver call on a stream that may be captured. With the GIL: find, keep; without: start, the call, look; with:
 // settle. Between start and look no other thread captures into the same graph through us, so that the end of the
@@ -170,10 +172,15 @@ class CapturedCall {
         if (is_captured()) alone_.emplace(capture_->calls);
     }
 
+    // A driver call: makes the node of a spec after what the stream has captured so far; what the stream captures next
+    // comes after the node.
+    CUresult add(NodeSpec& spec);
+
     // Which node the call has made, if it has.
     void look(CUresult status) noexcept;
 
-    // Puts the node on record with its owners; null when the call failed, or when its node cannot be told.
+    // Puts the node on record with its owners and the graphs inside it; null when the call failed, or when its node
+    // cannot be told.
     NodeRecord* settle(NodeKind kind);
 
     // For a test: as if the node could not be told.
@@ -195,6 +202,8 @@ class CapturedCall {
     CUresult asked_ = CUDA_SUCCESS;
     CaptureState state_;
     CUgraphNode node_ = nullptr;
+    CUgraphConditionalHandle condition_ = 0;  // of a conditional node that `add` has made
+    std::vector<CUgraph> inner_;              // its bodies
 };
 
 }  // namespace cg

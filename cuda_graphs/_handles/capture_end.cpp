@@ -50,12 +50,16 @@ bool goes_on_after(CUresult failure, CUstream stream) noexcept {
 }
 
 CUresult join_forks(CaptureBox& capture) noexcept {
-    const GilRelease released;
-    for (Fork& fork : capture.forks) {
-        if (fork.joined || !fork.stream) continue;
-        const CUresult status = order_after(capture.origin, fork.stream);
+    for (std::size_t i = 0; i < capture.forks.size(); ++i) {  // other threads may add some while the GIL is released
+        const StreamHandle stream = capture.forks[i].stream;
+        if (capture.forks[i].joined || !stream) continue;
+        CUresult status = CUDA_SUCCESS;
+        {
+            const GilRelease released;
+            status = order_after(capture.origin, stream);
+        }
         if (status != CUDA_SUCCESS) return status;
-        fork.joined = true;
+        capture.forks[i].joined = true;
     }
     return CUDA_SUCCESS;
 }
@@ -157,11 +161,10 @@ template <class End>
 CUresult once(CaptureBox& capture, End end) {
     if (!capture.active) return CUDA_SUCCESS;
     if (in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
+    if (std::exchange(capture.ending, true)) return CUDA_ERROR_ILLEGAL_STATE;  // another thread is at it
     bool sound = false;
     const CUresult asked = ask_sound(capture, &sound);
-    if (must_wait(asked)) return asked;
-    if (std::exchange(capture.ending, true)) return CUDA_ERROR_ILLEGAL_STATE;  // another thread is at it
-    const CUresult status = end(sound);
+    const CUresult status = must_wait(asked) ? asked : end(sound);
     capture.ending = false;
     return status;
 }

@@ -8,7 +8,10 @@ from libcpp.memory cimport shared_ptr
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
-from cuda_graphs._driver.cuda cimport CUgraph, CUgraphNode, CUresult, CUstream, CUstreamCaptureStatus, cuuint64_t
+from cuda_graphs._driver.cuda cimport (
+    CUcontext, CUgraph, CUgraphNode, CUresult, CUstream, CUstreamCaptureStatus, cuuint64_t,
+)
+from cuda_graphs._driver.cuda_graph cimport CUgraphConditionalHandle
 from cuda_graphs._handles.graph_handles cimport GraphBox, NodeHandle, NodeKind, NodeRecord, NodeSpec, SourcePlace
 from cuda_graphs._handles.handles cimport Opaque, StreamHandle
 
@@ -81,7 +84,10 @@ cdef extern from "_handles/capture.hpp" namespace "cg" nogil:
     CUresult get_tail(CUstream stream, CaptureTail& tail) except +
     CUresult set_tail(CUstream stream, const CaptureTail& tail) except +
 
-    CUresult capture_node(CaptureBox& capture, CUstream stream, NodeSpec& spec, CUgraphNode* node) except +
+    CUresult capture_condition(
+        CaptureBox& capture, CUcontext context, unsigned int value, unsigned int flags,
+        CUgraphConditionalHandle* condition
+    ) except +
 
     cppclass CapturedCall:
         CapturedCall()
@@ -90,6 +96,7 @@ cdef extern from "_handles/capture.hpp" namespace "cg" nogil:
         CaptureBox& capture() noexcept
         cpp_bool keep(Opaque first, Opaque second) noexcept
         void start() except +
+        CUresult add(NodeSpec& spec) except +
         void look(CUresult status) noexcept
         NodeRecord* settle(NodeKind kind) except +
         void lose_node() noexcept

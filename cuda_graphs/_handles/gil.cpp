@@ -41,9 +41,20 @@ bool enter() noexcept {
 
 }  // namespace
 
+void PendingError::take() noexcept {
+    PyErr_Fetch(reinterpret_cast<PyObject**>(&kind_), reinterpret_cast<PyObject**>(&value_),
+                reinterpret_cast<PyObject**>(&traceback_));
+}
+
+void PendingError::give_back() noexcept {
+    PyErr_Restore(static_cast<PyObject*>(kind_), static_cast<PyObject*>(value_), static_cast<PyObject*>(traceback_));
+}
+
 // Once Python is closed the lock is kept: nobody waits for it any more, and it might not be given back.
 GilRelease::GilRelease() noexcept : state_(nullptr) {
-    if (!closed.load() && Py_IsInitialized() && PyGILState_Check()) state_ = PyEval_SaveThread();
+    if (closed.load() || !Py_IsInitialized() || !PyGILState_Check()) return;
+    error_.take();
+    state_ = PyEval_SaveThread();
 }
 
 GilRelease::~GilRelease() {
@@ -52,15 +63,19 @@ GilRelease::~GilRelease() {
     // ends the process at the first frame that must not throw; 3.14 and we let it sleep until the process is gone.
     if (!enter()) sleep_forever();
     PyEval_RestoreThread(static_cast<PyThreadState*>(state_));
+    error_.give_back();
     leave();
 }
 
 GilAcquire::GilAcquire() noexcept : acquired_(enter()), state_(0) {
-    if (acquired_) state_ = PyGILState_Ensure();
+    if (!acquired_) return;
+    state_ = PyGILState_Ensure();
+    error_.take();
 }
 
 GilAcquire::~GilAcquire() {
     if (!acquired_) return;
+    error_.give_back();
     PyGILState_Release(static_cast<PyGILState_STATE>(state_));
     leave();
 }

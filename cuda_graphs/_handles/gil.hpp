@@ -13,6 +13,20 @@
 
 namespace cg {
 
+// The exception that is on its way in a thread. Handles go while an exception unwinds, and what they call may run
+// Python on the same thread: callbacks, destructors, resources in Python. Python code that starts with an exception
+// pending loses it, so both scopes below keep it. With the GIL.
+class PendingError {
+  public:
+    void take() noexcept;
+    void give_back() noexcept;
+
+  private:
+    void* kind_ = nullptr;
+    void* value_ = nullptr;
+    void* traceback_ = nullptr;
+};
+
 // Releases the GIL for a scope where this thread holds it; does nothing on a thread that does not.
 class GilRelease {
   public:
@@ -23,6 +37,7 @@ class GilRelease {
 
   private:
     void* state_;
+    PendingError error_;
 };
 
 // Takes the GIL for a scope on any thread. False after close_python: then no Python may run here.
@@ -37,6 +52,7 @@ class GilAcquire {
   private:
     bool acquired_;
     int state_;
+    PendingError error_;
 };
 
 // To be called once from atexit with the GIL held: turns later comers away and waits for those inside.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph.hpp"
 
+#include <algorithm>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -59,6 +60,7 @@ GraphBox& Hierarchy::add(CUgraph raw, NodeRecord* holder) {
     graph.hierarchy = this;
     graph.sources = &sources;
     graph.holder = holder;
+    if (holder != nullptr) graph.depth = holder->graph->depth + 1;
     graph.entry.graph = &graph;
     graph.entry.kind = NodeKind::kEntry;
     if (is_shared) graph.owners.share(raw);  // it has none yet
@@ -114,6 +116,20 @@ GraphBox* child_box(NodeRecord& holder) {
         holder.facts->inner_labels.reset();
     }
     return inner;
+}
+
+std::uint32_t levels_inside(const NodeRecord& node) noexcept {
+    std::uint32_t levels = 0;
+    if (node.raw == nullptr || !node.facts) return levels;
+    for (GraphBox* inner : node.facts->inner) levels = std::max(levels, 1 + levels_inside(*inner));
+    if (const auto& labels = node.facts->inner_labels) levels = std::max(levels, 1 + levels_inside(*labels));
+    return levels;
+}
+
+std::uint32_t levels_inside(GraphBox& graph) noexcept {
+    std::uint32_t levels = 0;
+    graph.nodes.for_each([&](const NodeRecord& node) { levels = std::max(levels, levels_inside(node)); });
+    return levels;
 }
 
 ParameterTable& parameters_of(GraphBox& graph) noexcept {

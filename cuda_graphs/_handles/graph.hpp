@@ -39,6 +39,7 @@ struct GraphBox {
     Hierarchy* hierarchy = nullptr;
     SourceTable* sources = nullptr;  // of the hierarchy
     NodeRecord* holder = nullptr;    // the node whose body or embedded graph this is; null for a root
+    std::uint32_t depth = 0;         // graphs around it
     NodeRecord entry;                // the virtual node before all others
     NodeTable nodes;
     OwnerPages owners;
@@ -50,6 +51,14 @@ struct GraphBox {
     bool changed = false;           // something came or went since it is known: see graph_shape.hpp
     Counted<Kind::kGraph> counted;
 };
+
+// Graphs that may be around a graph. Drivers and the walks over definitions here call themselves for each: 1024 calls
+// fit on the stack of any thread.
+constexpr std::uint32_t kMaxDepth = 1024;
+
+// Graphs inside one another that are inside this graph, or inside a node, at most.
+std::uint32_t levels_inside(GraphBox& graph) noexcept;
+std::uint32_t levels_inside(const NodeRecord& node) noexcept;
 
 // The entry node of an empty definition; no handle and a noted error on failure.
 NodeHandle create_graph();

@@ -231,12 +231,15 @@ cdef extern from "_handles/graph.hpp" namespace "cg" nogil:
         Hierarchy* hierarchy
         SourceTable* sources
         NodeRecord* holder
+        unsigned int depth
         cpp_bool edited
         NodeRecord entry
         NodeTable nodes
         OwnerPages owners
         vector[ConditionRecord] conditions
         cpp_bool half_done
+    const unsigned int kMaxDepth
+    unsigned int levels_inside(GraphBox& graph) noexcept
     NodeHandle create_graph() except +
     void about_to_change(GraphBox& graph) noexcept
     NodeHandle node_handle(const NodeHandle& any, NodeRecord& node) noexcept

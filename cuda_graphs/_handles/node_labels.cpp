@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node_labels.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -21,7 +22,12 @@ struct CopiedLabels {
 
 struct GraphLabels {
     std::vector<CopiedLabels> nodes;
+    std::uint32_t levels_inside = 0;
 };
+
+std::uint32_t levels_inside(const GraphLabels& labels) noexcept {
+    return labels.levels_inside;
+}
 
 std::uint32_t SourceTable::find_older(const void* code) const noexcept {
     if (code == first_.get()) return 1;
@@ -94,7 +100,10 @@ std::shared_ptr<const GraphLabels> copy_labels(GraphBox& graph) {
         labels->nodes.push_back(node != nullptr ? copy_of(*node) : CopiedLabels{});
         const bool has_inner =
             node != nullptr && node->kind == NodeKind::kChild && node->facts && !node->facts->inner.empty();
-        if (has_inner && !labels->nodes.back().inner) return nullptr;  // it noted the error
+        const auto& inner = labels->nodes.back().inner;
+        if (has_inner && !inner) return nullptr;  // it noted the error
+        const std::uint32_t levels = inner ? 1 + inner->levels_inside : node != nullptr ? levels_inside(*node) : 0;
+        labels->levels_inside = std::max(labels->levels_inside, levels);
     }
     return labels;
 }

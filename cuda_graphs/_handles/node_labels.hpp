@@ -57,6 +57,9 @@ struct NodeLabels {
 // The labels of all nodes of a graph, for a clone of it.
 std::shared_ptr<const GraphLabels> copy_labels(GraphBox& graph);
 
+// Graphs inside one another that are inside the graph whose labels these are, at most.
+std::uint32_t levels_inside(const GraphLabels& labels) noexcept;
+
 // Puts the nodes of a clone on record with the labels of its source. Does nothing when they are not as those were.
 CUresult give_labels(GraphBox& clone, const std::shared_ptr<const GraphLabels>& labels);
 

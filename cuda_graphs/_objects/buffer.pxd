@@ -42,9 +42,8 @@ cdef class Buffer:
     cdef int _ask(self) except -2
 
 
-# What a graph has to keep so that its nodes can use the memory.
-cdef Opaque own_memory(Buffer buffer) noexcept
-# The same, and the Buffer itself. False, and no owner, where the memory is the graph's.
+# What a graph has to keep so that its nodes can use the memory: with the Buffer itself. False, and no owner, where the
+# memory is the graph's.
 cdef bint own_buffer(Buffer buffer, Opaque& owner) except -1
 
 # A fill value (int in 0..255, or a buffer of 1, 2 or 4 bytes): writes the pattern, returns its width in bytes.

@@ -3,7 +3,6 @@
 """Buffers: pieces of memory that copy, fill, and show themselves to other libraries as arrays of bytes."""
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
-from cpython.exc cimport PyErr_Fetch, PyErr_Restore
 from cpython.object cimport PyObject
 from libc.stddef cimport size_t
 from libc.stdint cimport int64_t
@@ -166,21 +165,24 @@ cdef class Buffer:
 
     cdef int _free_on(self, Stream stream) except -1:
         """Has the memory go in the order of another stream."""
-        cdef PointerBox* box = <PointerBox*>box_of[PointerBox](self._h)
+        cdef PointerHandle memory = self._h
+        cdef PointerBox* box = <PointerBox*>box_of[PointerBox](memory)
+        cdef StreamHandle h = stream._h
         cdef CapturedCall call
-        if box.how == Free.kAsync and may_be_captured(stream._h) and find(call, stream._h):
+        if box.how == Free.kAsync and may_be_captured(h) and find(call, h):
             raise RuntimeError(
                 f"{self!r} cannot be given back in the order of a stream that is being captured: that would become a "
                 "node of the graph, which did not allocate it"
             )
         box.context = stream._context()._h
-        box.stream = stream._h
+        box.stream = h
         return 0
 
     cdef int _free_captured(self) except -1:
         """Memory of a graph that is being captured is given back by a node, now: others may still hold the handle."""
-        cdef PointerBox* box = <PointerBox*>box_of[PointerBox](self._h)
-        cdef CUdeviceptr address = address_of(self._h)
+        cdef PointerHandle memory = self._h
+        cdef PointerBox* box = <PointerBox*>box_of[PointerBox](memory)
+        cdef CUdeviceptr address = address_of(memory)
         cdef StreamHandle h = box.stream
         cdef CapturedCall call
         cdef CUresult status
@@ -254,9 +256,11 @@ cdef class Buffer:
         cdef unsigned int pattern = 0
         cdef int width = parse_fill_value(value, &pattern)
         self._check_open()
+        on._check_open()
         if self._size % <size_t>width:
             raise ValueError(f"a value of {width} bytes does not fill {self._size} bytes evenly")
-        cdef CUdeviceptr address = address_of(self._h)
+        cdef PointerHandle memory = self._h
+        cdef CUdeviceptr address = address_of(memory)
         cdef size_t count = self._size // <size_t>width
         cdef StreamHandle h = on._h
         cdef CUstream raw_stream = raw_of(h)
@@ -265,7 +269,7 @@ cdef class Buffer:
         if count == 0:
             return
         if may_be_captured(h) and find(call, h):
-            keep(call, own_memory(self), Opaque())
+            keep(call, own_memory(memory), Opaque())
         with nogil:
             call.start()
             if width == 1:
@@ -305,9 +309,11 @@ cdef class Buffer:
 
     cdef int _ask(self) except -2:
         """What kind of memory the driver says it is; asked once."""
+        cdef PointerHandle memory
         if self._kind == NOT_ASKED:
             self._check_open()
-            self._kind = ask_kind(address_of(self._h), &self._device_id)
+            memory = self._h
+            self._kind = ask_kind(address_of(memory), &self._device_id)
         return self._kind
 
     def __dlpack_device__(self):
@@ -322,9 +328,10 @@ cdef class Buffer:
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         self._check_open()
+        cdef PointerHandle memory = self._h
         cdef ArrayForm bytes_of_it
         bytes_of_it.shape.push_back(<int64_t>self._size)
-        return export_capsule(self._h, bytes_of_it, self.__dlpack_device__(), max_version, dl_device, copy)
+        return export_capsule(memory, bytes_of_it, self.__dlpack_device__(), max_version, dl_device, copy)
 
     def __eq__(self, other):
         if not isinstance(other, Buffer):
@@ -367,9 +374,11 @@ cdef int ask_kind(CUdeviceptr address, int* device_id) except -2:
 cdef int copy(Buffer dst, Buffer src, Stream on) except -1:
     dst._check_open()
     src._check_open()
+    on._check_open()
     if dst._size != src._size:
         raise ValueError(f"buffer sizes differ: {src._size} bytes cannot be copied to {dst._size} bytes")
-    cdef CUdeviceptr to = address_of(dst._h), source = address_of(src._h)
+    cdef PointerHandle written = dst._h, read = src._h
+    cdef CUdeviceptr to = address_of(written), source = address_of(read)
     cdef StreamHandle h = on._h
     cdef CUstream raw_stream = raw_of(h)
     cdef size_t size = src._size
@@ -378,7 +387,7 @@ cdef int copy(Buffer dst, Buffer src, Stream on) except -1:
     if size == 0:
         return 0
     if may_be_captured(h) and find(call, h):
-        keep(call, own_memory(dst), own_memory(src))
+        keep(call, own_memory(written), own_memory(read))
     with nogil:
         call.start()
         status = driver().cuMemcpyAsync(to, source, size, raw_stream)
@@ -390,17 +399,17 @@ cdef int copy(Buffer dst, Buffer src, Stream on) except -1:
     return 0
 
 
-cdef Opaque own_memory(Buffer buffer) noexcept:
+cdef Opaque own_memory(PointerHandle memory) noexcept:
     # What a graph allocates is its own: it lives as long, or until a node or the Buffer gives it back.
-    cdef PointerBox* box = <PointerBox*>box_of[PointerBox](buffer._h)
-    return Opaque() if box.how == Free.kGraph else as_owner(buffer._h)
+    cdef PointerBox* box = <PointerBox*>box_of[PointerBox](memory)
+    return Opaque() if box.how == Free.kGraph else as_owner(memory)
 
 
 cdef bint own_buffer(Buffer buffer, Opaque& owner) except -1:
     cdef Opaque memory
     (&owner)[0] = buffer._owned.lock()
     if not owner:
-        memory = own_memory(buffer)
+        memory = own_memory(buffer._h)
         if not memory:
             return False
         (&owner)[0] = hold_python(<PyObject*>buffer, move(memory))  # which survives close()
@@ -438,16 +447,7 @@ cdef void give_back(void* resource, CUdeviceptr address, size_t size, const Stre
     cdef GilAcquire python
     if python:
         with gil:
-            give_back_to(<object><PyObject*>resource, address, size, stream)
-
-
-cdef void give_back_to(resource, CUdeviceptr address, size_t size, const StreamHandle& stream) noexcept:
-    cdef PyObject* kind
-    cdef PyObject* value
-    cdef PyObject* traceback
-    PyErr_Fetch(&kind, &value, &traceback)  # an exception may be on its way, which is not ours to see
-    call_deallocate(resource, address, size, stream)
-    PyErr_Restore(kind, value, traceback)
+            call_deallocate(<object><PyObject*>resource, address, size, stream)
 
 
 cdef void call_deallocate(resource, CUdeviceptr address, size_t size, const StreamHandle& stream) noexcept:

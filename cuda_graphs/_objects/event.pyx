@@ -123,10 +123,10 @@ cdef class Event:
         return True
 
     cdef bint _is_over(self) noexcept:
-        cdef CUevent raw = raw_of(self._h)
+        cdef EventHandle h = self._h
         cdef bint over
         with nogil:
-            over = is_over(raw)
+            over = is_over(raw_of(h))
         return over
 
     @property

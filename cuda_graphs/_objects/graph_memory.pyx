@@ -96,6 +96,7 @@ class GraphMemoryResource(SelfFreeingResource):
 
 
 cdef Buffer allocate(resource, size_t size, Stream stream):
+    stream._check_open()
     cdef StreamHandle on = stream._h
     cdef CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE
     cdef CapturedCall call

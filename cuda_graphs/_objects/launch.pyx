@@ -51,6 +51,7 @@ def launch(stream, config, kernel, *args):
     pack_arguments(pack, code, args)
     if shape._is_cooperative:  # before anything is kept for the launch
         check_cooperative(shape, code)
+    on._check_open()  # arguments may have code of their own
     cdef StreamHandle h = on._h  # a copy: another thread may close the stream meanwhile
     cdef CUstream raw_stream = raw_of(h)
     cdef CUfunction function = function_on(code._h, h)

@@ -18,6 +18,7 @@ from cuda_graphs._handles.handles cimport (
     ContextHandle,
     PointerHandle,
     PoolHandle,
+    StreamHandle,
     allocate_device,
     allocate_from_pool,
     allocate_managed,
@@ -139,12 +140,14 @@ cdef class _Pool:
     cdef PoolHandle _h
 
     cdef Buffer allocate(self, size_t size, Stream stream, resource):
-        check_not_capturing(stream)
+        stream._check_open()
+        cdef StreamHandle on = stream._h  # a copy: another thread may close the stream meanwhile
+        check_not_capturing(on, stream)
         cdef PointerHandle h
         if size == 0:
             return Buffer._of_nothing(resource, MemoryKind.DEVICE, resource.device_id)
         with nogil:
-            h = allocate_from_pool(self._h, size, stream._h)
+            h = allocate_from_pool(self._h, size, on)
         if not h:
             raise_noted(f"allocation of {size} bytes of device memory on {stream!r}")
         return Buffer._from_handle(h, resource)
@@ -167,11 +170,11 @@ cdef _Pool make_pool(int device, options):
     return pool
 
 
-cdef int check_not_capturing(Stream stream) except -1:
+cdef int check_not_capturing(StreamHandle h, Stream stream) except -1:
     cdef CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE
     cdef CUresult status
     with nogil:
-        status = driver().cuStreamIsCapturing(raw_of(stream._h), &capture)
+        status = driver().cuStreamIsCapturing(raw_of(h), &capture)
     if status:
         check_attempt(status, f"ask whether {stream!r} is captured")
     if capture != CU_STREAM_CAPTURE_STATUS_NONE:

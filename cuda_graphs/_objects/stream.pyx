@@ -137,6 +137,7 @@ cdef class Stream:
             The event.
         """
         self._check_open()
+        cdef StreamHandle h = self._h
         if event is None:
             event = make_event(self._context(), options)
         elif not isinstance(event, Event):
@@ -144,7 +145,7 @@ cdef class Stream:
         elif options is not None:
             raise ValueError("options are for a new event: give either event or options")
         (<Event>event)._check_open()
-        record_on(self._h, (<Event>event)._h)
+        record_on(h, (<Event>event)._h)
         return event
 
     def wait(self, event_or_stream):
@@ -182,12 +183,13 @@ cdef class Stream:
     cdef EventHandle _mark(self, Stream other):
         """An event at the present end of another stream."""
         cdef Context context = other._context()
+        cdef StreamHandle h = other._h
         cdef EventHandle e
         with nogil:
             e = create_event(context._h, False, False)
         if not e:
             raise_noted("an event to wait for a stream")
-        record_on(other._h, e)
+        record_on(h, e)
         return e
 
     cdef Context _context(self):
@@ -215,11 +217,11 @@ cdef class Stream:
     def is_nonblocking(self):
         """True when the stream does not wait for the legacy default stream, nor that one for it."""
         self._check_open()
-        ensure_driver()
-        check_askable(self._h, "is_nonblocking")
-        cdef unsigned int flags = 0
         cdef StreamHandle h = self._h
+        cdef unsigned int flags = 0
         cdef CUresult status
+        ensure_driver()
+        check_askable(h, "is_nonblocking")
         with nogil:
             status = driver().cuStreamGetFlags(raw_of(h), &flags)
         if status:
@@ -230,10 +232,10 @@ cdef class Stream:
     def priority(self):
         """The stream's priority: smaller runs first."""
         self._check_open()
-        ensure_driver()
-        cdef int priority = 0
         cdef StreamHandle h = self._h
+        cdef int priority = 0
         cdef CUresult status
+        ensure_driver()
         with nogil:
             status = driver().cuStreamGetPriority(raw_of(h), &priority)
         if status:
@@ -266,7 +268,7 @@ cdef class Stream:
         return f"<Stream handle={self.handle:#x} context={context:#x}>"
 
 
-cdef int record_on(const StreamHandle& h, const EventHandle& e) except -1:
+cdef int record_on(StreamHandle h, EventHandle e) except -1:
     cdef CUresult status
     cdef CapturedCall call
     if may_be_captured(h):

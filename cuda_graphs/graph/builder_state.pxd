@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from cuda_graphs._driver.cuda cimport CUcontext, CUresult
+from cuda_graphs._driver.cuda cimport CUresult
 from cuda_graphs._handles.capture_handles cimport CaptureHandle
 from cuda_graphs._handles.graph_handles cimport NodeHandle
 from cuda_graphs._handles.handles cimport StreamHandle
@@ -28,11 +28,14 @@ cdef class BuilderState(StreamHolder):
     cdef NodeHandle _graph       # entry node of what is captured into; empty before a primary builder begins
 
     cdef int _check_open(self) except -1
-    cdef int _check_capturing(self, str otherwise) except -1
 
-    # A stream beside this one, and the context of both.
+    # What a method works with while it builds, or RuntimeError: `_capture`, `_graph`, `_h` and `_stream` above are gone as
+    # soon as another thread closes the builder, which it may wherever Python code runs or the GIL is released. So each
+    # method takes handles of its own.
+    cdef CaptureHandle _capturing(self, str otherwise) except *
+
+    # A stream beside this one.
     cdef Stream _new_stream(self)
-    cdef CUcontext _context(self) except NULL
 
     # Ends the capture if this builder may, and lets go of everything: what close() and the destructor share.
     cdef CUresult _tear_down(self) noexcept

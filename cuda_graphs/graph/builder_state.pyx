@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a GraphBuilder is at any time: its kind, its state, its stream, and how it lets go of all of it."""
 
-from cuda_graphs._driver.cuda cimport CU_STREAM_NON_BLOCKING, CUDA_SUCCESS, CUcontext, CUresult
+from libcpp.utility cimport move
+
+from cuda_graphs._driver.cuda cimport CU_STREAM_NON_BLOCKING, CUDA_SUCCESS, CUresult
 from cuda_graphs._driver.seam cimport raise_noted
-from cuda_graphs._handles.capture_handles cimport abandon_capture, untie_stream
-from cuda_graphs._handles.handles cimport StreamBox, StreamHandle, box_of, create_stream, raw_of
+from cuda_graphs._handles.capture_handles cimport CaptureHandle, abandon_capture, untie_stream
+from cuda_graphs._handles.graph_handles cimport NodeHandle
+from cuda_graphs._handles.handles cimport StreamHandle, create_stream
 from cuda_graphs._objects.context cimport Context
 from cuda_graphs._objects.stream cimport Stream, StreamHolder
-from cuda_graphs.graph.operands cimport accept_context
 from cuda_graphs.errors import ClosedBuilderError
 
 KINDS = ("primary", "forked", "conditional_body")
@@ -26,15 +28,18 @@ cdef class BuilderState(StreamHolder):
             raise ClosedBuilderError("Graph builder has been closed. (GraphBuilder has been closed)")
         return 0
 
-    cdef int _check_capturing(self, str otherwise) except -1:
+    cdef CaptureHandle _capturing(self, str otherwise) except *:
+        self._check_open()
         if self._state != CAPTURING:
             raise RuntimeError(otherwise)
-        return 0
+        return self._capture
 
     cdef Stream _stream_or_error(self):
         self._check_open()
         if self._kind == FORKED and not self._capture.get().active:
             raise RuntimeError("the capture that this GraphBuilder was split off from has ended: close it")
+        if self._stream is None:  # it is being closed
+            raise ClosedBuilderError("Graph builder has been closed. (GraphBuilder has been closed)")
         return self._stream
 
     @property
@@ -63,30 +68,29 @@ cdef class BuilderState(StreamHolder):
         return self._state == CLOSED
 
     cdef Stream _new_stream(self):
-        cdef Context context = self._stream._context()
+        cdef Stream stream = self._stream
         cdef StreamHandle h
+        if stream is None:
+            raise ClosedBuilderError("Graph builder has been closed. (GraphBuilder has been closed)")
+        cdef Context context = stream._context()
         with nogil:
             h = create_stream(context._h, CU_STREAM_NON_BLOCKING, 0)
         if not h:
             raise_noted(f"make a stream beside that of {self!r}")
         return Stream._from_handle(h)
 
-    cdef CUcontext _context(self) except NULL:
-        cdef StreamBox* box = box_of[StreamBox](self._h)
-        return raw_of(box.context) if box.context else accept_context("conditional node")
-
     cdef CUresult _tear_down(self) noexcept:
         cdef CUresult status = CUDA_SUCCESS
         cdef bint capturing = self._state == CAPTURING
+        cdef CaptureHandle capture = move(self._capture)
+        cdef NodeHandle _graph = move(self._graph)  # they go at the end: what they keep runs code of others
+        cdef StreamHandle h = move(self._h)
         self._state = CLOSED
-        if capturing and self._capture:
+        if capturing and capture:
             if self._kind == FORKED:
-                untie_stream(self._h, self._capture.get()[0])
+                untie_stream(h, capture.get()[0])
             else:
-                status = abandon_capture(self._capture.get()[0])
-        self._capture.reset()
-        self._graph.reset()
-        self._h.reset()
+                status = abandon_capture(capture.get()[0])
         return status
 
     def __cuda_stream__(self):
@@ -95,9 +99,10 @@ cdef class BuilderState(StreamHolder):
 
     def _get_conditional_context(self):
         """The CUcontext of the stream, as an int."""
-        self._check_open()
-        return self._stream.context.handle
+        cdef Stream stream = self._stream_or_error()
+        return stream.context.handle
 
     def __repr__(self):
-        stream = f" stream={self._stream.handle:#x}" if self._stream is not None else ""
+        cdef Stream own = self._stream
+        stream = f" stream={own.handle:#x}" if own is not None else ""
         return f"<GraphBuilder {KINDS[self._kind]} {STATES[self._state]}{stream}>"

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 from cuda_graphs._driver.cuda cimport CUresult
 from cuda_graphs._driver.cuda_graph cimport CUgraphConditionalNodeType
-from cuda_graphs._handles.graph_handles cimport GraphBox, NodeKind
+from cuda_graphs._handles.capture_handles cimport CaptureHandle
+from cuda_graphs._handles.graph_handles cimport NodeKind
+from cuda_graphs._handles.handles cimport StreamHandle
 from cuda_graphs._objects.stream cimport Stream
 from cuda_graphs.graph.builder_state cimport BuilderState, Kind
 from cuda_graphs.graph.place cimport Place
@@ -18,12 +20,11 @@ cdef class GraphBuilder(BuilderState):
     # The graph of an ended capture; RuntimeError when there is none.
     cdef Place _finished(self)
 
-    cdef int _fail_to_end(self, CUresult status) except -1
-    cdef GraphBuilder _split_off(self)
+    cdef int _fail_to_end(self, CaptureHandle capture, CUresult status) except -1
+    cdef GraphBuilder _split_off(self, CaptureHandle capture, StreamHandle here)
     cdef int _leave(self) except -1
     cdef int _give_up(self) except -1
 
     cdef tuple _add_conditional(
         self, const char* what, object condition, NodeKind kind, CUgraphConditionalNodeType cond_type, object count,
         object name)
-    cdef GraphBuilder _body(self, Stream stream, GraphBox* graph)

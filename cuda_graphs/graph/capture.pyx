@@ -8,6 +8,7 @@ checked before the driver is asked or anything is changed. How a capture ends, w
 """
 
 from libcpp.memory cimport shared_ptr
+from libcpp.vector cimport vector
 
 from cuda_graphs._driver.cuda cimport (
     CU_STREAM_CAPTURE_STATUS_INVALIDATED, CU_STREAM_CAPTURE_STATUS_NONE, CUDA_ERROR_NOT_PERMITTED,
@@ -18,11 +19,12 @@ from cuda_graphs._driver.cuda_graph cimport (
 )
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.capture_handles cimport (
-    CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CaptureBox,
-    CaptureHandle, CUstreamCaptureMode, Fork, begin_capture, create_capture, end_capture, order_after, tie_stream,
+    CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+    CaptureHandle, CUstreamCaptureMode, Fork, abandon_capture, begin_capture, create_capture, end_capture, order_after,
+    tie_stream,
 )
 from cuda_graphs._handles.graph_handles cimport (
-    GraphBox, GraphLabels, NodeKind, NodeRecord, NodeSpec, add_inner_graph, node_handle, uses_parameters,
+    GraphBox, GraphLabels, NodeHandle, NodeKind, NodeRecord, NodeSpec, node_handle, uses_parameters,
 )
 from cuda_graphs._handles.handles cimport StreamHandle, box_of, drain_deferred, raw_of
 from cuda_graphs._objects.captured cimport fail_capture, ledger_text, note_found, note_operation
@@ -33,16 +35,18 @@ from cuda_graphs.graph.builder_state cimport (
     CAPTURING, CLOSED, CONDITIONAL_BODY, ENDED, FORKED, NOT_STARTED, PRIMARY, BuilderState, Kind,
 )
 from cuda_graphs.graph.capture_nodes cimport (
-    add_captured, capture_callback, check_driver_has, create_captured_condition,
+    add_captured, capture_callback, check_driver_has, context_of, create_captured_condition,
 )
 from cuda_graphs.graph.condition cimport Condition
 from cuda_graphs.graph.labels cimport check_name, labels_of, set_name
 from cuda_graphs.graph.place cimport Place, wrap_graph
 from cuda_graphs.graph.spec cimport fill_conditional, read_child
+from cuda_graphs.graph.capture_nodes import ENDED_MEANWHILE
 from cuda_graphs._objects.capture_ledger import unjoined
 from cuda_graphs._objects.stream import register_builder
 from cuda_graphs.errors import ClosedBuilderError, CUDAError
 
+NOT_JOINABLE = "Graph builder must be building before it can be joined."
 MODES = {
     "global": <int>CU_STREAM_CAPTURE_MODE_GLOBAL,
     "thread_local": <int>CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
@@ -91,6 +95,7 @@ cdef class GraphBuilder(BuilderState):
         self._check_open()
         cdef CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE
         cdef StreamHandle h = self._h
+        cdef CaptureHandle capture = self._capture
         cdef CUresult status
         if self._state != CAPTURING:
             return False
@@ -98,8 +103,8 @@ cdef class GraphBuilder(BuilderState):
             status = driver().cuStreamIsCapturing(raw_of(h), &now)
         check_attempt(status, f"ask whether {self!r} is building")
         if now == CU_STREAM_CAPTURE_STATUS_INVALIDATED:
-            note_found(self._capture.get()[0], "is_building")
-            why = ledger_text(self._capture.get()[0])
+            note_found(capture.get()[0], "is_building")
+            why = ledger_text(capture.get()[0])
             raise RuntimeError(
                 "Build process encountered an error and has been invalidated. Build process must now be ended."
                 + (f"\nCapture: {why}" if why else "")
@@ -131,6 +136,10 @@ cdef class GraphBuilder(BuilderState):
             raise ValueError(f"Unsupported build mode: {mode}")
         cdef CaptureHandle capture = create_capture(self._h, self._graph)
         cdef CUresult status = begin_capture(capture.get()[0], <CUstreamCaptureMode><int>MODES[mode])
+        if self._state != NOT_STARTED:  # another thread has closed the builder meanwhile, or begun the capture itself
+            abandon_capture(capture.get()[0])
+            self._check_open()
+            raise RuntimeError("Graph builder is already building.")
         if capture.get().active:  # also when a later step failed: then it is there to be ended
             self._state = CAPTURING
             self._capture = capture
@@ -151,31 +160,29 @@ cdef class GraphBuilder(BuilderState):
                 then. In another thread than the one that began it (not "relaxed"), or in a body with builders that are
                 not joined, it goes on.
         """
-        self._check_open()
-        self._check_capturing("Graph builder is not building.")
+        cdef CaptureHandle capture = self._capturing("Graph builder is not building.")
         if self._kind == FORKED:
             raise RuntimeError(
                 "a builder that was split off does not end the capture: join it, and end the one that it came from"
             )
-        cdef CaptureHandle capture = self._capture
         note_found(capture.get()[0], "end_building")
         cdef CUresult status = end_capture(capture.get()[0])
-        if not capture.get().active:
+        if not capture.get().active and self._state == CAPTURING:
             self._state = ENDED
         if status:
-            self._fail_to_end(status)
+            self._fail_to_end(capture, status)
         capture.get().ledger.clear()
         return self
 
-    cdef int _fail_to_end(self, CUresult status) except -1:
+    cdef int _fail_to_end(self, CaptureHandle capture, CUresult status) except -1:
         cdef Fork fork
         try:
-            fail_capture(self._capture.get()[0], status, f"end the capture of {self!r}")
+            fail_capture(capture.get()[0], status, f"end the capture of {self!r}")
         except CUDAError as error:
             if status == CUDA_ERROR_STREAM_CAPTURE_UNJOINED:
                 error.capture = unjoined([
-                    text_of(&self._capture.get().box(), fork.source)
-                    for fork in self._capture.get().forks if not fork.joined
+                    text_of(&capture.get().box(), fork.source)
+                    for fork in capture.get().forks if not fork.joined
                 ])
             raise
         return 0
@@ -184,10 +191,11 @@ cdef class GraphBuilder(BuilderState):
         self._check_open()
         if self._state != ENDED:
             raise RuntimeError("Graph has not finished building.")
-        cdef GraphBox* graph = box_of[NodeRecord](self._graph).graph
+        cdef NodeHandle h = self._graph
+        cdef GraphBox* graph = box_of[NodeRecord](h).graph
         if graph.raw == NULL:
             raise RuntimeError("Graph has not finished building. Its capture failed, so there is no graph.")
-        return wrap_graph(self._graph, graph)
+        return wrap_graph(h, graph)
 
     def complete(self, options=None, **keywords):
         """An executable Graph of what was captured; each call makes another. As `GraphDef.instantiate`.
@@ -235,8 +243,8 @@ cdef class GraphBuilder(BuilderState):
                 "graph_definition is unavailable before begin_building() on a primary builder; no graph has been "
                 "created yet."
             )
-        return self._finished() if self._state == ENDED else wrap_graph(
-            self._graph, box_of[NodeRecord](self._graph).graph)
+        cdef NodeHandle h = self._graph
+        return self._finished() if self._state == ENDED else wrap_graph(h, box_of[NodeRecord](h).graph)
 
     def _definition_for_update(self):
         """What `Graph.update` takes."""
@@ -261,42 +269,45 @@ cdef class GraphBuilder(BuilderState):
             raise TypeError(f"count must be an int, got {type(count).__name__}")
         if number < 2:
             raise ValueError(f"Invalid split count: expecting >= 2, got {count}")
-        self._check_open()
-        self._check_capturing("Graph builder must be building before it can be split.")
+        cdef CaptureHandle capture = self._capturing("Graph builder must be building before it can be split.")
+        cdef StreamHandle here = self._h
         forks = []
         try:
             for _ in range(number - 1):
-                forks.append(self._split_off())
+                forks.append(self._split_off(capture, here))
         except BaseException:
             for fork in forks:  # a branch without work needs no join
                 (<GraphBuilder>fork)._leave()
             raise
-        note_operation(self._capture.get()[0], "split")
+        note_operation(capture.get()[0], "split")
         return (self, *forks)
 
-    cdef GraphBuilder _split_off(self):
+    cdef GraphBuilder _split_off(self, CaptureHandle capture, StreamHandle here):
         cdef GraphBuilder fork = GraphBuilder._make(self._new_stream(), FORKED)
-        cdef CaptureBox* capture = self._capture.get()
-        cdef StreamHandle here = self._h, there = fork._h
+        cdef StreamHandle there = fork._h
         cdef Fork entry
         cdef CUresult status
         with nogil:
             status = order_after(there, here)
         if status:
-            fail_capture(capture[0], status, f"split {self!r}")
-        entry.source = keep_source(&capture.box(), find_source())
+            fail_capture(capture.get()[0], status, f"split {self!r}")
+        entry.source = keep_source(&capture.get().box(), find_source())
         entry.stream = there
-        fork._fork = capture.forks.size()
-        capture.forks.push_back(entry)
+        if not capture.get().active:
+            raise RuntimeError(ENDED_MEANWHILE)
+        fork._fork = capture.get().forks.size()
+        capture.get().forks.push_back(entry)
         fork._state = CAPTURING
-        fork._capture = self._capture
-        fork._graph = self._graph
-        tie_stream(there, capture[0])
+        fork._capture = capture
+        fork._graph = capture.get().graph
+        tie_stream(there, capture.get()[0])
         return fork
 
     cdef int _leave(self) except -1:
         """This branch has come back."""
-        self._capture.get().forks[self._fork].joined = True
+        cdef CaptureHandle capture = self._capture
+        if capture:  # else another thread has closed it
+            capture.get().forks[self._fork].joined = True
         self._tear_down()
         self._stream = None
         return 0
@@ -323,17 +334,17 @@ cdef class GraphBuilder(BuilderState):
         if len(set(map(id, builders))) < len(builders):
             raise ValueError("Each graph builder can be joined only once")
         cdef GraphBuilder root = next((b for b in builders if (<GraphBuilder>b)._kind != FORKED), builders[0])
-        check_joinable(root, builders)
+        cdef CaptureHandle capture = check_joinable(root, builders)
         others = [builder for builder in builders if builder is not root]
         try:
             for builder in others:
-                join_one(root, <GraphBuilder>builder)
+                join_one(root, <GraphBuilder>builder, capture)
         finally:
             for builder in others:
                 if (<GraphBuilder>builder)._state != CLOSED:
                     (<GraphBuilder>builder)._tear_down()
                     (<GraphBuilder>builder)._stream = None
-        note_operation(root._capture.get()[0], "join")
+        note_operation(capture.get()[0], "join")
         return root
 
     def embed(self, GraphBuilder child not None, *, name=None):
@@ -349,6 +360,7 @@ cdef class GraphBuilder(BuilderState):
                 parameters, which graphs being captured do not have: embed its definition when the capture has ended.
             RuntimeError: One of them is closed, or the child's capture failed.
             CUDAError: The child holds alloc, free or conditional nodes (a rule of the driver).
+            RecursionError: A graph in the child would have more than 1024 graphs around it.
         """
         cdef NodeSpec spec
         self._check_open()
@@ -358,15 +370,18 @@ cdef class GraphBuilder(BuilderState):
         if self._state != CAPTURING:
             raise ValueError("Parent graph is not being built.")
         check_name(name)
-        cdef GraphBox* source = (<Place>child._finished())._open()
+        cdef CaptureHandle capture = self._capture
+        cdef StreamHandle h = self._h
+        cdef Place copied = child._finished()
+        cdef GraphBox* source = copied._open()
         if uses_parameters(source[0]):
             raise ValueError(
                 f"cannot embed {child!r} in a capture: nodes of it use parameters. End the capture and embed the "
                 "graph_definition of the one in that of the other"
             )
         cdef shared_ptr[const GraphLabels] labels = labels_of(source, child)
-        read_child(spec, child, source)
-        cdef NodeRecord* node = add_captured(self._h, spec, b"embed", f"embed {child!r} in {self!r}")
+        read_child(spec, child, source, &capture.get().box())
+        cdef NodeRecord* node = add_captured(h, spec, b"embed", f"embed {child!r} in {self!r}")
         node.make_facts().inner_labels = labels
         label(node, name)
 
@@ -386,10 +401,10 @@ cdef class GraphBuilder(BuilderState):
                 `user_data` is neither an int nor bytes; `name` is not a str.
             ValueError: `user_data` with a Python callable.
         """
-        self._check_open()
-        self._check_capturing("Cannot add callback when graph is not being built")
+        cdef CaptureHandle _held = self._capturing("Cannot add callback when graph is not being built")
+        cdef StreamHandle h = self._h
         check_name(name)
-        label(capture_callback(self._h, fn, user_data, False), name)
+        label(capture_callback(h, fn, user_data, False), name)
 
     def create_condition(self, default_value=None):
         """A Condition for one conditional node of the graph being captured: 32 bits on the device that kernels set.
@@ -405,8 +420,9 @@ cdef class GraphBuilder(BuilderState):
         self._check_open()
         check_driver_has("create_condition")
         value = None if default_value is None else read_unsigned(default_value, "default_value", 32)
-        self._check_capturing("Cannot create a condition when graph is not being built")
-        return create_captured_condition(self._capture.get()[0], self._context(), value, f"of {self!r}")
+        cdef CaptureHandle capture = self._capturing("Cannot create a condition when graph is not being built")
+        cdef StreamHandle h = self._h
+        return create_captured_condition(capture.get()[0], context_of(h), value, f"of {self!r}")
 
     def if_then(self, condition, *, name=None):
         """Add an IfNode; what the returned builder captures runs if the condition is not 0.
@@ -418,6 +434,7 @@ cdef class GraphBuilder(BuilderState):
             RuntimeError: The builder is not building, or the driver is older than CUDA 12.3.
             TypeError: Not a Condition, or `name` is not a str.
             CUDAError: The condition is of another graph, or of a node already.
+            RecursionError: The body would have more than 1024 graphs around it.
         """
         return self._add_conditional(b"if_then", condition, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1, name)[0]
 
@@ -467,25 +484,26 @@ cdef class GraphBuilder(BuilderState):
                 f"got {type(condition).__name__}"
             )
         cdef NodeSpec spec
-        cdef unsigned int size = <unsigned int>read_unsigned(count, "count", 32), i
+        cdef vector[GraphBox*] inside
+        cdef GraphBox* graph
+        cdef GraphBuilder body
+        cdef unsigned int size = <unsigned int>read_unsigned(count, "count", 32)
         # Behind what may run code of the user's, which may end the capture.
-        self._check_capturing("Cannot add conditional node when not actively capturing")
+        cdef CaptureHandle capture = self._capturing("Cannot add conditional node when not actively capturing")
+        cdef StreamHandle h = self._h
         check_name(name)
-        fill_conditional(spec, condition, kind, cond_type, size, self._context())
+        fill_conditional(spec, condition, kind, cond_type, size, context_of(h), &capture.get().box())
         # First what may fail without a trace.
         streams = [self._new_stream() for _ in range(size)]
-        cdef NodeRecord* node = add_captured(self._h, spec, what, f"{what.decode()}({condition!r}) on {self!r}")
-        node.make_facts().condition = spec.params.conditional.handle
+        cdef NodeRecord* node = add_captured(h, spec, what, f"{what.decode()}({condition!r}) on {self!r}")
+        inside = node.make_facts().inner
         label(node, name)
         bodies = []
-        for i in range(size):
-            bodies.append(self._body(streams[i], &add_inner_graph(node[0], spec.params.conditional.phGraph_out[i])))
+        for graph in inside:
+            body = GraphBuilder._make(streams[len(bodies)], CONDITIONAL_BODY)
+            body._graph = node_handle(capture.get().graph, graph.entry)
+            bodies.append(body)
         return tuple(bodies)
-
-    cdef GraphBuilder _body(self, Stream stream, GraphBox* graph):
-        cdef GraphBuilder body = GraphBuilder._make(stream, CONDITIONAL_BODY)
-        body._graph = node_handle(self._graph, graph.entry)
-        return body
 
     def close(self):
         """Give up the builder: a capture that it has not ended is ended and its graph dropped. May be called twice.
@@ -542,34 +560,39 @@ cdef class GraphBuilder(BuilderState):
 
 def _capture_callback_with_tail_failure_for_testing(GraphBuilder gb not None, fn, *, user_data=None):
     """`gb.callback(fn)`, but the node cannot be told after the driver has made it: the graph must keep `fn` all the same."""
-    gb._check_open()
-    gb._check_capturing("Cannot add callback when graph is not being built")
-    capture_callback(gb._h, fn, user_data, True)
+    cdef CaptureHandle _held = gb._capturing("Cannot add callback when graph is not being built")
+    cdef StreamHandle h = gb._h
+    capture_callback(h, fn, user_data, True)
 
 
 cdef int label(NodeRecord* node, object name) except -1:
     return 0 if name is None else set_name(node, name)
 
 
-cdef int check_joinable(GraphBuilder root, tuple builders) except -1:
+cdef CaptureHandle check_joinable(GraphBuilder root, tuple builders) except *:
     cdef GraphBuilder builder
+    cdef CaptureHandle capture
     for builder in builders:
         builder._check_open()
+    capture = root._capturing(NOT_JOINABLE)
     for builder in builders:
-        builder._check_capturing("Graph builder must be building before it can be joined.")
+        builder._capturing(NOT_JOINABLE)
     for builder in builders:
-        if builder._capture != root._capture:
+        if builder._capture != capture:
             check_attempt(CUDA_ERROR_STREAM_CAPTURE_MERGE, f"join {builder!r} with {root!r}, which is of another capture")
-    return 0
+    return capture
 
 
-cdef int join_one(GraphBuilder root, GraphBuilder builder) except -1:
-    cdef StreamHandle here = root._h, there = builder._h
+cdef int join_one(GraphBuilder root, GraphBuilder builder, CaptureHandle capture) except -1:
+    cdef StreamHandle here, there
     cdef CUresult status
+    root._capturing(NOT_JOINABLE)  # again: another thread may have closed them since
+    builder._capturing(NOT_JOINABLE)
+    here, there = root._h, builder._h
     with nogil:
         status = order_after(here, there)
     if status:
-        fail_capture(root._capture.get()[0], status, f"join {builder!r} with {root!r}")
+        fail_capture(capture.get()[0], status, f"join {builder!r} with {root!r}")
     return builder._leave()
 
 

@@ -6,6 +6,9 @@ from cuda_graphs._handles.graph_handles cimport NodeRecord, NodeSpec
 from cuda_graphs._handles.handles cimport StreamHandle
 from cuda_graphs.graph.condition cimport Condition
 
+# The context that nodes of what the stream captures belong to.
+cdef CUcontext context_of(const StreamHandle& h) except NULL
+
 # Finds the capture of the stream; RuntimeError where there is none.
 cdef int find_call(CapturedCall& call, const StreamHandle& h) except -1
 

@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes that a GraphBuilder adds itself: callbacks, conditional nodes, copies of other graphs."""
 
-from cuda_graphs._driver.cuda cimport CUcontext, CUgraphNode, CUresult
+from cuda_graphs._driver.cuda cimport CUcontext, CUresult
 from cuda_graphs._driver.cuda_graph cimport graph_driver
 from cuda_graphs._driver.seam cimport ensure_driver
-from cuda_graphs._handles.capture_handles cimport CaptureBox, CapturedCall, capture_node
+from cuda_graphs._handles.capture_handles cimport CaptureBox, CapturedCall
 from cuda_graphs._handles.graph_handles cimport NodeKind, NodeRecord, NodeSpec
-from cuda_graphs._handles.handles cimport StreamHandle, raw_of
+from cuda_graphs._handles.handles cimport StreamBox, StreamHandle, box_of, raw_of
 from cuda_graphs._objects.captured cimport fail, fail_capture, find, keep, settle
 from cuda_graphs.graph.condition cimport Condition
 from cuda_graphs.graph.definition cimport make_condition
+from cuda_graphs.graph.operands cimport accept_context
 from cuda_graphs.graph.spec cimport read_host
 from cuda_graphs._driver.seam import version as driver_version
 
@@ -32,22 +33,29 @@ cdef int check_driver_has(str what) except -1:
     return 0
 
 
+ENDED_MEANWHILE = "the capture has ended meanwhile, in another thread or without its builder"
+
+
+cdef CUcontext context_of(const StreamHandle& h) except NULL:
+    cdef StreamBox* box = box_of[StreamBox](h)
+    return raw_of(box.context) if box.context else accept_context("conditional node")
+
+
 cdef int find_call(CapturedCall& call, const StreamHandle& h) except -1:
     """A call that only makes sense while the stream is being captured."""
     if not find(call, h):
         ensure_driver()  # a forked child has no captures
-        raise RuntimeError("the capture has ended meanwhile, in another thread or without its builder")
+        raise RuntimeError(ENDED_MEANWHILE)
     return 0
 
 
 cdef NodeRecord* add_captured(StreamHandle h, NodeSpec& spec, const char* what, object attempt) except NULL:
     cdef CapturedCall call
-    cdef CUgraphNode raw = NULL
     cdef CUresult status
     find_call(call, h)
     with nogil:
         call.start()
-        status = capture_node(call.capture(), raw_of(h), spec, &raw)
+        status = call.add(spec)
         call.look(status)
     cdef NodeRecord* node = settle(call, status, spec.kind, what)
     if status:
@@ -78,7 +86,7 @@ cdef NodeRecord* capture_callback(StreamHandle h, object fn, object user_data, b
 
 cdef Condition create_captured_condition(CaptureBox& capture, CUcontext context, object default_value, str where):
     cdef CUresult status
-    condition = make_condition(&capture.box(), context, default_value, &status)
+    condition = make_condition(&capture.box(), &capture, context, default_value, &status)
     if status:
         fail_capture(capture, status, f"create a condition {where} with default {default_value}")
     return condition

@@ -8,7 +8,9 @@ GraphDef. Bodies of conditional nodes are GraphDefs.
 
 import sys
 
-from cuda_graphs._driver.cuda cimport CUcontext, CUresult
+from libcpp.vector cimport vector
+
+from cuda_graphs._driver.cuda cimport CUresult
 from cuda_graphs._driver.cuda_graph cimport (
     CU_GRAPH_COND_TYPE_IF, CU_GRAPH_COND_TYPE_SWITCH, CU_GRAPH_COND_TYPE_WHILE, CUgraphConditionalNodeType,
 )
@@ -17,24 +19,18 @@ from cuda_graphs._handles.capture_handles cimport (
     CapturedCall, CaptureHandle, borrow_capture, get_tail, may_be_captured, return_capture, set_tail,
 )
 from cuda_graphs._handles.graph_handles cimport (
-    GraphBox, NodeKind, NodeRecord, NodeSpec, add_inner_graph, node_handle,
+    GraphBox, NodeKind, NodeRecord, NodeSpec, node_handle,
 )
-from cuda_graphs._handles.handles cimport StreamBox, StreamHandle, box_of, raw_of
+from cuda_graphs._handles.handles cimport StreamHandle, raw_of
 from cuda_graphs._objects.captured cimport find, note_operation
 from cuda_graphs._objects.stream cimport Stream
 from cuda_graphs.graph.capture_nodes cimport (
-    add_captured, check_driver_has, create_captured_condition, find_call,
+    add_captured, check_driver_has, context_of, create_captured_condition, find_call,
 )
-from cuda_graphs.graph.operands cimport accept_context
 from cuda_graphs.graph.place cimport wrap_graph
 from cuda_graphs.graph.spec cimport fill_conditional
 
 from cuda_graphs._objects.launch import launch
-
-
-cdef CUcontext context_of(const StreamHandle& h) except NULL:
-    cdef StreamBox* box = box_of[StreamBox](h)
-    return raw_of(box.context) if box.context else accept_context("conditional node")
 
 
 cdef class CapturedPlace:
@@ -119,17 +115,16 @@ cdef class CapturedPlace:
         cdef NodeSpec spec
         cdef CapturedCall call
         cdef StreamHandle h = self._stream._h
+        cdef vector[GraphBox*] inside
         cdef GraphBox* body
-        cdef unsigned int i
         check_driver_has(what.decode())
-        fill_conditional(spec, condition, kind, cond_type, count, context_of(h))
         find_call(call, h)
+        fill_conditional(spec, condition, kind, cond_type, count, context_of(h), &call.capture().box())
         self._go()
         cdef NodeRecord* node = add_captured(h, spec, what, f"{what.decode()}({condition!r}) on {self!r}")
-        node.make_facts().condition = spec.params.conditional.handle
+        inside = node.make_facts().inner
         bodies = []
-        for i in range(count):
-            body = &add_inner_graph(node[0], spec.params.conditional.phGraph_out[i])
+        for body in inside:
             bodies.append(wrap_graph(node_handle(call.capture().graph, body.entry), body))
         return self._after(tuple(bodies))
 

@@ -167,16 +167,28 @@ class Scope:
         self.nodes = sorted(
             graph.nodes(), key=attrgetter("handle")
         )  # so that a report comes out the same again
-        self.inner: dict[GraphNode, list[Scope]] = {
-            node: [Scope(each) for each in graphs] for node in self.nodes if (graphs := node._inner_graphs())
-        }
+        self.inner: dict[GraphNode, list[Scope]] = {}
 
-    def all(self) -> Iterator[Scope]:
-        """This scope and those within."""
-        yield self
-        for scopes in self.inner.values():
-            for scope in scopes:
-                yield from scope.all()
+    @classmethod
+    def of(cls, graph: GraphDef) -> Scope:
+        """The scope of a graph, with the scopes of all graphs within: definitions may be nested deeper than calls."""
+        root = cls(graph)
+        scopes = [root]
+        for scope in scopes:  # grows meanwhile
+            for node in scope.nodes:
+                if graphs := node._inner_graphs():
+                    scope.inner[node] = [cls(each) for each in graphs]
+                    scopes += scope.inner[node]
+        return root
+
+    def all(self) -> list[Scope]:
+        """This scope and those within, each after those within it."""
+        found, waiting = [], [self]
+        while waiting:
+            scope = waiting.pop()
+            found.append(scope)
+            waiting += (inner for scopes in scope.inner.values() for inner in scopes)
+        return found[::-1]
 
     def nodes_of(self, kind: type) -> list[Any]:
         """The nodes of a kind in this scope and those within."""
@@ -194,9 +206,12 @@ class Checker:
         # By address. Two allocations may get one address when the one is freed before the other.
         self.parameters: dict[str, int] = {}
         self.sizes = {node.dptr: node.bytesize for node in root.nodes_of(AllocNode)}
+        # What a scope that was checked touches, in no order, until the scope around it takes that over.
+        self.touched: dict[Scope, list[Touch]] = {}
 
     def report(self) -> CheckReport:
-        self.check_scope(self.root)
+        for scope in self.root.all():
+            self.touched[scope] = self.check_scope(scope)
         self.check_conditions()
         found = [finding for findings in self.findings.values() for finding in findings]
         return CheckReport(tuple(found), self.is_complete)
@@ -211,7 +226,7 @@ class Checker:
         return False
 
     def check_scope(self, scope: Scope) -> list[Touch]:
-        """Checks a graph and what is inside it; all that it touches, in no order."""
+        """Checks a graph, after those inside it; returns all that it touches, in no order."""
         edges = scope.graph.edges()
         try:
             order = Order(scope.nodes, edges)
@@ -244,7 +259,7 @@ class Checker:
             span = Span(CONDITIONS + node.condition.handle, 1)
             yield Touch(step, span, True, Use(node, "looks at", "condition", span))
         for inner in scope.inner.get(node, ()):
-            for touch in self.check_scope(inner):
+            for touch in self.touched.pop(inner):
                 yield touch._replace(step=step)
 
     def placed(self, span: Span) -> Span:
@@ -323,4 +338,4 @@ def listed(nodes: Iterable[GraphNode]) -> str:
 
 def check(graph: GraphDef, limit: int) -> CheckReport:
     """See GraphDef.check."""
-    return Checker(Scope(graph), limit).report()
+    return Checker(Scope.of(graph), limit).report()

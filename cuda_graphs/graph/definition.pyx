@@ -13,6 +13,7 @@ from cuda_graphs._driver.cuda_graph cimport (
     CU_GRAPH_COND_ASSIGN_DEFAULT, CUgraphEdgeData, graph_driver,
 )
 from cuda_graphs._driver.seam cimport check_attempt, ensure_driver, raise_noted
+from cuda_graphs._handles.capture_handles cimport CaptureBox, capture_condition
 from cuda_graphs._handles.graph_handles cimport (
     ConditionRecord, Edges, GraphBox, NodeKind, create_graph, list_edges, list_nodes,
 )
@@ -100,7 +101,7 @@ cdef class GraphDef(Place):
         """
         cdef CUresult status
         value = None if default_value is None else read_unsigned(default_value, "default_value", 32)
-        condition = make_condition(self._open(), accept_context("condition"), value, &status)
+        condition = make_condition(self._open(), NULL, accept_context("condition"), value, &status)
         if status:
             check_attempt(status, f"create a condition of {self._identify(True)} with default {default_value}")
         return condition
@@ -208,7 +209,9 @@ cdef class GraphDef(Place):
         return f"<GraphDef handle={<uintptr_t>self._record().graph.raw:#x}>"
 
 
-cdef Condition make_condition(GraphBox* graph, CUcontext context, object default_value, CUresult* status):
+cdef Condition make_condition(
+    GraphBox* graph, CaptureBox* capture, CUcontext context, object default_value, CUresult* status
+):
     cdef ConditionRecord record
     cdef Condition condition
     cdef unsigned int value = 0, flags = 0
@@ -216,7 +219,10 @@ cdef Condition make_condition(GraphBox* graph, CUcontext context, object default
     if record.has_default:
         value, flags = default_value, CU_GRAPH_COND_ASSIGN_DEFAULT
     with nogil:
-        status[0] = graph_driver().cuGraphConditionalHandleCreate(&record.handle, graph.raw, context, value, flags)
+        if capture != NULL:
+            status[0] = capture_condition(capture[0], context, value, flags, &record.handle)
+        else:
+            status[0] = graph_driver().cuGraphConditionalHandleCreate(&record.handle, graph.raw, context, value, flags)
     if status[0]:
         return None
     record.source = keep_source(graph, find_source())

@@ -94,29 +94,35 @@ def find(
     before: GraphDef | None, after: GraphDef, handle: int
 ) -> Iterator[tuple[GraphNode, GraphNode | None]]:
     """The node with a handle in `after` or a graph inside it, and its partner."""
-    listing = Listing.of(after)
-    partners = {} if before is None else pair(Listing.of(before), listing)
-    for node in listing.nodes:
-        if node._raw() == handle:
-            yield node, partners.get(node)
-        for inner, partner in inner_pairs(node, partners.get(node)):
-            yield from find(partner, inner, handle)
+    graphs = [(after, before)]
+    for graph, was in graphs:  # grows meanwhile
+        listing = Listing.of(graph)
+        partners = {} if was is None else pair(Listing.of(was), listing)
+        for node in listing.nodes:
+            if node._raw() == handle:
+                yield node, partners.get(node)
+            graphs += inner_pairs(node, partners.get(node))
 
 
 def differences(before: GraphDef, after: GraphDef) -> Iterator[str]:
     """In what the structure of two graphs differs."""
-    ours, theirs = Listing.of(before), Listing.of(after)
-    if len(ours.nodes) != len(theirs.nodes):
-        yield describe_counts(ours, theirs)
-        return
-    partners = pair(ours, theirs)
-    for node in theirs.nodes:
-        partner = partners.get(node)
-        if partner is not None:
-            yield from edge_differences(node, theirs.dependencies[node], ours.dependencies[partner], partners)
-            for inner, was in inner_pairs(node, partner):
-                if was is not None:
-                    yield from (f"inside {label(node)}: {text}" for text in differences(was, inner))
+    graphs = [("", after, before)]
+    for place, graph, was in graphs:  # grows meanwhile
+        ours, theirs = Listing.of(was), Listing.of(graph)
+        if len(ours.nodes) != len(theirs.nodes):
+            yield place + describe_counts(ours, theirs)
+            continue
+        partners = pair(ours, theirs)
+        for node in theirs.nodes:
+            partner = partners.get(node)
+            if partner is None:
+                continue
+            edges = edge_differences(node, theirs.dependencies[node], ours.dependencies[partner], partners)
+            yield from (place + text for text in edges)
+            inside = f"inside {label(node)}: "  # the label says what the node is inside of
+            graphs += [
+                (inside, inner, other) for inner, other in inner_pairs(node, partner) if other is not None
+            ]
 
 
 def edge_differences(

@@ -62,12 +62,13 @@ def read(path: str | bytes | PathLike[str]) -> str:
 
 def labels_of(graph: GraphDef) -> Iterator[tuple[int, str]]:
     """(handle, what to add to the label) of the nodes of a graph and of all graphs in it."""
-    for node in graph.nodes():
-        lines = [line for line in (node._given_name(), node.source) if line]
-        if lines and (raw := node._raw()):
-            yield raw, "\n".join(lines)
-        for inner in node._inner_graphs():
-            yield from labels_of(inner)
+    graphs = [graph]
+    for each in graphs:  # grows meanwhile
+        for node in each.nodes():
+            lines = [line for line in (node._given_name(), node.source) if line]
+            if lines and (raw := node._raw()):
+                yield raw, "\n".join(lines)
+            graphs += node._inner_graphs()
 
 
 def find_handles(text: str, known: Mapping[int, str]) -> dict[str, int]:

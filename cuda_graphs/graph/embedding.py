@@ -18,11 +18,13 @@ __all__ = ["describe_copy"]
 def unfit_nodes(child: GraphDef) -> Iterator[GraphNode]:
     from cuda_graphs.graph.node_kinds import AllocNode, ChildGraphNode, ConditionalNode, FreeNode
 
-    for node in child._listed()[0]:
-        if isinstance(node, (AllocNode, FreeNode, ConditionalNode)):
-            yield node
-        elif isinstance(node, ChildGraphNode):
-            yield from unfit_nodes(node.child_graph)
+    graphs = [child]
+    for graph in graphs:  # grows meanwhile
+        for node in graph._listed()[0]:
+            if isinstance(node, (AllocNode, FreeNode, ConditionalNode)):
+                yield node
+            elif isinstance(node, ChildGraphNode):
+                graphs.append(node.child_graph)
 
 
 def describe_copy(child: GraphDef) -> str:

@@ -15,9 +15,9 @@ from cuda_graphs._handles.graph_handles cimport (
     GraphBox, GraphExecHandle, NodeHandle, NodeKind, NodeRecord, ParameterChanges, ParameterFault, ParameterProblem,
     WeakNode, find_unfinished, instantiate, launch, set_parameters, update, upload,
 )
-from cuda_graphs._handles.handles cimport StreamHandle, box_of
+from cuda_graphs._handles.handles cimport StreamHandle, box_of, raw_of
 from cuda_graphs._objects.numbers cimport read_flag
-from cuda_graphs._objects.stream cimport Stream, Stream_accept
+from cuda_graphs._objects.stream cimport Stream_accept
 from cuda_graphs.graph.exec_nodes cimport view_node
 from cuda_graphs.graph.exec_values cimport check_problem, find_slots, present_values, read_changes
 from cuda_graphs.graph.place cimport Place, class_of, wrap_graph, wrap_raw
@@ -106,7 +106,8 @@ cdef class Graph:
     def params(self):
         """The named parameters: a mapping of names to (type, value). A value is None when there is none."""
         self._check_open()
-        return present_values(self._h)
+        cdef GraphExecHandle h = self._h
+        return present_values(h)
 
     def upload(self, stream):
         """Move what the graph needs to the device, in the order of `stream`; otherwise its first launch does."""
@@ -135,10 +136,10 @@ cdef class Graph:
         gives no views of its nodes (`graph[node]`).
         """
         self._check_open()
+        cdef GraphExecHandle h = self._h
         cdef Place definition = accept_source(source)
         cdef GraphBox* graph = definition._open()
         check_finished(definition, graph)
-        cdef GraphExecHandle h = self._h
         cdef CUgraphExecUpdateResultInfo info
         cdef ParameterProblem problem
         info.errorNode = info.errorFromNode = NULL
@@ -168,8 +169,9 @@ cdef class Graph:
         """
         if not self._h:
             raise ValueError("executable graph has been closed")
+        cdef GraphExecHandle h = self._h
         ensure_driver()
-        return view_node(self._h, self._slots, node)
+        return view_node(h, self._slots, node)
 
     def close(self):
         """Let go of the executable; launches in flight finish first. Nothing happens the second time."""
@@ -182,12 +184,9 @@ cdef class Graph:
 cdef Graph instantiate_graph(Place definition, object options):
     cdef CUDA_GRAPH_INSTANTIATE_PARAMS params
     cdef CUresult status
-    cdef Stream upload_stream = fill_params(&params, options)
+    cdef StreamHandle upload_to = fill_params(&params, options)
     cdef GraphBox* graph = definition._open()
     check_finished(definition, graph)
-    cdef StreamHandle upload_to
-    if upload_stream is not None:
-        upload_to = upload_stream._h
     cdef GraphExecHandle h = instantiate(definition._h, &params, upload_to, &status)
     if not h:
         raise explain(definition, graph, status, &params)
@@ -239,8 +238,9 @@ cdef int check_finished(Place definition, GraphBox* graph) except -1:
     raise RuntimeError(f"Graph has not finished building: {where} is still being captured; call end_building() there")
 
 
-cdef Stream fill_params(CUDA_GRAPH_INSTANTIATE_PARAMS* params, object options):
-    cdef Stream upload_stream = None
+cdef StreamHandle fill_params(CUDA_GRAPH_INSTANTIATE_PARAMS* params, object options) except *:
+    """Returns the stream to upload to, if any."""
+    cdef StreamHandle upload_to
     params.flags = 0
     params.hUploadStream = NULL
     params.hErrNode_out = NULL
@@ -251,10 +251,10 @@ cdef Stream fill_params(CUDA_GRAPH_INSTANTIATE_PARAMS* params, object options):
     if read_flag(options.use_node_priority, "use_node_priority"):
         params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY
     if options.upload_stream is not None:
-        upload_stream = Stream_accept(options.upload_stream)
+        upload_to = Stream_accept(options.upload_stream)._h
         params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD
-        params.hUploadStream = upload_stream._h.get()[0]
-    return upload_stream
+        params.hUploadStream = raw_of(upload_to)
+    return upload_to
 
 
 cdef object explain(Place definition, GraphBox* graph, CUresult status, CUDA_GRAPH_INSTANTIATE_PARAMS* params):

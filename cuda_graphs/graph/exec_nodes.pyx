@@ -198,7 +198,7 @@ cdef class ExecutableChildGraphNode(ExecutableGraphNode):
             raise ValueError(
                 f"nodes of {child._identify()} or inside {self._node._identify()} use parameters: update the whole Graph"
             )
-        read_child(spec, child, source)
+        read_child(spec, child, source, record.graph)
         status = set_exec_child(self._h, record[0], spec, source[0])
         if status:
             check_attempt(status, f"set {identify(self)} to {describe(spec)}")

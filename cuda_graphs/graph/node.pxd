@@ -11,6 +11,7 @@ cdef class GraphNode(Place):
 
     # How messages name the node, without asking the driver for anything.
     cdef str _words(self, name, bint with_handle)
+    cdef str _words_alone(self, name, bint with_handle)
 
     # Reads the node's parameters from the driver into a fresh spec, without its owners.
     cdef NodeRecord* _load(self, NodeSpec& spec) except NULL

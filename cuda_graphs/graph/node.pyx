@@ -29,6 +29,7 @@ from cuda_graphs.graph.edge_data import EdgeData
 from cuda_graphs.graph.node_type import GraphNodeType
 
 CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
+LEVELS_NAMED = 8  # graphs around a node, in messages
 OWNERS = ("kernel", "event", "callback_fn", "child_graph", "branches")
 
 
@@ -162,16 +163,29 @@ cdef class GraphNode(Place):
 
     def _identify(self, bint with_handle=False):
         """How messages name the node: class, name, where it was added, and what it is inside of."""
-        cdef NodeRecord* record = self._record()
-        if record.kind == NodeKind.kEntry:
+        if self._record().kind == NodeKind.kEntry:
             return self.graph._identify(with_handle)
+        return self._words(self._name_for_message(), with_handle)
+
+    def _name_for_message(self):
         try:
-            name = self._own_name()
+            return self._own_name()
         except CUDAError:  # this is for the message of another error, which is the one to be seen
-            name = given_name(record)
-        return self._words(name, with_handle)
+            return given_name(self._record())
 
     cdef str _words(self, name, bint with_handle):
+        cdef GraphBox* graph = self._record().graph
+        cdef GraphNode holder
+        words = self._words_alone(name, with_handle)
+        for _ in range(LEVELS_NAMED):
+            if graph.holder == NULL:
+                return words
+            holder = wrap_node(self._h, graph.holder)
+            words += f" in {place_in_holder(graph)} of {holder._words_alone(holder._name_for_message(), with_handle)}"
+            graph = graph.holder.graph
+        return words if graph.holder == NULL else f"{words} in {graph.depth} more"
+
+    cdef str _words_alone(self, name, bint with_handle):
         cdef NodeRecord* record = self._record()
         words = type(self).__name__
         if name is not None:
@@ -182,9 +196,6 @@ cdef class GraphNode(Place):
             facts.append(source)
         if facts:
             words += f" ({', '.join(facts)})"
-        place = place_in_holder(record.graph)
-        if place is not None:
-            words += f" in {place} of {wrap_node(self._h, record.graph.holder)._identify(with_handle)}"
         return words
 
     cdef NodeRecord* _load(self, NodeSpec& spec) except NULL:

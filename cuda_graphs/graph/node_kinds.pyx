@@ -376,7 +376,7 @@ cdef class ChildGraphNode(GraphNode):
             check_attempt(CUDA_ERROR_INVALID_VALUE, f"embed {child._identify(True)} in {self._identify(True)} inside it")
         cdef shared_ptr[const GraphLabels] labels = labels_of(source, child)
         check_clash(source, self._record().graph)
-        read_child(spec, child, source)
+        read_child(spec, child, source, self._record().graph)
         self._set(spec)
         forget_inner(self._record()[0])
         self._record().make_facts().inner_labels = labels

@@ -90,6 +90,8 @@ class Order:
     def unordered(self, touches: Iterable[Touch]) -> Iterator[tuple[Touch, Touch]]:
         """Pairs of touches of different nodes that share a byte, that one of them writes, and that have no order."""
         rows = sorted(touches, key=lambda touch: touch.step)
+        if not rows or rows[0].step == rows[-1].step:
+            return
         starts = [touch.span.start for touch in rows]
         ends = [touch.span.end for touch in rows]
         by_address = sorted(range(len(rows)), key=starts.__getitem__)

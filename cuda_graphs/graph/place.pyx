@@ -362,13 +362,14 @@ cdef class Place:
 
         Its nodes keep their names and sources, and use the parameters of the same names of this definition, which gets
         those that it lacks; ValueError when one has another type here. CUDAError when `child` holds alloc, free or
-        conditional nodes (a rule of the driver).
+        conditional nodes (a rule of the driver), RecursionError when a graph in `child` would have more than 1024 graphs
+        around it.
         """
         cdef NodeSpec spec
         cdef GraphBox* source = accept_graph(child)._open()
         cdef shared_ptr[const GraphLabels] labels = labels_of(source, child)
         check_clash(source, self._open())
-        read_child(spec, child, source)
+        read_child(spec, child, source, self._open())
         cdef Place node = self._add(spec, name)
         node._record().make_facts().inner_labels = labels
         try:
@@ -407,7 +408,7 @@ cdef class Place:
     ):
         cdef NodeSpec spec
         cdef unsigned int i
-        read_conditional(spec, condition, kind, type, size)
+        read_conditional(spec, condition, kind, type, size, self._open())
         cdef Place node = self._add(spec, name)
         node._record().make_facts().condition = spec.params.conditional.handle
         for i in range(size):  # the array is the driver's and lives as long as the node
@@ -418,7 +419,8 @@ cdef class Place:
         """Add an IfNode: its body `then` runs if the condition is not 0.
 
         The condition is of this graph or one around it, and of no other node. Bodies hold kernel, empty, memset,
-        memcpy, child graph and conditional nodes (a rule of the driver).
+        memcpy, child graph and conditional nodes (a rule of the driver). RecursionError for a body that would have more
+        than 1024 graphs around it.
         """
         return self._add_conditional(condition, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1, name)
 

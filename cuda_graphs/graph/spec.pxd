@@ -8,20 +8,22 @@ from cuda_graphs._objects.launch_config cimport LaunchConfig
 from cuda_graphs.graph.condition cimport Condition
 
 # One function a kind: checks all arguments and fills a fresh spec. Adding a node, updating one and updating one of an
-# executable use the same. Nothing else has changed when they raise.
+# executable use the same. Nothing else has changed when they raise. `around` is the graph that the node is in: a
+# RecursionError where graphs inside the node would be deeper than kMaxDepth.
 cdef int read_kernel(NodeSpec& spec, object config, object kernel, tuple args) except -1
 cdef int read_alloc(NodeSpec& spec, object size, object options) except -1  # GraphAllocOptions; returns the device
 cdef int read_free(NodeSpec& spec, object dptr) except -1
-cdef int read_child(NodeSpec& spec, object child, GraphBox* source) except -1
+cdef int read_child(NodeSpec& spec, object child, GraphBox* source, GraphBox* around) except -1
 cdef int read_host(NodeSpec& spec, object fn, object user_data) except -1
 cdef int read_event(NodeSpec& spec, NodeKind kind, object event) except -1  # kEventRecord or kEventWait
 cdef int read_conditional(
-    NodeSpec& spec, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size) except -1
+    NodeSpec& spec, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size,
+    GraphBox* around) except -1
 
 # The same of a Condition that was checked, for a context.
 cdef int fill_conditional(
     NodeSpec& spec, Condition condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size,
-    CUcontext context) except -1
+    CUcontext context, GraphBox* around) except -1
 
 # What is given as `args` in one piece, as a tuple.
 cdef tuple accept_arguments(object args)

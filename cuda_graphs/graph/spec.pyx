@@ -15,8 +15,8 @@ from cuda_graphs._driver.cuda_graph cimport (
 )
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.graph_handles cimport (
-    AllocKind, Field, GraphBox, NodeKind, NodeSpec, alloc_kind, as_owner, destination_of, seal_owners, set_allocation,
-    settle_order, share_owners, source_of,
+    AllocKind, Field, GraphBox, NodeKind, NodeSpec, alloc_kind, as_owner, destination_of, kMaxDepth, levels_inside,
+    seal_owners, set_allocation, settle_order, share_owners, source_of,
 )
 from cuda_graphs._handles.handles cimport EventHandle, KernelBox, box_of, kernel_of_node
 from cuda_graphs._objects.arguments cimport own_arguments, pack_arguments
@@ -147,7 +147,15 @@ cdef int read_free(NodeSpec& spec, object dptr) except -1:
     return 0
 
 
-cdef int read_child(NodeSpec& spec, object child, GraphBox* source) except -1:
+cdef int check_depth(GraphBox* around, unsigned int levels_inside_node) except -1:
+    cdef unsigned int depth = around.depth + levels_inside_node
+    if depth > kMaxDepth:
+        raise RecursionError(f"graphs may be nested {kMaxDepth} deep, and with this node there would be one at depth {depth}")
+    return 0
+
+
+cdef int read_child(NodeSpec& spec, object child, GraphBox* source, GraphBox* around) except -1:
+    check_depth(around, 1 + levels_inside(source[0]))
     spec.begin(NodeKind.kChild)
     spec.child = <void*>child
     spec.params.graph.graph = source.raw
@@ -178,10 +186,10 @@ cdef int read_event(NodeSpec& spec, NodeKind kind, object event) except -1:
 
 
 cdef int read_conditional(
-    NodeSpec& spec, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size
+    NodeSpec& spec, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size, GraphBox* around
 ) except -1:
     cdef Condition c = accept_condition(condition)
-    fill_conditional(spec, c, kind, type, size, accept_context("conditional node"))
+    fill_conditional(spec, c, kind, type, size, accept_context("conditional node"), around)
     if c._context not in (NULL, spec.params.conditional.ctx):
         check_attempt(
             CUDA_ERROR_INVALID_VALUE,
@@ -193,8 +201,9 @@ cdef int read_conditional(
 
 cdef int fill_conditional(
     NodeSpec& spec, Condition condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size,
-    CUcontext context
+    CUcontext context, GraphBox* around
 ) except -1:
+    check_depth(around, 1)
     spec.begin(kind)
     spec.params.conditional.handle = condition._handle
     spec.params.conditional.type = type

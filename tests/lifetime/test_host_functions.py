@@ -196,3 +196,146 @@ FUNCTIONS = {
 def test_a_process_may_end_before_they_are_given_back(sort, end, run_child):
     done = run_child(PROGRAM.format(function=FUNCTIONS[sort], end=end))
     assert (done.returncode, done.stdout, done.stderr) == (0, "last line\n", "")
+
+
+# Python that runs while a handle goes: each line names `last`, a temporary that is dropped while an exception unwinds.
+AT_THE_END = {
+    "callable": "g.callback(run)",
+    "ctypes": "g.callback(FUNCTION(lambda _: run()))",
+    "others": "pointer = FUNCTION(lambda _: run()); raw('cuLaunchHostFunc', c_void_p(stream.handle), pointer, None)",
+    "user_object_of_others": "keep(owned); last = owned",
+    "resource_in_python": "last = cg.Buffer.from_handle(16, 64, mr=Resource())",
+    "reference": "h = cg.GraphDef(); h.callback(Last()); last = h; del h",
+}
+UNWINDING = """
+import ctypes
+from ctypes import c_void_p
+import cuda_graphs as cg
+from cuda_graphs._driver import choice
+device = cg.Device(); device.set_current(); stream = device.create_stream()
+library = ctypes.CDLL(cg.driver_info().path)
+FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+def raw(name, *args):
+    assert getattr(library, name)(*args) == 0, name
+
+ran = []
+
+def run():
+    try:
+        {{}}["nothing"]
+    except KeyError:
+        ran.append(1)
+
+class Last:
+    def __call__(self):
+        pass
+    def __del__(self):
+        run()
+
+class Resource(cg.MemoryResource):
+    is_device_accessible, is_host_accessible, device_id = True, True, 0
+    def deallocate(self, ptr, size, *, stream):
+        run()
+
+destructor = FUNCTION(lambda _: run())
+
+def keep(graph):
+    made = ctypes.c_void_p()
+    raw("cuUserObjectCreate", ctypes.byref(made), None, destructor, 1, 1)
+    raw("cuGraphRetainUserObject", ctypes.c_void_p(graph.handle), made, 1, 1)
+
+g, owned = cg.GraphDef(), cg.GraphDef()
+last = cg.SynchronousMemoryResource(device).allocate(64)  # to free it is to wait for the device
+{case}
+del owned
+graph = g.instantiate()
+graph.launch(stream)
+held = [last]
+del last
+
+def fail():
+    raise ZeroDivisionError("on its way")
+
+for _ in range(1):
+    try:
+        print(held.pop(), fail())
+    except ZeroDivisionError as error:
+        assert error.args == ("on its way",)
+        print("caught")
+stream.sync()
+print(len(ran))
+"""
+
+
+@pytest.mark.parametrize("case", AT_THE_END)
+def test_exception_on_its_way_survives_python_that_runs_while_handles_go(case, run_child):
+    done = run_child(UNWINDING.format(case=AT_THE_END[case]), CUDA_GRAPHS_HOST_THREADS="0")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "caught\n1\n", "")
+
+
+SIGNALLED = """
+import ctypes, os, signal, threading
+import cuda_graphs as cg
+device = cg.Device(); device.set_current(); stream = device.create_stream()
+seen = []
+
+class Told(Exception):
+    pass
+
+def handler(number, frame):
+    device.create_event().close()  # the driver may be called in a handler
+    seen.append(threading.current_thread() is threading.main_thread())
+    raise Told
+
+signal.signal(signal.SIGINT, {handler})
+FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+ended = []
+
+def host():
+    os.kill(os.getpid(), signal.SIGINT)
+    for _ in range(1000):
+        len(ended)
+    ended.append(1)
+
+g = cg.GraphDef()
+g.callback({function})
+graph = g.instantiate()
+buffer = cg.SynchronousMemoryResource(device).allocate(64)
+for turn in range(3):
+    try:
+        graph.launch(stream)
+        event = stream.record()
+        {wait}
+        for _ in range(1000):
+            len(ended)
+        print("lost")
+    except {error}:
+        stream.sync()
+        print(len(ended))
+print(set(seen))
+"""
+HANDLERS = {
+    "default": ("signal.default_int_handler", "KeyboardInterrupt", "set()"),
+    "own": ("handler", "Told", "{True}"),
+}
+SIGNALLED_WAITS = {
+    "stream": "stream.sync()",
+    "event": "event.sync()",
+    "device": "device.sync()",
+    "dealloc": "buffer = cg.SynchronousMemoryResource(device).allocate(64)",
+    "query": "while not event.is_done: pass",
+}
+
+
+@pytest.mark.parametrize("threads", ["0", "2"])
+@pytest.mark.parametrize("function", ["host", "FUNCTION(lambda _: host())"], ids=["callable", "ctypes"])
+@pytest.mark.parametrize("handler", HANDLERS)
+@pytest.mark.parametrize("wait", SIGNALLED_WAITS)
+def test_signal_during_a_host_function_is_handled_after_it(wait, handler, function, threads, run_child):
+    """The handler runs in the main thread, may call the driver, and its exception leaves the wait."""
+    name, error, seen = HANDLERS[handler]
+    code = SIGNALLED.format(handler=name, error=error, wait=SIGNALLED_WAITS[wait], function=function)
+    done = run_child(code, CUDA_GRAPHS_HOST_THREADS=threads)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"1\n2\n3\n{seen}\n"

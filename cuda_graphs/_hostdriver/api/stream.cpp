@@ -41,8 +41,7 @@ class CallbackOperation final : public Operation {
     CallbackOperation(CUstream handle, CUstreamCallback callback, void* data)
         : handle_(handle), callback_(callback), data_(data) {}
     void run(Stream& stream) override {
-        CallbackScope scope;
-        callback_(handle_, stream.context().status(), data_);
+        run_host_function([&] { callback_(handle_, stream.context().status(), data_); });
     }
     bool runs_after_failure() const override { return true; }
 

@@ -57,8 +57,7 @@ CUresult run_free(const ExecNode& node, LaunchState&) {
 CUresult run_host(const ExecNode& node, LaunchState&) {
     const auto& host = params_of<HostParams>(node);
     if (settings.any()) check_host_function(host.data);
-    CallbackScope no_cuda_calls;
-    host.function(host.data);
+    run_host_function([&host] { host.function(host.data); });
     return CUDA_SUCCESS;
 }
 

@@ -15,6 +15,7 @@
 #include "../objects/stream.hpp"
 #include "copy.hpp"
 #include "faults.hpp"
+#include "host_threads.hpp"
 #include "memory_operation.hpp"
 #include "thread_state.hpp"
 
@@ -56,8 +57,7 @@ class HostOperation final : public Operation {
     HostOperation(CUhostFn function, void* data) : function_(function), data_(data) {}
     void run(Stream&) override {
         if (settings.any()) check_host_function(data_);
-        CallbackScope scope;
-        function_(data_);
+        run_host_function([this] { function_(data_); });
     }
 
   private:

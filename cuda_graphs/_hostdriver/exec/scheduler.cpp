@@ -21,6 +21,7 @@
 
 #include "../check/random_order.hpp"
 #include "../objects/stream.hpp"
+#include "thread_state.hpp"
 
 namespace cgh {
 namespace {
@@ -188,6 +189,7 @@ SharedJob::~SharedJob() {
 
 void Scheduler::worker_main() {
     pthread_setname_np(pthread_self(), "cgh-worker");
+    thread_state.is_of_driver = true;
     prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);  // naps of some microseconds
     for (;;) {
         if (run_something()) continue;

@@ -33,6 +33,7 @@ struct ThreadState {
     std::size_t shared_bytes;
     std::uint32_t callback_depth;  // > 0 inside a host function or a user object's destructor
     CUstreamCaptureMode capture_mode;
+    bool is_of_driver;         // a thread that the driver made: a worker, or one for host functions
     bool stream_zero_is_own;   // in a per-thread default stream form of a function (api/per_thread.hpp)
     std::uint64_t number;      // see this_thread_number()
     std::uint64_t moves_seen;  // see was_of_a_move()

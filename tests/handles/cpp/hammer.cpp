@@ -140,11 +140,23 @@ struct Executable {
     NodeHandle node;  // of that
 };
 
+// What GraphBuilder.split makes.
+struct Branch {
+    CaptureHandle capture;
+    StreamHandle stream;
+
+    void leave() {
+        if (capture) untie_stream(stream, *capture);
+        *this = {};
+    }
+};
+
 struct Shared {
     std::vector<std::shared_ptr<Definition>> definitions{kShared};
     std::vector<Executable> executables{kShared};
     std::vector<StreamHandle> streams{kShared};  // captured now and then
     std::vector<CaptureHandle> captures{kShared};
+    std::vector<Branch> branches{kShared};
 } shared;
 
 PointerHandle memory;  // what memset nodes fill
@@ -347,6 +359,56 @@ struct Actor {
         if (status == CUDA_SUCCESS && node == nullptr) late.push_back(spec.owners.first);
     }
 
+    // Another thread may end the capture at any time, as it may close a GraphBuilder.
+    void split_one() {
+        Branch fresh{any_of(shared.captures), {}};
+        if (!fresh.capture) return;
+        CUresult status = CUDA_SUCCESS;
+        {
+            const GilRelease released;
+            fresh.stream = create_stream(primary_context(0), CU_STREAM_NON_BLOCKING, 0);
+            if (fresh.stream) status = order_after(fresh.stream, fresh.capture->origin);
+        }
+        if (!fresh.stream || status != CUDA_SUCCESS || !fresh.capture->active) return;
+        fresh.capture->forks.push_back({{}, fresh.stream, false});
+        tie_stream(fresh.stream, *fresh.capture);
+        std::swap(any_of(shared.branches), fresh);
+        fresh.leave();
+    }
+
+    void leave_one() {
+        Branch branch;
+        std::swap(any_of(shared.branches), branch);
+        branch.leave();
+    }
+
+    void add_conditional_one() {
+        const CaptureHandle capture = any_of(shared.captures);
+        CapturedCall call;
+        if (!capture || !call.find(capture->origin)) return;
+        NodeSpec spec;
+        spec.begin(NodeKind::kIf);
+        CUDA_CONDITIONAL_NODE_PARAMS& params = spec.params.conditional;
+        params.type = CU_GRAPH_COND_TYPE_IF;
+        params.size = 1;
+        params.ctx = *primary_context(0);
+        CUresult status = CUDA_SUCCESS;
+        {
+            const GilRelease released;
+            status = capture_condition(*capture, params.ctx, 0, CU_GRAPH_COND_ASSIGN_DEFAULT, &params.handle);
+            call.start();
+            if (status == CUDA_SUCCESS) status = call.add(spec);
+            call.look(status);
+        }
+        const NodeRecord* const node = call.settle(NodeKind::kIf);
+        if (node != nullptr) CHECK(node->facts->inner.size() == 1 && node->facts->condition == params.handle);
+    }
+
+    void abandon_one() {
+        const CaptureHandle capture = any_of(shared.captures);  // where others still find it
+        if (capture) abandon_capture(*capture);
+    }
+
     void end_one() {
         CaptureHandle capture;
         capture.swap(any_of(shared.captures));
@@ -354,7 +416,8 @@ struct Actor {
         CUDA_GRAPH_INSTANTIATE_PARAMS params{};
         CUresult status = CUDA_SUCCESS;
         const GraphExecHandle exec = instantiate(capture->graph, &params, {}, &status);
-        CHECK(status == CUDA_SUCCESS && exec);
+        CHECK(exec ? status == CUDA_SUCCESS : status == CUDA_ERROR_INVALID_VALUE);
+        if (!exec) return;  // a condition that no node looks at: its capture had ended
         ParameterChanges changes;
         ParameterProblem problem;
         const StreamHandle stream = any_of(shared.streams);
@@ -385,6 +448,10 @@ struct Actor {
             {2, &Actor::drop_executable},
             {3, &Actor::begin_one},
             {8, &Actor::capture_into_one},
+            {2, &Actor::split_one},
+            {1, &Actor::leave_one},
+            {2, &Actor::add_conditional_one},
+            {1, &Actor::abandon_one},
             {3, &Actor::end_one},
             {1, &Actor::tidy},
         };
@@ -453,6 +520,7 @@ void hammer(unsigned seed) {
             if (capture && capture->thread == std::this_thread::get_id()) CaptureHandle().swap(capture);
     });
     const GilAcquire python;
+    for (auto& branch : shared.branches) branch.leave();
     for (auto& capture : shared.captures) capture.reset();
     wait_for_the_device();
     late.clear();

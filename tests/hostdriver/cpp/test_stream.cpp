@@ -316,6 +316,33 @@ LAW(HostFunction, RunsInOrderAndMayNotCallTheDriver) {
     ANSWERS(CUDA_ERROR_INVALID_VALUE, cuLaunchHostFunc(stream, nullptr, nullptr));
 }
 
+LAW(HostFunction, NeverRunsOnAThreadOfTheProgram) {
+    // Two that wait for each other, each run by a thread of the program where there are no workers.
+    static std::atomic<int> met;
+    met = 0;
+    std::vector<std::thread::id> inside(2), outside(2);
+    const auto run = [&](std::size_t i) {
+        context();
+        const Stream stream;
+        outside[i] = std::this_thread::get_id();
+        OK(cuLaunchHostFunc(
+            stream,
+            [](void* id) {
+                *static_cast<std::thread::id*>(id) = std::this_thread::get_id();
+                met.fetch_add(1);
+                while (met.load() < 2) std::this_thread::yield();
+            },
+            &inside[i]));
+        OK(cuStreamSynchronize(stream));
+    };
+    std::thread other(run, 1);
+    run(0);
+    other.join();
+    CHECK(inside[0] != inside[1]);
+    for (const std::thread::id id : inside)
+        for (const std::thread::id caller : outside) CHECK(id != caller && id != std::thread::id());
+}
+
 LAW(HostFunction, CanWaitForAThreadThatCallsTheDriver) {
     // No lock is held while it runs: every kind of call works meanwhile on another thread.
     const Stream stream, other;
