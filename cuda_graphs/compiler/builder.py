@@ -68,7 +68,10 @@ class Builder:
         """A constant of a type, which must be able to hold it."""
         if type.kind in ("int", "uint") and not type.minimum <= value <= type.maximum:
             raise fail(
-                CompileLiteralError, self.loc, f"{spelled(value)} is not a value of {type}", remedy_for(value, type)
+                CompileLiteralError,
+                self.loc,
+                f"{spelled(value)} is not a value of {type}",
+                remedy_for(value, type),
             )
         return ir.Const(value, type, self.loc)
 
