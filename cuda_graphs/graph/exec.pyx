@@ -67,16 +67,17 @@ cdef class Graph:
         self._check_open()
         # Copies: another thread may close either one meanwhile.
         cdef GraphExecHandle graph = self._h
+        cdef dict slots = self._slots
         cdef StreamHandle on = Stream_accept(stream)._h
         cdef ParameterChanges changes
         cdef ParameterProblem problem
         cdef CUresult status
         if values:
-            read_changes(self._slots, values, changes)
+            read_changes(slots, values, changes)
         with nogil:
             status = launch(graph, on, changes, &problem)
         if status:
-            check_problem(problem, self._slots, values)
+            check_problem(problem, slots, values)
             check_attempt(status, f"launch {self!r} on {stream!r}")
 
     def set(self, **values):
@@ -91,16 +92,17 @@ cdef class Graph:
         """
         self._check_open()
         cdef GraphExecHandle graph = self._h
+        cdef dict slots = self._slots
         cdef ParameterChanges changes
         cdef ParameterProblem problem
         cdef bint done
-        read_changes(self._slots, values, changes)
+        read_changes(slots, values, changes)
         if changes.empty():
             return
         with nogil:
             done = set_parameters(graph, changes, &problem)
         if not done:
-            check_problem(problem, self._slots, values)
+            check_problem(problem, slots, values)
 
     @property
     def params(self):
@@ -113,6 +115,7 @@ cdef class Graph:
         """Move what the graph needs to the device, in the order of `stream`; otherwise its first launch does."""
         self._check_open()
         cdef GraphExecHandle graph = self._h
+        cdef dict slots = self._slots
         cdef StreamHandle on = Stream_accept(stream)._h
         cdef CUresult status
         with nogil:
@@ -176,6 +179,7 @@ cdef class Graph:
     def close(self):
         """Let go of the executable; launches in flight finish first. Nothing happens the second time."""
         self._h.reset()
+        self._slots = {}  # which hold the parameters' defaults
 
     def __repr__(self):
         return f"<Graph handle={self.handle:#x}>"
