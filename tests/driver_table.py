@@ -13,8 +13,9 @@ import cuda_graphs as cg
 PACKAGE = Path(cg.__file__).parent
 STATUS = ctypes.CFUNCTYPE(ctypes.c_int)
 NAMES = re.findall(r"^CG_\w+\((\w+),", (PACKAGE / "_driver/functions.def").read_text(), re.MULTILINE)
-# More arguments than any of them takes; what a function does not take it does not see.
-WORDS = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 8)
+# At least as many arguments as any of them takes: cuLaunchKernel has 11. A function ignores the arguments that it does not
+# have.
+WORDS = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 12)
 
 
 class Call(NamedTuple):
@@ -40,7 +41,7 @@ class DriverTable:
         self._put(name, STATUS(lambda: status))
 
     def replace(self, name, function):
-        """From now on, `function` answers: it gets eight words and returns a status."""
+        """From now on, `function` answers: it gets twelve words and returns a status."""
         self._put(name, WORDS(function))
 
     def refuse_once(self, name, status):
@@ -74,7 +75,7 @@ class DriverTable:
         self.table[:] = self.before
 
     def original(self, name):
-        """The driver's function itself; it is called with eight words."""
+        """The driver's function itself; it is called with twelve words."""
         return WORDS(self.before[NAMES.index(name)])
 
     def _put(self, name, function):

@@ -58,7 +58,9 @@ def limited(arguments, most, **environment):
     )  # fmt: skip
 
 
-# Settings -> GiB that are enough. The tables of the checks take addresses for each byte that is watched.
+# A thread takes 8 MiB of addresses for its stack and 128 MiB for an arena of malloc.
+THREADS = os.cpu_count() * (136 << 20)
+# Settings -> GiB that are enough beside the threads. The tables of the checks take addresses for each watched byte.
 SETTINGS = {
     "as it is": (2, {}),
     "no workers": (2, {"CUDA_GRAPHS_HOST_THREADS": "0"}),
@@ -72,7 +74,7 @@ def test_programs_run_in_a_limited_address_space(tmp_path, settings):
     script = tmp_path / "program.py"
     script.write_text(PROGRAM)
     gib, environment = SETTINGS[settings]
-    done = limited([script], gib * GIB, PYTHONPATH=str(ROOT), **environment)
+    done = limited([script], gib * GIB + THREADS, PYTHONPATH=str(ROOT), **environment)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
 
 

@@ -383,8 +383,8 @@ NUMBERS = re.compile(r"\b([RB])(\d+)(?: to [RB](\d+))?\b")
 def test_the_guide_says_what_a_loop_on_the_host_costs_and_what_to_do():
     """R39"""
     page = (Path(__file__).parents[2] / "docs/guide/graph-kernels.md").read_text()
-    caveat = page.partition("Each round on the host waits for the device.")[2].partition("\n\n")[0]
-    assert "fixed number of rounds" in " ".join(caveat.split())
+    caveat = page.partition('With `loop="host"` each iteration waits for the device.')[2].partition("\n\n")[0]
+    assert "fixed number of iterations" in " ".join(caveat.split())
     assert "range(x.shape[0] if flag[()] else 0)" in caveat
 
     @cg.kernel(graph=True)

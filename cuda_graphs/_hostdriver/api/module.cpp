@@ -107,6 +107,7 @@ CGH_API CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attri
 
 CGH_API CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t* paramOffset, size_t* paramSize) {
     return entry("cuFuncGetParamInfo", [&]() -> CUresult {
+        REQUIRE(func != nullptr, CUDA_ERROR_INVALID_VALUE);
         Kernel* kernel = nullptr;
         TRY(kernel_of(func, &kernel));
         return kernel->param_info(paramIndex, paramOffset, paramSize);
@@ -125,7 +126,7 @@ CGH_API CUresult cuFuncGetName(const char** name, CUfunction hfunc) {
 
 CGH_API CUresult cuFuncGetModule(CUmodule* hmod, CUfunction hfunc) {
     return entry("cuFuncGetModule", [&]() -> CUresult {
-        REQUIRE(hmod != nullptr, CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(hmod != nullptr && hfunc != nullptr, CUDA_ERROR_INVALID_VALUE);
         Kernel* kernel = nullptr;
         TRY(kernel_of(hfunc, &kernel));
         return module_of(kernel->image(), hmod);
