@@ -131,6 +131,11 @@ CUresult order_after(const StreamHandle& stream, const StreamHandle& other) {
     return status == CUDA_SUCCESS ? driver().cuStreamWaitEvent(*stream, *here, 0) : status;
 }
 
+CUresult order_within(CaptureBox& capture, const StreamHandle& stream, const StreamHandle& other) {
+    const Lock alone(capture.calls);
+    return order_after(stream, other);
+}
+
 std::vector<CaptureHandle> list_active_captures() {
     std::vector<CaptureHandle> found;
     const Lock lock(active().mutex);

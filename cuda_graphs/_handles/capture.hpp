@@ -103,6 +103,9 @@ CUresult return_capture(CaptureBox& capture) noexcept;
 
 // Has later work of one stream wait for what another holds so far.
 CUresult order_after(const StreamHandle& stream, const StreamHandle& other);
+// The same for streams of one capture, without the GIL. An end of the capture by another thread comes before or after:
+// libcuda (580, on an H200) crashes when it comes between.
+CUresult order_within(CaptureBox& capture, const StreamHandle& stream, const StreamHandle& other);
 
 // Work given to the stream is that of the capture: found without asking the driver. (Called `tie`, it would lose to
 // std::tie, which argument-dependent lookup finds.)

@@ -56,7 +56,7 @@ CUresult join_forks(CaptureBox& capture) noexcept {
         CUresult status = CUDA_SUCCESS;
         {
             const GilRelease released;
-            status = order_after(capture.origin, stream);
+            status = order_within(capture, capture.origin, stream);
         }
         if (status != CUDA_SUCCESS) return status;
         capture.forks[i].joined = true;

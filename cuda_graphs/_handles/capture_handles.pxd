@@ -59,7 +59,7 @@ cdef extern from "_handles/capture.hpp" namespace "cg" nogil:
     CUresult abandon_capture(CaptureBox& capture) noexcept
     CaptureHandle borrow_capture(const StreamHandle& stream, CUresult* status) except +
     CUresult return_capture(CaptureBox& capture) noexcept
-    CUresult order_after(const StreamHandle& stream, const StreamHandle& other) except +
+    CUresult order_within(CaptureBox& capture, const StreamHandle& stream, const StreamHandle& other) except +
     void tie_stream(const StreamHandle& stream, CaptureBox& capture) noexcept
     void untie_stream(const StreamHandle& stream, const CaptureBox& capture) noexcept
     cpp_bool may_be_captured(const StreamHandle& stream) noexcept

@@ -20,7 +20,7 @@ from cuda_graphs._driver.cuda_graph cimport (
 from cuda_graphs._driver.seam cimport check_attempt
 from cuda_graphs._handles.capture_handles cimport (
     CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
-    CaptureHandle, CUstreamCaptureMode, Fork, abandon_capture, begin_capture, create_capture, end_capture, order_after,
+    CaptureHandle, CUstreamCaptureMode, Fork, abandon_capture, begin_capture, create_capture, end_capture, order_within,
     tie_stream,
 )
 from cuda_graphs._handles.graph_handles cimport (
@@ -288,7 +288,7 @@ cdef class GraphBuilder(BuilderState):
         cdef Fork entry
         cdef CUresult status
         with nogil:
-            status = order_after(there, here)
+            status = order_within(capture.get()[0], there, here)
         if status:
             fail_capture(capture.get()[0], status, f"split {self!r}")
         entry.source = keep_source(&capture.get().box(), find_source())
@@ -590,7 +590,7 @@ cdef int join_one(GraphBuilder root, GraphBuilder builder, CaptureHandle capture
     builder._capturing(NOT_JOINABLE)
     here, there = root._h, builder._h
     with nogil:
-        status = order_after(here, there)
+        status = order_within(capture.get()[0], here, there)
     if status:
         fail_capture(capture.get()[0], status, f"join {builder!r} with {root!r}")
     return builder._leave()

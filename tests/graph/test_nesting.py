@@ -168,7 +168,7 @@ def in_embedded(byte):
     with pytest.raises(RecursionError, match=r"nested 1024 deep.*depth 1025"):
         g.embed(child)
     assert g.nodes() == set()
-    node = g.embed(inside(child)[1])  # one level less
+    node = g.embed(embedded(LIMIT - 1, lambda place: write(place, byte, 1)))
     with pytest.raises(RecursionError, match="depth 1025"):
         node.update(child)
     assert len(inside(g)) == LIMIT + 1

@@ -96,13 +96,14 @@ UNCHANGED(cuLinkAddFile, v2,
 
 #undef UNCHANGED
 
-CUresult cgh_first_cuMemAllocHost(void** out, unsigned bytes) {
-    return cuMemAllocHost_v2(out, bytes);
+// libcuda 580 knows no context of today's functions here: a context of cuCtxCreate and a primary one give 201.
+CUresult cgh_first_cuMemAllocHost(void**, unsigned) {
+    return CUDA_ERROR_INVALID_CONTEXT;
 }
 
-// cuda.h, CU_STREAM_CAPTURE_MODE_GLOBAL: "This is the default mode."
+// libcuda 580 allows cuMemAlloc on the same thread during such a capture, so its mode is relaxed.
 CUresult cgh_first_cuStreamBeginCapture(CUstream stream) {
-    return cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
+    return cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_RELAXED);
 }
 
 CUresult cgh_first_cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id) {
@@ -167,6 +168,8 @@ CUresult cgh_first_cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNod
     CUgraphExecUpdateResultInfo info{};
     const CUresult status = cuGraphExecUpdate_v2(exec, graph, &info);
     if (node != nullptr) *node = info.errorNode;
-    if (result != nullptr) *result = info.result;
+    // libcuda 580 reports another topology as NOT_SUPPORTED through this version.
+    const bool is_other = info.result == CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+    if (result != nullptr) *result = is_other ? CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED : info.result;
     return status;
 }

@@ -42,7 +42,7 @@ CUresult load_library(CUlibrary* library, const void* source, const JitOptions& 
     const CUresult result = load(&image);
     write_jit_log(options.count, options.names, options.values, result);
     TRY(result);
-    obey_jit_options(options.count, options.names, options.values, *image);
+    TRY(obey_jit_options(options.count, options.names, options.values, *image));
     return create_library(std::move(image), library);
 }
 

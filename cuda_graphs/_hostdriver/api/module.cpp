@@ -21,7 +21,7 @@ CUresult load_module(CUmodule* out, const void* image, unsigned count, CUjit_opt
     const CUresult result = Image::load(image, 0, &loaded);
     write_jit_log(count, options, values, result);
     TRY(result);
-    obey_jit_options(count, options, values, *loaded);
+    TRY(obey_jit_options(count, options, values, *loaded));
     return create_module(std::move(loaded), *context, out);
 }
 

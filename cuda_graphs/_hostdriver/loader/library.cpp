@@ -8,6 +8,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "../api/entry.hpp"
 #include "../objects/arena.hpp"
 #include "../objects/context.hpp"
 #include "../objects/device.hpp"
@@ -137,13 +138,15 @@ void write_log(unsigned count, const CUjit_option* options, void** values, const
 
 }  // namespace
 
-void obey_jit_options(unsigned count, const CUjit_option* options, void* const* values, Image& image) {
+CUresult obey_jit_options(unsigned count, const CUjit_option* options, void* const* values, Image& image) {
     for (unsigned i = 0; i < count; ++i) {
         if (options[i] != CU_JIT_MAX_REGISTERS) continue;
         // The value is in the pointer itself.
         const auto most = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(values[i]));
-        if (most != 0) image.limit_registers(most);
+        REQUIRE(most != 0, CUDA_ERROR_INVALID_VALUE);
+        image.limit_registers(most);
     }
+    return CUDA_SUCCESS;
 }
 
 void write_jit_log(unsigned count, const CUjit_option* options, void** values, CUresult result) {

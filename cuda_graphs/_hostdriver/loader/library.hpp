@@ -38,8 +38,9 @@ CUresult library_of(const Image& image, CUlibrary* out);
 // cuLibraryGetGlobal, cuModuleGetGlobal. Either output may be nullptr.
 CUresult find_global(const Image& image, const char* name, CUdeviceptr* address, std::size_t* bytes);
 
-// Obeys the JIT options of a load that mean something here: CU_JIT_MAX_REGISTERS, of which 0 is no limit.
-void obey_jit_options(unsigned count, const CUjit_option* options, void* const* values, Image& image);
+// Obeys the JIT options of a load that have an effect here: CU_JIT_MAX_REGISTERS. INVALID_VALUE for a limit of 0, as by
+// libcuda 580.
+CUresult obey_jit_options(unsigned count, const CUjit_option* options, void* const* values, Image& image);
 
 // What a load left to say goes into the buffers that JIT options name, if any.
 void write_jit_log(unsigned count, const CUjit_option* options, void** values, CUresult result);

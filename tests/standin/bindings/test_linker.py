@@ -39,6 +39,14 @@ CALLER = HEAD + DECLARED + KERNEL % (b"main", b"change", b"base")
 BASE = b".visible .global .align 4 .u32 base = 1000;\n"
 CALLED = HEAD + BASE + FUNCTION % (b".visible", b"change", 2, 1)
 WEAK = HEAD + FUNCTION % (b".weak", b"change", 3, 0)
+USER = b""".visible .entry user(.param .u64 at) {
+    .reg .b64 %a, %f;
+    ld.param.u64 %a, [at];
+    mov.u64 %f, change;
+    st.global.u64 [%a], %f;
+    ret;
+}
+"""
 LOG_BYTES = 1024
 NAMES = (b"A", b"B in 'b.cu'", b"C", b"D")
 INVALID_SOURCE = d.CUresult.CUDA_ERROR_INVALID_SOURCE
@@ -137,12 +145,18 @@ def test_a_reference_to_nothing_is_told_of_each_text_that_has_it():
 )
 @pytest.mark.parametrize("before", [CALLED, CALLER], ids=["defined", "declared"])
 def test_a_function_of_another_prototype_is_an_error_where_it_is_added(before, other):
-    linked = Linked(before, HEAD + other)
+    linked = Linked(before, HEAD + other + USER)
     assert linked.added == [d.CUresult.CUDA_SUCCESS, INVALID_SOURCE]
     assert linked.module is None
     assert linked.errors[0] == (
         f"error   : Prototype doesn't match for 'change' in '{NAMES[1].decode()}', first declared in 'A'"
     )
+
+
+def test_a_declaration_without_a_use_does_not_count():
+    linked = Linked(CALLED, HEAD + DECLARED.replace(b".b32 in", b".b64 in"), CALLER)
+    assert linked.run() == 1021
+    ok(d.cuModuleUnload(linked.module))
 
 
 def test_a_prototype_that_passes_the_same_bytes_is_the_same():
