@@ -75,7 +75,7 @@ class Capture {
 
     // Adds a stream to a capture, because it waits for an event that was recorded in the capture.
     static CUresult join(Stream& stream, const CapturedPoint& point);
-    // Removes a stream that is about to be destroyed from its capture.
+    // Removes a stream that is about to be destroyed from its capture. Removing the origin ends the capture.
     static void forget(Stream& stream);
 
     // The refuse functions return the error of a call that conflicts with captures, and invalidate those captures. An

@@ -72,9 +72,9 @@ struct Allocation {
     }
 };
 
-// Whether a search includes addresses that are only reserved: memory of an allocation node that no launch has
-// allocated, or that was freed. On an H200 only graph nodes accept such an address. kUnfreed excludes memory for which
-// the allocating graph has a free node.
+// The treatment of reserved addresses in a search. An address is reserved if it belongs to an allocation node and no
+// launch has allocated the memory, or it was freed. On an H200 only graph nodes accept such an address. kUnfreed
+// excludes memory for which the allocating graph has a free node.
 enum class Reserved : std::uint8_t { kNot, kToo, kUnfreed };
 
 class AddressMap {

@@ -36,7 +36,7 @@ class SharedHeap {
     const SharedFile& file() const { return file_; }
     // Writes an additional file descriptor, which the caller owns.
     CUresult hand_out(int* out);
-    // Returns whether hand_out() was called. As on an H200, pointers can be exported only after that.
+    // Returns whether hand_out() was called. Pointers can be exported only after that, as on an H200.
     bool was_handed_out() const { return handed_out_.load(std::memory_order_acquire); }
 
     // Allocates memory of a heap that is not imported. Returns nullptr if no gap is large enough. give_back() needs the
