@@ -40,9 +40,9 @@ typedef struct cgh_launch {
 
 // Runs every thread of the blocks with linear index first <= i < end (x fastest) and returns when all are done. Several
 // threads may call it at the same time with disjoint ranges.
-//   params  the parameter block, laid out as cgh_kernel.params says; read only
-//   shared  static_shared_bytes + dynamic_shared_bytes, 128-byte aligned, contents undefined, reused block after block;
-//           the dynamic part begins at static_shared_bytes rounded up to 16
+//   params  the parameter block, laid out by cgh_kernel.params; read only
+//   shared  static_shared_bytes + dynamic_shared_bytes bytes, 128-byte aligned, contents undefined, reused for each
+//           block; the dynamic part begins at static_shared_bytes rounded up to 16
 typedef void (*cgh_entry)(const cgh_launch* launch, const void* params, void* shared, uint64_t first, uint64_t end);
 
 typedef struct cgh_param {

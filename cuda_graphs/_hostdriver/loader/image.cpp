@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recognises images, has them loaded, and keeps their kernels and variables.
+// Detects the format of images, loads them through the image loader, and owns their kernels and variables.
 #include "image.hpp"
 
 #include <algorithm>

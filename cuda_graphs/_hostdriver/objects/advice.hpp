@@ -38,12 +38,11 @@ class AdviceMap {
     void forget(const Allocation& allocation);
 
   private:
-    using Pieces =
-        // Advice by start address. A piece extends to the next one, the last piece to the end of the allocation.
-        std::map<CUdeviceptr, Advice>;
+    // Advice by start address. A piece extends to the next one, the last piece to the end of the allocation.
+    using Pieces = std::map<CUdeviceptr, Advice>;
 
     mutable std::mutex mutex_;               // guards known_
-    std::map<std::uint64_t, Pieces> known_;  // by the allocation's id
+    std::map<std::uint64_t, Pieces> known_;  // pieces by the allocation's id
 };
 
 }  // namespace cgh

@@ -81,7 +81,7 @@ class Capture {
     // The refuse functions return the error of a call that conflicts with captures, and invalidate those captures. An
     // event keeps its record of a capture that has ended or failed, and cannot be used until it is recorded again.
     static CUresult refuse_captured_event(const CapturedPoint& point);
-    static CUresult refuse_elapsed_time(const CapturedPoint& point);  // invalidates nothing
+    static CUresult refuse_elapsed_time(const CapturedPoint& point);  // invalidates no capture
     static CUresult refuse_legacy_stream(Context& context);
     static CUresult refuse_synchronize(Context& context);
     // Invalidates the captures of the context's streams, or of the streams of a green context in it. Returns

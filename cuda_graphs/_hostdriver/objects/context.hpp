@@ -77,8 +77,8 @@ class Context {
     bool awaits_events() const { return awaited_count_.load(std::memory_order_acquire) != 0; }
     void push_awaited(Stream& stream);
 
-    CUresult enable_peer(Context& peer);   // CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED
-    CUresult disable_peer(Context& peer);  // CUDA_ERROR_PEER_ACCESS_NOT_ENABLED
+    CUresult enable_peer(Context& peer);   // may return CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED
+    CUresult disable_peer(Context& peer);  // may return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED
 
     void add_stream(Stream* stream);
     void remove_stream(Stream* stream);

@@ -80,8 +80,8 @@ constexpr Row kAttributes[] = {
     {CU_DEVICE_ATTRIBUTE_SURFACE_ALIGNMENT, 512, nullptr},
     {CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS, 1, nullptr},
     {CU_DEVICE_ATTRIBUTE_ECC_ENABLED, 0, nullptr},
-    {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, 0, nullptr},
-    {CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 0, nullptr},  // replaced by the ordinal
+    {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, 0, nullptr},  // replaced by the ordinal
+    {CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 0, nullptr},
     {CU_DEVICE_ATTRIBUTE_TCC_DRIVER, 0, nullptr},
     {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 0, clock_kilohertz},
     {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 64, nullptr},

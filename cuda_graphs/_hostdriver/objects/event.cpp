@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records of events, and waits for them.
+// Event records and the operations that wait for them.
 #include "event.hpp"
 
 #include "../check/accesses.hpp"

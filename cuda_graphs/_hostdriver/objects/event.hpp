@@ -71,7 +71,7 @@ class Event : public Counted {
     bool timed() const { return (flags_ & CU_EVENT_DISABLE_TIMING) == 0; }
     const SharedRecords* records() const { return records_.get(); }
 
-    // Pushes the record of a new milestone.
+    // Pushes an operation that records a new milestone, which becomes the latest.
     CUresult record(Stream& stream);
     // Adds a record that another operation reaches (a graph's record node). announce() comes before the operation can
     // run, set_latest() after it was pushed.

@@ -40,7 +40,7 @@ constexpr CUresult kMemoryGraphRefused = CUDA_ERROR_NOT_SUPPORTED;  // change of
 // clone of a graph with allocation, free or conditional nodes, or of a conditional body
 constexpr CUresult kCloneRefused = CUDA_ERROR_NOT_SUPPORTED;
 constexpr CUresult kPlaceRefused = CUDA_ERROR_NOT_SUPPORTED;       // a node kind that is not allowed in this graph
-constexpr CUresult kInnerExecRefused = CUDA_ERROR_NOT_SUPPORTED;   // an executable of a body or a moved child
+constexpr CUresult kInnerExecRefused = CUDA_ERROR_NOT_SUPPORTED;   // an executable of an embedded graph
 constexpr CUresult kSecondExecRefused = CUDA_ERROR_NOT_SUPPORTED;  // a second live executable
 
 class Graph {

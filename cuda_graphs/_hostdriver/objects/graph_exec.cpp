@@ -218,7 +218,7 @@ CUresult GraphExec::set_params(const Node& node, CUgraphNodeParams& params) {
 CUresult GraphExec::set_child_params(const Node& node, CUgraphNodeParams& params) {
     const Graph* const child = cast<Graph>(params.graph.graph);
     REQUIRE(child != nullptr, CUDA_ERROR_INVALID_VALUE);
-    std::shared_ptr<Program> changed;  // or, at the end, what was before
+    std::shared_ptr<Program> changed;  // the new program; after the swap, the earlier one
     std::lock_guard<std::mutex> lock(mutex_);
     REQUIRE(program_->find(node) != nullptr, CUDA_ERROR_INVALID_VALUE);
     changed = std::make_shared<Program>(*program_);
@@ -239,7 +239,7 @@ CUresult GraphExec::update(const Graph& graph, CUgraphExecUpdateResultInfo* info
     // an H200 neither can any other graph inside another one. The result is then CU_GRAPH_EXEC_UPDATE_SUCCESS.
     info->result = CU_GRAPH_EXEC_UPDATE_SUCCESS;
     REQUIRE(graph.owner() == GraphOwner::kUser, CUDA_ERROR_INVALID_VALUE);
-    std::shared_ptr<Program> changed;  // or, at the end, what was before
+    std::shared_ptr<Program> changed;  // the new program; after the swap, the earlier one
     std::lock_guard<std::mutex> lock(mutex_);
     changed = std::make_shared<Program>(*program_);
     REQUIRE(GraphUpdate(flags_, program_->memory, info).apply(changed->main, 0, graph),

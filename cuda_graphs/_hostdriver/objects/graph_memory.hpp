@@ -5,11 +5,11 @@
 // across instantiations and launches", cuda.h, cuGraphAddMemAllocNode). The address range is reserved at that time, and
 // the pages appear on first use. A launch allocates nothing; it changes the state of the allocation.
 //
-//     allocated   from the launch of the graph to the free, in the order of the API calls. This is what decides whether
-//                 a launch or a free is legal, and it keeps the memory alive. In between the address is unknown to all
-//                 but graph nodes.
-//     reserved    from the first launch to a trim that finds it free. This is what the attributes count, "used" and
-//                 "reserved" alike: on an H200 the two differ only in that their high watermarks are reset one by one.
+//     allocated   from the launch of the graph to the free, in the order of the API calls. This state decides whether a
+//                 launch or a free is legal, and it keeps the memory alive. Only graph nodes accept the address of
+//                 memory that is not allocated.
+//     reserved    from the first launch to a trim after the free. Both the "used" and the "reserved" attributes count
+//                 this state. On an H200 they differ only in their high watermarks, which are reset separately.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_GRAPH_MEMORY_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_GRAPH_MEMORY_HPP
 

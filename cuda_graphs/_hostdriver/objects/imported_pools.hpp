@@ -28,7 +28,7 @@ class ImportedPools {
 
   private:
     std::mutex mutex_;                              // guards by_file_
-    std::map<std::uint64_t, MemoryPool*> by_file_;  // by the token of the file
+    std::map<std::uint64_t, MemoryPool*> by_file_;  // pools by the token of their file
 };
 
 }  // namespace cgh

@@ -4,9 +4,10 @@
 // The handling of work that callers push to a stream. Every stream has an intake at any time. An entry point looks up
 // the stream and passes the work to its intake, without checking for a capture:
 //
-//     run_intake      queues it                                        exec/run_intake.cpp
-//     record_intake   a stream in a capture: makes graph nodes of it   objects/record_intake.cpp
-//     barred_intake   the legacy default stream while a blocking stream of its context is in a capture: refuses it
+//     run_intake      pushes the work to the stream's queue (exec/run_intake.cpp)
+//     record_intake   adds the work to the graph of the stream's capture (objects/record_intake.cpp)
+//     barred_intake   rejects the work: for the legacy default stream while a blocking stream of its context is in a
+//                     capture (objects/record_intake.cpp)
 //
 // Intakes have no state, so a call may run while a capture begins or ends in another thread.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_INTAKE_HPP
@@ -113,8 +114,8 @@ class Intake {
     virtual CUresult wait(Stream& stream, Event* event, External external) const = 0;  // null for a dead handle
     virtual CUresult allocate(Stream& stream, MemoryPool& pool, std::size_t bytes, CUdeviceptr* out) const = 0;
     virtual CUresult free(Stream& stream, CUdeviceptr address) const = 0;
-    virtual CUresult graph(Stream& stream, GraphExec* exec) const = 0;   // the same
-    virtual CUresult upload(Stream& stream, GraphExec* exec) const = 0;  // the same
+    virtual CUresult graph(Stream& stream, GraphExec* exec) const = 0;   // null for a dead handle
+    virtual CUresult upload(Stream& stream, GraphExec* exec) const = 0;  // null for a dead handle
     virtual CUresult synchronize(Stream& stream) const = 0;
     virtual CUresult query(Stream& stream) const = 0;
 

@@ -46,7 +46,7 @@ struct Node {
     const uint32_t local_id;   // number in creation order, never reused in the graph
     Node* previous = nullptr;  // neighbours in creation order
     Node* next = nullptr;
-    uint64_t mark = 0;                   // see Graph::next_mark
+    uint64_t mark = 0;  // number of the last test for duplicates that visited the node (Graph::last_mark_)
     uint32_t original_id = kNoOriginal;  // local id of the node that this one was cloned from
     Edges dependencies;
     Edges dependents;

@@ -107,7 +107,7 @@ struct KernelKind : ValueKind<KernelKind> {
 
   private:
     static void* block(const KernelLaunch& launch) {
-        return const_cast<std::byte*>(launch.params().data());  // the C interface has no const here
+        return const_cast<std::byte*>(launch.params().data());  // the C interface lacks const
     }
 
     static std::unique_ptr<void*[]> addresses(const KernelLaunch& launch) {
@@ -256,8 +256,7 @@ struct BatchKind : ValueKind<BatchKind> {
     using Params = BatchParams;
     static CUresult parse(CUgraphNodeParams& params, const KernelParams*, NodeParams* out) {
         const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2& in = params.memOp;
-        REQUIRE(in.ctx != nullptr,
-                CUDA_ERROR_INVALID_VALUE);  // null is not the current context here
+        REQUIRE(in.ctx != nullptr, CUDA_ERROR_INVALID_VALUE);  // null is an error here
         Context* context = nullptr;
         TRY(find_context(in.ctx, &context));
         BatchParams fresh;

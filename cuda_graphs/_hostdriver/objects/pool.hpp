@@ -45,7 +45,7 @@ class MemoryPool : public Counted {
     CUresult import(const CUmemPoolPtrExportData& data, CUdeviceptr* out);
     // Frees memory of allocate() or import() that the caller has removed from the address map.
     void give_back(const Allocation& allocation);
-    // Releases kept memory until at most `keep` bytes are reserved.
+    // Frees unused memory until at most `keep` bytes are reserved.
     void trim(std::size_t keep);
 
     CUresult attribute(CUmemPool_attribute which, void* out) const;

@@ -136,7 +136,7 @@ class RecordIntake final : public Intake {
             [&](Branch& branch) {
                 CUgraphNodeParams params = of_memcpy(request.described(), stream.context().handle());
                 const CUDA_MEMCPY3D& copy = params.memcpy.copyParams;
-                if (copy.WidthInBytes == 0 || copy.Height == 0 || copy.Depth == 0) return CUDA_SUCCESS;  // and no node
+                if (copy.WidthInBytes == 0 || copy.Height == 0 || copy.Depth == 0) return CUDA_SUCCESS;  // adds no node
                 return append(branch, params);
             },
             [&](const Intake& run) { return run.copy(stream, request, wait); });
@@ -146,7 +146,7 @@ class RecordIntake final : public Intake {
         return with_branch(
             stream,
             [&](Branch& branch) {
-                if (request.width == 0 || request.height == 0) return CUDA_SUCCESS;  // and no node
+                if (request.width == 0 || request.height == 0) return CUDA_SUCCESS;  // adds no node
                 CUgraphNodeParams params = of_memset(
                     {request.dst, request.pitch, request.value, request.element_size, request.width, request.height},
                     stream.context().handle());
@@ -215,7 +215,7 @@ class RecordIntake final : public Intake {
             stream,
             [&](Branch& branch) {
                 *out = 0;
-                if (bytes == 0) return CUDA_SUCCESS;  // and no node
+                if (bytes == 0) return CUDA_SUCCESS;  // adds no node
                 CUgraphNodeParams params = of_type(CU_GRAPH_NODE_TYPE_MEM_ALLOC);
                 params.alloc.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
                 params.alloc.poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, pool.context().device()};

@@ -43,7 +43,8 @@ bool has_ended(std::int32_t process) {
 
 struct SharedRecords::Page {
     static constexpr std::size_t kKept =
-        // Number of records in the page. Older records are assumed to be reached.
+        // Number of records in the page. An older record counts as reached once the newer record in its slot is
+        // reached.
         128;
     std::uint64_t magic;
     std::atomic<std::uint64_t> latest;

@@ -28,7 +28,7 @@ class SharedRecords {
     bool is_opened() const { return opened_; }  // the event of another process
 
     std::uint64_t latest() const;  // number of the latest record; 0 without a record
-    std::uint64_t begin();         // adds a record and returns its number; 0 if none can be added
+    std::uint64_t begin();         // adds a record and returns its number
     void reach(std::uint64_t record);
     bool is_reached(std::uint64_t record) const;  // also true if its process has ended
 

@@ -48,7 +48,8 @@ class SmallVector {
         ++size_;
     }
 
-    // Keeps the order of the rest: edges are reported in the order in which they were added.
+    // Removes a value and keeps the order of the others, because edges are reported in the order in which they were
+    // added.
     void erase(T* at) {
         const auto behind = static_cast<size_t>(end() - at - 1);
         std::memmove(static_cast<void*>(at), at + 1, behind * sizeof(T));

@@ -161,7 +161,9 @@ namespace {
 // The reason why run_towards() stopped.
 struct Halt {
     enum { kProgress, kBusy, kStalled } why = kProgress;
-    Target at;  // kBusy: the stream that another thread runs, and where it has to come; kStalled: the one that waits
+    // kBusy: the stream that another thread runs and the position it must reach. kStalled: the stream that waits for a
+    // value in memory.
+    Target at;
 };
 
 // Runs the work up to `position`. If a stream is blocked, runs the work that it waits for.

@@ -31,7 +31,7 @@ struct Target {
     std::uint64_t position = 0;
 };
 
-// One piece of a stream's work.
+// An operation in a stream's queue.
 class Operation {
   public:
     virtual ~Operation() = default;
@@ -80,7 +80,7 @@ class Stream : public Counted {
     std::uint64_t id() const { return id_; }
     bool is_created() const { return kind_ == Kind::kCreated; }  // created by the program
     GreenContext* green() const { return green_; }               // the stream's green context, or nullptr
-    // Blocking streams and the legacy default stream wait for each other.
+    // The legacy default stream and the blocking streams of a context wait for each other's earlier work.
     bool is_legacy() const { return kind_ == Kind::kLegacy; }
     bool is_blocking() const { return kind_ != Kind::kLegacy && (flags_ & CU_STREAM_NON_BLOCKING) == 0; }
 
@@ -101,7 +101,7 @@ class Stream : public Counted {
     bool reached(std::uint64_t position) const { return completed_.load(std::memory_order_seq_cst) >= position; }
     bool idle() const { return reached(pushed()); }
 
-    // Runs or waits for everything up to `position`.
+    // Waits until the stream has reached `position`; the calling thread may run the work itself.
     void wait_for(std::uint64_t position);
     // Waits for all work pushed so far and returns the context's status.
     CUresult synchronize();
