@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The interface between the host driver and the image loader. The driver runs kernels but does not translate them. The
-// host program registers a loader, which turns an image (PTX text, or a native object of the compiler) into entry
+// host program registers a loader. The loader turns an image (PTX text, or a native object of the compiler) into entry
 // points with their parameter layout. The driver calls the loader once for each module, never at a launch.
 //
 // The header is plain C, so that ctypes, Cython and C++ can fill its structures.

@@ -33,7 +33,8 @@ struct DependencySet {
     std::vector<CUgraphNode> nodes;
     std::vector<CUgraphEdgeData> edges;  // same size as `nodes`
 
-    void add(CUgraphNode node, const CUgraphEdgeData& edge);  // adds a node once; of two edges the default one wins
+    // Adds a node once. If the node is in the set with a default edge, that edge stays; otherwise `edge` replaces it.
+    void add(CUgraphNode node, const CUgraphEdgeData& edge);
     void add(const DependencySet& other);
     void set(CUgraphNode node);
     bool has_edge_data() const;
@@ -110,7 +111,7 @@ class Capture {
     Graph* graph();
     // Makes `node`, which was captured on a branch, the only dependency of the branch's next node.
     void advance(Branch& branch, CUgraphNode node);
-    // Removes nodes that have been destroyed from a set.
+    // Removes destroyed nodes from a set.
     void drop_dead(DependencySet& set);
 
   private:
@@ -138,9 +139,8 @@ class Capture {
     const bool owns_graph_;
     bool invalidated_ = false;
     std::vector<std::unique_ptr<Branch>> branches_;
-    std::vector<CUgraphNode>
-        // Captured nodes without a captured successor. The origin must depend on all of them at the end.
-        tails_;
+    // Captured nodes without a captured successor. The origin must depend on all of them at the end.
+    std::vector<CUgraphNode> tails_;
 };
 
 }  // namespace cgh

@@ -26,9 +26,9 @@ bool is_freed_inside(const void* address) {
     return AddressMap::get().is_freed_inside(reinterpret_cast<CUdeviceptr>(address));
 }
 
-// Checks the memory of a new node. An H200 rejects a fill or copy of memory of an alloc node if the graph of that node
-// has a free node for it, in any order of the three nodes. It does not check kernels, nodes of captures or parameters
-// that are set later.
+// Checks the memory of a new node. An H200 rejects a fill or copy of an alloc node's memory if the graph of the alloc
+// node also frees it. The order of the three nodes does not matter. It does not check kernels, nodes of captures or
+// parameters that are set later.
 CUresult check_unfreed(const NodeParams& params) {
     if (const auto* const memset = std::get_if<MemsetParams>(&params)) {
         REQUIRE(!is_freed_inside(memset->fill.destination()), CUDA_ERROR_INVALID_VALUE);

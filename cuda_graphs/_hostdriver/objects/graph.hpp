@@ -50,8 +50,8 @@ class Graph {
     // Adds a node that depends on `dependencies`. Writes the out parameters of its kind into `params`.
     CUresult add_node(Node** out, const CUgraphNode* dependencies, const CUgraphEdgeData* data, size_t count,
                       CUgraphNodeParams& params);
-    // Adds a node in a capture. A capture sets dependencies before it knows the kind of the next node, so their edges
-    // may be of types that are valid only between kernels.
+    // Adds a node in a capture. A capture sets dependencies before it knows the kind of the next node. Their edges may
+    // therefore be of types that are valid only between kernels.
     CUresult add_captured_node(Node** out, const DependencySet& dependencies, CUgraphNodeParams& params);
     // Adds a kernel node in a capture from parsed parameters.
     CUresult add_captured_kernel(Node** out, const DependencySet& dependencies, NodeParams parsed);

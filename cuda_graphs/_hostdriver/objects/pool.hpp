@@ -51,8 +51,8 @@ class MemoryPool : public Counted {
     CUresult attribute(CUmemPool_attribute which, void* out) const;
     CUresult set_attribute(CUmemPool_attribute which, const void* value);
 
-    // Access of other devices than the pool's own is stored for queries only; every device can access this memory. All
-    // devices have access to managed memory.
+    // Sets the access of a device. The value for devices other than the pool's own is stored for queries only, because
+    // every device can access the memory. All devices have access to managed memory.
     CUresult set_access(CUdevice device, CUmemAccess_flags flags);
     CUmemAccess_flags access(CUdevice device) const;
 
