@@ -82,7 +82,7 @@ class GraphAllocation : public Allocation::Owner, public std::enable_shared_from
     std::atomic<bool> freed_inside_{false};
     bool reserved_ = false;
     std::vector<uint64_t> claims_;           // uids of roots with a free node for this allocation
-    uint32_t holds_ = 0;                     // number of allocations whose free has not taken effect
+    uint32_t holds_ = 0;                     // number of allocations of this memory whose free has not taken effect
     std::shared_ptr<GraphAllocation> keep_;  // reference to this object while holds_ is not 0
 };
 

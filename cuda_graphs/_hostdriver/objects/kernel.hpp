@@ -114,7 +114,7 @@ class KernelLaunch {
     static CUresult make(Kernel& kernel, const LaunchShape& shape, void* const* params, void* const* extra,
                          KernelLaunch* out);
 
-    // Returns the dimensions; without a cluster in the launch, with the cluster that the kernel was compiled for.
+    // Returns the dimensions. If the launch sets no cluster, they include the cluster that the kernel was compiled for.
     cgh_launch dims() const;
     // Returns the error with which libcuda rejects this grid, block, cluster or shared memory size, or CUDA_SUCCESS.
     CUresult validate() const;

@@ -298,7 +298,8 @@ constexpr NodeKind kKinds[] = {
     value_row<WaitKind>(CU_GRAPH_NODE_TYPE_WAIT_EVENT, "EVENT_WAIT", kEventBytes, false, false, false),
     value_row<RecordKind>(CU_GRAPH_NODE_TYPE_EVENT_RECORD, "EVENT_RECORD", kEventBytes, false, false, false),
     value_row<BatchKind>(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, "BATCH_MEM_OP", sizeof(CUDA_BATCH_MEM_OP_NODE_PARAMS_v2), false, false, false),
-    // Kinds that own objects have no parser. The last column is the error of cuGraphExecNodeSetParams.
+    // Kinds whose parameters are not a plain value have no parser. The last column is the result of
+    // cuGraphExecNodeSetParams.
     {CU_GRAPH_NODE_TYPE_EMPTY, "EMPTY", 0, true, false, false,
      nullptr, EmptyKind::create, EmptyKind::set, EmptyKind::get, EmptyKind::copy, nothing_embedded,
      CUDA_ERROR_INVALID_VALUE},

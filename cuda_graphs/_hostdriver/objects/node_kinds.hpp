@@ -25,7 +25,7 @@ struct NodeKind {
     bool device_launch;    // allowed in a graph for launch from the device
     bool can_be_disabled;  // cuGraphNodeSetEnabled
 
-    // Checks `params` and writes them as a value. Null for kinds that own graphs, memory or conditions. `before` has
+    // Checks `params` and writes them as a value. Null for kinds whose parameters are not a plain value. `before` has
     // the earlier parameters of a kernel node, whose attributes are kept, or is null.
     CUresult (*parse)(CUgraphNodeParams& params, const KernelParams* before, NodeParams* out);
     // Sets up a new node from `params` and writes the out parameters.
@@ -54,8 +54,8 @@ const KernelAttributes& attributes_of(const KernelParams& params);
 bool is_node_attribute(CUlaunchAttributeID id);
 // Sets an attribute. Returns CUDA_ERROR_INVALID_VALUE and changes nothing if the kernel could not be launched with it.
 CUresult set_attribute(KernelParams& params, CUlaunchAttributeID id, const CUlaunchAttributeValue& value);
-// Returns the launch attributes and the stream priority that the node of a captured launch keeps, or null if all are
-// default.
+// Returns the attributes that the node of a captured launch keeps: the launch's node attributes, and a stream priority
+// other than the default. Null if there are none.
 std::shared_ptr<const KernelAttributes> node_attributes(const CUlaunchAttribute* attributes, unsigned count,
                                                         int stream_priority);
 CUresult copy_attributes(const KernelParams& from, KernelParams& to);
