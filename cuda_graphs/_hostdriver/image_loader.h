@@ -20,7 +20,7 @@ extern "C" {
 // State shared by blocks that run at the same time, each in its own thread: the blocks of a cluster or of a cooperative
 // launch.
 typedef struct cgh_together {
-    // grid.sync() state of a cooperative launch (cooperative_groups.h): the size of this array, then zeros
+    // grid.sync() state of a cooperative launch (cooperative_groups.h): the size of this array in bytes, then zeros
     uint32_t* grid;
     void* shared;      // shared memory of the cluster's first block; NULL without a cluster
     uint64_t step;     // bytes from the shared memory of one block to that of the next
@@ -122,8 +122,8 @@ CUresult cghSetImageLoader(const cgh_loader* loader);
 // Returns the reason why the calling thread's last load failed, or "". The text is valid until the thread's next load.
 const char* cghLastLoadLog(void);
 
-// Sets whether each rejected image is also reported on standard error, for programs that read no log. The default is
-// off.
+// Sets whether rejected images, unsupported requests and findings of the checks are reported on standard error, for
+// programs that read no log. The default is off.
 void cghTellRefusals(int on);
 
 // The description of a memory access in the code and its source location. It is constant and lives as long as the code.

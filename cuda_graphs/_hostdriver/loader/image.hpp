@@ -58,7 +58,8 @@ class Image : public Counted {
     std::vector<Kernel*> kernels_;
 };
 
-// Returns whether rejected images and requests are reported on standard error (cghTellRefusals).
+// Returns whether rejected images, unsupported requests and findings of the checks are reported on standard error
+// (cghTellRefusals).
 bool refusals_are_told();
 
 // Reads all bytes of a file. Returns CUDA_ERROR_FILE_NOT_FOUND if it cannot be read.
