@@ -115,7 +115,6 @@ cdef class Graph:
         """Move what the graph needs to the device, in the order of `stream`; otherwise its first launch does."""
         self._check_open()
         cdef GraphExecHandle graph = self._h
-        cdef dict slots = self._slots
         cdef StreamHandle on = Stream_accept(stream)._h
         cdef CUresult status
         with nogil:

@@ -214,9 +214,9 @@ def changed(image, at):
 
 REFUSED = {
     "cut in the head": (lambda image: image[:40], INVALID_IMAGE, "ends in its head"),
-    "cut behind the head": (lambda image: image[:64], INVALID_IMAGE, "not as long as it says"),
-    "cut at the end": (lambda image: image[:-1], INVALID_IMAGE, "not as long as it says"),
-    "longer than it says": (lambda image: image + b"x", INVALID_IMAGE, "not as long as it says"),
+    "cut behind the head": (lambda image: image[:64], INVALID_IMAGE, "not have the length that its head gives"),
+    "cut at the end": (lambda image: image[:-1], INVALID_IMAGE, "not have the length that its head gives"),
+    "longer than it says": (lambda image: image + b"x", INVALID_IMAGE, "not have the length that its head gives"),
     "another length": (lambda image: changed(image, 18), INVALID_IMAGE, "damaged head"),
     "a bit in the hash": (lambda image: changed(image, 40), INVALID_IMAGE, "not what was written"),
     "a bit in the description": (lambda image: changed(image, 80), INVALID_IMAGE, "not what was written"),

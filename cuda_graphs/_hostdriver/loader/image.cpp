@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recognises images, has them loaded, and keeps their kernels and variables.
+// Detects the format of images, loads them through the image loader, and owns their kernels and variables.
 #include "image.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@
 namespace cgh {
 namespace {
 
-std::mutex loader_mutex;  // guards the two below
+std::mutex loader_mutex;  // guards `registered` and `has_loader`
 cgh_loader registered{};
 bool has_loader = false;
 
@@ -36,10 +36,10 @@ thread_local std::string last_log;
 
 std::atomic<bool> tells_refusals{false};
 
-// How a program comes to code that can be run here.
+// Advice that ends the message about an image without usable PTX.
 constexpr const char* kHowToGetPtx =
-    "; the host driver runs PTX. How to get it: nvcc -ptx, or nvcc -gencode arch=compute_90,code=compute_90 to have "
-    "it in the fatbin; NVRTC with --gpu-architecture=compute_90 and nvrtcGetPTX; cuda.core: Program.compile(\"ptx\")";
+    "; the host driver runs PTX. To get PTX, use nvcc -ptx; nvcc -gencode arch=compute_90,code=compute_90 for a "
+    "fatbin; NVRTC with --gpu-architecture=compute_90 and nvrtcGetPTX; or, with cuda.core, Program.compile(\"ptx\")";
 
 bool current_loader(cgh_loader* out) {
     std::lock_guard<std::mutex> lock(loader_mutex);
@@ -55,15 +55,15 @@ T read_at(const std::byte* at) {
 }
 
 constexpr std::uint32_t kElf = 0x464c457f;            // "\x7fELF"
-constexpr std::uint32_t kFatbinWrapper = 0x466243b1;  // what nvcc embeds: magic, version, pointer to the fatbin
+constexpr std::uint32_t kFatbinWrapper = 0x466243b1;  // embedded by nvcc: magic, version, pointer to the fatbin
 constexpr std::uint32_t kFatbin = 0xba55ed50;
 
-// A fatbin is a header {magic u32, version u16, header size u16, payload size u64} and entries, each with a header
-// {kind u16 (1: PTX, 2: ELF), version u16, header size u32, payload size u64, ..., flags u64 at 40}. Flag 0x2000 and
-// 0x8000 mark compressed payloads. The layout is what nvcc's fatbinary writes.
-// `known` bytes of it are there.
+// Finds the first uncompressed PTX entry of a fatbin, of which `known` bytes can be read. A fatbin has a header {magic
+// u32, version u16, header size u16, payload size u64} and entries. Each entry has a header {kind u16 (1: PTX, 2: ELF),
+// version u16, header size u32, payload size u64, ..., flags u64 at 40}. The flags 0x2000 and 0x8000 mark a compressed
+// payload. nvcc's fatbinary writes this layout.
 CUresult find_ptx(const std::byte* fatbin, std::uint64_t known, const char** text, std::size_t* size) {
-    last_log = "the fatbin is damaged: its lengths do not agree";
+    last_log = "the fatbin is damaged: its lengths are inconsistent";
     if (known < 16) return CUDA_ERROR_INVALID_IMAGE;
     std::uint64_t at = read_at<std::uint16_t>(fatbin + 6);
     const auto bytes = read_at<std::uint64_t>(fatbin + 8);
@@ -86,30 +86,30 @@ CUresult find_ptx(const std::byte* fatbin, std::uint64_t known, const char** tex
         }
         at += header + payload;
     }
-    last_log = compressed ? "the PTX in the fatbin is compressed (nvcc --no-compress leaves it as it is)"
-                          : "the fatbin holds machine code of a GPU (SASS) and no PTX";
+    last_log = compressed ? "the PTX in the fatbin is compressed (compile with nvcc --no-compress)"
+                          : "the fatbin contains GPU machine code (SASS) and no PTX";
     last_log += kHowToGetPtx;
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
-// The text, or native image, to be loaded.
+// Writes the PTX text or native image that `data` holds.
 CUresult recognise(const void* data, std::size_t size, const char** text, std::size_t* length) {
     if (is_native_image(data, size)) {
         *text = static_cast<const char*>(data);
         return measure_native_image(data, size, length, &last_log);
     }
     const auto* bytes = static_cast<const std::byte*>(data);
-    // A caller that does not know the size (cuLibraryLoadData) gives a fatbin, an ELF file or text that ends with NUL:
-    // at least these bytes are there.
+    // Without a size (cuLibraryLoadData) the data is a fatbin, an ELF file or text that ends with NUL, so these bytes
+    // can be read.
     const std::size_t known = size != 0 ? size : strnlen(static_cast<const char*>(data), 4);
     if (known >= 4 || size == 0) {
         std::uint32_t magic = 0;
         std::memcpy(&magic, bytes, std::min<std::size_t>(4, size != 0 ? size : 4));
         if (magic == kElf) {
-            last_log = std::string("the image is machine code of a GPU (a cubin, SASS)") + kHowToGetPtx;
+            last_log = std::string("the image is GPU machine code (a cubin with SASS)") + kHowToGetPtx;
             return CUDA_ERROR_NO_BINARY_FOR_GPU;
         }
-        // Whoever does not say how long a fatbin is has to be believed that it is one.
+        // Without a size, the lengths inside a fatbin cannot be checked.
         constexpr std::uint64_t kUnknown = std::numeric_limits<std::uint64_t>::max();
         if (magic == kFatbinWrapper && (size == 0 || size >= 16))
             return find_ptx(read_at<const std::byte*>(bytes + 8), kUnknown, text, length);
@@ -125,9 +125,9 @@ CUresult recognise(const void* data, std::size_t size, const char** text, std::s
 CUresult Image::load(const void* data, std::size_t size, Ref<Image>* out) {
     const CUresult result = load_quietly(data, size, out);
     if (result == CUDA_SUCCESS) return result;
-    Log::get().error(std::string("an image is refused with ") + error_name(result) + ": " + last_log);
+    Log::get().error(std::string("an image was rejected with ") + error_name(result) + ": " + last_log);
     if (refusals_are_told())
-        std::fprintf(stderr, "cuda_graphs host driver: an image is refused with %s: %s\n", error_name(result),
+        std::fprintf(stderr, "cuda_graphs host driver: an image was rejected with %s: %s\n", error_name(result),
                      last_log.c_str());
     return result;
 }
@@ -160,7 +160,7 @@ CUresult Image::find_text(const void* data, std::size_t size, std::string* out) 
     std::size_t length = 0;
     TRY(recognise(data, size, &text, &length));
     if (is_native_image(data, size)) {
-        last_log = "native images are not linked";
+        last_log = "the linker does not accept native images";
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     out->assign(text, length);
@@ -181,7 +181,7 @@ CUresult read_file(const char* path, std::string* out) {
 CUresult Image::load_file(const char* path, Ref<Image>* out) {
     std::string bytes;
     TRY(read_file(path, &bytes));
-    // What nvcc embeds as a fatbin's wrapper has an address, which means nothing in a file.
+    // The wrapper that nvcc embeds holds the address of the fatbin, which is meaningless in a file.
     const bool is_wrapper =
         bytes.size() >= 4 && read_at<std::uint32_t>(reinterpret_cast<const std::byte*>(bytes.data())) == kFatbinWrapper;
     if (bytes.empty() || is_wrapper) return CUDA_ERROR_INVALID_IMAGE;
@@ -196,7 +196,7 @@ CUresult Image::adopt() {
         if (!kernel->make_function()) return CUDA_ERROR_OUT_OF_MEMORY;
     }
     Context* context = nullptr;
-    any_current_context(&context);  // cuLibraryLoadData works without a context; the variables then have none
+    any_current_context(&context);  // cuLibraryLoadData needs no context; without one, the variables have none
     if (context != nullptr) context = &context->root();
     for (std::uint32_t i = 0; i < image_.global_count; ++i) {
         Allocation variable;
@@ -220,7 +220,7 @@ Image::~Image() {
     for (std::uint32_t i = 0; settings.any() && i < image_.global_count; ++i)
         unwatch_range(reinterpret_cast<CUdeviceptr>(image_.globals[i].address), image_.globals[i].bytes);
     for (Kernel* kernel : kernels_) arena<Kernel>.recycle(kernel);
-    // A loader that was taken away (at the end of the process) is not called any more.
+    // A loader that was removed (at the end of the process) must not be called any more.
     cgh_loader now;
     if (current_loader(&now) && now.unload == loader_.unload && now.self == loader_.self)
         loader_.unload(loader_.self, &image_);

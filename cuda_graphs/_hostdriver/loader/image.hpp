@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A loaded image: what the image loader made of PTX text, with a Kernel object for each entry point and its variables
-// in the address map. Libraries and modules are handles of images.
+// A loaded image: the image loader's result for PTX text or a native image. An image has a Kernel object for each entry
+// point, and its variables are in the address map. Libraries and modules are handles of images.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_LOADER_IMAGE_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_LOADER_IMAGE_HPP
 
@@ -24,42 +24,45 @@ struct Module;
 
 class Image : public Counted {
   public:
-    // Its handles, or nullptr; guarded by loader/library.cpp.
+    // The image's handles, or nullptr; guarded by loader/library.cpp.
     Library* library = nullptr;
     Module* module = nullptr;
-    // Of a module that was loaded into one: the functions of such an image are that context's. A library is of none.
+    // The context that a module was loaded into, to which the image's functions belong; nullptr for a library.
     Context* context = nullptr;
 
-    // Finds out what `data` is and loads it. `size` 0: it says itself how long it is (text up to its NUL).
+    // Detects the format of `data` and loads it. With `size` 0 the data gives its own length (text ends at its NUL).
     static CUresult load(const void* data, std::size_t size, Ref<Image>* out);
     static CUresult load_file(const char* path, Ref<Image>* out);
-    // The PTX of an image of `size` bytes, which nobody has looked at: INVALID_IMAGE, NO_BINARY_FOR_GPU.
+    // Finds the PTX in an unchecked image of `size` bytes. An image without PTX gives CUDA_ERROR_INVALID_IMAGE or
+    // CUDA_ERROR_NO_BINARY_FOR_GPU.
     static CUresult find_text(const void* data, std::size_t size, std::string* out);
     static void dispose(Image* image) { delete image; }
 
-    Kernel* kernel(const char* name) const;  // nullptr: no such kernel
+    Kernel* kernel(const char* name) const;  // nullptr if there is no such kernel
     const std::vector<Kernel*>& kernels() const { return kernels_; }
     const cgh_global* global(const char* name) const;
-    void limit_registers(std::uint32_t most);  // of a thread of each kernel; before anybody has a handle of it
+    void limit_registers(std::uint32_t most);  // per thread, for each kernel; call before a kernel handle is handed out
     bool has_globals() const { return image_.global_count != 0; }
-    // Its handles die: kernels and variables are unknown from now on, although work in flight may still use them.
+    // Kills the handles of the kernels and removes the variables from the address map. Work in flight may still use
+    // both.
     void retire();
 
   private:
     Image(const cgh_image& image, const cgh_loader& loader) : image_(image), loader_(loader) {}
     ~Image();
     static CUresult load_quietly(const void* data, std::size_t size, Ref<Image>* out);
-    CUresult adopt();  // makes the kernels and registers the variables
+    CUresult adopt();  // creates the kernels and registers the variables
 
     cgh_image image_;
     cgh_loader loader_;
     std::vector<Kernel*> kernels_;
 };
 
-// cghTellRefusals: whether standard error is told of what a program may not ask for.
+// Returns whether rejected images, unsupported requests and findings of the checks are reported on standard error
+// (cghTellRefusals).
 bool refusals_are_told();
 
-// All bytes of a file. CUDA_ERROR_FILE_NOT_FOUND.
+// Reads all bytes of a file. Returns CUDA_ERROR_FILE_NOT_FOUND if it cannot be read.
 CUresult read_file(const char* path, std::string* out);
 
 }  // namespace cgh

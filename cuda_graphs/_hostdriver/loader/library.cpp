@@ -43,8 +43,8 @@ CUresult create_module(Ref<Image> image, Context& context, CUmodule* out) {
 
 namespace {
 
-// Copies and fills of the image's variables that are in flight end before the variables go, as work ends before
-// cuMemFree. Kernels in flight keep their image themselves.
+// Waits for copies and fills of the image's variables before the variables are freed, as cuMemFree does. Kernels in
+// flight own a reference to their image.
 void finish_work_on_variables(const Image& image) {
     if (!image.has_globals()) return;
     for (int ordinal = 0; ordinal < device_count(); ++ordinal) {
@@ -141,7 +141,7 @@ void write_log(unsigned count, const CUjit_option* options, void** values, const
 CUresult obey_jit_options(unsigned count, const CUjit_option* options, void* const* values, Image& image) {
     for (unsigned i = 0; i < count; ++i) {
         if (options[i] != CU_JIT_MAX_REGISTERS) continue;
-        // The value is in the pointer itself.
+        // The option's value is the pointer itself.
         const auto most = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(values[i]));
         REQUIRE(most != 0, CUDA_ERROR_INVALID_VALUE);
         image.limit_registers(most);

@@ -51,13 +51,13 @@ CUresult measure_native_image(const void* data, std::size_t size, std::size_t* b
     std::memcpy(&head, data, sizeof head);
     if (fnv1a(&head, offsetof(Head, head_hash)) != head.head_hash) return refused("has a damaged head");
     if (head.version != CGH_NATIVE_VERSION) {
-        *why = "the native image has version " + std::to_string(head.version) + ", and this driver takes version " +
+        *why = "the native image has version " + std::to_string(head.version) + ", but this driver loads version " +
                std::to_string(CGH_NATIVE_VERSION) + "; compile it again";
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     }
     if (head.head_bytes != sizeof(Head) || head.bytes < sizeof(Head) + head.text_bytes)
         return refused("has a damaged head");
-    if (size != 0 && size != head.bytes) return refused("is not as long as it says");
+    if (size != 0 && size != head.bytes) return refused("does not have the length that its head gives");
     *bytes = head.bytes;
     return CUDA_SUCCESS;
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The head of a native image (image_loader.h). Callers of cuLibraryLoadData do not say how long an image is, so the
-// image does, and the hash of the head vouches for that number before anything behind it is read.
+// The head of a native image (image_loader.h). Callers of cuLibraryLoadData do not pass the length of an image, so the
+// head contains it. The hash of the head is checked before any byte behind the head is read.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_LOADER_NATIVE_IMAGE_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_LOADER_NATIVE_IMAGE_HPP
 
@@ -13,11 +13,12 @@
 
 namespace cgh {
 
-// Whether it begins as a native image does. Reads no further than the first byte that differs. `size` 0: not known.
+// Returns whether `data` begins with the magic of a native image. Stops reading at the first byte that differs. `size`
+// is 0 if unknown.
 bool is_native_image(const void* data, std::size_t size);
 
-// How long the image is. `size` 0: not known. CUDA_ERROR_INVALID_IMAGE of a damaged or cut one,
-// CUDA_ERROR_NO_BINARY_FOR_GPU of another version; `why` then says so.
+// Writes the length of the image to `bytes`. `size` is 0 if unknown. Returns CUDA_ERROR_INVALID_IMAGE for a damaged or
+// truncated image, CUDA_ERROR_NO_BINARY_FOR_GPU for another version; `why` then holds the reason.
 CUresult measure_native_image(const void* data, std::size_t size, std::size_t* bytes, std::string* why);
 
 }  // namespace cgh

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The services for generated code: faults, printf, conditional handles, scratch memory, clocks.
-// Kernels jump out of a fault from wherever they are, also from stacks of their own (the threads of a block that has
-// barriers). The checked longjmp of _FORTIFY_SOURCE takes that for an error.
+// The services for generated code: faults, printf, conditional handles, scratch memory, clocks. A fault jumps out of
+// the kernel, also from the separate stacks that threads of a block with barriers have. The checked longjmp of
+// _FORTIFY_SOURCE rejects such a jump.
 #undef _FORTIFY_SOURCE
 #include "services.hpp"
 
@@ -38,13 +38,13 @@ void set_conditional(std::uint64_t handle, std::uint32_t value) {
     if (hook == nullptr || !hook(handle, value)) raise_fault(CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
-// Formats as CUDA's device printf does: every argument is 8 bytes in the buffer or 4, aligned to its size; floats
-// arrive as doubles, strings as pointers.
+// Formats like CUDA's device printf. Every argument has 4 or 8 bytes in the buffer and is aligned to its size. Floats
+// are passed as doubles, strings as pointers.
 class Formatter {
   public:
     Formatter(const char* format, const void* args) : at_(format), args_(static_cast<const std::byte*>(args)) {}
 
-    // -1 when a conversion is not known.
+    // Returns the number of arguments, or -1 for an unknown conversion.
     std::int32_t run(std::string* out) {
         std::int32_t count = 0;
         while (*at_ != '\0') {
@@ -144,7 +144,7 @@ std::int32_t print(const char* format, const void* args) {
     if (format == nullptr) return -1;
     std::string text;
     const std::int32_t count = Formatter(format, args).run(&text);
-    // In one piece, so that lines of parallel blocks do not mix.
+    // A single write keeps lines of parallel blocks from mixing.
     std::fwrite(text.data(), 1, text.size(), stdout);
     std::fflush(stdout);
     return count;
@@ -185,7 +185,8 @@ void* allocate(std::uint64_t bytes) {
 
 void note_bad_free(const void* address) {
     char text[96];
-    std::snprintf(text, sizeof text, "a kernel calls free(%p), where no memory of its malloc begins", address);
+    std::snprintf(text, sizeof text, "a kernel called free(%p), but malloc in a kernel did not return this address",
+                  address);
     Log::get().error(text);
 }
 
@@ -195,8 +196,8 @@ void release(void* address) {
     raise_fault(CUDA_ERROR_LAUNCH_FAILED);
 }
 
-// The system wakes a thread some 60 us late; the rest is waited for awake. PTX ISA, nanosleep: "The maximum sleep
-// duration is 1 millisecond."
+// The system wakes a thread about 60 us late, so the last 100 us are spent yielding instead of sleeping. PTX ISA,
+// nanosleep: "The maximum sleep duration is 1 millisecond."
 void sleep_until(std::uint64_t nanoseconds) {
     constexpr std::int64_t kMost = 1'000'000, kLate = 100'000;
     const std::int64_t now = steady_nanoseconds();

@@ -11,9 +11,9 @@
 namespace cgh {
 namespace {
 
-constexpr std::size_t kPart = 8;  // of the rest, so that threads, heaps and code have room too
+constexpr std::size_t kPart = 8;  // share of the remaining addresses; the rest is for threads, heaps and code
 
-// Bytes of addresses that the process has in use (proc(5), statm); 0 where the system does not say.
+// Returns the bytes of address space in use by the process (proc(5), statm), or 0 if unknown.
 std::size_t addresses_in_use() {
     std::FILE* const file = std::fopen("/proc/self/statm", "re");
     if (file == nullptr) return 0;

@@ -15,8 +15,8 @@ struct Range {
 };
 
 // cuda.h, cuMemAdvise: "The start address and end address of the memory range will be rounded down and rounded up
-// respectively to be aligned to CPU page size". Pages are counted from the start of the allocation, which on a GPU is
-// that of a page.
+// respectively to be aligned to CPU page size". Pages are counted from the start of the allocation, which is the start
+// of a page on a GPU.
 Range pages(const Allocation& allocation, CUdeviceptr start, std::size_t bytes) {
     const CUdeviceptr first = start - allocation.base, past = first + bytes + kPage - 1;
     return {allocation.base + first / kPage * kPage,

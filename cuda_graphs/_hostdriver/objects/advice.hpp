@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What programs said about pages of managed memory: cuMemAdvise, and where they were prefetched to. There is one memory
-// here, so that nothing moves; what was said is kept, page by page, for those who ask.
+// Advice about pages of managed memory (cuMemAdvise) and their last prefetch location. The host driver has one memory,
+// so pages never move. The map records the advice page by page and answers queries.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_ADVICE_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_ADVICE_HPP
 
@@ -30,18 +30,19 @@ struct Advice {
 class AdviceMap {
   public:
     static AdviceMap& get();
-    // Changes what is known of the pages that the range touches.
+    // Applies `change` to the advice for each page that the range overlaps.
     void change(const Allocation& allocation, CUdeviceptr start, std::size_t bytes,
                 const std::function<void(Advice&)>& change);
-    // What is known of them, a piece of the range after the other.
+    // Returns the advice for the range, piece by piece in address order.
     std::vector<Advice> of(const Allocation& allocation, CUdeviceptr start, std::size_t bytes) const;
     void forget(const Allocation& allocation);
 
   private:
-    using Pieces = std::map<CUdeviceptr, Advice>;  // each up to the next, the last up to the end of the allocation
+    // Advice by start address. A piece extends to the next one, the last piece to the end of the allocation.
+    using Pieces = std::map<CUdeviceptr, Advice>;
 
-    mutable std::mutex mutex_;               // guards the one below
-    std::map<std::uint64_t, Pieces> known_;  // by the allocation's id
+    mutable std::mutex mutex_;               // guards known_
+    std::map<std::uint64_t, Pieces> known_;  // pieces by the allocation's id
 };
 
 }  // namespace cgh

@@ -1,18 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where driver objects live, and how a handle is checked.
+// Memory for driver objects, and the check of handles.
 //
-// Every object type has one arena: a few ranges of addresses, cut into slots of one size. A handle is the address of
-// the object in its slot. So a value is a handle of type T exactly when it lies in one of T's ranges, at the start of a
-// slot, and the slot says "live"; cast<T>() checks this in constant time, takes no lock, and never reads memory that
-// the value might point to before it knows that it is ours. Slots are never unmapped.
+// Each object type has one arena: a few address ranges, divided into slots of equal size. A handle is the address of
+// the object in its slot. A value is a handle of type T if it lies in one of T's ranges, at the start of a slot, and
+// the slot says "live". cast<T>() checks this in constant time and without a lock. It reads no memory at the value
+// before it knows that the arena owns that memory. Slots are never unmapped.
 //
-// An arena reserves its first range with its first object, and another one, eight times as large, when all are full.
-// Most programs need one range of each type. At the limit of the process's addresses (ulimit -v) the step is smaller.
+// An arena reserves its first range for its first object. When all ranges are full, it reserves another one, eight
+// times as large, or smaller near the limit of the address space (ulimit -v). Most programs need one range of each
+// type.
 //
-// An object has two ends. kill(): the handle is dead, so that calls with it are errors. recycle(): the object is
-// destroyed and its slot used again. Objects that work in flight still needs (streams, kernels, graphs) are killed
+// The life of an object ends in two steps. kill() ends the handle: calls with it are errors from then on. recycle()
+// destroys the object and frees its slot. Objects that work in flight still uses (streams, kernels, graphs) are killed
 // first and recycled when their last user is done.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_ARENA_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_ARENA_HPP
@@ -37,7 +38,7 @@ class Arena {
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
 
-    // A live object, or nullptr when the machine or the process's addresses have no room left.
+    // Creates a live object. Returns nullptr if the machine's memory or the process's address space is exhausted.
     template <class... Args>
     T* create(Args&&... args) {
         Slot* slot = take_slot();
@@ -54,55 +55,55 @@ class Arena {
         return object;
     }
 
-    // The handle is dead from now on. False when it was dead already: of two threads that destroy one handle, one
-    // is told that it came too late.
+    // Ends the handle. Returns false if the handle was already dead, so only one of two threads that destroy it
+    // succeeds.
     bool kill(T* object) {
         if (slot_of(object)->live.exchange(kDead, std::memory_order_acq_rel) != kLive) return false;
         live_count_.fetch_sub(1, std::memory_order_relaxed);
         return true;
     }
 
-    // For objects that come and go as handles but stay in memory (primary contexts).
+    // hide() ends the handle and show() revives it, for objects that stay in memory (primary contexts).
     void hide(T* object) { kill(object); }
     void show(T* object) {
         if (slot_of(object)->live.exchange(kLive, std::memory_order_acq_rel) != kLive)
             live_count_.fetch_add(1, std::memory_order_relaxed);
     }
 
-    // Destroys the object and gives its slot back.
+    // Destroys the object and frees its slot.
     void recycle(T* object) {
         kill(object);
         object->~T();
         give_back(slot_of(object));
     }
 
-    // The object behind a handle, or nullptr when the value is null, foreign or dead.
+    // Returns the object behind a handle, or nullptr if the value is null, not a handle of this type, or dead.
     T* cast(const void* handle) const {
         const auto address = reinterpret_cast<std::uintptr_t>(handle);
         return ranges_[0].has(address) ? ranges_[0].object(address) : cast_beyond_first(address);
     }
 
-    // How many handles are live; for leak checks.
+    // Returns the number of live handles, for leak checks.
     std::size_t live_count() const { return live_count_.load(std::memory_order_relaxed); }
 
   private:
     static constexpr std::uint32_t kLive = 0x4c495645;  // "LIVE"
-    static constexpr std::uint32_t kDead = 0;           // also what fresh pages hold
+    static constexpr std::uint32_t kDead = 0;           // also the content of fresh pages
 
     struct alignas(std::max(alignof(T), alignof(void*))) Slot {
         std::atomic<std::uint32_t> live;
-        Slot* next;  // in the free list
+        Slot* next;  // next slot in the free list
         alignas(T) std::byte storage[sizeof(T)];
     };
     static constexpr std::size_t kObjectOffset = offsetof(Slot, storage);
-    static constexpr std::size_t kSlots = std::size_t{1} << 24;  // 16 M objects of a type
+    static constexpr std::size_t kSlots = std::size_t{1} << 24;  // 16 M objects per type
     static constexpr std::size_t kPage = 4096;
     static constexpr std::size_t kCommitBytes = std::max(16 * sizeof(Slot), std::size_t{1} << 16);
     static constexpr std::size_t kFirstBytes = std::max(kCommitBytes, std::size_t{4} << 20);
-    static constexpr std::size_t kGrowth = 8;  // the next range is so many times the one before
+    static constexpr std::size_t kGrowth = 8;  // size of a range relative to the one before
     static constexpr std::size_t kMostRanges = 16;
 
-    // A base is written once, before the bytes that are committed behind it: a multiple of the page size.
+    // `base` is a multiple of the page size. It is written once, before any bytes are committed.
     struct Range {
         std::atomic<std::uintptr_t> base{0};
         std::atomic<std::size_t> committed{0};
@@ -111,7 +112,7 @@ class Arena {
             return handle - base.load(std::memory_order_acquire) - kObjectOffset;
         }
         bool has(std::uintptr_t handle) const { return offset(handle) < committed.load(std::memory_order_acquire); }
-        // The live object behind a handle that lies in the range.
+        // Returns the object behind a handle that lies in the range, or nullptr if it is not a live handle.
         T* object(std::uintptr_t handle) const {
             if (offset(handle) % sizeof(Slot) != 0) return nullptr;
             auto* slot = reinterpret_cast<Slot*>(handle - kObjectOffset);
@@ -130,7 +131,8 @@ class Arena {
         return reinterpret_cast<Slot*>(reinterpret_cast<std::byte*>(object) - kObjectOffset);
     }
 
-    // First freed, first used again, so that a handle stays dead for as long as possible.
+    // Returns a free slot. Slots are reused in the order in which they were freed, so a handle stays dead as long as
+    // possible.
     Slot* take_slot() {
         std::lock_guard<std::mutex> lock(mutex_);
         if (first_free_ != nullptr) {
@@ -153,7 +155,7 @@ class Arena {
         last_free_ = slot;
     }
 
-    // Reserves another range, eight times as large as the last one, or less where addresses are short.
+    // Reserves another range, eight times as large as the last one, or smaller if address space is short.
     bool reserve_more() {
         if (made_ == kMostRanges || total_ >= kSlots) return false;
         std::size_t slots = made_ == 0 ? kFirstBytes / sizeof(Slot) : capacity_ * kGrowth;
@@ -170,7 +172,7 @@ class Arena {
         return false;
     }
 
-    // More of a range can be used: an eighth of what there is, so that a million nodes need few system calls.
+    // Commits more of a range: an eighth of the committed size, so a million nodes need few system calls.
     bool commit_more(Range& range) {
         const std::size_t done = range.committed.load(std::memory_order_relaxed);
         const std::size_t left = whole_pages(capacity_ * sizeof(Slot)) - done;
@@ -186,16 +188,16 @@ class Arena {
 
     std::array<Range, kMostRanges> ranges_{};
     std::atomic<std::size_t> live_count_{0};
-    std::mutex mutex_;          // guards all below
-    std::size_t made_ = 0;      // ranges
-    std::size_t total_ = 0;     // slots of all of them
-    std::size_t capacity_ = 0;  // slots of the last one
-    std::size_t used_ = 0;      // of these, which ever held an object
+    std::mutex mutex_;          // guards the fields below
+    std::size_t made_ = 0;      // number of ranges
+    std::size_t total_ = 0;     // slots of all ranges
+    std::size_t capacity_ = 0;  // slots of the last range
+    std::size_t used_ = 0;      // slots of the last range that ever held an object
     Slot* first_free_ = nullptr;
     Slot* last_free_ = nullptr;
 };
 
-// One a type; constant-initialised and never destroyed, so that it can be used at any time of the process.
+// The arena of a type. It is constant-initialised and never destroyed, so it can be used at any time of the process.
 template <class T>
 inline Arena<T> arena;
 

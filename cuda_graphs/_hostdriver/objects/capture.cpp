@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The life of captures. The answers are those of an H200 (tests/conformance/driver/h200.json, capture/*).
+// Begin, end and conflicts of captures. Results match those of an H200 (tests/conformance/driver/h200.json, capture/*).
 #include "capture.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace cgh {
 namespace {
 
-// The ongoing ones; guarded by the mutex. Never destroyed: threads may capture while the process ends.
+// The captures in progress; guarded by the mutex. Never destroyed, because threads may capture while the process exits.
 auto& captures = *new std::vector<std::unique_ptr<Capture>>;
 std::atomic<std::uint64_t> last_id{0};
 
@@ -35,7 +35,7 @@ bool is_node_of(CUgraphNode handle, const Graph& graph) {
     return node != nullptr && node->graph == &graph;
 }
 
-// Can the next node of a stream depend on all that? To which kind of node the edges will lead is not known yet.
+// Returns whether the next node of a stream may depend on the set. The kind of that node is not known yet.
 bool is_valid(const DependencySet& set, const Graph& graph) {
     for (std::size_t i = 0; i < set.nodes.size(); ++i) {
         if (!is_node_of(set.nodes[i], graph)) return false;
@@ -92,7 +92,7 @@ Capture::Capture(Stream& origin, CUstreamCaptureMode mode, Graph& graph, bool ow
 CUresult Capture::begin(Stream& origin, CUstreamCaptureMode mode) {
     GraphPtr graph = Graph::create(nullptr, GraphOwner::kUser);
     TRY(start(origin, mode, *graph, true, {}));
-    graph.release();  // the capture's, by handle: its user may destroy it
+    graph.release();  // the capture holds the handle; the user may destroy the graph
     return CUDA_SUCCESS;
 }
 
@@ -110,7 +110,7 @@ CUresult Capture::start(Stream& origin, CUstreamCaptureMode mode, Graph& graph, 
     std::lock_guard<std::mutex> lock(mutex());
     REQUIRE(origin.branch == nullptr && !graph.in_capture, CUDA_ERROR_ILLEGAL_STATE);
     std::unique_ptr<Capture> capture(new Capture(origin, mode, graph, owns_graph));
-    captures.reserve(captures.size() + 1);  // so that nothing fails once the stream knows of it
+    captures.reserve(captures.size() + 1);  // the push_back below must not fail
     capture->add_branch(origin, std::move(next));
     captures.push_back(std::move(capture));
     graph.in_capture = true;
@@ -157,7 +157,7 @@ void Capture::drop_dead(DependencySet& set) {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < set.nodes.size(); ++i) {
         if (ours == nullptr || !is_node_of(set.nodes[i], *ours)) continue;
-        if (kept != i) {  // a set without dead nodes may be read meanwhile (CaptureInfo)
+        if (kept != i) {  // another thread may read a set without dead nodes (CaptureInfo)
             set.nodes[kept] = set.nodes[i];
             set.edges[kept] = set.edges[i];
         }
@@ -175,7 +175,7 @@ CUresult Capture::join(Stream& stream, const CapturedPoint& point) {
         capture->invalidate();
         return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     }
-    // Another thread's call was first, with this or another capture.
+    // The stream is in a capture if another thread added it first.
     REQUIRE(stream.branch == nullptr, CUDA_ERROR_ILLEGAL_STATE);
     capture->add_branch(stream, point.dependencies);
     return CUDA_SUCCESS;
@@ -236,8 +236,8 @@ CUresult Capture::update(Stream& stream, const DependencySet& dependencies, bool
 
 // ---- end ------------------------------------------------------------------------------------------------------------
 
-// Every tail is what the origin's next node would depend on, or before that: then all work was joined. Edges that the
-// user added count; a tail that an edge was taken from was joined before.
+// Returns whether all captured work was joined: the origin's next node would depend on every tail, directly or through
+// edges. Edges that the user added count. A tail whose outgoing edge was removed later counts as joined.
 bool Capture::is_joined() {
     const DependencySet& last = origin_.branch->next;
     const auto is_last = [&](CUgraphNode node) {
@@ -263,7 +263,7 @@ bool Capture::is_joined() {
     });
 }
 
-// What ending the capture on its origin answers.
+// Returns the result of ending the capture on its origin.
 CUresult Capture::verdict() {
     REQUIRE(graph() != nullptr && !invalidated_, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
     REQUIRE(mode_ == CU_STREAM_CAPTURE_MODE_RELAXED || thread_ == this_thread_number(),
@@ -279,8 +279,8 @@ std::unique_ptr<Capture> Capture::close(bool keep_graph, GraphPtr* unwanted) {
     if (mode_ != CU_STREAM_CAPTURE_MODE_RELAXED) strict_captures_.fetch_sub(1, std::memory_order_seq_cst);
     if (Graph* const ours = graph()) {
         ours->in_capture = false;
-        // An H200 destroys the graph of a failed capture, also one that was given to it. A graph inside another one
-        // stays here: there the outer graph then is good for nothing but a crash.
+        // An H200 destroys the graph of a failed capture, even a graph that the caller passed in. The host driver keeps
+        // a graph that is inside another one; on an H200 use of the outer graph then crashes.
         if (!keep_graph && ours->owner() == GraphOwner::kUser) unwanted->reset(ours);
     }
     const auto own =
@@ -292,7 +292,7 @@ std::unique_ptr<Capture> Capture::close(bool keep_graph, GraphPtr* unwanted) {
 
 CUresult Capture::end(Stream& stream, CUgraph* out) {
     if (stream.is_legacy()) return stream.intake().refuse(stream, CUDA_ERROR_ILLEGAL_STATE);
-    GraphPtr unwanted;  // destroyed after the lock, as that runs user objects
+    GraphPtr unwanted;  // destroyed after unlocking, because that runs destructors of user objects
     std::lock_guard<std::mutex> lock(mutex());
     REQUIRE(stream.branch != nullptr, CUDA_ERROR_ILLEGAL_STATE);
     Capture& capture = stream.branch->capture;
@@ -302,7 +302,7 @@ CUresult Capture::end(Stream& stream, CUgraph* out) {
     }
     const CUresult result = capture.verdict();
     const CUgraph graph = result == CUDA_SUCCESS ? capture.graph_ : nullptr;
-    // Nobody would know a new graph that is not asked for.
+    // A new graph without an `out` argument would leak.
     const bool keep = result == CUDA_SUCCESS && (out != nullptr || !capture.owns_graph_);
     capture.close(keep, &unwanted);
     if (out != nullptr) *out = graph;
@@ -372,9 +372,9 @@ CUresult Capture::refuse_synchronize(Context& context) {
     return conflicts ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
 }
 
-// cuda.h, cuThreadExchangeStreamCaptureMode: in a thread of mode global unsafe calls are forbidden by its own captures
-// that are not relaxed and by the global ones of other threads, in one of mode thread-local by its own only, in a
-// relaxed one by none.
+// cuda.h, cuThreadExchangeStreamCaptureMode. In a thread with mode global, its own captures that are not relaxed and
+// the global captures of other threads forbid unsafe calls. With mode thread-local only its own captures do, with mode
+// relaxed none.
 bool Capture::forbids_unsafe_calls() const {
     if (mode_ == CU_STREAM_CAPTURE_MODE_RELAXED) return false;
     if (thread_ == this_thread_number()) return true;

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Captures: a graph that grows by what callers hand to streams. A capture begins on one stream, its origin; other
-// streams join it by waiting for an event that was recorded inside. Each stream in it is a branch, which knows the
-// nodes that its next one will depend on.
+// Stream captures. A capture adds the work that callers push to streams to a graph. It begins on its origin stream;
+// other streams join it by waiting for an event that was recorded in the capture. Each captured stream is a branch,
+// which holds the nodes that the stream's next node depends on.
 //
-// An illegal call invalidates the capture: from then on its streams answer with CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
-// until it is ended on its origin. One mutex guards every capture of the process and the graphs that they grow, so
-// that the streams of a capture may be used from different threads. Nothing that could run foreign code (kernels, user
-// objects, host functions) happens while it is held.
+// An illegal call invalidates the capture. Its streams then return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED until the
+// capture is ended on its origin. One mutex guards all captures of the process and their graphs, so different threads
+// may use the streams of a capture. No code of the program (kernels, user objects, host functions) runs while the mutex
+// is held.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_CAPTURE_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_CAPTURE_HPP
 
@@ -28,18 +28,19 @@ class Capture;
 class Context;
 class Stream;
 
-// The nodes that something depends on, each with the data of the edge that will come of it.
+// A set of nodes to depend on, each with the data of the future edge.
 struct DependencySet {
     std::vector<CUgraphNode> nodes;
-    std::vector<CUgraphEdgeData> edges;  // as many
+    std::vector<CUgraphEdgeData> edges;  // same size as `nodes`
 
-    void add(CUgraphNode node, const CUgraphEdgeData& edge);  // once; a default edge is the stronger
+    // Adds a node once. If the node is in the set with a default edge, that edge stays; otherwise `edge` replaces it.
+    void add(CUgraphNode node, const CUgraphEdgeData& edge);
     void add(const DependencySet& other);
     void set(CUgraphNode node);
     bool has_edge_data() const;
 };
 
-// What an event recorded in a capture stands for.
+// The point in a capture at which an event was recorded.
 struct CapturedPoint {
     std::uint64_t capture_id;
     DependencySet dependencies;
@@ -47,12 +48,12 @@ struct CapturedPoint {
 
 struct Branch {
     Capture& capture;
-    Stream* stream;      // null when it was destroyed: what it did is still to be joined
-    DependencySet next;  // what the stream's next node depends on
+    Stream* stream;      // null after the stream was destroyed; its work must still be joined
+    DependencySet next;  // dependencies of the stream's next node
 };
 
-// What cuStreamGetCaptureInfo tells of a stream. The arrays are the branch's own: good until it captures more or ends,
-// and untouched by questions, of other threads as well.
+// The result of cuStreamGetCaptureInfo. The arrays belong to the branch. They are valid until the branch captures more
+// work or ends; queries from any thread leave them unchanged.
 struct CaptureInfo {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     std::uint64_t id = 0;
@@ -65,7 +66,7 @@ struct CaptureInfo {
 
 class Capture {
   public:
-    // To a new graph, or to `graph` (a handle), where the first nodes depend on `dependencies`.
+    // Begins a capture into a new graph, or into `graph` (a handle), where the first nodes depend on `dependencies`.
     static CUresult begin(Stream& origin, CUstreamCaptureMode mode);
     static CUresult begin_to(Stream& origin, CUgraph graph, DependencySet dependencies, CUstreamCaptureMode mode);
     static CUresult end(Stream& origin, CUgraph* out);
@@ -73,41 +74,44 @@ class Capture {
     static CUresult info(Stream& stream, CaptureInfo* out);
     static CUresult update(Stream& stream, const DependencySet& dependencies, bool replace);
 
-    // A stream that is in no capture waits for an event that was recorded in one.
+    // Adds a stream to a capture, because it waits for an event that was recorded in the capture.
     static CUresult join(Stream& stream, const CapturedPoint& point);
-    // A stream is about to go.
+    // Removes a stream that is about to be destroyed from its capture. Removing the origin ends the capture.
     static void forget(Stream& stream);
 
-    // For calls that conflict with every capture: each invalidates what it conflicts with. An event keeps its record in
-    // a capture that has ended or failed, and is then good for nothing.
+    // The refuse functions return the error of a call that conflicts with captures, and invalidate those captures. An
+    // event keeps its record of a capture that has ended or failed, and cannot be used until it is recorded again.
     static CUresult refuse_captured_event(const CapturedPoint& point);
-    static CUresult refuse_elapsed_time(const CapturedPoint& point);  // invalidates nothing
+    static CUresult refuse_elapsed_time(const CapturedPoint& point);  // invalidates no capture
     static CUresult refuse_legacy_stream(Context& context);
     static CUresult refuse_synchronize(Context& context);
-    // Invalidates what streams of the context, or of a green one in it, capture; CUDA_SUCCESS where there is nothing.
+    // Invalidates the captures of the context's streams, or of the streams of a green context in it. Returns
+    // CUDA_SUCCESS if there are none.
     static CUresult refuse_context(const Context& context, const GreenContext* green);
-    // "Potentially unsafe API calls" (cuda.h, cuThreadExchangeStreamCaptureMode): what is not ordered by streams, and
-    // so would be missing in the graph. CUDA_SUCCESS where no capture forbids them to the calling thread.
+    // Checks a "potentially unsafe API call" (cuda.h, cuThreadExchangeStreamCaptureMode): a call that is not ordered by
+    // streams and would be missing in the graph. Returns CUDA_SUCCESS if no capture forbids such calls to the calling
+    // thread.
     static CUresult check_unsafe_call() {
         return strict_captures_.load(std::memory_order_seq_cst) == 0 ? CUDA_SUCCESS : refuse_unsafe_call();
     }
 
-    static std::size_t count();  // that go on
+    static std::size_t count();  // number of captures in progress
 
     std::uint64_t id() const { return id_; }
 
-    // The rest is for the record intake, with the mutex held.
+    // The functions below are for the record intake. The caller holds the mutex.
     static std::mutex& mutex();
-    // The branch of a stream, or null. CUDA_ERROR_STREAM_CAPTURE_INVALIDATED for one of an invalidated capture.
+    // Writes the branch of a stream, or null. Returns CUDA_ERROR_STREAM_CAPTURE_INVALIDATED if its capture is
+    // invalidated.
     static CUresult find(Stream& stream, Branch** out);
     static Capture* find(std::uint64_t id);
     bool invalidated() const { return invalidated_; }
     void invalidate() { invalidated_ = true; }
-    // The graph, unless it was destroyed meanwhile; then the capture is invalidated and this is null.
+    // Returns the graph. If the graph was destroyed, invalidates the capture and returns null.
     Graph* graph();
-    // `node` was captured on a branch: it takes the place of what it depends on.
+    // Makes `node`, which was captured on a branch, the only dependency of the branch's next node.
     void advance(Branch& branch, CUgraphNode node);
-    // What is left of a set: nodes that were destroyed meanwhile are nobody's dependencies.
+    // Removes destroyed nodes from a set.
     void drop_dead(DependencySet& set);
 
   private:
@@ -115,7 +119,7 @@ class Capture {
     static CUresult start(Stream& origin, CUstreamCaptureMode mode, Graph& graph, bool owns_graph, DependencySet next);
     void add_branch(Stream& stream, DependencySet next);
     static void leave(Stream& stream);
-    // Takes the capture out of the list and sets its streams free. `graph` is what becomes of a graph that is not kept.
+    // Removes the capture from the list and releases its streams. A graph that is not kept is moved to `graph`.
     std::unique_ptr<Capture> close(bool keep_graph, GraphPtr* graph);
     CUresult verdict();
     bool is_joined();
@@ -123,20 +127,20 @@ class Capture {
     bool forbids_unsafe_calls() const;
     static CUresult refuse_unsafe_call();
 
-    // Captures that may forbid something: unsafe calls need no lock while there is none.
+    // Number of captures that are not relaxed. Unsafe calls need no lock while it is 0.
     static inline std::atomic<std::uint32_t> strict_captures_{0};
 
     const std::uint64_t id_;
     const CUstreamCaptureMode mode_;
-    const std::uint64_t thread_;  // that began it
+    const std::uint64_t thread_;  // thread that began the capture
     Stream& origin_;
     const CUgraph graph_;
     const std::uint64_t graph_uid_;
     const bool owns_graph_;
     bool invalidated_ = false;
     std::vector<std::unique_ptr<Branch>> branches_;
-    std::vector<CUgraphNode>
-        tails_;  // captured, and before no captured node: what the origin has to lead to in the end
+    // Captured nodes without a captured successor. The origin must depend on all of them at the end.
+    std::vector<CUgraphNode> tails_;
 };
 
 }  // namespace cgh

@@ -28,7 +28,7 @@ struct Slab {
     }
 };
 
-// Never destroyed: a kernel that still runs while the process exits may set a condition.
+// Never destroyed, because a kernel that runs while the process exits may set a condition.
 Slab& slab() {
     static Slab* const instance = new Slab;
     return *instance;
@@ -61,13 +61,13 @@ uint32_t generation_of(CUgraphConditionalHandle handle) {
 
 std::shared_ptr<Condition> Condition::create(CUcontext context, uint32_t default_value, bool assigns_default,
                                              uint64_t graph_uid) {
-    // Before the first handle exists, no kernel can set one.
+    // No kernel can set a handle before the first one exists, so the hook is set here.
     static const bool hooked = (set_conditional_hook(&set_condition), true);
     static_cast<void>(hooked);
     const uint32_t index = take_index();
     if (index == UINT32_MAX) return nullptr;
     ConditionCell* cell = slab().cell(index);
-    // Without a default the value is undefined until a kernel sets it (cuda.h); zero is the one that ends loops.
+    // Without a default the value is undefined until a kernel sets it (cuda.h); zero ends loops.
     cell->value.store(0, std::memory_order_relaxed);
     const uint32_t generation = cell->generation.load(std::memory_order_relaxed) + 1;
     cell->generation.store(generation, std::memory_order_release);

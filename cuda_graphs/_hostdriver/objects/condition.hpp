@@ -1,15 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Conditional handles. A handle names a cell that holds one 32-bit value; kernels write it (cudaGraphSetConditional),
+// Conditional handles. A handle names a cell with a 32-bit value. Kernels write the value (cudaGraphSetConditional) and
 // conditional nodes read it.
 //
-// Kernels pass the handle as a plain number, so any number can arrive. The cells live in a slab that is never freed,
-// and
+// Kernels pass the handle as a plain number, so any number can arrive. The cells are in a slab that is never freed, and
 //
 //     handle = generation << 32 | index + 1
 //
-// so that a stale or made-up handle is told from a live one by two loads, without a lock.
+// so two loads, without a lock, distinguish a live handle from a stale or invalid one.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_CONDITION_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_CONDITION_HPP
 
@@ -29,14 +28,14 @@ struct ConditionCell {
     std::weak_ptr<Condition> condition;  // guarded by the slab's mutex
 };
 
-// One conditional handle. Shared by the graph that made it and by the programs that read it; the handle goes stale when
-// the last of them is gone.
+// A conditional handle. The graph that created it and the executables that read it share it. The handle becomes stale
+// when the last of them is destroyed.
 class Condition {
   public:
-    // `graph_uid`: of the root of the hierarchy that it may be used in.
+    // Creates a handle. `graph_uid` is the uid of the root of the hierarchy in which it may be used.
     static std::shared_ptr<Condition> create(CUcontext context, uint32_t default_value, bool assigns_default,
                                              uint64_t graph_uid);
-    // Null when no live handle has this value.
+    // Returns null if no live handle has this value.
     static std::shared_ptr<Condition> find(CUgraphConditionalHandle handle);
     ~Condition();
     Condition(const Condition&) = delete;
@@ -50,13 +49,13 @@ class Condition {
 
     uint32_t value() const { return cell_->value.load(std::memory_order_acquire); }
 
-    // "Applied at the beginning of each graph execution if CU_GRAPH_COND_ASSIGN_DEFAULT is set in flags" (cuda.h): of
-    // the outermost graph, as measured on an H200; a body that starts again does not assign it.
+    // "Applied at the beginning of each graph execution if CU_GRAPH_COND_ASSIGN_DEFAULT is set in flags" (cuda.h). On
+    // an H200 this means the outermost graph: a body that starts again does not assign the default.
     void assign_default() const {
         if (assigns_default_) cell_->value.store(default_value_, std::memory_order_release);
     }
 
-    // "Use one node per handle": whether a conditional node of the definition has taken it.
+    // True if a conditional node of the definition uses the handle ("Use one node per handle").
     bool attached = false;
 
   private:
@@ -79,8 +78,8 @@ class Condition {
 
 using ConditionPtr = std::shared_ptr<Condition>;
 
-// cudaGraphSetConditional by the kernel that runs on the calling thread. False when no live handle has this value, or
-// the kernel does not run in a graph: an H200 answers both with CUDA_ERROR_ILLEGAL_ADDRESS.
+// Implements cudaGraphSetConditional for the kernel that runs on the calling thread. Returns false if no live handle
+// has this value or the kernel does not run in a graph. An H200 reports both as CUDA_ERROR_ILLEGAL_ADDRESS.
 bool set_condition(CUgraphConditionalHandle handle, uint32_t value);
 
 }  // namespace cgh

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Contexts: the primary ones, kept for the life of the process, which retaining and releasing makes active and
-// inactive, and those that programs make.
+// Primary contexts and contexts that programs create. A primary context lives as long as the process; retaining and
+// releasing it makes it active and inactive.
 #include "context.hpp"
 
 #include <algorithm>
@@ -23,10 +23,10 @@ namespace {
 std::atomic<std::uint64_t> last_context_id{0};
 
 struct AllContexts {
-    std::mutex mutex;  // guards the one below
+    std::mutex mutex;  // guards `list`
     std::vector<Context*> list;
 };
-// Never destroyed: work may run until the process ends.
+// Never destroyed, because work may run until the process ends.
 AllContexts& all_contexts() {
     static auto* const all = new AllContexts;
     return *all;
@@ -37,7 +37,7 @@ Stream* create_stream(Context& context, Stream::Kind kind, unsigned flags) {
     if (stream == nullptr) throw std::bad_alloc();
     return stream;
 }
-// What a context has to begin with, in bytes and launches.
+// The initial limits of a context, in bytes or launches.
 const std::map<CUlimit, std::size_t> kLimits = {
     {CU_LIMIT_STACK_SIZE, 1024},
     {CU_LIMIT_PRINTF_FIFO_SIZE, 7 << 20},
@@ -176,7 +176,7 @@ Context& Context::root() {
 Stream& Context::gathering_stream(const GreenContext* green) {
     std::call_once(gathering_once_, [this] {
         gathering_stream_ = create_stream(*this, Stream::Kind::kCreated, CU_STREAM_NON_BLOCKING);
-        arena<Stream>.hide(gathering_stream_);  // no handle of a program
+        arena<Stream>.hide(gathering_stream_);  // programs have no handle of it
     });
     for (const Ref<Stream>& stream : busy_streams(/*blocking_only=*/false, settings.race))
         if (stream.get() != gathering_stream_ && (green == nullptr || stream->green() == green))
@@ -186,7 +186,7 @@ Stream& Context::gathering_stream(const GreenContext* green) {
 
 void Context::await(const Ref<Milestone>& milestone, const GreenContext* green) {
     if (milestone->done() && !settings.race) return;
-    if (settings.race)  // where the order is looked at, it is told at once: the milestone may soon be done
+    if (settings.race)  // the race check records this order now, because the milestone may soon be done
         for (const Ref<Stream>& stream : busy_streams(/*blocking_only=*/false, /*idle_too=*/true))
             if (green == nullptr || stream->green() == green) Event::wait_for(milestone, *stream);
     std::lock_guard<std::mutex> lock(mutex_);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is set of core dumps, globally or for a context: bytes by CUcoredumpSettings.
+// Core dump settings, global or of a context: the bytes of each CUcoredumpSettings value.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_COREDUMP_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_COREDUMP_HPP
 
@@ -16,9 +16,9 @@ namespace cgh {
 
 class CoredumpSettings {
   public:
-    static constexpr std::size_t kText = 1024;  // bytes of a name, its end included
+    static constexpr std::size_t kText = 1024;  // bytes of a name, including the NUL
 
-    CoredumpSettings() { values_[CU_COREDUMP_TRIGGER_HOST][0] = 1; }  // all else is off, and names are empty
+    CoredumpSettings() { values_[CU_COREDUMP_TRIGGER_HOST][0] = 1; }  // all other settings are off, names are empty
     CoredumpSettings(const CoredumpSettings& other) {
         const std::lock_guard<std::mutex> lock(other.mutex_);
         values_ = other.values_;
@@ -40,7 +40,7 @@ class CoredumpSettings {
     }
 
   private:
-    mutable std::mutex mutex_;  // guards the one below
+    mutable std::mutex mutex_;  // guards values_
     std::array<std::array<char, kText>, CU_COREDUMP_GENERATION_FLAGS + 1> values_{};
 };
 

@@ -23,7 +23,7 @@ namespace cgh {
 namespace {
 
 std::vector<std::unique_ptr<Device>>& devices() {
-    static auto* all = new std::vector<std::unique_ptr<Device>>;  // never destroyed: used until the process ends
+    static auto* all = new std::vector<std::unique_ptr<Device>>;  // never destroyed; used until the process ends
     return *all;
 }
 
@@ -39,7 +39,7 @@ int clock_kilohertz() {
     return static_cast<int>(ticks_per_microsecond() * 1000.0);
 }
 
-// An attribute: its value, or the function that knows it.
+// An attribute with its value, or a function that returns it.
 struct Row {
     CUdevice_attribute which;
     int value;
@@ -67,7 +67,7 @@ constexpr Row kAttributes[] = {
     {CU_DEVICE_ATTRIBUTE_INTEGRATED, 1, nullptr},
     {CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 1, nullptr},
     {CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, CU_COMPUTEMODE_DEFAULT, nullptr},
-    // No textures and surfaces: every limit of theirs is 0.
+    // The device has no textures or surfaces, so their limits are 0.
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH, 0, nullptr},
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH, 0, nullptr},
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT, 0, nullptr},
@@ -80,8 +80,8 @@ constexpr Row kAttributes[] = {
     {CU_DEVICE_ATTRIBUTE_SURFACE_ALIGNMENT, 512, nullptr},
     {CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS, 1, nullptr},
     {CU_DEVICE_ATTRIBUTE_ECC_ENABLED, 0, nullptr},
-    {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, 0, nullptr},
-    {CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 0, nullptr},  // replaced by the ordinal
+    {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, 0, nullptr},  // replaced by the ordinal
+    {CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 0, nullptr},
     {CU_DEVICE_ATTRIBUTE_TCC_DRIVER, 0, nullptr},
     {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 0, clock_kilohertz},
     {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 64, nullptr},
@@ -135,7 +135,7 @@ constexpr Row kAttributes[] = {
     {CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID, 0, nullptr},
     {CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED, 1, nullptr},
     {CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO, 2, nullptr},
-    // Kernels can read pageable memory, but copies still tell host pointers from device pointers as libcuda does.
+    // Kernels can read pageable memory. Copies still distinguish host pointers from device pointers, as in libcuda.
     {CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, 1, nullptr},
     {CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 1, nullptr},
     {CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED, 1, nullptr},
@@ -194,7 +194,7 @@ constexpr Row kAttributes[] = {
     {CU_DEVICE_ATTRIBUTE_ONLY_PARTIAL_HOST_NATIVE_ATOMIC_SUPPORTED, 0, nullptr},
 };
 
-// Numbers that cuda.h keeps for attributes of long ago: 92-94 (stream memory operations, v1) and 139.
+// Returns whether cuda.h reserves the number for a removed attribute: 92-94 (stream memory operations, v1) and 139.
 constexpr bool retired(int which) {
     return (which >= 92 && which <= 94) || which == 139;
 }
@@ -206,7 +206,7 @@ int multiprocessors() {
         cpu_set_t set;
         const bool known = sched_getaffinity(0, sizeof set, &set) == 0;
         const auto cores = known ? static_cast<unsigned>(CPU_COUNT(&set)) : std::thread::hardware_concurrency();
-        return static_cast<int>(std::max(2u, cores));  // as there are two workers at least
+        return static_cast<int>(std::max(2u, cores));  // at least as many as workers, of which there are two or more
     }();
     return count;
 }
@@ -216,7 +216,7 @@ Device::Device(CUdevice ordinal) : ordinal_(ordinal), context_(nullptr), default
     if (context_ != nullptr) default_pool_ = arena<MemoryPool>.create(*context_, /*is_default=*/true);
     if (default_pool_ == nullptr) throw std::bad_alloc();
     pool_ = default_pool_;
-    arena<Context>.hide(context_);  // a handle only while the primary context is retained
+    arena<Context>.hide(context_);  // the handle is valid only while the primary context is retained
 }
 
 std::string Device::name() const {
@@ -281,8 +281,8 @@ CUresult Device::reset_primary() {
     std::lock_guard<std::mutex> lock(mutex_);
     flags_ = 0;
     if (status == CUDA_SUCCESS || failure_ != CUDA_SUCCESS) return CUDA_SUCCESS;
-    // A kernel's fault outlives the reset: the device is lost to the process, and its context is none any more. So
-    // answers libcuda 580 on an H200 (tests/conformance, fault/reset_of_the_primary_context_heals).
+    // A kernel's fault outlives the reset: the process cannot use the device any more, and its context becomes invalid.
+    // libcuda 580 on an H200 does the same (tests/conformance, fault/reset_of_the_primary_context_heals).
     failure_ = status;
     context_->invalidate();
     return CUDA_SUCCESS;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device is: one of CUDA_GRAPHS_HOST_DEVICES virtual devices that all run on this machine's processor.
+// A virtual device. All CUDA_GRAPHS_HOST_DEVICES devices run on this machine's processor.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_DEVICE_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_DEVICE_HPP
 
@@ -27,11 +27,11 @@ constexpr int kSharedPerMultiprocessor = 228 << 10;
 constexpr int kReservedSharedPerBlock = 1 << 10;
 constexpr int kMaxClusterBlocks = 8;  // portable; 16 with CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
 constexpr int kMemorySyncDomains = 4;
-constexpr int kMostDevices = 64;  // that CUDA_GRAPHS_HOST_DEVICES may ask for
+constexpr int kMostDevices = 64;  // upper bound of CUDA_GRAPHS_HOST_DEVICES
 constexpr int kLeastPriority = 0;
 constexpr int kGreatestPriority = -5;
 
-int multiprocessors();  // the processor's cores that this process may use
+int multiprocessors();  // number of processor cores that this process may use, at least 2
 
 class Device {
   public:
@@ -43,7 +43,7 @@ class Device {
     std::string pci_bus_id() const;
     CUresult attribute(CUdevice_attribute which, int* out) const;
 
-    // The primary context. Active between retain and the last release; the same object each time.
+    // The primary context is active from retain to the last release. It is the same object each time.
     CUresult retain_primary(CUcontext* out);
     CUresult release_primary();
     CUresult reset_primary();
@@ -56,25 +56,25 @@ class Device {
     MemoryPool& default_pool() { return *default_pool_; }
     MemoryPool& pool();
     void set_pool(MemoryPool& pool);
-    void forget_pool(const MemoryPool& pool);  // back to the default pool when `pool` is the current one
+    void forget_pool(const MemoryPool& pool);  // restores the default pool if `pool` is current
 
   private:
     const CUdevice ordinal_;
     Context* context_;
     MemoryPool* default_pool_;
-    std::mutex mutex_;                 // guards the four below
-    CUresult failure_ = CUDA_SUCCESS;  // the fault that a reset found
+    std::mutex mutex_;                 // guards the fields below
+    CUresult failure_ = CUDA_SUCCESS;  // the fault that a reset found; it stays for the life of the process
     unsigned retained_ = 0;
     unsigned flags_ = 0;
     MemoryPool* pool_;
 };
 
-// Makes the devices; by cuInit. CUDA_ERROR_NO_DEVICE when there are none.
+// Creates the devices, for cuInit. Returns CUDA_ERROR_NO_DEVICE if their number is 0.
 CUresult make_devices();
 int device_count();
-// CUDA_ERROR_INVALID_DEVICE when there is no such device.
+// Writes the device with an ordinal. Returns CUDA_ERROR_INVALID_DEVICE for an unknown ordinal.
 CUresult find_device(CUdevice ordinal, Device** out);
-// The device of a context.
+// Returns the device of a context.
 Device& device_of(const Context& context);
 
 }  // namespace cgh

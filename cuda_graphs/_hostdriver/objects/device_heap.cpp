@@ -10,7 +10,7 @@
 
 namespace cgh {
 namespace {
-constexpr std::size_t kUnit = 16;  // bytes; also of an allocation of 0 bytes, which has an address of its own
+constexpr std::size_t kUnit = 16;  // bytes; the size of an empty allocation too, so that its address is unique
 }  // namespace
 
 void* DeviceHeap::allocate(std::size_t bytes, std::size_t limit) {

@@ -25,16 +25,17 @@ constexpr std::uint64_t kSlots = std::uint64_t{1} << 20;
 constexpr std::size_t kNumbersBytes = kSlots * sizeof(std::uint64_t);
 
 constexpr std::size_t kFirstRange = std::size_t{4} << 30;
-constexpr std::size_t kGrowth = 4;  // the next range of a device is so many times the one before
+constexpr std::size_t kGrowth = 4;  // size of a device's next range relative to the one before
 constexpr std::size_t kLargestRange = std::size_t{1} << 40;
 constexpr std::size_t kMostRanges = 16 * (kMostDevices + 1);
 
-// The ranges of all devices and of the host, in the order of their reservation. Never destroyed: the process uses
-// memory to its end.
+// The ranges of all devices and of the host, in the order of their reservation. Never destroyed, because the process
+// uses memory until it ends.
 std::array<std::atomic<DeviceRange*>, kMostRanges> ranges;
 std::atomic<std::size_t> range_count{0};
 
-// Eight sizes for each power of two, so that blocks are used again by blocks of nearly their size.
+// Returns the size of the block for `bytes`. There are eight sizes for each power of two, so a freed block fits
+// requests of nearly its size.
 std::size_t small_size(std::size_t bytes) {
     std::size_t unit = kMemoryAlignment;
     while (unit * 16 < bytes) unit *= 2;
@@ -74,7 +75,8 @@ void* DeviceRange::first_of(CUdevice device, std::size_t bytes, From from) {
     }
 }
 
-// True also where another thread has made a range since the caller found `known`.
+// Reserves another range for the device. Also returns true if another thread has added a range since the caller read
+// the count `known`.
 bool DeviceRange::reserve_more(CUdevice device, std::size_t bytes, std::size_t known) {
     static std::mutex growing;
     const std::lock_guard<std::mutex> lock(growing);
@@ -164,7 +166,8 @@ void DeviceRange::give_back(void* address, std::size_t bytes) {
     unmap(address, rounded_up(bytes, kHugePage));
 }
 
-// The file is as large as the range, and has of it only what is shared. The numbers of that come behind it.
+// Creates the file. It is as large as the range but holds only the shared blocks. The array of numbers follows at its
+// end.
 CUresult DeviceRange::open_file() {
     if (file_) return CUDA_SUCCESS;
     SharedFile made;
@@ -221,7 +224,7 @@ CUresult DeviceRange::share(void* address, std::size_t bytes, Shared* out) {
     return CUDA_SUCCESS;
 }
 
-// Pages that hold the end of one memory and the beginning of another may be in the file already.
+// Moves pages to the file. A page that two blocks share may be in the file already.
 CUresult DeviceRange::move_shared(std::uintptr_t start, std::uintptr_t end) {
     for (std::uintptr_t at = start; at < end;) {
         auto next = shared_.upper_bound(at);

@@ -30,7 +30,7 @@ std::string triple(const uint32_t (&dims)[3]) {
     return number(dims[0]) + "," + number(dims[1]) + "," + number(dims[2]);
 }
 
-// Kernel names may be anything that a compiler mangles.
+// Escapes a kernel name, which may contain any character that a compiler's mangling uses.
 std::string quoted(const std::string& text) {
     std::string out;
     for (char c : text) {
@@ -40,7 +40,7 @@ std::string quoted(const std::string& text) {
     return out;
 }
 
-// Lines of one node's label.
+// The lines of a node's label.
 class Label {
   public:
     void line(const std::string& text) { text_ += "\\n" + text; }
@@ -159,7 +159,7 @@ void describe_conditional(const NodeParams& params, Label& label) {
                                (conditional.condition->assigns_default() ? "" : " (not assigned)"));
 }
 
-// Which flag adds what to which kind of node.
+// The text that a flag adds to the label of a node kind.
 struct Detail {
     unsigned flag;
     CUgraphNodeType type;
@@ -190,7 +190,7 @@ constexpr Detail kDetails[] = {
      "cudaConditionalNodeParams", describe_conditional},
     {CU_GRAPH_DEBUG_DOT_FLAGS_BATCH_MEM_OP_NODE_PARAMS, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
      "CUDA_BATCH_MEM_OP_NODE_PARAMS", "cudaBatchMemOpNodeParams", describe_batch},
-    // Node kinds that the host driver does not offer have flags too: EXT_SEMAS_SIGNAL, EXT_SEMAS_WAIT.
+    // The flags EXT_SEMAS_SIGNAL and EXT_SEMAS_WAIT are for node kinds that the host driver does not support.
 };
 
 class Writer {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A graph definition as text in the DOT language: one cluster a graph, with those embedded in its nodes inside it.
+// A graph definition as text in the DOT language. Each graph is a cluster, which contains the clusters of the graphs
+// embedded in its nodes.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_DOT_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_DOT_HPP
 
@@ -14,7 +15,7 @@ namespace cgh {
 class Graph;
 
 std::string to_dot(const Graph& graph, unsigned flags);
-// Writes it to a file. CUDA_ERROR_OPERATING_SYSTEM when that fails.
+// Writes the text to a file. Returns CUDA_ERROR_OPERATING_SYSTEM if that fails.
 CUresult print_dot(const Graph& graph, const char* path, unsigned flags);
 
 }  // namespace cgh

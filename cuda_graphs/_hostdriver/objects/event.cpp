@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records of events, and waits for them.
+// Event records and the operations that wait for them.
 #include "event.hpp"
 
 #include "../check/accesses.hpp"
@@ -65,7 +65,7 @@ Ref<Milestone> Milestone::foreign(std::shared_ptr<SharedRecords> records, std::u
 void Milestone::wait() {
     if (done()) return;
     if (is_foreign_) {
-        // The other process may wait for work of this one, which without workers nobody else does.
+        // The other process may wait for work of this process. Without workers the waiting thread must run that work.
         while (Scheduler::get().workers() == 0 && !done() && run_any_stream()) {
         }
         return Scheduler::get().progress.wait([this] { return done(); });
@@ -83,13 +83,13 @@ CUresult Event::record(Stream& stream) {
     auto milestone = Ref<Milestone>::adopt(new Milestone);
     auto* record = new Record(milestone);
     {
-        // Pushed under the lock, so that of two threads that record one event the later operation is the latest record.
+        // The push is under the lock. If two threads record one event, the later operation is then the latest record.
         std::lock_guard<SpinLock> lock(lock_);
         announce(*milestone);
         milestone->set_target(stream, stream.push(record));
         std::swap(latest_, milestone);
     }
-    return CUDA_SUCCESS;  // the record before goes here, outside the lock
+    return CUDA_SUCCESS;  // the earlier record is destroyed here, outside the lock
 }
 
 void Event::announce(Milestone& milestone) const {
@@ -98,7 +98,7 @@ void Event::announce(Milestone& milestone) const {
 
 void Event::set_latest(Ref<Milestone> milestone) {
     std::lock_guard<SpinLock> lock(lock_);
-    std::swap(latest_, milestone);  // the parameter, with the record before, is destroyed after the lock
+    std::swap(latest_, milestone);  // the parameter now holds the earlier record and is destroyed after unlocking
 }
 
 Ref<Milestone> Event::latest() const {
@@ -124,7 +124,8 @@ Ref<Milestone> Event::latest_work() const {
 }
 
 namespace {
-// Waiting and asking are forbidden of a record in a capture, and else where a capture forbids unsafe calls.
+// Checks a wait for or query of a record. A record in a capture forbids both; otherwise the rules for unsafe calls
+// apply.
 CUresult check_awaited(const Ref<Milestone>& milestone) {
     if (milestone && milestone->captured() != nullptr) return Capture::refuse_captured_event(*milestone->captured());
     return Capture::check_unsafe_call();
@@ -132,7 +133,7 @@ CUresult check_awaited(const Ref<Milestone>& milestone) {
 }  // namespace
 
 namespace {
-// The host knows of the milestone, and so of all work before it.
+// Tells the checks that the host has waited for the milestone, and so for all work before it.
 void note_waited(const Ref<Milestone>& milestone) {
     if (settings.any() && milestone && milestone->target().stream)
         note_host_waited(*milestone->target().stream, milestone->target().position);
@@ -147,7 +148,7 @@ CUresult Event::query() const {
 
 CUresult Event::query_work(const Ref<Milestone>& milestone) const {
     if (context_.status() != CUDA_SUCCESS) return context_.status();
-    // An event that was never recorded has captured no work, which is complete.
+    // An event that was never recorded counts as complete.
     if (!milestone || milestone->done()) {
         note_waited(milestone);
         return CUDA_SUCCESS;
@@ -174,7 +175,7 @@ CUresult Event::elapsed(const Event& start, const Event& end, float* millisecond
     // this function will return CUDA_ERROR_INVALID_HANDLE."
     if (!from || !to || !start.timed() || !end.timed()) return CUDA_ERROR_INVALID_HANDLE;
     if (start.context().device() != end.context().device()) return CUDA_ERROR_INVALID_HANDLE;
-    if (milliseconds == nullptr) return CUDA_ERROR_INVALID_HANDLE;  // so answers libcuda
+    if (milliseconds == nullptr) return CUDA_ERROR_INVALID_HANDLE;  // as in libcuda
     // "if ... either of them has not yet completed ... CUDA_ERROR_NOT_READY is returned".
     if (const CUresult state = start.query_work(from); state != CUDA_SUCCESS) return state;
     if (const CUresult state = end.query_work(to); state != CUDA_SUCCESS) return state;
@@ -187,7 +188,7 @@ void Event::wait_for(const Ref<Milestone>& milestone, Stream& stream) {
 }
 
 CUresult Event::wait_on(Stream& stream) const {
-    // Nothing is waited for when it was never recorded.
+    // An event that was never recorded causes no wait.
     Ref<Milestone> milestone = latest_work();
     if (milestone && (settings.race || !milestone->done())) stream.push(new MilestoneWait(std::move(milestone)));
     return CUDA_SUCCESS;

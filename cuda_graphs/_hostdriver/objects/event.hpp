@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An event names the milestone of its latest record. A milestone is one record: a point in a stream's work, shared
-// by the event, the operation that reaches it and everybody who waits. So an event can be recorded again or destroyed
-// while work still waits for an earlier record, as cuda.h says of cuStreamWaitEvent and cuEventDestroy.
+// Events and their records. A milestone is one record: a point in a stream's work. The event, the operation that
+// reaches the point and all waiting operations share it. An event refers to the milestone of its latest record. An
+// event can therefore be recorded again or destroyed while work waits for an earlier record, as cuda.h specifies for
+// cuStreamWaitEvent and cuEventDestroy.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_EVENT_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_EVENT_HPP
 
@@ -30,22 +31,22 @@ class Milestone : public Counted {
     bool done() const {
         return done_.load(std::memory_order_acquire) || (is_foreign_ && records_->is_reached(record_));
     }
-    std::int64_t nanoseconds() const { return nanoseconds_; }  // once done
-    // The work before it is complete. Called once.
+    std::int64_t nanoseconds() const { return nanoseconds_; }  // valid once done
+    // Marks the milestone as done. Called once, when the work before it is complete.
     void reach();
-    // The stream position by which it is reached at the latest; to be set before anybody else sees the milestone,
-    // or under Event's lock.
+    // Sets the stream position that reaches the milestone. Called under Event's lock or before another thread can see
+    // the milestone.
     void set_target(Stream& stream, std::uint64_t position) { target_ = {Ref<Stream>(&stream), position}; }
     const Target& target() const { return target_; }
-    // A record of an event that processes share: the others are told when it is reached.
+    // Makes this a record of an event that processes share. reach() then notifies the other processes.
     void tell(std::shared_ptr<SharedRecords> records);
-    // One that another process has made. It has no target: there is nothing that this process could run.
+    // Returns a milestone for a record of another process. It has no target, because this process cannot run its work.
     static Ref<Milestone> foreign(std::shared_ptr<SharedRecords> records, std::uint64_t record);
-    std::uint64_t record() const { return record_; }  // its number there
-    // Of a record in a capture, which is never done: where in the capture it was. Null for a point in a stream's work.
+    std::uint64_t record() const { return record_; }  // number in the shared records
+    // The point in the capture for a record in a capture, which is never done. Null for a point in a stream's work.
     const CapturedPoint* captured() const { return captured_.get(); }
     void set_captured(CapturedPoint point);
-    // Returns when it is done; runs the work that it waits for where nobody does.
+    // Waits until the milestone is done. Runs the work before it if no other thread does.
     void wait();
 
   private:
@@ -60,7 +61,7 @@ class Milestone : public Counted {
 
 class Event : public Counted {
   public:
-    // `records`: of an event that processes share (CU_EVENT_INTERPROCESS).
+    // `records` is set for an event that processes share (CU_EVENT_INTERPROCESS).
     Event(Context& context, unsigned flags, std::shared_ptr<SharedRecords> records = nullptr)
         : context_(context), flags_(flags), records_(std::move(records)) {}
     static void dispose(Event* event);
@@ -70,25 +71,25 @@ class Event : public Counted {
     bool timed() const { return (flags_ & CU_EVENT_DISABLE_TIMING) == 0; }
     const SharedRecords* records() const { return records_.get(); }
 
-    // Pushes the record of a new milestone.
+    // Pushes an operation that records a new milestone, which becomes the latest.
     CUresult record(Stream& stream);
-    // A further record that something else reaches (a graph's record node): first it is announced, before anybody can
-    // reach it, then it is the latest.
+    // Adds a record that another operation reaches (a graph's record node). announce() comes before the operation can
+    // run, set_latest() after it was pushed.
     void announce(Milestone& milestone) const;
     void set_latest(Ref<Milestone> milestone);
-    // A further record, in a capture.
+    // Adds a record in a capture.
     void set_captured(CapturedPoint point);
-    // The latest record, of whichever process, or empty when it was never recorded.
+    // Returns the latest record of any process. It is empty if the event was never recorded.
     Ref<Milestone> latest() const;
-    // The same, empty also when that was in a capture.
+    // Returns the latest record. It is also empty if that record was in a capture.
     Ref<Milestone> latest_work() const;
 
     CUresult query() const;
     CUresult synchronize() const;
     static CUresult elapsed(const Event& start, const Event& end, float* milliseconds);
-    // Later work of `stream` comes after a milestone.
+    // Orders later work of `stream` after a milestone.
     static void wait_for(const Ref<Milestone>& milestone, Stream& stream);
-    // cuStreamWaitEvent: later work of `stream` waits for the latest record.
+    // Implements cuStreamWaitEvent: orders later work of `stream` after the latest record.
     CUresult wait_on(Stream& stream) const;
 
   private:

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is free of a range of addresses: gaps, the first that fits is taken, neighbours become one.
+// The free parts (gaps) of an address range. take() uses the first gap that fits; add() merges neighbours.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_GAPS_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_GAPS_HPP
 
@@ -19,7 +19,7 @@ constexpr std::size_t rounded_up(std::size_t size, std::size_t unit) {
 class Gaps {
   public:
     void add(std::uintptr_t start, std::size_t size);
-    // Empty: there is no room. `alignment` is of the address that is found.
+    // Returns an address that is a multiple of `alignment`, or nothing if no gap fits.
     std::optional<std::uintptr_t> take(std::size_t size, std::size_t alignment);
 
   private:

@@ -26,8 +26,9 @@ bool is_freed_inside(const void* address) {
     return AddressMap::get().is_freed_inside(reinterpret_cast<CUdeviceptr>(address));
 }
 
-// An H200 takes no new fill or copy of memory of an alloc node once the graph of that node frees it, in whatever order
-// the three are. It does not look at kernels, at nodes of captures, nor at parameters that are set later.
+// Checks the memory of a new node. An H200 rejects a fill or copy of an alloc node's memory if the graph of the alloc
+// node also frees it. The order of the three nodes does not matter. It does not check kernels, nodes of captures or
+// parameters that are set later.
 CUresult check_unfreed(const NodeParams& params) {
     if (const auto* const memset = std::get_if<MemsetParams>(&params)) {
         REQUIRE(!is_freed_inside(memset->fill.destination()), CUDA_ERROR_INVALID_VALUE);
@@ -52,7 +53,7 @@ bool is_valid_edge(const CUgraphEdgeData& data, CUgraphNodeType from, CUgraphNod
     if (data.type == CU_GRAPH_DEPENDENCY_TYPE_DEFAULT && data.from_port == CU_GRAPH_KERNEL_NODE_PORT_DEFAULT)
         return true;
     if (from != CU_GRAPH_NODE_TYPE_KERNEL) return false;
-    // An H200 takes the launch-order port with a default dependency too, and then to any node.
+    // An H200 also accepts the launch-order port with a default dependency, to any kind of node.
     const bool launch_order = data.from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER;
     if (data.type == CU_GRAPH_DEPENDENCY_TYPE_DEFAULT) return launch_order;
     return data.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC && to == CU_GRAPH_NODE_TYPE_KERNEL &&
@@ -129,7 +130,7 @@ void Graph::count_node(const Node& node, int64_t sign) {
     const CUgraphNodeType type = node.kind->type;
     if (is_memory_kind(type)) add_counts(sign, 0);
     if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL) add_counts(0, sign);
-    // What is inside counted itself when it was added, and goes with the node.
+    // Nodes of embedded graphs were counted when they were added. They are removed with the node.
     if (sign > 0) return;
     for (const Graph* inner : node.kind->embedded(node)) add_counts(-inner->memory_nodes_, -inner->conditional_nodes_);
 }
@@ -181,7 +182,7 @@ CUresult Graph::add(Node** out, const NodeKind& kind, const CUgraphNode* depende
                     size_t count, Create&& create) {
     TRY(check_place(kind));
 
-    // Taken back when its parameters are refused, or memory runs out on the way.
+    // Removes the node again if its parameters are rejected or memory is exhausted.
     struct NewNode {
         Graph& graph;
         Node* node;
@@ -230,7 +231,7 @@ CUresult Graph::check_place(const NodeKind& kind) const {
     for (const Graph* graph = this; graph->owner_node_ != nullptr; graph = graph->owner_node_->graph) {
         if (graph->owner_ == GraphOwner::kConditional) continue;
         // "Allocation and free nodes cannot be added to the returned graph" (cuGraphChildGraphNodeGetGraph); "The graph
-        // cannot be used in a child node" where it has conditional nodes (CU_GRAPH_NODE_TYPE_CONDITIONAL).
+        // cannot be used in a child node" if it has conditional nodes (CU_GRAPH_NODE_TYPE_CONDITIONAL).
         if (is_memory_kind(kind.type) || kind.type == CU_GRAPH_NODE_TYPE_CONDITIONAL) return kPlaceRefused;
     }
     return CUDA_SUCCESS;
@@ -265,7 +266,7 @@ void Graph::disconnect_all(Node& node) {
 
 void Graph::disconnect(Node& from, Node& to) {
     const auto remove = [](Edges& edges, const Node* node) {
-        // From the back: undoing the latest edge is then constant time.
+        // The search starts at the back, so removing the latest edge takes constant time.
         for (Edge* edge = edges.end(); edge-- != edges.begin();) {
             if (edge->node == node) return edges.erase(edge);
         }
@@ -298,7 +299,7 @@ CUresult Graph::add_dependencies(const CUgraphNode* from, const CUgraphNode* to,
         connect(a, b, data == nullptr ? kDefaultEdge : data[i]);
         return CUDA_SUCCESS;
     };
-    // Those before a refused one stay, as on an H200.
+    // Edges before a rejected one are kept, as on an H200.
     for (size_t i = 0; i < count; ++i) TRY(add(i));
     return CUDA_SUCCESS;
 }
@@ -314,7 +315,7 @@ CUresult Graph::remove_dependencies(const CUgraphNode* from, const CUgraphNode* 
     for (size_t i = 0; i < count; ++i) {
         TRY(check_ends(from[i], to[i]));
         // "Specifying an edge that does not exist in the graph, with data matching edgeData, results in an error"
-        // (cuda.h); but an H200 does not look at the data.
+        // (cuda.h). An H200 does not check the data.
         REQUIRE(has_edge(*cast<Node>(from[i]), *cast<Node>(to[i])), CUDA_ERROR_INVALID_VALUE);
         edges.emplace_back(from[i], to[i]);
     }

@@ -17,7 +17,7 @@
 namespace cgh {
 namespace {
 
-// One launch on its way. Holds the program with all that it uses.
+// A launch in flight. It holds a reference to the program.
 class LaunchOperation final : public Operation {
   public:
     LaunchOperation(std::shared_ptr<Program> program, Stream& stream, Target after)
@@ -38,7 +38,7 @@ class LaunchOperation final : public Operation {
     }
     bool complete() const override { return complete_; }
 
-    // Behind "any previous launches of hGraphExec" (cuda.h, cuGraphLaunch), where that was on another stream.
+    // Waits for "any previous launches of hGraphExec" (cuda.h, cuGraphLaunch) if the last one was on another stream.
     bool ready() const override {
         if (progress_ != nullptr) return state_.stream->context().status() != CUDA_SUCCESS || progress_->can_go_on();
         return !after_.stream || after_.stream->reached(after_.position);
@@ -52,14 +52,14 @@ class LaunchOperation final : public Operation {
     }
 
     void finish() override {
-        // Not reached when the launch failed, or was dropped because the context had failed.
+        // Records that the nodes did not reach: the launch failed, or it was dropped because the context had failed.
         for (const Ref<Milestone>& record : state_.records) {
             if (!record->done()) record->reach();
         }
         for (const auto& memory : program_->memory) memory->end_use();
         for (const auto& memory : program_->taken_over) memory->free(memory->address());
         program_->in_flight.count.fetch_sub(1, std::memory_order_release);
-        delete this;  // with the program, and its user objects, if the executable is gone
+        delete this;  // also destroys the program and its user objects if the executable is gone
     }
 
   private:
@@ -77,7 +77,7 @@ class LaunchOperation final : public Operation {
     std::unique_ptr<SectionInProgress> progress_;
 };
 
-// "Only one instantiation of the graph may exist at any point in time" where the graph contains memory or conditional
+// "Only one instantiation of the graph may exist at any point in time" if the graph contains memory or conditional
 // nodes (cuda.h, CU_GRAPH_NODE_TYPE_CONDITIONAL, cuGraphAddMemAllocNode).
 CUresult count_executable(const Graph& graph) {
     std::atomic<int>& live = *graph.live_executables();
@@ -93,7 +93,7 @@ constexpr cuuint64_t kInstantiateFlags =
     CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
     CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
 
-// Memory operations on memory that is not there are refused by an H200 when their graph is launched.
+// Checks the addresses of memory operations at a launch. An H200 rejects the launch if one has no memory.
 CUresult check_batches(const Section& section) {
     if (section.structure->batches == 0) return CUDA_SUCCESS;
     for (const ExecNode& node : section.nodes) {
@@ -111,7 +111,8 @@ CUresult GraphExec::instantiate(Graph& graph, cuuint64_t flags, GraphExec** out,
     REQUIRE((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) == 0 ||
                 (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) == 0,
             CUDA_ERROR_INVALID_VALUE);
-    // cuda.h says so of a moved child (CUgraphChildGraphNodeOwnership); an H200 refuses every graph inside another one.
+    // cuda.h forbids this for a moved child (CUgraphChildGraphNodeOwnership). An H200 rejects every graph inside
+    // another one.
     REQUIRE(graph.owner() == GraphOwner::kUser, kInnerExecRefused);
     Context* context = nullptr;
     TRY(current_context(&context));
@@ -156,8 +157,8 @@ CUresult GraphExec::launch(Stream& stream) {
     const bool other_stream = last_launch_.stream.get() != &stream;
     auto* const operation = new LaunchOperation(program_, stream, other_stream ? last_launch_ : Target{});
 
-    // A wait node waits for what its event captured before this launch. So it can only wait for work that was there
-    // before; a record of the same event in this graph comes before it by edges, or does not count.
+    // A wait node waits for the latest record of its event before this launch. A record node for the same event in this
+    // graph therefore has no effect on the wait node; only edges order the two.
     for (uint32_t node : structure.wait_nodes) {
         operation->state().waits.push_back(std::get<WaitRun>(program.main.nodes[node].params).event->latest_work());
     }
@@ -178,7 +179,7 @@ CUresult GraphExec::launch(Stream& stream) {
     return CUDA_SUCCESS;
 }
 
-// There is nothing to transfer; what an upload is seen by is the memory that it sets aside.
+// The host driver has nothing to transfer. The visible effect of an upload is the memory that it reserves.
 CUresult GraphExec::upload() {
     std::lock_guard<std::mutex> lock(mutex_);
     for (const auto& memory : program_->memory) memory->reserve();
@@ -217,7 +218,7 @@ CUresult GraphExec::set_params(const Node& node, CUgraphNodeParams& params) {
 CUresult GraphExec::set_child_params(const Node& node, CUgraphNodeParams& params) {
     const Graph* const child = cast<Graph>(params.graph.graph);
     REQUIRE(child != nullptr, CUDA_ERROR_INVALID_VALUE);
-    std::shared_ptr<Program> changed;  // or, at the end, what was before
+    std::shared_ptr<Program> changed;  // the new program; after the swap, the earlier one
     std::lock_guard<std::mutex> lock(mutex_);
     REQUIRE(program_->find(node) != nullptr, CUDA_ERROR_INVALID_VALUE);
     changed = std::make_shared<Program>(*program_);
@@ -234,11 +235,11 @@ CUresult GraphExec::set_child_params(const Node& node, CUgraphNodeParams& params
 
 CUresult GraphExec::update(const Graph& graph, CUgraphExecUpdateResultInfo* info) {
     *info = {};
-    // A moved child "cannot be used as an argument to cuGraphExecUpdate" (cuda.h, CUgraphChildGraphNodeOwnership); nor,
-    // on an H200, can any other graph inside another one. The result says nothing then.
+    // A moved child "cannot be used as an argument to cuGraphExecUpdate" (cuda.h, CUgraphChildGraphNodeOwnership); on
+    // an H200 neither can any other graph inside another one. The result is then CU_GRAPH_EXEC_UPDATE_SUCCESS.
     info->result = CU_GRAPH_EXEC_UPDATE_SUCCESS;
     REQUIRE(graph.owner() == GraphOwner::kUser, CUDA_ERROR_INVALID_VALUE);
-    std::shared_ptr<Program> changed;  // or, at the end, what was before
+    std::shared_ptr<Program> changed;  // the new program; after the swap, the earlier one
     std::lock_guard<std::mutex> lock(mutex_);
     changed = std::make_shared<Program>(*program_);
     REQUIRE(GraphUpdate(flags_, program_->memory, info).apply(changed->main, 0, graph),

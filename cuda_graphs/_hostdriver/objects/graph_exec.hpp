@@ -3,10 +3,10 @@
 //
 // An executable graph: a program that can be launched and whose parameters can be changed between launches.
 //
-// Launches of one executable run one after another, also on different streams ("Each launch is ordered behind both any
-// previous work in hStream and any previous launches of hGraphExec", cuda.h, cuGraphLaunch). A launch holds the
-// program, so that the executable can be destroyed, and changed, while launches are on their way: they keep what they
-// were launched with.
+// Launches of one executable run one after another, even on different streams ("Each launch is ordered behind both any
+// previous work in hStream and any previous launches of hGraphExec", cuda.h, cuGraphLaunch). A launch holds a reference
+// to the program. The executable can therefore be destroyed or changed while launches are in flight, which keep the
+// program that they were launched with.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_GRAPH_EXEC_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_GRAPH_EXEC_HPP
 
@@ -31,7 +31,7 @@ class GraphExec {
     static CUresult instantiate(Graph& graph, cuuint64_t flags, GraphExec** out, Refusal* why);
     void destroy();
 
-    // What an H200 reports of the flags; upload and priorities are done with.
+    // Returns the flags that an H200 reports. The flags for upload and node priorities are not among them.
     cuuint64_t reported_flags() const {
         return flags_ & (CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH);
     }
@@ -39,12 +39,12 @@ class GraphExec {
     CUresult launch(Stream& stream);
     CUresult upload();
 
-    // Of the executable node that `node` of the definition became.
+    // Changes the executable node that was instantiated from `node` of the definition.
     CUresult set_params(const Node& node, CUgraphNodeParams& params);
     CUresult set_enabled(const Node& node, bool enabled);
     CUresult get_enabled(const Node& node, bool* enabled);
 
-    // All parameters from a graph of the same topology; all or nothing.
+    // Takes all parameters from a graph with the same topology. A failed update changes nothing.
     CUresult update(const Graph& graph, CUgraphExecUpdateResultInfo* info);
 
   private:
@@ -54,15 +54,15 @@ class GraphExec {
     ~GraphExec();
 
     CUresult claim_memory(const Program& program);
-    // The program, copied first when a launch still uses it. `mutex_` must be held; the copy that went out of use is
-    // handed to `retired`, to be let go without the lock.
+    // Returns the program for changes, copied if a launch still uses it. The caller holds `mutex_`. The replaced
+    // program moves to `retired`, which the caller destroys after unlocking.
     Program& writable(std::shared_ptr<Program>* retired);
     CUresult set_child_params(const Node& node, CUgraphNodeParams& params);
 
     const cuuint64_t flags_;
     const std::shared_ptr<std::atomic<int>> live_executables_;
 
-    std::mutex mutex_;  // guards the two below; never held while foreign code runs
+    std::mutex mutex_;  // guards the fields below; never held while code of the user runs
     std::shared_ptr<Program> program_;
     Target last_launch_;
 };

@@ -19,20 +19,21 @@ namespace {
 constexpr std::size_t kPage = 4096;
 constexpr CUdevice kMaxDevices = 64;
 
-// Where bugs are looked for, with a page between one memory and the next.
+// Returns the size to reserve, in whole pages. With checks enabled it includes a guard page.
 std::size_t whole_pages(std::size_t bytes) {
     return ((bytes + kPage - 1) / kPage + (settings.any() ? 1 : 0)) * kPage;
 }
 
-// The bytes that graphs hold on a device, and their high watermarks.
+// The bytes of graph memory on a device and their high watermarks.
 struct Account {
-    std::mutex mutex;  // guards the rest
+    std::mutex mutex;  // guards the fields below
     uint64_t bytes = 0;
-    uint64_t kept = 0;  // bytes of graphs that are gone: an H200 counts them until a trim, and gives them to new graphs
+    // Bytes of destroyed graphs. An H200 counts them until a trim and reuses them for new graphs.
+    uint64_t kept = 0;
     uint64_t used_high = 0;
     uint64_t reserved_high = 0;
 
-    // An H200 gives memory to graphs in pieces of 32 MiB.
+    // An H200 allocates graph memory in units of 32 MiB.
     static constexpr uint64_t kPiece = uint64_t{32} << 20;
     uint64_t reported() const { return (bytes + kept + kPiece - 1) / kPiece * kPiece; }
 
@@ -63,7 +64,7 @@ Account& account(CUdevice device) {
     return accounts[device];
 }
 
-// All allocations, for trim. Never destroyed: graphs may live until the process ends.
+// All allocations, for trim. Never destroyed, because graphs may live until the process ends.
 struct Registry {
     std::mutex mutex;
     std::unordered_set<GraphAllocation*> all;  // guarded by mutex
@@ -79,7 +80,7 @@ Registry& registry() {
 std::shared_ptr<GraphAllocation> GraphAllocation::create(Context& context, std::size_t bytes) {
     const std::size_t size = whole_pages(bytes);
     if (size < bytes) return nullptr;
-    // Pages appear when they are touched, and can be taken back by a trim while the address stays.
+    // Pages take memory on first access. A trim can free them while the address stays reserved.
     void* const memory = DeviceRange::map(context.device(), size);
     if (memory == nullptr) return nullptr;
     std::shared_ptr<GraphAllocation> allocation(new GraphAllocation(context, memory, bytes));
@@ -234,7 +235,7 @@ CUresult GraphAllocation::get_attribute(CUdevice device, CUgraphMem_attribute at
 }
 
 CUresult GraphAllocation::reset_attribute(CUdevice device, CUgraphMem_attribute attribute) {
-    // "High watermark can only be reset to zero" (cuda.h); it then begins again from what is there.
+    // "High watermark can only be reset to zero" (cuda.h); it then restarts from the current value.
     Account& of_device = account(device);
     std::lock_guard<std::mutex> lock(of_device.mutex);
     if (attribute == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH) {

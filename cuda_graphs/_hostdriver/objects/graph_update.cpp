@@ -21,14 +21,14 @@ bool is_flat(const CUDA_MEMCPY3D& copy) {
     return copy.Height <= 1 && copy.Depth <= 1;
 }
 
-// What tells one copy from another of the same memory types.
+// Returns the fields that distinguish copies with the same memory types.
 auto fields(const CUDA_MEMCPY3D& copy) {
     return std::make_tuple(copy.srcHost, copy.srcDevice, copy.srcXInBytes, copy.srcY, copy.srcZ, copy.srcPitch,
                            copy.srcHeight, copy.dstHost, copy.dstDevice, copy.dstXInBytes, copy.dstY, copy.dstZ,
                            copy.dstPitch, copy.dstHeight, copy.WidthInBytes, copy.Height, copy.Depth);
 }
 
-// Memory operations that may take each other's place.
+// Returns whether one memory operation may replace the other.
 bool alike(const CUstreamBatchMemOpParams& a, const CUstreamBatchMemOpParams& b) {
     if (a.operation != b.operation) return false;
     if (a.operation == CU_STREAM_MEM_OP_BARRIER) return a.memoryBarrier.flags == b.memoryBarrier.flags;
@@ -37,7 +37,7 @@ bool alike(const CUstreamBatchMemOpParams& a, const CUstreamBatchMemOpParams& b)
     return !writes || a.writeValue.flags == b.writeValue.flags;
 }
 
-// One overload a kind; the types of both sides are the same.
+// Compares parameters, with one overload per kind. Both arguments have the same type.
 struct Compare {
     cuuint64_t flags;
 
@@ -66,8 +66,8 @@ struct Compare {
                                  before.destination == after.destination && a.srcMemoryType == b.srcMemoryType &&
                                  a.dstMemoryType == b.dstMemoryType;
         // "Both the instantiation-time memory operands and the memory operands in copyParams must be 1-dimensional.
-        // Zero-length operations are not supported" (cuda.h, cuGraphExecMemcpyNodeSetParams). An H200 takes other
-        // copies too, but only the one that is there already; a whole update as well.
+        // Zero-length operations are not supported" (cuda.h, cuGraphExecMemcpyNodeSetParams). An H200 also accepts a 2D
+        // or 3D copy that equals the current one, in a whole-graph update too.
         const bool flat = is_flat(a) && is_flat(b) && (b.WidthInBytes != 0 || (flags & kOneNode) == 0);
         const bool allowed = flat || fields(a) == fields(b);
         return same_places && allowed ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
@@ -136,8 +136,8 @@ bool GraphUpdate::refuse(CUgraphExecUpdateResult result, Node* node, Node* from)
 // hGraph differ, in which case resultInfo->errorNode is set to NULL"; more exit nodes in the graph, "errorNode is set
 // to one of the exit nodes in hGraph"; "a different number of dependencies than the node from hGraphExec it is paired
 // with"; "The dependencies are paired based on edge order and a dependency does not match when the nodes are already
-// paired based on other edges". So exit nodes are paired in creation order, and everything else through the edges
-// behind them.
+// paired based on other edges". The host driver therefore pairs exit nodes in creation order and all other nodes
+// through the edges that lead to them.
 bool GraphUpdate::pair_nodes(const GraphShape& shape, const Graph& graph, std::vector<Node*>* partners) {
     const CUgraphExecUpdateResult changed = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
     const auto count = static_cast<uint32_t>(shape.entries.size());
@@ -184,7 +184,7 @@ bool GraphUpdate::pair_nodes(const GraphShape& shape, const Graph& graph, std::v
             }
         }
     }
-    // Without a cycle every node lies behind an exit.
+    // Without a cycle, every node leads to an exit node.
     for (const Node* partner : *partners) {
         if (partner == nullptr) return refuse(changed);
     }
@@ -209,8 +209,8 @@ bool GraphUpdate::apply_node(Section& section, ExecNode& target, Node& source) {
     if (auto* const conditional = std::get_if<ConditionalRun>(&target.params)) {
         const auto& after = std::get<ConditionalParams>(source.params);
         // "Conditional nodes: Changing node parameters is not supported. [...] Conditional handle flags and default
-        // values are updated as part of the graph update" (cuda.h). The kernels of the graph set its own handle, so the
-        // node listens to that from now on.
+        // values are updated as part of the graph update" (cuda.h). The kernels of `graph` set the handle of `graph`,
+        // so the executable node reads that handle from now on.
         if (conditional->type != after.type || conditional->bodies.size() != after.bodies.size()) {
             return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED, &source);
         }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What may change in an executable graph: one node at a time, or all of them from another definition.
+// The rules for changing an executable graph: one node at a time, or all nodes from another definition.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_GRAPH_UPDATE_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_GRAPH_UPDATE_HPP
 
@@ -16,26 +16,28 @@ namespace cgh {
 
 class Graph;
 
-// In `flags`: one node is set, for which the rules are stricter than for an update of the whole graph.
+// An additional bit of `flags`: a single node is set, for which the rules are stricter than for a whole-graph update.
 constexpr cuuint64_t kOneNode = cuuint64_t{1} << 63;
 
-// Whether a node that runs `before` may run `after`. `flags` are those of the instantiation.
+// Returns whether the parameters `after` may replace `before` in an executable node. `flags` are the instantiation
+// flags.
 CUgraphExecUpdateResult compare_params(const ExecParams& before, const ExecParams& after, cuuint64_t flags);
 
 using Allocations = std::vector<std::shared_ptr<GraphAllocation>>;
 
-// Whether a node fills what another graph allocates and frees: memory that only that graph's launches have. An H200
-// refuses such a memset in an executable, which allocates `own`, and no such copy.
+// Returns whether a memset node writes memory that another graph both allocates and frees. `own` are the executable's
+// own allocations. An H200 rejects such a memset in an executable but accepts such a copy.
 bool fills_memory_of_others(const ExecParams& params, const Allocations& own);
 
-// Pairs the nodes of a graph with the executable nodes of a section, and moves their parameters over.
+// Matches the nodes of a graph with the executable nodes of a section and copies their parameters.
 class GraphUpdate {
   public:
-    // `own`: what the executable allocates before the update.
+    // `own` are the executable's allocations before the update.
     GraphUpdate(cuuint64_t flags, const Allocations& own, CUgraphExecUpdateResultInfo* info)
         : flags_(flags), own_(own), info_(info) {}
 
-    // The graph with index `shape` of `section`. False: refused, `info` says why, and `section` is changed in part.
+    // Updates the graph with index `shape` of `section`. On failure returns false, writes the reason to `info` and
+    // leaves `section` partly changed.
     bool apply(Section& section, uint32_t shape, const Graph& graph);
 
   private:

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A green context: a part of a device's multiprocessors, with streams of its own. It has a CUcontext of its own to be
-// current by; memory, events, code and errors are those of the primary context, and so are its streams, which only know
-// that they belong here. Its kernels may use every worker: "it is possible for the workload to run on more SMs than was
-// provisioned (but never less)" (cuda.h).
+// A green context: a subset of a device's multiprocessors with its own streams. It has its own CUcontext, which can be
+// made current. Memory, events, code and errors belong to the primary context. Its streams also belong to the primary
+// context but store a reference to the green context. Its kernels may use every worker: "it is possible for the
+// workload to run on more SMs than was provisioned (but never less)" (cuda.h).
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_GREEN_CONTEXT_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_GREEN_CONTEXT_HPP
 
@@ -14,7 +14,7 @@ namespace cgh {
 
 class Context;
 
-// Multiprocessors that a program may make a green context of.
+// Multiprocessors from which a program may create a green context.
 struct ResourceDescription {
     CUdevice device;
     unsigned multiprocessors;
@@ -27,10 +27,10 @@ class GreenContext {
 
     CUgreenCtx handle() { return reinterpret_cast<CUgreenCtx>(this); }
     Context& primary() const { return primary_; }
-    Context& inner() const { return inner_; }  // what is current
+    Context& inner() const { return inner_; }  // the context that is made current
     unsigned multiprocessors() const { return multiprocessors_; }
     CUresult status() const;
-    // Like contexts it stays in memory, as streams and threads may name it.
+    // Ends the context. The object stays in memory, because streams and threads may refer to it.
     void destroy();
 
   private:
@@ -40,7 +40,7 @@ class GreenContext {
 };
 
 class Stream;
-// The green context of a stream; of the default streams, the one that is current.
+// Returns the green context of a stream. For the default streams it is the current green context.
 GreenContext* green_of(const Stream& stream);
 
 }  // namespace cgh

@@ -14,7 +14,7 @@
 namespace cgh {
 
 ImportedPools& ImportedPools::get() {
-    static auto* const pools = new ImportedPools;  // never destroyed: pools are used until the process ends
+    static auto* const pools = new ImportedPools;  // never destroyed; pools are used until the process ends
     return *pools;
 }
 

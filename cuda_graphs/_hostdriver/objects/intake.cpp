@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests that are handed to intakes.
+// The requests that entry points pass to intakes.
 #include "intake.hpp"
 
 #include "../api/entry.hpp"

@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What becomes of the work that callers hand to a stream. Every stream has an intake at any time; an entry point
-// looks up the stream and hands the work on, without asking whether the stream is in a capture:
+// The handling of work that callers push to a stream. Every stream has an intake at any time. An entry point looks up
+// the stream and passes the work to its intake, without checking for a capture:
 //
-//     run_intake      queues it                                        exec/run_intake.cpp
-//     record_intake   a stream in a capture: makes graph nodes of it   objects/record_intake.cpp
-//     barred_intake   the legacy default stream while a blocking stream of its context is in a capture: refuses it
+//     run_intake      pushes the work to the stream's queue (exec/run_intake.cpp)
+//     record_intake   adds the work to the graph of the stream's capture (objects/record_intake.cpp)
+//     barred_intake   rejects the work: for the legacy default stream while a blocking stream of its context is in a
+//                     capture (objects/record_intake.cpp)
 //
-// Intakes have no state, so that a call that comes while a capture begins or ends meets nothing that is gone.
+// Intakes have no state, so a call may run while a capture begins or ends in another thread.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_INTAKE_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_INTAKE_HPP
 
@@ -32,7 +33,7 @@ struct KernelRequest {
     const LaunchShape& shape;
     void** params;
     void** extra;
-    const CUlaunchAttribute* attributes;  // already applied to the shape
+    const CUlaunchAttribute* attributes;  // already included in `shape`
     unsigned attribute_count;
 };
 
@@ -45,14 +46,14 @@ class CopyRequest {
     explicit CopyRequest(const CUDA_MEMCPY2D& plane) : plane_(&plane) {}
     explicit CopyRequest(const CUDA_MEMCPY3D& solid) : solid_(&solid) {}
 
-    // The same as a copy between devices, each of which has access to its own side.
+    // Returns the same copy as a copy between devices, each of which has access to its own side.
     CopyRequest between_devices() const {
         CopyRequest request = *this;
         request.between_devices_ = true;
         return request;
     }
 
-    // `device`: of the stream.
+    // Makes the copy. `device` is the stream's device.
     CUresult make(CUdevice device, Copy* out) const {
         if (between_devices_) device = kEveryDevice;
         if (solid_ != nullptr) return Copy::make(*solid_, device, out);
@@ -60,7 +61,7 @@ class CopyRequest {
         return Copy::make(dst_type_, dst_, src_type_, src_, bytes_, device, out);
     }
     CUDA_MEMCPY3D described() const;
-    bool is_peer() const { return peer_; }  // of cuMemcpyPeer
+    bool is_peer() const { return peer_; }  // true for cuMemcpyPeer
 
   private:
     const CUDA_MEMCPY2D* plane_ = nullptr;
@@ -88,20 +89,20 @@ struct BatchRequest {
     unsigned flags;
 };
 
-// Whether the call returns before the work is done, where the CUDA driver API's page "API synchronization behavior"
-// leaves that to the form of the call.
+// kYes if the call waits until the work is done. The CUDA driver API's page "API synchronization behavior" lists the
+// calls for which the form of the call decides.
 enum class Wait : bool { kNo, kYes };
 
-// Whether an event record or wait is meant for the world outside of the capture (CU_EVENT_RECORD_EXTERNAL,
+// kYes if an event record or wait refers to work outside the capture (CU_EVENT_RECORD_EXTERNAL,
 // CU_EVENT_WAIT_EXTERNAL).
 enum class External : bool { kNo, kYes };
 
-// A question about a stream. Those that a stream in a capture may not be asked invalidate the capture.
+// The kind of a query of a stream. A query that is forbidden during a capture invalidates the capture.
 enum class Inspection : bool { kAllowed, kForbidden };
 
 class Intake {
   public:
-    // What the call answers whose arguments were refused with `why` before any work was made of them.
+    // Returns the error of a call whose arguments were rejected with `why` before any work was created.
     virtual CUresult refuse(Stream& stream, CUresult why) const = 0;
     virtual CUresult inspect(Stream& stream, Inspection inspection) const = 0;
     virtual CUresult kernel(Stream& stream, const KernelRequest& request) const = 0;
@@ -110,11 +111,11 @@ class Intake {
     virtual CUresult memory_operations(Stream& stream, const BatchRequest& request) const = 0;
     virtual CUresult host_function(Stream& stream, CUhostFn function, void* data) const = 0;
     virtual CUresult record(Stream& stream, Event& event, External external) const = 0;
-    virtual CUresult wait(Stream& stream, Event* event, External external) const = 0;  // null: of a dead handle
+    virtual CUresult wait(Stream& stream, Event* event, External external) const = 0;  // null for a dead handle
     virtual CUresult allocate(Stream& stream, MemoryPool& pool, std::size_t bytes, CUdeviceptr* out) const = 0;
     virtual CUresult free(Stream& stream, CUdeviceptr address) const = 0;
-    virtual CUresult graph(Stream& stream, GraphExec* exec) const = 0;   // the same
-    virtual CUresult upload(Stream& stream, GraphExec* exec) const = 0;  // the same
+    virtual CUresult graph(Stream& stream, GraphExec* exec) const = 0;   // null for a dead handle
+    virtual CUresult upload(Stream& stream, GraphExec* exec) const = 0;  // null for a dead handle
     virtual CUresult synchronize(Stream& stream) const = 0;
     virtual CUresult query(Stream& stream) const = 0;
 
@@ -122,7 +123,7 @@ class Intake {
     ~Intake() = default;
 };
 
-// What a call answers whose arguments were refused before its stream was looked up.
+// Returns the error of a call whose arguments were rejected with `why` before its stream was looked up.
 CUresult refuse_work(CUstream stream, CUresult why);
 
 const Intake& run_intake();

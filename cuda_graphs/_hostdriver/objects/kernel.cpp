@@ -45,7 +45,7 @@ unsigned Kernel::max_dynamic_shared() const {
 CUresult Kernel::attribute(CUfunction_attribute which, int* out) const {
     switch (which) {
         case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-            // What .reqntid asks for does not show here.
+            // .reqntid has no effect on this attribute.
             *out = code_.required_block[0] != 0 ? kMaxThreadsPerBlock : static_cast<int>(code_.max_threads_per_block);
             break;
         case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
@@ -127,7 +127,7 @@ CUresult Kernel::set_attribute(CUfunction_attribute which, int value) {
             cluster_policy_.store(value);
             return CUDA_SUCCESS;
         default:
-            return CUDA_ERROR_INVALID_VALUE;  // the others are read only
+            return CUDA_ERROR_INVALID_VALUE;  // other attributes are read-only
     }
 }
 
@@ -138,8 +138,8 @@ CUresult Kernel::param_info(std::size_t index, std::size_t* offset, std::size_t*
     return CUDA_SUCCESS;
 }
 
-// A launch that lost its processor for a while looks a thousand times as dear as it is. So a measurement counts for at
-// most twice what is known; a cost that really grew is learned within a few launches.
+// Updates the average with a measurement, limited to twice the current average. A launch whose thread was preempted can
+// measure a thousand times its real cost. A real increase still takes effect within a few launches.
 void Kernel::note_cost(float ticks_per_thread) {
     const float known = ticks_per_thread_.load(std::memory_order_relaxed);
     const float counted = known == 0 ? ticks_per_thread : 0.5f * (known + std::min(ticks_per_thread, 2 * known));
@@ -217,7 +217,7 @@ CUresult KernelLaunch::make(Kernel& kernel, const LaunchShape& shape, void* cons
         const void* buffer = nullptr;
         std::size_t size = 0;
         if (const CUresult bad = unpack_extra(extra, &buffer, &size); bad != CUDA_SUCCESS) return bad;
-        // A buffer that is too short is accepted; what it leaves out is undefined (here 0).
+        // A buffer that is too short is accepted. The missing bytes are undefined in CUDA and 0 here.
         if (size > code.param_bytes) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
         std::memcpy(out->params_.data(), buffer, size);
         std::memset(out->params_.data() + size, 0, code.param_bytes - size);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A kernel, and one launch of it as a value. A CUkernel is the address of a Kernel. A CUfunction is the address of the
-// kernel's Function: another handle, as with libcuda, of the same thing, because there is one context a device.
+// A kernel, and a launch of a kernel as a value. A CUkernel is the address of a Kernel. A CUfunction is the address of
+// the kernel's Function. As in libcuda the two are different handles of the same kernel.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_KERNEL_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_KERNEL_HPP
 
@@ -33,9 +33,9 @@ class Kernel {
   public:
     Kernel(Image& image, const cgh_kernel& code);
     ~Kernel();
-    // Makes the other handle. False: no room for it.
+    // Creates the CUfunction handle. Returns false if memory is exhausted.
     bool make_function();
-    // Both handles are dead from now on.
+    // Ends both handles.
     void kill();
 
     CUkernel handle() { return reinterpret_cast<CUkernel>(this); }
@@ -45,15 +45,15 @@ class Kernel {
 
     CUresult attribute(CUfunction_attribute which, int* out) const;
     CUresult set_attribute(CUfunction_attribute which, int value);
-    // CUDA_ERROR_INVALID_VALUE past the last parameter.
+    // Writes offset and size (bytes) of a parameter. Returns CUDA_ERROR_INVALID_VALUE past the last parameter.
     CUresult param_info(std::size_t index, std::size_t* offset, std::size_t* size) const;
-    // Of a thread: the loader's estimate, or the limit that was set when the image was loaded.
+    // Returns the registers per thread: the loader's estimate, or the limit set at load time if that is less.
     std::uint32_t registers() const { return registers_; }
     void limit_registers(std::uint32_t most) { registers_ = std::min(registers_, most); }
-    // What a launch may ask for as dynamic shared memory.
+    // Returns the largest dynamic shared memory of a launch, in bytes.
     unsigned max_dynamic_shared() const;
 
-    // The cost of one thread of it in clock ticks, a moving average; 0 as long as nothing is known.
+    // The cost of one thread in clock ticks, as a moving average; 0 before the first measurement.
     float ticks_per_thread() const { return ticks_per_thread_.load(std::memory_order_relaxed); }
     void note_cost(float ticks_per_thread);
 
@@ -62,7 +62,7 @@ class Kernel {
     const cgh_kernel& code_;
     Function* function_ = nullptr;
     std::uint32_t registers_;                  // at least 1
-    std::atomic<int> max_dynamic_shared_{-1};  // -1: as without cuFuncSetAttribute
+    std::atomic<int> max_dynamic_shared_{-1};  // bytes; -1 if cuFuncSetAttribute did not set it
     std::atomic<int> shared_carveout_{CU_SHAREDMEM_CARVEOUT_DEFAULT};
     std::array<std::atomic<int>, 3> required_cluster_{};
     std::atomic<int> nonportable_cluster_{0};
@@ -70,12 +70,12 @@ class Kernel {
     std::atomic<float> ticks_per_thread_{0};
 };
 
-// A kernel argument of a launch: a CUfunction, or a CUkernel given in its place. nullptr when dead or foreign.
+// Returns the kernel of a CUfunction, or of a CUkernel given in its place; nullptr if the handle is invalid or dead.
 Kernel* find_kernel(const void* handle);
-// A CUfunction only.
+// Returns the kernel of a CUfunction.
 Kernel* find_function(CUfunction handle);
 
-// The parameter block of a launch; small ones need no allocation.
+// The parameter block of a launch. A small block needs no heap allocation.
 class ParamBlock {
   public:
     ParamBlock() = default;
@@ -84,7 +84,7 @@ class ParamBlock {
     ParamBlock(ParamBlock&& other) noexcept;
     ParamBlock& operator=(ParamBlock other) noexcept;
     ~ParamBlock();
-    // Room for so many bytes; what was in it is gone.
+    // Resizes the block to `bytes` and discards its contents.
     void reset(std::size_t bytes) {
         if (heap_ != nullptr || bytes > kInline) *this = ParamBlock(bytes);
         size_ = bytes;
@@ -101,7 +101,7 @@ class ParamBlock {
     std::size_t size_ = 0;
 };
 
-// What a launch asks for besides its kernel and arguments.
+// The dimensions and options of a launch.
 struct LaunchShape {
     cgh_launch dims{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0, nullptr};
     bool cooperative = false;
@@ -110,17 +110,17 @@ struct LaunchShape {
 class KernelLaunch {
   public:
     KernelLaunch() = default;
-    // Checks, and copies the arguments: as `params` (an address a parameter) or packed as in `extra`.
+    // Checks the launch and copies the arguments from `params` (one address per parameter) or from the packed `extra`.
     static CUresult make(Kernel& kernel, const LaunchShape& shape, void* const* params, void* const* extra,
                          KernelLaunch* out);
 
-    // The shape with the cluster that the kernel was compiled for, if the launch asks for none.
+    // Returns the dimensions. If the launch sets no cluster, they include the cluster that the kernel was compiled for.
     cgh_launch dims() const;
-    // Why the real driver would refuse this grid, block, cluster or shared memory size; else CUDA_SUCCESS.
+    // Returns the error with which libcuda rejects this grid, block, cluster or shared memory size, or CUDA_SUCCESS.
     CUresult validate() const;
     static CUresult check_shape(Kernel& kernel, const LaunchShape& shape);
-    // Runs every thread of every block; other threads may help. CUDA_SUCCESS or the fault (trap, assert).
-    // `run_context` is what thread_state.run_context holds in every thread while the kernel runs in it.
+    // Runs every thread of every block; other OS threads may run some of the blocks. Returns CUDA_SUCCESS or the fault
+    // (trap, assert). Each OS thread sets thread_state.run_context to `run_context` while it runs the kernel.
     CUresult run(const Stream* stream, void* run_context = nullptr) const;
 
     Kernel* kernel() const { return kernel_; }
@@ -130,13 +130,13 @@ class KernelLaunch {
 
   private:
     Kernel* kernel_ = nullptr;
-    Ref<Image> image_;  // so that code in flight, and in graphs, outlives cuLibraryUnload
+    Ref<Image> image_;  // keeps the code of launches and graphs alive after cuLibraryUnload
     LaunchShape shape_;
     ParamBlock params_;
 };
 
 }  // namespace cgh
 
-#include "../loader/image.hpp"  // IWYU pragma: keep. A launch owns its image, so that its users need the whole type.
+#include "../loader/image.hpp"  // IWYU pragma: keep. A launch owns its image, so its users need the complete type.
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attributes of kernel nodes. Those that change how the kernel runs here (cluster, cooperative) go into its launch; the
-// others are kept for whoever asks.
+// Attributes of kernel nodes. The attributes that affect execution on the host driver (cluster, cooperative) are stored
+// in the launch. The others are stored for queries.
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +13,7 @@
 namespace cgh {
 namespace {
 
-// "Valid for graph nodes" says cuda.h of these, by id.
+// Bits of the attribute ids that cuda.h calls "valid for graph nodes".
 constexpr uint32_t bit(int id) {
     return uint32_t{1} << id;
 }
@@ -59,7 +59,7 @@ CUlaunchAttributeValue get_attribute(const KernelParams& params, CUlaunchAttribu
 
 CUresult set_attribute(KernelParams& params, CUlaunchAttributeID id, const CUlaunchAttributeValue& value) {
     REQUIRE(is_node_attribute(id), CUDA_ERROR_INVALID_VALUE);
-    // Kernels here cannot update nodes.
+    // Kernels on the host driver cannot update nodes.
     REQUIRE(
         id != CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE || value.deviceUpdatableKernelNode.deviceUpdatable == 0,
         CUDA_ERROR_NOT_SUPPORTED);

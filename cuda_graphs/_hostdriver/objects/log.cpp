@@ -7,7 +7,7 @@
 namespace cgh {
 namespace {
 
-constexpr std::size_t kKept = 100;  // messages
+constexpr std::size_t kKept = 100;  // number of messages kept
 
 }  // namespace
 

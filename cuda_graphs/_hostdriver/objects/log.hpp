@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The driver's log: what it has to say of errors in words, which so far is why an image is refused. The latest messages
-// are kept, and told to whoever registered for them.
+// The driver's log of error messages: why an image was rejected, and invalid free calls of kernels. It keeps the latest
+// messages and passes each message to the registered callbacks.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_LOG_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_LOG_HPP
 
@@ -29,14 +29,15 @@ class Log {
     Callback* add(CUlogsCallback function, void* data);
     bool remove(const Callback* callback);
 
-    // The number of the next message, and the messages from a number on, one a line. `*from` moves to the next.
+    // next() returns the number of the next message. since() returns the messages from number `from` on and writes the
+    // number of the next message to `next`.
     unsigned next() const;
     std::vector<std::string> since(unsigned from, unsigned* next) const;
 
   private:
-    mutable std::mutex mutex_;  // guards what is below; not held while callbacks run
+    mutable std::mutex mutex_;  // guards the fields below; not held while callbacks run
     std::deque<std::string> lines_;
-    unsigned first_ = 0;  // the number of the first that is kept
+    unsigned first_ = 0;  // number of the oldest message in lines_
     std::vector<std::shared_ptr<Callback>> callbacks_;
 };
 

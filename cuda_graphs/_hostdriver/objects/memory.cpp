@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The address map, and where device memory comes from.
+// The address map and the allocation of host and device memory.
 #include "memory.hpp"
 
 #include <sys/sysinfo.h>
@@ -83,7 +83,7 @@ std::optional<Allocation> AddressMap::find(CUdeviceptr address, Reserved reserve
     if (after == by_base_.begin()) return std::nullopt;
     const Allocation& allocation = std::prev(after)->second;
     if (!allocation.holds(address, 1)) return std::nullopt;
-    // An owner takes itself out of the map before it goes, so that it is there as long as the lock is held.
+    // An owner removes itself from the map before it is destroyed, so it exists while the lock is held.
     const Allocation::Owner* const owner = allocation.owner;
     if (owner != nullptr && reserved == Reserved::kNot && !owner->is_allocated()) return std::nullopt;
     if (owner != nullptr && reserved == Reserved::kUnfreed && owner->is_freed_inside()) return std::nullopt;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The address map: which allocation holds an address. Device memory is process memory, so the map is what makes a
-// pointer a device pointer: its CUDA memory type, device, context and extent.
+// The address map, which finds the allocation that holds an address. Device memory is process memory. Only the map
+// knows the CUDA memory type, device, context and extent of a pointer.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_MEMORY_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_MEMORY_HPP
 
@@ -31,10 +31,10 @@ enum class MemoryKind : std::uint8_t {
     kOpened,      // cuIpcOpenMemHandle
 };
 
-// Where memory of a pool is at home.
+// The location of a pool's memory.
 enum class Residence : std::uint8_t { kDevice, kHost, kManaged };
 
-// Memory that other processes see as well: they have it from this one, or this one from them.
+// The direction in which memory is shared with other processes.
 enum class Sharing : std::uint8_t { kNone, kExported, kImported };
 
 struct Allocation {
@@ -42,22 +42,21 @@ struct Allocation {
     std::size_t size = 0;
     MemoryKind kind = MemoryKind::kDevice;
     Context* context = nullptr;
-    MemoryPool* pool = nullptr;                // of kPool, and of kGraph where there is one
-    Residence residence = Residence::kDevice;  // of kPool and kMapped
-    Sharing sharing = Sharing::kNone;          // of kPool and kOpened
-    unsigned flags = 0;                        // of kPinned, kRegistered and kManaged
-    std::uint64_t id = 0;                      // CU_POINTER_ATTRIBUTE_BUFFER_ID; given by the map
+    MemoryPool* pool = nullptr;                // for kPool, and for kGraph with a pool
+    Residence residence = Residence::kDevice;  // for kPool and kMapped
+    Sharing sharing = Sharing::kNone;          // for kPool and kOpened
+    unsigned flags = 0;                        // for kPinned, kRegistered and kManaged
+    std::uint64_t id = 0;                      // CU_POINTER_ATTRIBUTE_BUFFER_ID; set by the map
     bool is_synchronous = false;               // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
-    bool is_read_only = false;                 // of kMapped
-    // kGraph: what cuMemFree and cuMemFreeAsync do instead of giving the memory back themselves. Called when the
-    // free takes effect in stream order, with no lock held. `check` is called first, at the time of the call, and
-    // may refuse.
+    bool is_read_only = false;                 // for kMapped
+    // The owner of kGraph memory. cuMemFree and cuMemFreeAsync call check_free(), which may return an error, and then
+    // free() when the free takes effect in stream order. No lock is held during free().
     struct Owner {
         virtual ~Owner() = default;
         virtual CUresult check_free(CUdeviceptr address) = 0;
-        // Is there memory behind the address just now? If not, only graph nodes may name it.
+        // Returns whether the address has memory now. If not, only graph nodes may use the address.
         virtual bool is_allocated() const = 0;
-        // Has the graph that allocates it a free node for it?
+        // Returns whether the graph that allocates the memory also has a free node for it.
         virtual bool is_freed_inside() const = 0;
         virtual void free(CUdeviceptr address) = 0;
     };
@@ -73,56 +72,58 @@ struct Allocation {
     }
 };
 
-// Whether an address may be one that is only reserved: memory of an allocation node that no launch has allocated, or
-// that was freed again. On an H200 such an address is unknown to everything but graph nodes. kUnfreed: unless the graph
-// that allocates it has a free node for it.
+// The treatment of reserved addresses in a search. An address is reserved if it belongs to an allocation node and no
+// launch has allocated the memory, or it was freed. On an H200 only graph nodes accept such an address. kUnfreed
+// excludes memory for which the allocating graph has a free node.
 enum class Reserved : std::uint8_t { kNot, kToo, kUnfreed };
 
 class AddressMap {
   public:
     static AddressMap& get();
     void add(Allocation allocation);
-    // The same, unless it overlaps one that is there; then false.
+    // Adds an allocation that overlaps no other one. Returns false if it does overlap.
     bool add_apart(Allocation allocation);
-    // Takes out the allocation that begins at `base`; empty when there is none.
+    // Removes and returns the allocation that begins at `base`. The result is empty if no allocation begins there.
     std::optional<Allocation> remove(CUdeviceptr base);
-    // Forgets what begins in a range.
+    // Removes the allocations that begin in a range.
     void remove_range(CUdeviceptr start, std::size_t size);
-    // Gives back the memory of a context that is destroyed: all but that of pools and graphs, which belong to a device.
+    // Frees the memory of a destroyed context, except memory of pools and graphs, which belongs to the device.
     void release_all_of(const Context& context);
     std::optional<Allocation> find(CUdeviceptr address, Reserved reserved = Reserved::kNot) const;
-    // Whether it is of memory that the graph that allocates it frees as well.
+    // Returns whether the address is in memory that one graph both allocates and frees.
     bool is_freed_inside(CUdeviceptr address) const {
         return !find(address, Reserved::kUnfreed) && find(address, Reserved::kToo);
     }
     std::optional<Allocation> find(const void* address) const { return find(reinterpret_cast<CUdeviceptr>(address)); }
-    // Whether copies of it without a stream wait for their end in any case; false: it is not there any more.
+    // Sets whether copies of the allocation without a stream always wait for completion. Returns false if the
+    // allocation was freed.
     bool set_synchronous(CUdeviceptr base, bool is_synchronous);
     bool has_memory_of(const MemoryPool& pool) const;
     std::size_t size() const;
 
   private:
-    mutable std::shared_mutex mutex_;  // guards the two below
+    mutable std::shared_mutex mutex_;  // guards the fields below
     std::map<CUdeviceptr, Allocation> by_base_;
     std::uint64_t last_id_ = 0;
 };
 
-constexpr std::size_t kMemoryAlignment = 512;            // of cuMemAlloc on real devices
-constexpr std::size_t kOwnPages = std::size_t{1} << 20;  // blocks of so many bytes or more are pages of their own
+constexpr std::size_t kMemoryAlignment = 512;            // alignment of cuMemAlloc on a GPU
+constexpr std::size_t kOwnPages = std::size_t{1} << 20;  // smallest block with its own pages, in bytes
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
-// Memory of the host, and managed memory: 512-byte aligned, large blocks untouched until they are used. nullptr when
-// `bytes` (not 0) is more than the machine has. `bytes` is to be given back as it was asked for.
+// Returns host or managed memory, 512-byte aligned; large blocks are not touched. Returns nullptr if `bytes` (not 0)
+// exceeds the machine's memory. return_memory() needs the same `bytes`.
 void* reserve_memory(std::size_t bytes);
-// The same of a device, in the range of addresses that is the device's own.
+// Returns memory in the address range of a device, with the same rules.
 void* reserve_memory_of(CUdevice device, std::size_t bytes);
-// Where bugs are looked for, what is behind one memory is no other.
+// Returns the size to reserve for `bytes`. With checks enabled it includes a gap, so adjacent bytes belong to no other
+// block.
 std::size_t with_gap(std::size_t bytes);
-// Of either. Where bugs are looked for it is held back for a while.
+// Frees host or device memory. With checks enabled the memory stays out of use for a while.
 void return_memory(void* address, std::size_t bytes);
 void return_memory_at_once(void* address, std::size_t bytes);
 
-// Bytes of memory of the machine: what a device reports as its own.
+// Returns the machine's memory in bytes, which each device reports as its own.
 std::size_t machine_memory();
 
 }  // namespace cgh

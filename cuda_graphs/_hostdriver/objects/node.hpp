@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A node of a graph definition: its kind, its parameters and its edges. A node belongs to one graph from creation to
-// destruction; all that changes nodes and edges together is in graph.hpp.
+// destruction. graph.hpp has the functions that change nodes and edges together.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_NODE_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_NODE_HPP
 
@@ -20,7 +20,7 @@ class Graph;
 struct NodeKind;
 struct Node;
 
-// One end of a dependency, kept at both nodes.
+// One end of a dependency, stored at both nodes.
 struct Edge {
     Node* node;
     CUgraphEdgeData data;
@@ -43,21 +43,21 @@ struct Node {
 
     Graph* const graph;
     const NodeKind* const kind;
-    const uint32_t local_id;   // creation order in the graph, never used again
+    const uint32_t local_id;   // number in creation order, never reused in the graph
     Node* previous = nullptr;  // neighbours in creation order
     Node* next = nullptr;
-    uint64_t mark = 0;                   // see Graph::next_mark
-    uint32_t original_id = kNoOriginal;  // of the node that this one was cloned from
+    uint64_t mark = 0;  // number of the last test for duplicates that visited the node (Graph::last_mark_)
+    uint32_t original_id = kNoOriginal;  // local id of the node that this one was cloned from
     Edges dependencies;
     Edges dependents;
     NodeParams params;
 
-    // The array that the last get-params call handed out: "owned by the node. This memory remains valid until the node
-    // is destroyed or its parameters are modified" (cuda.h, cuGraphKernelNodeGetParams).
+    // The array that the last get-params call returned: "owned by the node. This memory remains valid until the node is
+    // destroyed or its parameters are modified" (cuda.h, cuGraphKernelNodeGetParams).
     std::unique_ptr<void*[]> reported;
 };
 
-// Looks through the shorter of the two lists.
+// Returns whether an edge connects the nodes. Searches the shorter of their two lists.
 bool has_edge(const Node& from, const Node& to);
 
 }  // namespace cgh

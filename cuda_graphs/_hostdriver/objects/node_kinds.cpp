@@ -21,7 +21,7 @@ std::vector<Graph*> nothing_embedded(const Node&) {
     return {};
 }
 
-// For kinds whose parameters are a value: what creates it, sets it and sets it in an executable is one parser.
+// Base of the kinds whose parameters are a value. One parser creates the value, sets it and sets it in an executable.
 template <class Kind>
 struct ValueKind {
     static CUresult create(Node& node, CUgraphNodeParams& params) { return Kind::parse(params, nullptr, &node.params); }
@@ -53,7 +53,7 @@ struct KernelKind : ValueKind<KernelKind> {
     static CUresult parse(CUgraphNodeParams& params, const KernelParams* old, NodeParams* out) {
         const CUDA_KERNEL_NODE_PARAMS_v3& in = params.kernel;
         const bool by_function = in.func != nullptr;
-        // Unlike a launch, a node takes no CUkernel in the place of a CUfunction (seen on the H200).
+        // Unlike a launch, a node accepts no CUkernel in place of a CUfunction (measured on an H200).
         Kernel* const kernel = by_function ? find_function(in.func) : cast<Kernel>(in.kern);
         REQUIRE(kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
         Context* context = nullptr;
@@ -86,7 +86,7 @@ struct KernelKind : ValueKind<KernelKind> {
         const auto& kernel = std::get<KernelParams>(node.params);
         const cgh_launch& dims = kernel.launch.shape().dims;
         CUDA_KERNEL_NODE_PARAMS_v3& out = params.kernel;
-        // However it was given; an H200 fills in all three too.
+        // All three are set, whichever the user passed, as on an H200.
         out.func = kernel.launch.kernel()->function();
         out.kern = kernel.launch.kernel()->handle();
         out.ctx = kernel.context;
@@ -107,7 +107,7 @@ struct KernelKind : ValueKind<KernelKind> {
 
   private:
     static void* block(const KernelLaunch& launch) {
-        return const_cast<std::byte*>(launch.params().data());  // the C interface has no const here
+        return const_cast<std::byte*>(launch.params().data());  // the C interface lacks const
     }
 
     static std::unique_ptr<void*[]> addresses(const KernelLaunch& launch) {
@@ -135,8 +135,8 @@ struct KernelKind : ValueKind<KernelKind> {
 MemoryPlace place_of(CUmemorytype type, CUdeviceptr address, const Context& context) {
     const std::optional<Allocation> found = AddressMap::get().find(address, Reserved::kToo);
     if (!found) return {type != CU_MEMORYTYPE_DEVICE, false, context.device()};
-    // In an executable libcuda lets device, pinned and managed memory take each other's place, but none the place of
-    // pool memory, nor that of theirs (seen on the H200).
+    // In an update of an executable libcuda accepts device, pinned and managed memory in place of each other. Pool
+    // memory can replace only pool memory (measured on an H200).
     const bool on_host = type == CU_MEMORYTYPE_HOST;
     const bool pooled = found->kind == MemoryKind::kPool || found->kind == MemoryKind::kGraph;
     return {on_host, pooled, on_host ? context.device() : found->context->device()};
@@ -167,7 +167,7 @@ struct MemcpyKind : ValueKind<MemcpyKind> {
         TRY(find_context(params.memcpy.copyCtx, &context));
         CUDA_MEMCPY3D copy = params.memcpy.copyParams;
         REQUIRE(copy.WidthInBytes != 0 && copy.Height != 0 && copy.Depth != 0, CUDA_ERROR_INVALID_VALUE);
-        copy.srcLOD = copy.dstLOD = 0;  // an H200 does not look at them in nodes
+        copy.srcLOD = copy.dstLOD = 0;  // an H200 ignores them in nodes
         MemcpyParams fresh;
         TRY(Copy::make(copy, kEveryDevice, &fresh.copy, Reserved::kToo));
         fresh.described = std::make_shared<const CUDA_MEMCPY3D>(params.memcpy.copyParams);
@@ -195,7 +195,7 @@ struct MemsetKind : ValueKind<MemsetKind> {
         TRY(Fill::make(in.dst, in.pitch, in.value, in.elementSize, in.width, in.height, kEveryDevice, &fresh.fill,
                        Reserved::kToo));
         fresh.destination = place_of(CU_MEMORYTYPE_DEVICE, in.dst, *context);
-        fresh.destination.pooled = false;  // memset nodes do not mind
+        fresh.destination.pooled = false;  // no restriction for memset nodes
         fresh.described = in;
         fresh.described.ctx = context->handle();
         out->emplace<MemsetParams>(fresh);
@@ -256,7 +256,7 @@ struct BatchKind : ValueKind<BatchKind> {
     using Params = BatchParams;
     static CUresult parse(CUgraphNodeParams& params, const KernelParams*, NodeParams* out) {
         const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2& in = params.memOp;
-        REQUIRE(in.ctx != nullptr, CUDA_ERROR_INVALID_VALUE);  // not the current one, unlike other kinds
+        REQUIRE(in.ctx != nullptr, CUDA_ERROR_INVALID_VALUE);  // null is an error here
         Context* context = nullptr;
         TRY(find_context(in.ctx, &context));
         BatchParams fresh;
@@ -276,7 +276,7 @@ struct BatchKind : ValueKind<BatchKind> {
     }
 };
 
-// How many bytes of CUgraphNodeParams a kind uses in CUDA 13.0; newer headers have added fields that must be zero here.
+// The bytes of CUgraphNodeParams that a kind uses in CUDA 13.0. Fields that newer headers add must be zero here.
 constexpr size_t kHostBytes = 2 * sizeof(void*);
 constexpr size_t kEventBytes = sizeof(CUevent);
 
@@ -298,7 +298,8 @@ constexpr NodeKind kKinds[] = {
     value_row<WaitKind>(CU_GRAPH_NODE_TYPE_WAIT_EVENT, "EVENT_WAIT", kEventBytes, false, false, false),
     value_row<RecordKind>(CU_GRAPH_NODE_TYPE_EVENT_RECORD, "EVENT_RECORD", kEventBytes, false, false, false),
     value_row<BatchKind>(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, "BATCH_MEM_OP", sizeof(CUDA_BATCH_MEM_OP_NODE_PARAMS_v2), false, false, false),
-    // Kinds that are more than a value have no parser; the last column says how an executable refuses to set them.
+    // Kinds whose parameters are not a plain value have no parser. The last column is the result of
+    // cuGraphExecNodeSetParams.
     {CU_GRAPH_NODE_TYPE_EMPTY, "EMPTY", 0, true, false, false,
      nullptr, EmptyKind::create, EmptyKind::set, EmptyKind::get, EmptyKind::copy, nothing_embedded,
      CUDA_ERROR_INVALID_VALUE},

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a node of each kind is made of. Everything the user passed is checked and copied when it is set, so that a
-// kernel launch, a copy or a fill is ready to run as it lies in the definition.
+// The parameters of each node kind. All user input is checked and copied when it is set, so the kernel launches, copies
+// and fills of a definition are ready to run.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_NODE_PARAMS_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_NODE_PARAMS_HPP
 
@@ -44,14 +44,14 @@ struct KernelAttributes {
 struct KernelParams {
     KernelLaunch launch;
     CUcontext context = nullptr;
-    std::shared_ptr<const KernelAttributes> attributes;  // null: none was ever set
-    bool by_extra = false;                               // arguments given packed, not as an array of addresses
+    std::shared_ptr<const KernelAttributes> attributes;  // null if none was ever set
+    bool by_extra = false;                               // true if the arguments were packed, not an array of addresses
 };
 
-// Where the memory of an operand lives: what an update of an executable may not change.
+// The location of an operand's memory. An update of an executable may not change it.
 struct MemoryPlace {
     bool on_host = false;
-    bool pooled = false;  // of a pool or of an alloc node
+    bool pooled = false;  // from a pool or an alloc node
     CUdevice device = 0;
     bool operator==(const MemoryPlace& other) const {
         return on_host == other.on_host && pooled == other.pooled && device == other.device;
@@ -89,7 +89,7 @@ struct ChildParams {
     GraphPtr graph;
 };
 
-// The allocation of an allocation node, which knows the node for as long as there is one.
+// The allocation of an allocation node. The allocation points to the node until the node is destroyed.
 class OwnedAllocation {
   public:
     OwnedAllocation() = default;
@@ -110,7 +110,7 @@ struct AllocParams {
     OwnedAllocation allocation;
 };
 
-// The right of one graph to free an allocation; given back with the node.
+// The right of one graph to free an allocation. It is released with the node.
 class FreeClaim {
   public:
     FreeClaim() = default;
@@ -124,7 +124,7 @@ class FreeClaim {
 
   private:
     std::shared_ptr<GraphAllocation> allocation_;
-    uint64_t graph_uid_ = 0;  // of the root
+    uint64_t graph_uid_ = 0;  // uid of the root graph
 };
 
 struct FreeParams {
@@ -143,7 +143,7 @@ struct ConditionalParams {
     CUgraphConditionalNodeType type = CU_GRAPH_COND_TYPE_IF;
     CUcontext context = nullptr;
     std::vector<GraphPtr> bodies;
-    std::vector<CUgraph> handles;  // what phGraph_out points to
+    std::vector<CUgraph> handles;  // the array that phGraph_out points to
 };
 
 using NodeParams = std::variant<EmptyParams, KernelParams, MemcpyParams, MemsetParams, HostParams, EventParams,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The occupancy arithmetic.
+// The occupancy calculation.
 #include "occupancy.hpp"
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace cgh {
 
 int blocks_per_multiprocessor(const Kernel& kernel, std::uint32_t threads, std::size_t dynamic_shared) {
     const cgh_kernel& code = kernel.code();
-    // The kernel's own limit of threads does not count here.
+    // The kernel's own thread limit (.maxntid) has no effect here.
     if (threads == 0 || threads > kMaxThreadsPerBlock || dynamic_shared > kernel.max_dynamic_shared()) return 0;
-    // Registers are given to warps in units of 256, shared memory to blocks in units of 128 bytes.
+    // Warps get registers in units of 256, and blocks get shared memory in units of 128 bytes.
     const std::uint32_t warps = (threads + kWarpSize - 1) / kWarpSize;
     const std::uint32_t registers = std::max(1u, warps * ((kernel.registers() * kWarpSize + 255) / 256 * 256));
     const std::size_t shared = (code.static_shared_bytes + dynamic_shared + kReservedSharedPerBlock + 127) / 128 * 128;

@@ -38,7 +38,7 @@ CUresult get_memory_handle(CUdeviceptr address, CUipcMemHandle* out) {
 }
 
 OpenedMemory& OpenedMemory::get() {
-    static auto* const opened = new OpenedMemory;  // never destroyed: memory is used until the process ends
+    static auto* const opened = new OpenedMemory;  // never destroyed; memory is used until the process ends
     return *opened;
 }
 
@@ -89,10 +89,10 @@ CUresult OpenedMemory::close(CUdeviceptr address) {
         if (found->second.count > 1) return --found->second.count, CUDA_SUCCESS;
         user = found->second.context;
     }
-    const CUresult status = user->synchronize();  // with no lock held: to wait is to run work
+    const CUresult status = user->synchronize();  // without a lock, because waiting may run work
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = by_address_.find(address);
-    REQUIRE(found != by_address_.end(), CUDA_ERROR_INVALID_VALUE);  // another thread was faster
+    REQUIRE(found != by_address_.end(), CUDA_ERROR_INVALID_VALUE);  // false if another thread closed it first
     if (--found->second.count == 0) unmap(found);
     return status;
 }

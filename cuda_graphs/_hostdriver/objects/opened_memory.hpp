@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of cuMemAlloc that other processes open by a handle of 64 bytes. A handle says where the memory is: in which
-// file, which the process that allocated it has open, and where there (DeviceRange::share).
+// Memory of cuMemAlloc that other processes open through a 64-byte handle. The handle contains the file, which the
+// allocating process has open, and the offset in it (DeviceRange::share).
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_OPENED_MEMORY_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_OPENED_MEMORY_HPP
 
@@ -21,24 +21,24 @@ class Context;
 
 struct MemoryHandle {
     std::uint64_t magic;
-    DeviceRange::Shared place;  // its number is not that of other memory at the same address
+    DeviceRange::Shared place;  // its number distinguishes it from later memory at the same address
     std::uint64_t size;
 };
 static_assert(sizeof(MemoryHandle) <= sizeof(CUipcMemHandle));
 
-// Of memory of cuMemAlloc that begins at, or holds, `address`.
+// Writes the handle of the cuMemAlloc memory that contains `address`.
 CUresult get_memory_handle(CUdeviceptr address, CUipcMemHandle* out);
 
-// What this process has opened.
+// The memory that this process has opened.
 class OpenedMemory {
   public:
     static OpenedMemory& get();
 
-    // What the context has opened already is counted. CUDA_ERROR_INVALID_CONTEXT: it is memory of this process.
-    // CUDA_ERROR_INVALID_VALUE: it was freed.
+    // Opens memory, or increments the count of memory that the context has opened before. Returns
+    // CUDA_ERROR_INVALID_CONTEXT for memory of this process and CUDA_ERROR_INVALID_VALUE for freed memory.
     CUresult open(const CUipcMemHandle& handle, Context& context, CUdeviceptr* out);
     CUresult close(CUdeviceptr address);
-    // A context goes, and with it what it has opened.
+    // Closes the memory that a context has opened, when the context is destroyed.
     void close_all_of(const Context& context);
 
   private:
@@ -54,7 +54,7 @@ class OpenedMemory {
     ByAddress::iterator find(const MemoryHandle& handle, const Context& context);
     void unmap(ByAddress::iterator at);
 
-    std::mutex mutex_;  // guards the one below
+    std::mutex mutex_;  // guards by_address_
     ByAddress by_address_;
 };
 

@@ -37,7 +37,7 @@ CUresult find_memory_context(const CUmemPoolProps& properties, Context** out) {
             *out = &device->context();
             return (*out)->status();
         }
-        // So says an H200 with CUDA 13.0.
+        // An H200 with CUDA 13.0 rejects these locations with the same error.
         case CU_MEM_LOCATION_TYPE_HOST:
         case CU_MEM_LOCATION_TYPE_HOST_NUMA:
         case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
@@ -85,12 +85,13 @@ CUresult embed(Node& node, Graph& child, CUgraphChildGraphNodeOwnership ownershi
 CUresult ChildKind::create(Node& node, CUgraphNodeParams& params) {
     Graph* const child = cast<Graph>(params.graph.graph);
     REQUIRE(child != nullptr, CUDA_ERROR_INVALID_VALUE);
-    // A graph inside itself, or inside a graph that is inside it.
+    // A graph must not contain itself, directly or through another graph.
     REQUIRE(!node.graph->is_or_is_inside(*child), CUDA_ERROR_INVALID_VALUE);
     return embed(node, *child, params.graph.ownership);
 }
 
-// So says an H200 with CUDA 13.0: a copy of the graph around the node will do, a graph that is inside a node will not.
+// The new child may be the graph that contains the node, of which a copy is made, but not a graph inside a node. This
+// matches an H200 with CUDA 13.0.
 CUresult ChildKind::set(Node& node, CUgraphNodeParams& params) {
     Graph* const child = cast<Graph>(params.graph.graph);
     REQUIRE(child != nullptr, CUDA_ERROR_INVALID_VALUE);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kinds of nodes that own something besides their parameters: graphs, memory, a condition. The rows of node_kinds.cpp
-// that have no parser.
+// The node kinds that own graphs, memory or a condition besides their parameters. Their rows in node_kinds.cpp have no
+// parser.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_OWNING_KINDS_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_OWNING_KINDS_HPP
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pools, and the free of their memory as an operation of a stream.
+// Pools, and the stream operation that frees their memory.
 #include "pool.hpp"
 
 #include <algorithm>
@@ -24,13 +24,13 @@ std::size_t rounded(std::size_t bytes) {
     return rounded_up(bytes, kGranularity);
 }
 
-// An H200 takes memory for pools by 32 MiB, and so a limit is one of as many.
+// Rounds a size limit up to 32 MiB, the unit in which an H200 allocates memory for pools.
 std::size_t whole_chunks(std::size_t bytes) {
     constexpr std::size_t kChunk = std::size_t{32} << 20;
     return bytes > SIZE_MAX - kChunk ? bytes : rounded_up(bytes, kChunk);
 }
 
-// The free takes effect here. It also does so in a context that has failed: memory is never leaked.
+// Frees memory when the stream reaches the operation. It also runs in a failed context, so no memory leaks.
 class Free final : public Operation {
   public:
     explicit Free(const Allocation& allocation) : allocation_(allocation) {}
@@ -49,7 +49,7 @@ class Free final : public Operation {
     Allocation allocation_;
 };
 
-// Keeps a pool until the operations before it in a stream are done.
+// Keeps a pool alive until the earlier operations of a stream are done.
 class Hold final : public Operation {
   public:
     explicit Hold(MemoryPool& pool) : pool_(&pool) {}
@@ -73,8 +73,9 @@ MemoryPool::~MemoryPool() {
     trim_locked(0);
 }
 
-// Copies and kernels may still use what was freed in another stream's order, and the addresses of a heap become those
-// of others. Therefore every busy stream holds the pool until that stream's present work is done.
+// Copies and kernels of one stream may still use memory that was freed in the order of another stream. The addresses of
+// the heap could be reused meanwhile. Every busy stream therefore holds the pool until the stream's current work is
+// done.
 void MemoryPool::dispose(MemoryPool* pool) {
     if (pool->heap_ == nullptr || std::exchange(pool->leaves_, true)) return arena<MemoryPool>.recycle(pool);
     pool->retain();
@@ -119,7 +120,7 @@ CUresult MemoryPool::allocate(std::size_t bytes, CUdeviceptr* out) {
         std::lock_guard<std::mutex> lock(mutex_);
         if (max_size_ != 0 && used_ + bytes > max_size_) return CUDA_ERROR_OUT_OF_MEMORY;
         const auto kept = kept_.find(size);
-        // Where bugs are looked for memory is not used again as long as there is other memory.
+        // With checks enabled, freed memory is reused only when the pool has no other memory.
         const bool reuses = !settings.any() || (max_size_ != 0 && reserved_ + size > max_size_);
         if (reuses && kept != kept_.end() && !kept->second.empty()) {
             memory = kept->second.back();
@@ -144,7 +145,7 @@ CUresult MemoryPool::import(const CUmemPoolPtrExportData& data, CUdeviceptr* out
     Allocation found;
     if (const CUresult wrong = heap_->locate(data, &found); wrong != CUDA_SUCCESS) return wrong;
     *out = found.base;
-    // As on an H200, memory that is imported again is the same, and one free is enough.
+    // Importing the same memory again has no effect, and one free is enough, as on an H200.
     if (AddressMap::get().add_apart(described(found.base, found.size))) retain();
     return CUDA_SUCCESS;
 }
@@ -236,7 +237,7 @@ CUresult MemoryPool::set_access(CUdevice device, CUmemAccess_flags flags) {
     if (flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
         flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
         return CUDA_ERROR_INVALID_VALUE;
-    // The device that the memory is on always has it.
+    // The device that holds the memory always has access.
     if (residence_ == Residence::kDevice && device == context_.device())
         return flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE ? CUDA_SUCCESS
                : flags == CU_MEM_ACCESS_FLAGS_PROT_READ    ? CUDA_ERROR_NOT_SUPPORTED
@@ -260,10 +261,10 @@ struct PoolsOfAPlace {
     MemoryPool* by_default = nullptr;
     MemoryPool* current = nullptr;
 };
-std::mutex places_mutex;  // guards the one below
-PoolsOfAPlace places[3];  // by residence; that of devices is not used
+std::mutex places_mutex;  // guards `places`
+PoolsOfAPlace places[3];  // indexed by Residence; the entry of kDevice is not used
 
-// With places_mutex held.
+// Returns the pools of a residence. The caller holds places_mutex.
 PoolsOfAPlace& place_of(Residence residence) {
     PoolsOfAPlace& place = places[static_cast<std::size_t>(residence)];
     Device* device = nullptr;
@@ -310,9 +311,9 @@ CUresult free_in_stream_order(CUdeviceptr address, Stream& stream) {
         stream.push(new Free(*found));
         return CUDA_SUCCESS;
     }
-    // Memory of cuMemAlloc may be freed in stream order, too.
+    // cuMemFreeAsync also accepts memory of cuMemAlloc.
     if (found->kind != MemoryKind::kPool && found->kind != MemoryKind::kDevice) return CUDA_ERROR_INVALID_VALUE;
-    // Of two threads that free one address, the map lets one through.
+    // If two threads free one address, only one of them removes it from the map.
     const auto removed = AddressMap::get().remove(address);
     if (!removed) return CUDA_ERROR_INVALID_VALUE;
     stream.push(new Free(*removed));

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The intakes of streams in captures. What is handed in becomes a node of the capture's graph, which depends on the
-// nodes of the stream's branch and takes their place there. The answers are those of an H200
-// (tests/conformance/driver/h200.json, capture/*).
+// The intakes of streams in captures. Work becomes a node of the capture's graph. The node depends on the nodes of the
+// stream's branch and replaces them in the branch. Results match those of an H200 (tests/conformance/driver/h200.json,
+// capture/*).
 #include <utility>
 
 #include "../api/entry.hpp"
@@ -22,8 +22,8 @@
 namespace cgh {
 namespace {
 
-// Does `work` with the stream's branch, under the mutex. When the capture ended before the call came this far the
-// stream runs again, and the call goes there.
+// Calls `work` with the stream's branch under the mutex. If the capture has ended meanwhile, calls `instead` with the
+// stream's new intake.
 template <class Work, class Instead>
 CUresult with_branch(Stream& stream, Work&& work, Instead&& instead) {
     {
@@ -35,7 +35,7 @@ CUresult with_branch(Stream& stream, Work&& work, Instead&& instead) {
     return instead(run_intake());
 }
 
-// `add` makes the node: it is given the graph and the dependencies.
+// Captures a node. `add` receives the graph and the dependencies and creates the node.
 template <class Add>
 CUresult append(Branch& branch, Add&& add) {
     Graph* const graph = branch.capture.graph();
@@ -58,8 +58,8 @@ CUresult unsupported(Branch& branch) {
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 
-// cuda.h, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: the launch may overlap with the kernel before it,
-// which in a graph is what a programmatic edge says.
+// cuda.h, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: the launch may overlap with the kernel before it. A
+// graph expresses this with a programmatic edge.
 DependencySet programmatic(DependencySet after) {
     for (std::size_t i = 0; i < after.nodes.size(); ++i) {
         const Node* const node = cast<Node>(after.nodes[i]);
@@ -102,7 +102,7 @@ class RecordIntake final : public Intake {
         return with_branch(stream, [&](Branch&) { return why; }, [&](const Intake&) { return why; });
     }
 
-    // A forbidden question is refused of an invalid capture as well.
+    // A forbidden query is also rejected if the capture is already invalid.
     CUresult inspect(Stream& stream, Inspection inspection) const override {
         if (inspection == Inspection::kForbidden) return conflict(stream, [](const Intake&) { return CUDA_SUCCESS; });
         return refuse(stream, CUDA_SUCCESS);
@@ -136,7 +136,7 @@ class RecordIntake final : public Intake {
             [&](Branch& branch) {
                 CUgraphNodeParams params = of_memcpy(request.described(), stream.context().handle());
                 const CUDA_MEMCPY3D& copy = params.memcpy.copyParams;
-                if (copy.WidthInBytes == 0 || copy.Height == 0 || copy.Depth == 0) return CUDA_SUCCESS;  // and no node
+                if (copy.WidthInBytes == 0 || copy.Height == 0 || copy.Depth == 0) return CUDA_SUCCESS;  // adds no node
                 return append(branch, params);
             },
             [&](const Intake& run) { return run.copy(stream, request, wait); });
@@ -146,7 +146,7 @@ class RecordIntake final : public Intake {
         return with_branch(
             stream,
             [&](Branch& branch) {
-                if (request.width == 0 || request.height == 0) return CUDA_SUCCESS;  // and no node
+                if (request.width == 0 || request.height == 0) return CUDA_SUCCESS;  // adds no node
                 CUgraphNodeParams params = of_memset(
                     {request.dst, request.pitch, request.value, request.element_size, request.width, request.height},
                     stream.context().handle());
@@ -215,7 +215,7 @@ class RecordIntake final : public Intake {
             stream,
             [&](Branch& branch) {
                 *out = 0;
-                if (bytes == 0) return CUDA_SUCCESS;  // and no node
+                if (bytes == 0) return CUDA_SUCCESS;  // adds no node
                 CUgraphNodeParams params = of_type(CU_GRAPH_NODE_TYPE_MEM_ALLOC);
                 params.alloc.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
                 params.alloc.poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, pool.context().device()};
@@ -253,7 +253,7 @@ class RecordIntake final : public Intake {
     }
 
   private:
-    // A call that a stream in a capture refuses, whether the capture is valid or not.
+    // Rejects a call that is forbidden for a stream in a capture, whether the capture is valid or not.
     template <class Instead>
     static CUresult conflict(Stream& stream, Instead&& instead) {
         {
@@ -263,7 +263,7 @@ class RecordIntake final : public Intake {
         return instead(run_intake());
     }
 
-    // A launch of a shape that the device cannot run breaks the capture; other wrong arguments do not.
+    // Rejects a launch. Dimensions that the device cannot run invalidate the capture; other wrong arguments do not.
     CUresult refuse_launch(Stream& stream, const KernelRequest& request, CUresult why) const {
         const bool breaks = KernelLaunch::check_shape(request.kernel, request.shape) != CUDA_SUCCESS;
         return with_branch(

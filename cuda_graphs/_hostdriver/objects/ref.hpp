@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shared ownership by a counter inside the object. `Ref<T>` is the owning pointer; the object goes when the last one
-// does. How it goes (delete, or back to its arena) is the type's static `dispose(T*)`.
+// Shared ownership through a counter inside the object. `Ref<T>` is the owning pointer. When the last one is destroyed,
+// the type's static `dispose(T*)` deletes the object or recycles it in its arena.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_REF_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_REF_HPP
 
@@ -15,24 +15,25 @@ namespace cgh {
 class Counted {
   public:
     void retain() { count_.fetch_add(1, std::memory_order_relaxed); }
-    // For whoever finds the object in a list that does not own it. False: it is about to go.
+    // Adds a reference to an object found in a list that does not own it. Returns false if the object is about to be
+    // destroyed.
     bool try_retain() {
         auto count = count_.load(std::memory_order_relaxed);
         while (count != 0)
             if (count_.compare_exchange_weak(count, count + 1, std::memory_order_relaxed)) return true;
         return false;
     }
-    bool release() { return count_.fetch_sub(1, std::memory_order_acq_rel) == 1; }  // true: that was the last one
+    bool release() { return count_.fetch_sub(1, std::memory_order_acq_rel) == 1; }  // true for the last reference
 
   private:
-    std::atomic<std::uint32_t> count_{1};  // whoever creates the object holds the first reference
+    std::atomic<std::uint32_t> count_{1};  // the creator holds the first reference
 };
 
 template <class T>
 class Ref {
   public:
     Ref() = default;
-    explicit Ref(T* object) : object_(object) {  // a further reference
+    explicit Ref(T* object) : object_(object) {  // an additional reference
         if (object_ != nullptr) object_->retain();
     }
     static Ref adopt(T* object) {  // the creator's own reference

@@ -25,7 +25,7 @@ std::string path_of(int process, int descriptor) {
     return "/proc/" + std::to_string(process) + "/fd/" + std::to_string(descriptor);
 }
 
-// As /proc shows the name of such a file.
+// scanf format of the name that /proc shows for such a file.
 constexpr char kShownName[] = "/memfd:cuda_graphs %16" SCNx64 " ";
 
 bool read_token(const std::string& path, std::uint64_t* out) {
@@ -83,7 +83,8 @@ CUresult SharedFile::from_descriptor(int descriptor, SharedFile* out) {
 CUresult SharedFile::at(const Place& place, SharedFile* out) {
     const std::string path = path_of(place.process, place.descriptor);
     std::uint64_t token = 0;
-    // Asked before it is opened, for to open what is there now may have an effect.
+    // The token is checked before the file is opened, because opening another file at that descriptor may have side
+    // effects.
     REQUIRE(read_token(path, &token) && token == place.token, CUDA_ERROR_INVALID_VALUE);
     const int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC);
     REQUIRE(descriptor >= 0, CUDA_ERROR_INVALID_VALUE);

@@ -25,10 +25,10 @@ struct Header {
     Residence residence;
 };
 
-// What CUmemPoolPtrExportData holds.
+// The contents of CUmemPoolPtrExportData.
 struct Described {
     std::uint64_t magic;
-    std::uint64_t heap;  // the token of its file
+    std::uint64_t heap;  // token of the heap's file
     std::uint64_t offset;
     std::uint64_t size;
     std::uint64_t id;
@@ -44,7 +44,7 @@ SharedHeap::~SharedHeap() {
     munmap(start_, file_.size());
 }
 
-// A limit of the process's addresses (ulimit -v) makes it smaller.
+// Creates a heap. It is smaller under a limit of the address space (ulimit -v).
 CUresult SharedHeap::make(CUdevice device, Residence residence, std::unique_ptr<SharedHeap>* out) {
     SharedFile file;
     void* start = nullptr;
@@ -66,7 +66,7 @@ CUresult SharedHeap::open(int descriptor, std::unique_ptr<SharedHeap>* out) {
     REQUIRE(file.size() > kHeaderBytes, CUDA_ERROR_UNKNOWN);
     void* const start = file.map(0, file.size());
     REQUIRE(start != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
-    const Header header = *static_cast<const Header*>(start);  // a copy: the other process may write it at any time
+    const Header header = *static_cast<const Header*>(start);  // a copy: the other process may change the page
     out->reset(new SharedHeap(std::move(file), start, header.device, header.residence, /*imported=*/true));
     REQUIRE(header.magic == kHeapMagic && header.residence <= Residence::kHost, CUDA_ERROR_UNKNOWN);
     return CUDA_SUCCESS;
@@ -87,7 +87,7 @@ void* SharedHeap::take(std::size_t bytes) {
 void SharedHeap::give_back(void* address, std::size_t bytes) {
     const std::size_t size = rounded_up(bytes, kHeapPage);
     const auto at = reinterpret_cast<std::uintptr_t>(address);
-    if (!file_.clear(at - reinterpret_cast<std::uintptr_t>(start_), size)) return;  // not used again
+    if (!file_.clear(at - reinterpret_cast<std::uintptr_t>(start_), size)) return;  // the addresses must not be reused
     const std::lock_guard<std::mutex> lock(mutex_);
     free_.add(at, size);
 }

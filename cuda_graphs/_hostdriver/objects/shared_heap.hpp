@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory of a pool that processes share: a file, as large as the machine's memory, of which only what is touched is
-// there. The process that made the pool gives out pages of it; the others map the file, and find what they are told of
-// by its offset.
+// The memory of a pool that processes share: a file as large as the machine's memory. Only pages that were accessed
+// take memory. The process that created the pool allocates pages of the file. The other processes map the file and find
+// memory by its offset.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_SHARED_HEAP_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_SHARED_HEAP_HPP
 
@@ -24,7 +24,7 @@ namespace cgh {
 class SharedHeap {
   public:
     static CUresult make(CUdevice device, Residence residence, std::unique_ptr<SharedHeap>* out);
-    // That of another process, or of this one. CUDA_ERROR_UNKNOWN: the file is of no pool.
+    // Opens the heap of a pool of any process. Returns CUDA_ERROR_UNKNOWN if the file is not a pool's.
     static CUresult open(int descriptor, std::unique_ptr<SharedHeap>* out);
     SharedHeap(const SharedHeap&) = delete;
     SharedHeap& operator=(const SharedHeap&) = delete;
@@ -34,18 +34,20 @@ class SharedHeap {
     CUdevice device() const { return device_; }
     Residence residence() const { return residence_; }
     const SharedFile& file() const { return file_; }
-    // The caller's own file descriptor of it.
+    // Writes an additional file descriptor, which the caller owns.
     CUresult hand_out(int* out);
-    // As on an H200, others are told of memory in it only after that.
+    // Returns whether hand_out() was called. Pointers can be exported only after that, as on an H200.
     bool was_handed_out() const { return handed_out_.load(std::memory_order_acquire); }
 
-    // Only of one that is not imported. nullptr: no room. To be given back as it was asked for.
+    // Allocates memory of a heap that is not imported. Returns nullptr if no gap is large enough. give_back() needs the
+    // same `bytes`.
     void* take(std::size_t bytes);
     void give_back(void* address, std::size_t bytes);
 
-    // What tells other processes of memory in it.
+    // Returns the export data with which other processes find an allocation.
     CUmemPoolPtrExportData describe(const Allocation& allocation) const;
-    // Base and size of what such data says. CUDA_ERROR_INVALID_VALUE: it says nothing of this heap.
+    // Writes base and size of the allocation that the export data describes. Returns CUDA_ERROR_INVALID_VALUE if the
+    // data is not of this heap.
     CUresult locate(const CUmemPoolPtrExportData& data, Allocation* out) const;
 
   private:
@@ -57,8 +59,8 @@ class SharedHeap {
     const Residence residence_;
     const bool imported_;
     std::atomic<bool> handed_out_{false};
-    std::mutex mutex_;  // guards the one below
-    Gaps free_;         // by address
+    std::mutex mutex_;  // guards free_
+    Gaps free_;         // free address ranges
 };
 
 }  // namespace cgh

@@ -25,7 +25,7 @@ struct Handle {
 };
 static_assert(sizeof(Handle) <= sizeof(CUipcEventHandle));
 
-// Also of one whose parent has not asked for its end yet: "Z" behind the name in parentheses (proc(5)).
+// Returns whether a process has ended. This includes a zombie, which has "Z" after the name in parentheses (proc(5)).
 bool has_ended(std::int32_t process) {
     if (process == 0) return false;
     const int file = open(("/proc/" + std::to_string(process) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
@@ -43,7 +43,9 @@ bool has_ended(std::int32_t process) {
 
 struct SharedRecords::Page {
     static constexpr std::size_t kKept =
-        128;  // of older ones it is known by then that they were reached, or nobody asks
+        // Number of records in the page. An older record counts as reached once the newer record in its slot is
+        // reached.
+        128;
     std::uint64_t magic;
     std::atomic<std::uint64_t> latest;
     struct Kept {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The records of an event that processes share: a page of memory that all of them see. Records are numbered, whoever
-// makes them; the latest is the event's. For each of the last ones it says whether it was reached and by which process,
-// so that nobody waits for a process that has ended.
+// The records of an event that processes share, in a memory page that all of them map. Records of all processes are
+// numbered together, and the latest is the event's current record. For each of the last records the page stores the
+// recording process and whether the record was reached. No process waits for a record of a process that has ended.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_SHARED_RECORDS_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_SHARED_RECORDS_HPP
 
@@ -25,12 +25,12 @@ class SharedRecords {
     ~SharedRecords();
 
     CUipcEventHandle handle() const;
-    bool is_opened() const { return opened_; }  // it is another process's
+    bool is_opened() const { return opened_; }  // the event of another process
 
-    std::uint64_t latest() const;  // 0: there is none
-    std::uint64_t begin();         // a further one
+    std::uint64_t latest() const;  // number of the latest record; 0 without a record
+    std::uint64_t begin();         // adds a record and returns its number
     void reach(std::uint64_t record);
-    bool is_reached(std::uint64_t record) const;  // or will never be, for its process has ended
+    bool is_reached(std::uint64_t record) const;  // also true if its process has ended
 
   private:
     struct Page;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A vector of trivially copyable values whose first N live inside the object. Most graph nodes have one or two
-// edges a side, so that a chain of 100,000 nodes is built without a heap allocation for its edges.
+// A vector of trivially copyable values that stores up to N of them inside the object. Most graph nodes have one or two
+// edges on each side, so a chain of 100,000 nodes needs no heap allocation for its edges.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_SMALL_VECTOR_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_SMALL_VECTOR_HPP
 
@@ -37,7 +37,7 @@ class SmallVector {
     T& operator[](uint32_t i) { return data()[i]; }
     const T& operator[](uint32_t i) const { return data()[i]; }
 
-    // The next push_back will not run out of memory.
+    // Reserves space for one more value, so the next push_back cannot fail.
     void make_room() {
         if (size_ == capacity_) grow();
     }
@@ -48,7 +48,8 @@ class SmallVector {
         ++size_;
     }
 
-    // Keeps the order of the rest: edges are reported in the order in which they were added.
+    // Removes a value and keeps the order of the others, because edges are reported in the order in which they were
+    // added.
     void erase(T* at) {
         const auto behind = static_cast<size_t>(end() - at - 1);
         std::memmove(static_cast<void*>(at), at + 1, behind * sizeof(T));

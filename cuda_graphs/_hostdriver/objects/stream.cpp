@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The queue of a stream, and how threads that wait run it.
+// The queue of a stream, and the functions with which waiting threads run it.
 #include "stream.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace {
 
 std::atomic<std::uint64_t> last_stream_id{0};
 
-// Orders a stream after a position of another one: the default-stream rules.
+// Orders a stream after a position of another one, for the default-stream rules.
 class PositionWait final : public Operation {
   public:
     PositionWait(Stream& stream, std::uint64_t position) : target_{Ref<Stream>(&stream), position} {}
@@ -51,9 +51,9 @@ Stream::Stream(Context& context, Kind kind, unsigned flags, int priority, GreenC
 }
 
 Stream::~Stream() {
-    if (&intake() == &record_intake()) Capture::forget(*this);  // a thread's own stream, at its end
+    if (&intake() == &record_intake()) Capture::forget(*this);  // for a per-thread stream at the end of its thread
     context_.remove_stream(this);
-    // Only without workers, at the end of a thread that never synchronised, is anything left here.
+    // Operations are left only without workers, at the end of a thread that never synchronised.
     for (Operation* operation = first(); operation != nullptr; operation = first()) complete(operation);
 }
 
@@ -158,13 +158,15 @@ Stream::Advance Stream::advance(std::uint64_t position) {
 
 namespace {
 
-// Where run_towards() came to an end.
+// The reason why run_towards() stopped.
 struct Halt {
     enum { kProgress, kBusy, kStalled } why = kProgress;
-    Target at;  // kBusy: the stream that another thread runs, and where it has to come; kStalled: the one that waits
+    // kBusy: the stream that another thread runs and the position it must reach. kStalled: the stream that waits for a
+    // value in memory.
+    Target at;
 };
 
-// Runs the work that leads to `position`: where a stream is blocked, the work that it waits for.
+// Runs the work up to `position`. If a stream is blocked, runs the work that it waits for.
 Halt run_towards(Stream& stream, std::uint64_t position) {
     Target at;
     Stream* current = &stream;
@@ -202,13 +204,13 @@ void wait_helping(Stream& stream, std::uint64_t position, bool (*done)(const voi
         if (halt.why == Halt::kProgress) continue;
         Stream& at = *halt.at.stream;
         if (halt.why == Halt::kStalled) {
-            // Who writes the value? Without workers it may be any stream that nobody waits for.
+            // The operation waits for a value in memory. Without workers any other stream may have to run to write it.
             if (scheduler.workers() == 0 && run_any_stream()) continue;
             scheduler.progress.wait(
                 [&] { return done(argument) || at.reached(halt.at.position) || at.claimed() || at.runnable(); });
             continue;
         }
-        // Only the work that we wait for is helped: other kernels may wait for what the caller does next.
+        // The thread runs only work that it waits for, because other kernels may wait for the caller's next action.
         if (scheduler.help(&at)) continue;
         scheduler.progress.wait([&] {
             return done(argument) || at.reached(halt.at.position) || !at.claimed() || scheduler.help_wanted(&at);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stream is a first-in first-out queue of operations. Whoever claims it runs them one after another; nobody waits
-// for a lock that is held while an operation runs. Positions count operations: the stream has reached position p when
-// its first p operations are complete.
+// A stream is a first-in first-out queue of operations. The thread that claims the stream runs them one after another,
+// and no lock is held while an operation runs. Positions count operations: the stream has reached position p when its
+// first p operations are complete.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_STREAM_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_STREAM_HPP
 
@@ -25,30 +25,31 @@ class Intake;
 class Scheduler;
 class Stream;
 
-// A position in another stream's work that something waits for.
+// A position in a stream's work for which an operation waits.
 struct Target {
     Ref<Stream> stream;
     std::uint64_t position = 0;
 };
 
-// One piece of a stream's work.
+// An operation in a stream's queue.
 class Operation {
   public:
     virtual ~Operation() = default;
-    // Runs in stream order, on one thread, with no lock held, once ready() holds. A failure is reported with
-    // Context::fail.
+    // Runs the operation, in stream order, on one thread, without a lock, after ready() has returned true. A failure is
+    // reported with Context::fail.
     virtual void run(Stream& stream) = 0;
-    // After run(): false where it is not complete, and is to be run again once ready() holds again.
+    // Called after run(). Returns false if the operation must run again once ready() returns true.
     virtual bool complete() const { return true; }
-    // May it run now? Cheap, may be asked from any thread. False: it waits for the work before blocked_on(), or, where
-    // that names no stream, for a value in memory.
+    // Returns whether the operation may run now. Cheap; any thread may call it. If false, the operation waits for the
+    // position blocked_on(), or for a value in memory if blocked_on() has no stream.
     virtual bool ready() const { return true; }
     virtual Target blocked_on() const { return {}; }
-    // All that it comes after, besides the work before it in its stream.
+    // Returns the positions in other streams that the operation waits for.
     virtual std::vector<Target> awaits() const { return {blocked_on()}; }
-    // True for operations that run although the context has failed (they free, record, wait). The others are dropped.
+    // Returns true for operations that run even after the context has failed (frees, records, waits). Other operations
+    // are dropped then.
     virtual bool runs_after_failure() const { return false; }
-    // The operation is done or dropped.
+    // Called when the operation is done or dropped.
     virtual void finish() { delete this; }
 
   private:
@@ -56,7 +57,7 @@ class Operation {
     Operation* next_ = nullptr;
 };
 
-// What a program may set on a stream (api/stream_attributes.cpp); nothing here depends on it.
+// Attributes that a program may set on a stream (api/stream_attributes.cpp). They have no effect on execution.
 struct StreamAttributes {
     CUsynchronizationPolicy policy = CU_SYNC_POLICY_AUTO;
     CUlaunchMemSyncDomain domain = CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT;
@@ -77,55 +78,55 @@ class Stream : public Counted {
     unsigned flags() const { return flags_; }
     int priority() const { return priority_; }
     std::uint64_t id() const { return id_; }
-    bool is_created() const { return kind_ == Kind::kCreated; }  // by the program
-    GreenContext* green() const { return green_; }               // that it belongs to, or nullptr
-    // Blocking streams and the legacy default stream wait for each other.
+    bool is_created() const { return kind_ == Kind::kCreated; }  // created by the program
+    GreenContext* green() const { return green_; }               // the stream's green context, or nullptr
+    // The legacy default stream and the blocking streams of a context wait for each other's earlier work.
     bool is_legacy() const { return kind_ == Kind::kLegacy; }
     bool is_blocking() const { return kind_ != Kind::kLegacy && (flags_ & CU_STREAM_NON_BLOCKING) == 0; }
 
-    // Where work goes that callers hand in.
+    // The intake that receives the callers' work.
     const Intake& intake() const { return *intake_.load(std::memory_order_acquire); }
     void set_intake(const Intake& intake) { intake_.store(&intake, std::memory_order_release); }
     Branch* branch = nullptr;  // the stream's part of a capture; guarded by Capture::mutex()
 
-    // Appends an operation, with the waits that the default-stream rules ask for. Takes it over. Returns at once.
-    // Returns the position at which the operation is complete.
+    // Appends an operation, which the stream then owns, and the waits that the default-stream rules require. Does not
+    // block. Returns the position at which the operation is complete.
     std::uint64_t push(Operation* operation);
-    // Appends it as it is.
+    // Appends an operation without these waits.
     std::uint64_t append(Operation* operation);
-    // Later work comes after all that was pushed to another stream.
+    // Orders later work after all work pushed to another stream so far.
     void wait_behind(Stream& other);
 
     std::uint64_t pushed() const { return pushed_.load(std::memory_order_seq_cst); }
     bool reached(std::uint64_t position) const { return completed_.load(std::memory_order_seq_cst) >= position; }
     bool idle() const { return reached(pushed()); }
 
-    // Runs or waits for everything up to `position`.
+    // Waits until the stream has reached `position`; the calling thread may run the work itself.
     void wait_for(std::uint64_t position);
-    // Waits for all work pushed so far; then the context's status.
+    // Waits for all work pushed so far and returns the context's status.
     CUresult synchronize();
-    // CUDA_SUCCESS, CUDA_ERROR_NOT_READY or the context's error. Without workers, runs the work.
+    // Returns CUDA_SUCCESS, CUDA_ERROR_NOT_READY or the context's error. Without workers it runs the work.
     CUresult query();
 
-    // How far one attempt to run the stream came.
+    // The result of one attempt to run the stream.
     struct Advance {
         enum Kind { kReached, kEmpty, kBusy, kBlocked } kind;
-        Target blocked_on;  // of kBlocked
+        Target blocked_on;  // set for kBlocked
     };
-    // Runs operations until `position` is reached, the queue is empty, the first one is blocked, or (kBusy) nothing
-    // because another thread runs the stream.
+    // Runs operations until `position` is reached, the queue is empty or the first operation is blocked. Returns kBusy
+    // at once if another thread runs the stream.
     Advance advance(std::uint64_t position);
 
-    // Does somebody run it just now?
+    // Returns whether a thread runs the stream now.
     bool claimed() const { return claimed_.load(std::memory_order_seq_cst); }
-    // Is there an operation that a thread could run now?
+    // Returns whether a thread could run an operation of the stream now.
     bool runnable();
 
   private:
     friend class Scheduler;
     void run(Operation& operation);
     void wait_until_reached(std::uint64_t position);
-    Operation* first();  // of the queue, or nullptr; by the claimer only
+    Operation* first();  // first operation of the queue, or nullptr; only for the claiming thread
     void complete(Operation* operation);
 
     Context& context_;
@@ -136,32 +137,34 @@ class Stream : public Counted {
     GreenContext* const green_;
     std::atomic<const Intake*> intake_;
 
-    alignas(64) SpinLock queue_lock_;  // guards the three below
+    alignas(64) SpinLock queue_lock_;  // guards incoming_, incoming_last_ and parked_
     Operation* incoming_ = nullptr;
     Operation* incoming_last_ = nullptr;
-    Operation* parked_ = nullptr;  // the first operation, when it was not ready and nobody runs the stream
+    Operation* parked_ = nullptr;  // first operation, if it was not ready and no thread runs the stream
     std::atomic<std::uint64_t> pushed_{0};
-    std::atomic<bool> listed_{false};  // in the scheduler's list
-    std::uint64_t seen_ = UINT64_MAX;  // completed_ when the watcher last saw it wait; guarded by the scheduler's list
+    std::atomic<bool> listed_{false};  // true while in the scheduler's list
+    // completed_ when the watcher thread last saw the stream wait; guarded by the lock of the scheduler's list
+    std::uint64_t seen_ = UINT64_MAX;
 
     alignas(64) std::atomic<bool> claimed_{false};
-    Operation* batch_ = nullptr;  // taken from incoming_; by the claimer only
+    Operation* batch_ = nullptr;  // operations taken from incoming_; only for the claiming thread
     std::atomic<std::uint64_t> completed_{0};
 
   public:
     StreamAttributes attributes;  // guarded by api/stream_attributes.cpp
 };
 
-// Waits until `done(argument)`, which becomes true by the work of `stream` before `position`. Runs that work if nobody
-// else does.
+// Waits until `done(argument)` is true, which the work of `stream` before `position` causes. Runs that work if no other
+// thread does.
 void wait_helping(Stream& stream, std::uint64_t position, bool (*done)(const void*), const void* argument);
-// Runs a stream that can run, of any context. False: there is none.
+// Runs a runnable stream of any context. Returns false if no stream is runnable.
 bool run_any_stream();
-// The same without waiting for other threads: runs what it can. For queries of a driver without workers.
+// Runs the work of `stream` up to `position` as far as possible without waiting for other threads. For queries of a
+// driver without workers.
 void run_what_is_ready(Stream& stream, std::uint64_t position);
 
-// A CUstream argument: 0 and 1 are the current context's legacy default stream, 2 is the calling thread's own, others
-// are checked handles. CUDA_ERROR_INVALID_HANDLE, or the error of the context.
+// Writes the stream of a CUstream argument. 0 and 1 are the legacy default stream of the current context, and 2 is the
+// calling thread's own stream. Returns CUDA_ERROR_INVALID_HANDLE for an invalid handle, or the error of the context.
 CUresult find_stream(CUstream handle, Stream** out);
 
 }  // namespace cgh

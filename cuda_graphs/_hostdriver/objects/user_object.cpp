@@ -16,7 +16,7 @@ bool UserObject::release(uint32_t count) {
 
     void* const payload = payload_;
     CUhostFn const destructor = destructor_;
-    arena<UserObject>.recycle(this);  // first: the handle is dead before the destructor can be observed
+    arena<UserObject>.recycle(this);  // comes first, so the handle is dead before the destructor runs
     CallbackScope no_cuda_calls;
     destructor(payload);
     return true;

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// User objects: a pointer, its destructor and a count. Graphs, executables and launches in flight own references, so
-// that what a node uses outlives the last launch that may use it.
+// User objects: a pointer, its destructor and a reference count. Graphs, executables and launches in flight own
+// references, so the resources of a node outlive the last launch that may use them.
 //
-// The destructor runs once, in whichever thread drops the last reference (a caller's, or a worker's when a launch
-// ends), with none of the driver's locks held, and CUDA calls inside it are refused: "Destructor callbacks cannot make
-// CUDA API calls" (cuda.h, cuUserObjectCreate).
+// The destructor runs once, in the thread that drops the last reference: a caller's thread, or a worker when a launch
+// ends. The driver holds no lock then. CUDA calls inside the destructor fail: "Destructor callbacks cannot make CUDA
+// API calls" (cuda.h, cuUserObjectCreate).
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_USER_OBJECT_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_USER_OBJECT_HPP
 
@@ -26,7 +26,8 @@ class UserObject {
 
     void retain(uint32_t count) { references_.fetch_add(count, std::memory_order_relaxed); }
 
-    // False, and nothing done, when there are fewer references than that. With the last one the object is destroyed.
+    // Releases `count` references and destroys the object with the last one. Returns false and changes nothing if the
+    // object has fewer references.
     bool release(uint32_t count);
 
   private:
@@ -35,11 +36,11 @@ class UserObject {
     std::atomic<int64_t> references_;
 };
 
-// The references that one holder owns: a graph, or a program on behalf of an executable and its launches.
+// The references of one owner: a graph, or a program on behalf of an executable and its launches.
 class UserObjectRefs {
   public:
     UserObjectRefs() = default;
-    UserObjectRefs(const UserObjectRefs& other);  // new references to the same objects
+    UserObjectRefs(const UserObjectRefs& other);  // adds references to the same objects
     UserObjectRefs(UserObjectRefs&&) noexcept = default;
     UserObjectRefs& operator=(UserObjectRefs other) noexcept {
         entries_.swap(other.entries_);
@@ -47,14 +48,14 @@ class UserObjectRefs {
     }
     ~UserObjectRefs();
 
-    // Takes over `count` references, which the caller must own.
+    // Takes ownership of `count` references of the caller.
     void adopt(UserObject* object, uint32_t count) { entries_.push_back({object, count}); }
 
-    // Gives back `count` references, or as many as are held: "It is undefined behavior to release references not owned
-    // by the caller" (cuda.h); an H200 answers CUDA_SUCCESS.
+    // Releases `count` references, or all of them if fewer are held: "It is undefined behavior to release references
+    // not owned by the caller" (cuda.h); an H200 returns CUDA_SUCCESS.
     void release(UserObject* object, uint32_t count);
 
-    // Further references to everything that `other` holds.
+    // Adds references to every object of `other`.
     void add(const UserObjectRefs& other);
 
     bool empty() const { return entries_.empty(); }
@@ -64,7 +65,7 @@ class UserObjectRefs {
         UserObject* object;
         uint32_t count;
     };
-    std::vector<Entry> entries_;  // one entry an adoption: adding never searches
+    std::vector<Entry> entries_;  // one entry per adoption, so adding never searches
 };
 
 inline CUuserObject to_handle(UserObject* object) {

@@ -27,7 +27,7 @@ void* pointer(CUdeviceptr address) {
     return reinterpret_cast<void*>(address);
 }
 
-// Addresses with nothing behind them.
+// Replaces a range by inaccessible addresses without memory. Returns false on failure.
 bool clear(CUdeviceptr start, std::size_t size) {
     return mmap(pointer(start), size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) !=
            MAP_FAILED;
@@ -163,7 +163,7 @@ CUresult VirtualSpace::wait_for_users(CUdeviceptr start, std::size_t size) {
             for (const auto& [device, flags] : at->second.access) users.insert(device);
         }
     }
-    // With no lock held: to wait is to run work, host functions of the program among it.
+    // The wait is without a lock, because it may run host functions of the program.
     for (Context* const context : Context::all())
         if (users.count(context->device()) != 0) context->synchronize();
     return CUDA_SUCCESS;
@@ -193,7 +193,7 @@ CUresult VirtualSpace::set_access(CUdeviceptr start, std::size_t size, CUdevice 
     CUdeviceptr reached = start;
     for (auto at = first; at != past; reached += at->second.size, ++at) {
         REQUIRE(at->first == reached, CUDA_ERROR_INVALID_VALUE);
-        // As on an H200: the host has no access to memory of a device.
+        // The host has no access to memory of a device, as on an H200.
         REQUIRE(device != kHostAccess || flags == CU_MEM_ACCESS_FLAGS_PROT_NONE || at->second.memory->is_on_host(),
                 CUDA_ERROR_NOT_SUPPORTED);
     }
@@ -253,7 +253,7 @@ CUresult VirtualSpace::retain(CUdeviceptr address, CUmemGenericAllocationHandle*
     const Mapping* const found = mapping_at(address);
     REQUIRE(found != nullptr, CUDA_ERROR_INVALID_VALUE);
     PhysicalMemory* const memory = found->memory.get();
-    if (memory->handles++ == 0) {  // its handle was released, and lives again
+    if (memory->handles++ == 0) {  // the handle was released and becomes valid again
         memory->retain();
         arena<PhysicalMemory>.show(memory);
     }

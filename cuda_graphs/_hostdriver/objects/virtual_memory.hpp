@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Virtual memory management: addresses that are reserved, memory that is made, and which of it is behind which address.
-// Memory is a file without a name, so that it can be behind several addresses. Addresses without memory, and memory
-// that nobody was given access to, fault in kernels and are unknown to everything else.
+// Virtual memory management: reserved addresses, physical memory, and the mappings between them. Physical memory is a
+// file without a name, so it can be mapped at several addresses. Kernels fault at addresses without memory or without
+// access rights, and API calls reject such addresses.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_VIRTUAL_MEMORY_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_VIRTUAL_MEMORY_HPP
 
@@ -19,18 +19,18 @@ namespace cgh {
 
 class Context;
 
-// Of addresses, sizes and memory: that of an H200.
+// Granularity of addresses and sizes in bytes, as on an H200.
 constexpr std::size_t kVirtualGranularity = std::size_t{2} << 20;
 
-// The host among those who have access, who are devices otherwise.
+// The host as a key of Mapping::access; all other keys are devices.
 constexpr CUdevice kHostAccess = -1;
 
 class PhysicalMemory : public Counted {
   public:
-    // CUDA_ERROR_OUT_OF_MEMORY when the system has no room for it.
+    // Creates memory. Returns CUDA_ERROR_OUT_OF_MEMORY if the system has too little.
     static CUresult make(std::size_t size, const CUmemAllocationProp& properties, Context& context,
                          PhysicalMemory** out);
-    // Of a file that another process, or this one, exported. CUDA_ERROR_INVALID_VALUE when it is no such file.
+    // Opens a file that this or another process exported. Returns CUDA_ERROR_INVALID_VALUE for any other file.
     static CUresult from_file(int file, const CUmemAllocationProp& properties, Context& context, PhysicalMemory** out);
     PhysicalMemory(int file, std::size_t size, const CUmemAllocationProp& properties, Context& context)
         : file(file), size(size), properties(properties), context(context) {}
@@ -42,7 +42,7 @@ class PhysicalMemory : public Counted {
     const std::size_t size;
     const CUmemAllocationProp properties;
     Context& context;
-    int handles = 1;  // made and retained, not yet released; guarded by VirtualSpace
+    int handles = 1;  // handles created or retained and not released; guarded by VirtualSpace
 };
 
 class VirtualSpace {
@@ -53,7 +53,7 @@ class VirtualSpace {
     CUresult free(CUdeviceptr start, std::size_t size);
     CUresult map(CUdeviceptr start, std::size_t size, PhysicalMemory& memory);
     CUresult unmap(CUdeviceptr start, std::size_t size);
-    // Waits for work of the memory's users where it takes rights away.
+    // Sets the access rights of a device. Waits for work that may use the memory before it removes rights.
     CUresult set_access(CUdeviceptr start, std::size_t size, CUdevice device, CUmemAccess_flags flags);
     CUresult access(CUdeviceptr address, CUdevice device, CUmemAccess_flags* out) const;
     CUresult retain(CUdeviceptr address, CUmemGenericAllocationHandle* out);
@@ -64,8 +64,8 @@ class VirtualSpace {
         std::size_t size;
         Ref<PhysicalMemory> memory;
         std::map<CUdevice, CUmemAccess_flags> access;
-        bool grants(CUmemAccess_flags flags) const;  // to anybody
-        int rights() const;                          // PROT_...: pages are process memory, and everybody's
+        bool grants(CUmemAccess_flags flags) const;  // to any device or the host
+        int rights() const;  // PROT_... flags; the union of all rights, because all devices use the process's pages
     };
     using Mappings = std::map<CUdeviceptr, Mapping>;
     struct Reservation {
@@ -75,15 +75,16 @@ class VirtualSpace {
     using Reservations = std::map<CUdeviceptr, Reservation>;
 
     Reservations::iterator reservation_of(CUdeviceptr start, std::size_t size);
-    // Whole mappings, from the first byte to the last: CUDA_ERROR_INVALID_VALUE if it is anything else.
+    // Finds the mappings that cover a range. Returns CUDA_ERROR_INVALID_VALUE unless the range consists of whole
+    // mappings.
     CUresult find_mappings(CUdeviceptr start, std::size_t size, Reservations::iterator* reservation,
                            Mappings::iterator* first, Mappings::iterator* past);
     const Mapping* mapping_at(CUdeviceptr address) const;
     CUresult wait_for_users(CUdeviceptr start, std::size_t size);
-    // Puts runs of memory that can be used into the address map, as one allocation each.
+    // Adds each contiguous run of accessible memory to the address map, as one allocation.
     void publish(CUdeviceptr start, const Reservation& reservation);
 
-    mutable std::mutex mutex_;  // guards the one below, and handles of memory
+    mutable std::mutex mutex_;  // guards reservations_ and PhysicalMemory::handles
     Reservations reservations_;
 };
 
