@@ -31,7 +31,7 @@ def key(image: bytes, host: dict[str, str]) -> str:
 
 
 def load(name: str) -> tuple[dict, bytes] | None:
-    """Returns the description and the object code, or None if there is no entry. A damaged entry is reported: None."""
+    """Returns the description and the object code, or None. A damaged entry is reported and counts as missing."""
     payload = disk.read(KIND, name)
     if payload is None:
         return None
