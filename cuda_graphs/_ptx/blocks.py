@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The block record (abi.BLOCK), and the loop over a range of blocks.
 
-A function that runs blocks is put together from begin, IR that fills the record, blocks_begin, IR that runs the
-threads, and blocks_end.
+A function that runs blocks consists of these parts: begin, IR that fills the record, blocks_begin, IR that runs the
+threads, blocks_end.
 
     blocks(run, entry arguments)      for every block: run(launch, params, shared, block, ctaid.x .. ctaid.z)
 """

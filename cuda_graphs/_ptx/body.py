@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parser of function bodies. It resolves names, so later stages see no scopes.
 
-`.reg .b32 %r<9>;` declares names lazily. A name of an inner scope is its own object. A use of a label records the
-scopes in which the label may be defined, because the definition may follow later.
+`.reg .b32 %r<9>;` declares names lazily. A name of an inner scope has an object of its own. A use of a label records
+the scopes in which the label may be defined, because the definition may follow later.
 """
 
 import re

@@ -34,7 +34,7 @@ def _ask(name: str, tid: str) -> str:
 
 
 # Finds the next run of inside threads. (guard function, first thread, thread count, its arguments) -> from | to << 32;
-# 0 if there is none.
+# 0 if no thread is left.
 NEXT = f"""
 define internal i64 @inside.next(ptr %asks, i32 %begin, i32 %count, {HIDDEN_SIGNATURE}, ptr %params) noinline cold {{
 entry:

@@ -98,7 +98,7 @@ def rows(table: str) -> list[Row]:
 def _high(place: int) -> int:
     """Returns the share of bits 6-16 of a position in its square.
 
-    It has all products of bits 9-16, except that of bit 9 with itself. Of the products of bits 6-8 with bit 9 + a, it
+    It has all products of bits 9-16, except that of bit 9 with itself. From the products of bits 6-8 with bit 9 + a it
     has the columns from 2^(7 - a) on.
     """
     high, low = place >> 3, (place & 7) << 4
@@ -124,8 +124,8 @@ def _places() -> dict[str, int]:
 def _constant() -> str:
     """Returns the IR of one constant with all tables, so that one register holds the address of all of them.
 
-    %base is this address, but LLVM cannot know that. Otherwise it would materialise the address of each table entry in
-    every function, because of the large code model.
+    %base is this address, but LLVM cannot know that. Otherwise, in the large code model, it would load a separate
+    64-bit address for each access.
     """
     high = struct.pack("<2048H", *(_high(place) for place in range(1 << 11)))
     low = bytes(_low(place >> 4, place & 15) for place in range(1 << 8))

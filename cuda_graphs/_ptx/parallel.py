@@ -3,10 +3,10 @@
 """Decides whether the loop over the threads of a block may be marked as parallel (llvm.loop.parallel_accesses).
 
 Threads of a kernel without barriers are independent: ordinary accesses of two threads to the same address race, and any
-order of them is legal. But LLVM's vectoriser applies the mark also to two accesses of the same thread, when it moves
-strided loads up and strided stores down. The mark is safe only if no such move can change the order within a thread. So
-the control flow must be straight, every load must precede every store, and stores must not return to a base that they
-have left.
+order of them is legal. However, LLVM's vectoriser applies the mark also to two accesses of the same thread, when it
+moves strided loads up and strided stores down. The mark is safe only if no such move can change the order within a
+thread. The control flow must therefore be straight, every load must precede every store, and stores must not return to
+a base that they have left.
 """
 
 from .syntax import Address, Function, Instruction, Label, Register, Symbol

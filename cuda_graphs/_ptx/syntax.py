@@ -16,7 +16,7 @@ class Register:
 
 @dataclass(slots=True, eq=False)
 class Variable:
-    """A variable of a state space, or a parameter. `count` is None for a scalar, 0 for an array of unknown size."""
+    """A variable of a state space, or a parameter. `count`: None for a scalar, 0 for an array of unknown size."""
 
     name: str
     space: str  # "global", "const", "shared", "local", "param", "reg"
