@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Facts about all functions that lowering one function needs: its callees, whether it waits at a barrier, whether it
-may exit the kernel from inside a call, its shared variables, and the functions whose addresses are taken."""
+"""Facts about all functions of a module, gathered before any function is lowered: callees, barriers, exits from inside
+calls, shared variables, and the functions whose addresses are taken."""
 
 from dataclasses import dataclass, field
 

@@ -165,7 +165,7 @@ class FunctionLowering:
         if isinstance(operand, Symbol):
             value, found = self.symbol(operand)
             return self.convert(value, found, kind)
-        raise self.fail(f"an operand of the kind {type(operand).__name__.lower()} is not possible here")
+        raise self.fail(f"an operand of kind {type(operand).__name__.lower()} is not allowed here")
 
     def special(self, name: str) -> tuple[str, str]:
         """Returns the value of a special register: (value, LLVM type)."""
@@ -180,7 +180,7 @@ class FunctionLowering:
         if kind == "ptr":
             return f"inttoptr (i64 {value & (1 << 64) - 1} to ptr)"
         if kind[0] != "i":
-            raise self.fail("an integer where a floating point number belongs")
+            raise self.fail("expected a floating point number, got an integer")
         bits = LLVM_BITS[kind]
         value &= (1 << bits) - 1
         return str(value - (1 << bits) if value >> (bits - 1) else value)
@@ -191,7 +191,7 @@ class FunctionLowering:
         else:
             bits = number.bits
         if bits is None or kind not in ("float", "double", "i32", "i64"):
-            raise self.fail("a floating point number where another kind of operand belongs")
+            raise self.fail("a floating point number is not allowed here")
         if kind[0] == "i":
             return str(bits)
         if kind == "float" and number.width == 64:

@@ -68,8 +68,7 @@ started:"""
 # Code at the end of a thread.
 END = "  call void @gate.end(ptr %gate, ptr %warp, i32 %lane.others)"
 
-# The records lie behind the frames. The first thread of a block, and of a warp, starts first and initialises its
-# record.
+# The records lie behind the frames. The first thread of a block or warp starts first and initialises its record.
 _GATE_BEGIN = f"""define internal ptr @gate.begin(ptr %block, i64 %linear) noinline nounwind {{
 entry:
 {get_field("arena")}

@@ -10,8 +10,7 @@ the first group starts at zero.
 from .facts import Facts, reachable
 from .syntax import Function, Module, Variable
 
-# Shared memory of each block that a GPU reserves for the system. Cooperative groups larger than a warp synchronise in
-# it.
+# Bytes of each block's shared memory that a GPU reserves. Cooperative groups larger than a warp synchronise there.
 RESERVED_BYTES, RESERVED_ALIGN = 1024, 128
 
 

@@ -86,7 +86,7 @@ class ModuleLowering:
         self.sites = Sites(self)
         self.metadata: list[str] = []
 
-    # ---- asked by functions ----
+    # ---- queries from function lowering ----
 
     def declare(self, name: str, result: str, args: tuple[str, ...]) -> None:
         if name.startswith("llvm.") and name not in self.declarations:

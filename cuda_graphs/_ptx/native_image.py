@@ -50,7 +50,7 @@ def _check_cpu(triple: str, features: list[str]) -> None:
     host = native.host()
     here = host["triple"].partition("-")[0]
     if triple.partition("-")[0] != here:
-        raise ImageError(NO_BINARY_FOR_GPU, f"the native image is for {triple}, and this is {here}")
+        raise ImageError(NO_BINARY_FOR_GPU, f"the native image is for {triple}, this machine is {here}")
     missing = set(features) - {name[1:] for name in host["features"].split(",") if name.startswith("+")}
     if missing:
         raise ImageError(

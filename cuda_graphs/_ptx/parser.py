@@ -389,7 +389,7 @@ class Parser(Cursor):
                 count *= size
             count = count or len(init or [])
             if count < 0 or count > 1 << 40:
-                raise self.fail("an array of impossible size")
+                raise self.fail("the size of the array is out of range")
         if init is not None and len(init) > (count or 1):
             raise self.fail(f"`{name}` has more initialisers than elements")
         return Variable(name, space, kind, align, count, init, linkage, line)

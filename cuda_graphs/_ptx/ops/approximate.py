@@ -44,7 +44,7 @@ def approximate(f: FunctionLowering, op: Op, kind: Type, value: str) -> str:
 def quotient(f: FunctionLowering, op: Op, kind: Type, x: str, y: str) -> str:
     """Returns x * rcp(y). Both are scaled if rcp would flush y or, for .full, its result."""
     if kind.bits == 64:
-        raise f.fail("there is no approximate quotient of f64")
+        raise f.fail("an approximate quotient of f64 is not supported")
     if "ftz" in op:
         x = flush(f, x, "float")  # rcp flushes y itself
     size = f.call("float", "llvm.fabs.f32", ("float", y))

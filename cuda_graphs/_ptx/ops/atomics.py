@@ -57,7 +57,7 @@ def _atomic(f: FunctionLowering, op: Op, target: object, place: object, sources:
     if len(sources) != 1 + (name == "cas") + ("L2::cache_hint" in op):
         raise f.fail("the number of operands is wrong")
     if kind.name not in ALLOWED.get(name, "").split():
-        raise f.fail(f"the operation .{name} is not possible on .{kind.name}")
+        raise f.fail(f"the operation .{name} does not support .{kind.name}")
     order = ORDERINGS[op.one_of(*ORDERINGS, default="relaxed")]
     pointer = address(f, op, place)
     whole = kind.bytes * (len(sources[0].items) if isinstance(sources[0], Vector) else 1)
@@ -75,7 +75,7 @@ def _atomic(f: FunctionLowering, op: Op, target: object, place: object, sources:
     targets = target.items if isinstance(target, Vector) else (target,)
     if target is not None:
         if len(targets) != len(results):
-            raise f.fail(f"{len(results)} values do not go into {len(targets)} registers")
+            raise f.fail(f"{len(results)} values need as many registers, not {len(targets)}")
         for item, (value, t) in zip(targets, results, strict=True):
             f.write(item, value, t, kind.signed)
 

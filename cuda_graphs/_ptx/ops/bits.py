@@ -103,7 +103,7 @@ def find_bit(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("bfe", types="u32 u64 s32 s64", operands="4")
 def extract_field(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """Extracts a bit field. Bits past the end of the word are zero, or copies of the field's last existing bit.
+    """Extracts a bit field. Bits past the end of the word are 0; in signed types they are copies of its top bit.
 
     The ISA restricts position and length to 8 bits. For larger values, 32-bit words use the low 8 bits and 64-bit words
     all 32, as an H200 does.
@@ -215,7 +215,7 @@ def lookup_logic(f: FunctionLowering, op: Op, operands: tuple) -> None:
     """
     target = operands[0]
     if {bool(op.mods), isinstance(target, Pair)} != {len(operands) == 6}:
-        raise f.fail("a boolean operator, a second result and a predicate go together")
+        raise f.fail("a boolean operator, a second result and a predicate need each other")
     a, b, c = (f.read(operand, "i32") for operand in operands[1:4])
     if not isinstance(operands[4], Immediate):
         raise f.fail("the lookup table is not a constant")

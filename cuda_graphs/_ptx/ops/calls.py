@@ -93,7 +93,7 @@ def _check(f: FunctionLowering, function: Function, results: tuple, args: tuple)
     for variable, arg in given:
         passed = arg.variable if isinstance(arg, Symbol) else None
         if passed is not None and passed.bytes != variable.bytes:
-            raise f.fail(f"`{variable.name}` has {variable.bytes} bytes and is given {passed.bytes}")
+            raise f.fail(f"`{variable.name}` has {variable.bytes} bytes, the argument has {passed.bytes}")
 
 
 def _argument(f: FunctionLowering, arg: object, kind: str) -> str:

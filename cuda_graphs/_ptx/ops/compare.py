@@ -42,7 +42,7 @@ def _compare(f: FunctionLowering, op: Op, kind: Type, a: str, b: str) -> str:
         raise f.fail("the comparison is missing")
     order = COMPARISONS[name][2 if kind.is_float else 0 if kind.signed else 1]
     if order is None:
-        raise f.fail(f".{name} does not compare .{kind.name}")
+        raise f.fail(f"the comparison .{name} does not support .{kind.name}")
     if not kind.is_float:
         return f.v(f"icmp {order} {kind.value} {a}, {b}")
     (a, t), (b, _) = widen(f, a, kind), widen(f, b, kind)
@@ -64,7 +64,7 @@ def _combined(f: FunctionLowering, op: Op, operands: tuple, value: str) -> str:
     """Returns the value combined with the third source by .and, .or or .xor, if there is a third source."""
     boolean = op.one_of(*BOOLEAN)
     if bool(boolean) != (len(operands) == 4):
-        raise f.fail("a boolean operator and a third source go together")
+        raise f.fail("a boolean operator needs a third source, and a third source needs an operator")
     return f.v(f"{boolean} i1 {value}, {_predicate(f, operands[3])}") if boolean else value
 
 

@@ -79,7 +79,7 @@ def _float_to_int(f: FunctionLowering, op: Op, value: str, source: Type, target:
         value = flush_wide(f, value, source)
     mode = op.one_of(*INTEGRAL)
     if not mode:
-        raise f.fail("a rounding to integer is needed")
+        raise f.fail("a rounding modifier (.rni, .rzi, .rmi or .rpi) is needed")
     suffix = "f64" if t == "double" else "f32"
     rounded = f.call(t, f"llvm.{INTEGRAL[mode]}.{suffix}", (t, value))
     name = f"llvm.fpto{'s' if target.signed else 'u'}i.sat.{target.value}.{suffix}"

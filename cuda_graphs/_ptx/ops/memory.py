@@ -54,7 +54,7 @@ def address(f: FunctionLowering, op: Op, operand: object, space: str = "") -> st
     elif isinstance(base, Symbol | Register | Immediate):
         pointer = f.read(base, "ptr")
     else:
-        raise f.fail("the address is not understood")
+        raise f.fail("the address is not a register, symbol or integer")
     return f.v(f"getelementptr i8, ptr {pointer}, i64 {offset}") if offset else pointer
 
 

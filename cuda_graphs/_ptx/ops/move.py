@@ -141,8 +141,7 @@ RED_ZONE = 128  # bytes below the stack pointer that a leaf function of the x86-
 
 def _in_local(f: FunctionLowering, address: str) -> str:
     """Returns whether an address is on the stack, up to the entry's frame, or in the frames of resumable threads."""
-    # LLVM treats comparisons of a variable's address with the stack pointer as undecided, so the assembly hides its
-    # origin.
+    # LLVM treats a comparison of a variable's address with the stack pointer as undecided: hide the address's origin.
     address = f.v(f'call i64 asm sideeffect "", "=r,0"(i64 {address})')
     pointer = f.v(f"ptrtoint ptr {f.call('ptr', 'llvm.stacksave.p0')} to i64")
     here = f.v(f"sub i64 {pointer}, {RED_ZONE}")

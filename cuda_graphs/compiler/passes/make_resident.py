@@ -105,8 +105,8 @@ def obstacle(tasks: list[ir.Task]) -> CompileError | None:
         if task.loop.blocks != first.loop.blocks:
             return fail(
                 CompileResidentError, task.loc, f"this loop has blocks of {task.loop.blocks} threads, and "
-                f"the loop in line {ir.line_of(first.loc)} has blocks of {first.loop.blocks}: one launch has one block size, so "
-                "these tasks cannot be resident",
+                f"the loop in line {ir.line_of(first.loc)} has blocks of {first.loop.blocks}: one launch has "
+                "one block size, so these tasks cannot be resident",
                 "give both loops the same block size, or leave loop and chain at \"auto\"",
             )  # fmt: skip
     shared = sum(shared_by(task) for task in tasks)
