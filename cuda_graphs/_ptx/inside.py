@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The guard of a kernel, `if (i >= n) return`, and the threads of a row that pass it ("inside" threads).
 
-The loop over inside threads needs no condition, so its vectors need no masks. The outside threads do nothing. (On an
-AMD EPYC, Zen 3, masks cost saxpy a factor of 2.3 to 3.3 while its arrays are in caches.) i is `tid.x` plus a value that
-is the same in the whole row, and the bounds are the same in the row too, so the inside threads form an interval. If the
-first and the last thread are inside and i does not wrap between them, all threads are inside. Otherwise every thread is
-tested.
+The loop over inside threads needs no condition, so its vectors need no masks. The outside threads do nothing. On an AMD
+EPYC (Zen 3), masks cost saxpy a factor of 2.3 to 3.3 while its arrays are in caches.
+
+i is `tid.x` plus a value that is the same in the whole row. The bounds are the same in the row too. The inside threads
+therefore form an interval. If the first and the last thread are inside and i does not wrap between them, all threads
+are inside. Otherwise every thread is tested.
 """
 
 from dataclasses import dataclass
