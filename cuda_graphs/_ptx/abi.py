@@ -31,7 +31,7 @@ LAUNCH = {
     "cluster_nctaid.z": 32,
     "dynamic_smem_size": 36,
 }
-TOGETHER_AT = 40  # a cgh_together, or null
+TOGETHER_AT = 40  # offset of a pointer to a cgh_together, or of null
 LAUNCH_BYTES = 48
 
 # cgh_together: field -> (offset, LLVM type).
@@ -45,10 +45,10 @@ TOGETHER = {
 }
 TOGETHER_BYTES = 48
 
-# The record of what the threads of a block have in common: field -> (offset, LLVM type).
+# The block record, shared by the threads of a block: field -> (offset, LLVM type).
 BLOCK = {
-    "arena": (0, "ptr"),  # frames of resumable threads, and the size of one
-    "stride": (8, "i64"),
+    "arena": (0, "ptr"),  # frames of resumable threads
+    "stride": (8, "i64"),  # bytes of one frame
     "frame": (16, "ptr"),  # the entry's stack frame: local memory lies below
     "launch": (24, "ptr"),
     "shared": (32, "ptr"),
@@ -62,7 +62,7 @@ BLOCK = {
 }
 BLOCK_BYTES = 80
 
-# What every function gets. `dyn`: offset of dynamic shared memory; `block`: the block record.
+# The hidden arguments of every function. `dyn`: offset of dynamic shared memory; `block`: the block record.
 HIDDEN = {
     "launch": "ptr",
     "shared": "ptr",
@@ -81,7 +81,7 @@ HIDDEN_TYPES = ", ".join(HIDDEN.values())
 INVARIANT = "!invariant.load !0"
 ACCESS_GROUP = "!llvm.access.group !1"
 READ_ONLY_SCOPE = "!alias.scope !4"
-# Loops around the threads of a row: unrolling them would be copies of all that is in them.
+# Metadata of the loops around the threads of a row: unrolling these loops would copy their whole bodies.
 ROWS, LAYERS = (f", !llvm.loop !{number}" for number in (9, 10))
 NOT_READ_ONLY = "!noalias !4"
 METADATA = (

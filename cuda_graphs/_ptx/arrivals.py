@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of generated code for barriers of a block, or of a part of it (gates.py).
+"""IR of the functions that implement barriers of a block, or of a part of it (gates.py).
 
-    gate.arrive(gate, number, needed, vote) -> generation     counts one thread, and lets all go if it is the last
-    gate.ready(gate, number, needed, generation) -> i1        whether those who came in this generation may go on
-    gate.note(gate, which)                                    PROGRESS or YIELDED
-    gate.result(gate, number, generation) -> i32              what the votes of bar.red were: arrivals << 16 | yes
+    gate.arrive(gate, number, needed, vote) -> generation     counts a thread; the last thread releases the others
+    gate.ready(gate, number, needed, generation) -> i1        true when the threads of this generation may continue
+    gate.note(gate, which)                                    records PROGRESS or YIELDED
+    gate.result(gate, number, generation) -> i32              the votes of bar.red: arrivals << 16 | yes
 
-`needed` is the number of threads that the instruction names; 0 is all that have not ended, so that one that ends may be
-what the others wait for.
+`needed` is the number of threads that the instruction names; 0 means all threads that have not ended. With 0, a thread
+that ends may complete the barrier.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The record of a block (abi.BLOCK), and the loop over the blocks of a range, around whatever runs one of them: begin,
-what fills the record, blocks_begin, the threads, blocks_end.
+"""The block record (abi.BLOCK), and the loop over a range of blocks.
 
-    blocks(run, and what an entry gets)      for every block: run(launch, params, shared, block, ctaid.x .. ctaid.z)
+A function that runs blocks consists of these parts: begin, IR that fills the record, blocks_begin, IR that runs the
+threads, blocks_end.
+
+    blocks(run, entry arguments)      for every block: run(launch, params, shared, block, ctaid.x .. ctaid.z)
 """
 
 from .abi import BLOCK, BLOCK_BYTES, INVARIANT, LAUNCH

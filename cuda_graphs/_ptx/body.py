@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Function bodies: scopes, declarations, labels and instructions.
+"""The parser of function bodies. It resolves names, so later stages see no scopes.
 
-Scopes end here. `.reg .b32 %r<9>;` declares names lazily; a name of an inner scope is its own object; a label that is
-used before it is known keeps the scopes it may be in.
+`.reg .b32 %r<9>;` declares names lazily. A name of an inner scope has an object of its own. A use of a label records
+the scopes in which the label may be defined, because the definition may follow later.
 """
 
 import re
@@ -126,7 +126,7 @@ class BodyParser:
             raise cursor.fail("unsupported directive")
 
     def _loc(self) -> None:
-        """`.loc 1 12 5` and what may follow: the instructions from here on are of line 12 of file 1."""
+        """Reads `.loc 1 12 5` up to the end of the line: the next instructions belong to line 12 of file 1."""
         cursor = self.cursor
         file, *line = (token.text for token in cursor.tokens[cursor.at + 1 : cursor.at + 3])
         if file.isdecimal() and line and line[0].isdecimal():
@@ -163,7 +163,7 @@ class BodyParser:
         self.cursor.expect(";")
 
     def _static(self, variable: Variable) -> None:
-        """A .global or .const of a function's body lives in the module, under a name of its own."""
+        """Moves a .global or .const variable of a function's body into the module, under a unique name."""
         variables = self.cursor.module.variables
         local_name, number = variable.name, 0
         while variable.name in variables:
@@ -236,7 +236,7 @@ class BodyParser:
         return cursor.constant()
 
     def _is_call_list(self, token: Token) -> bool:
-        """Tells `(param0, param1)` from a constant expression in parentheses."""
+        """Returns whether `(` opens a list such as `(param0, param1)`, not a constant expression."""
         following = self.cursor.tokens[self.cursor.at + 1]
         before = self.cursor.tokens[self.cursor.at - 1]
         return following.kind == "word" or following.text == ")" or before.text.startswith("call")
@@ -250,7 +250,7 @@ class BodyParser:
         offset = 0
         if cursor.text in ("+", "-"):
             offset = cursor.integer()
-        if cursor.accept(","):  # of a texture or tensor; no instruction that is supported takes one
+        if cursor.accept(","):  # coordinates of a texture or tensor; no supported instruction takes them
             return Vector((Address(base, offset), *cursor.list_of(self._operand, "]")))
         cursor.expect("]")
         return Address(base, offset)

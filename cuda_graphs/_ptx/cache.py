@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Native code of translated images on disk (compiler/disk.py), so that an image is translated once a machine.
+"""The disk cache of native code of translated images (compiler/disk.py): each machine translates an image once.
 
-An entry is the description of the image as JSON, and the object code. Its name is the hash of everything that the code
-depends on: the image, this package, Python, LLVM, the CPU.
+An entry holds the description of the image as JSON, and the object code. Its name is the hash of everything that the
+code depends on: the image, this package, Python, LLVM, the CPU.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ KIND = "image"
 PARTS = ("kernels", "globals")  # lists of a description
 
 
-# Of this package's own source, as this process loaded it: what it makes of an image changes only with it.
+# Hash of this package's source as this process loaded it. A change of the source invalidates all entries.
 SOURCE = tree_hash(os.path.dirname(__file__))
 
 
@@ -31,7 +31,7 @@ def key(image: bytes, host: dict[str, str]) -> str:
 
 
 def load(name: str) -> tuple[dict, bytes] | None:
-    """The description and the object code. None where there are none, or other content, which is reported."""
+    """Returns the description and the object code, or None. A damaged entry is reported and counts as missing."""
     payload = disk.read(KIND, name)
     if payload is None:
         return None

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Values that live across a stop of a thread.
+"""Limits the recomputation of values that live across a suspension point of a thread.
 
-LLVM's coroutine pass does not keep what can be computed again from other values: it keeps those, and computes after
-each stop. A sum that grows from stop to stop is then computed from its first term after each of them: 400 shuffles in a
-row made half a megabyte of code and took 26 s. So chains end where they have become long: the register goes through an
-empty piece of assembly, whose result the pass keeps.
+LLVM's coroutine pass does not save a value that it can compute from other values. It saves those other values, and
+repeats the computation after each suspension point. A sum that grows from point to point is then computed from its
+first term after each of them: 400 shuffles in a row made half a megabyte of code and took 26 s. This module therefore
+cuts long chains: the register goes through an empty piece of assembly, whose result the pass saves.
 
-How long a chain is, is counted along the text; the values of a loop begin at its phis, which end chains by themselves.
+The length of a chain is counted along the text. The values of a loop begin at its phis, which end chains by themselves.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ from .datatypes import LLVM_BITS
 if TYPE_CHECKING:
     from .function import FunctionLowering
 
-LONGEST = 16  # instructions that a value may be computed by again
+LONGEST = 16  # the most instructions that recompute one value
 
 
 class Chains:
-    """Of one kernel: how many instructions the value of each register is made of."""
+    """The chain lengths of one kernel: for each register, the number of instructions that compute its value."""
 
     def __init__(self) -> None:
         self.lengths: dict[tuple[str, str], int] = {}  # by slot: name and LLVM type
-        self.read = 0  # by the instruction that is being lowered
+        self.read = 0  # sum of the lengths that the current instruction reads
 
     def begin(self) -> None:
-        """An instruction begins."""
+        """Starts a new instruction."""
         self.read = 0
 
     def reads(self, slot: tuple[str, str]) -> None:
         self.read += self.lengths.get(slot, 0)
 
     def writes(self, slot: tuple[str, str]) -> None:
-        # The old value may be one of two that a branch chooses from.
+        # A branch may choose between the old value and the new one, so the longer chain counts.
         self.lengths[slot] = min(LONGEST, max(self.read, self.lengths.get(slot, 0))) + 1
 
     def cut(self, f: FunctionLowering) -> None:
-        """Before a stop."""
+        """Cuts all long chains; called before a suspension point."""
         for slot, length in self.lengths.items():
             if length > LONGEST:
                 _keep(f, *slot)
                 self.lengths[slot] = 0
-        self.read = 0  # what comes after the stop is what others gave
+        self.read = 0  # values read after the suspension point come from other threads
 
 
 def _keep(f: FunctionLowering, slot: str, storage: str) -> None:

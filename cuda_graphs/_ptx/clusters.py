@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of generated code for clusters: blocks that run at the same time, each in a thread of the operating system,
-and reach each other's shared memory. The driver gives them a cgh_together (image_loader.h); a block that was launched
-without a cluster makes one of its own.
+"""IR of the functions for clusters. The blocks of a cluster run at the same time, each on an OS thread of its own, and
+access each other's shared memory. The driver gives them a cgh_together (image_loader.h). A block that was launched
+without a cluster makes a cgh_together for itself.
 
-A shared address that `mapa` made has the number of the block plus one in its upper byte; without it is one's own. The
-barrier is one word, so that threads of all blocks can change it: generation << 48 | ended << 24 | arrived.
+A shared address from `mapa` has the number of the block plus one in its upper byte. An upper byte of 0 means the
+executing block. The barrier is one word, so that threads of all blocks can change it atomically:
+
+    generation << 48 | ended << 24 | arrived
 
     cluster.arrive(together) -> generation       cluster.leave(together)       cluster.ready(together, generation) -> i1
     cluster.address(together, own shared memory, address) -> pointer          cluster.rank(together, pointer) -> number

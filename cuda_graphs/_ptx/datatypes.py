@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fundamental types of PTX and the LLVM types that stand for them.
 
-A value lives in one of two LLVM types. `storage` is what a register or memory holds (floats narrower than 32 bits are
-held as their bits); `value` is what arithmetic works on. bf16 has no LLVM value type here, because hosts without
-native support would call a library: it is widened by hand.
+Each PTX type has two LLVM types. `storage` is the type in registers and memory; floats narrower than 32 bits are stored
+as their bits. `value` is the type for arithmetic. bf16 has no LLVM value type here, because hosts without native
+support would call a library. Lowering widens bf16 to f32 explicitly.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 class Type:
     name: str
     kind: str  # "u", "s", "b" (untyped bits), "f" (IEEE), "bf" (bfloat16), "pred"
-    bits: int  # of one element
+    bits: int  # bits of one element
     lanes: int = 1
 
     @property

@@ -3,18 +3,17 @@
 """The entry point of a kernel: loops over the blocks of a range and the threads of a block.
 
     plain       blocks(run, ...)        run: for z, y, x: body(...); the body is inlined, the x loop can be vectorised
-    resumable   rounds(start, ...)      threads stop at barriers
+    resumable   rounds(start, ...)      threads are suspended at barriers
 
-The two functions (blocks.py, rounds.py) are there once for all kernels of a module: what LLVM does not see again and
-again is soon translated.
+All kernels of a module share these two functions (blocks.py, rounds.py), so that LLVM compiles them once.
 
 A resumable thread is an LLVM coroutine. Its frame lies at arena + thread * stride; the arena is scratch memory of the
-calling OS thread. A thread that has ended counts as arrived at every barrier, because nobody waits for it.
+calling OS thread. A thread that has ended counts as arrived at every barrier.
 
-With warp instructions threads do not all come to the same places in the same order: gates.py.
+In kernels with warp instructions, threads may reach different barriers in different orders: see gates.py.
 
-Where the driver chooses the order of threads (watch.py), loops over them go through a permutation that it gives, and a
-resumable thread waits once before it begins, so that all are there before the first of them runs.
+The driver may choose the order of threads (watch.py). Loops over threads then follow a permutation from the driver. A
+resumable thread is suspended once before its body starts, so that all threads exist before the first of them runs.
 
 Both kinds have a block record (abi.BLOCK); a plain body needs it only for isspacep.
 """
@@ -31,7 +30,7 @@ from .syntax import Function
 
 
 def param_offsets(function: Function) -> tuple[list[tuple[int, int]], int]:
-    """(offset, size) of each parameter and the size of the whole block, by natural alignment in order."""
+    """Returns (offset, size) of each parameter, and the bytes of all, by natural alignment in order."""
     found, at = [], 0
     for variable in function.params:
         at = -(-at // variable.align) * variable.align
@@ -73,7 +72,7 @@ def plain_kernel(f: FunctionLowering, function: Function, params: list[tuple[int
     else:
         threads = _in_rows(_run("0", "%ntid.x", call, loop, "end.x"))
     run = f'@"r.{function.name}"'
-    # The body's pointers are not noalias: the inliner would leave scope intrinsics behind, which count as memory
+    # The body's pointers are not noalias: the inliner would leave scope intrinsics behind. These count as memory
     # accesses without an access group and so undo the parallel mark.
     return f"""
 define internal void {body}({HIDDEN_SIGNATURE}, ptr align 8 %params) alwaysinline nounwind {{
@@ -97,7 +96,7 @@ done:
 
 
 def _in_rows(row: str) -> str:
-    """`row` goes on to end.x."""
+    """Returns the loops over z and y around `row`, which must branch to end.x."""
     return f"""  br label %loop.z
 loop.z:
   %tid.z = phi i32 [ 0, %entry ], [ %next.z, %end.y ]
@@ -116,7 +115,7 @@ end.y:
 
 
 def _run(first: str, end: str, call: str, loop: str, then: str) -> str:
-    """The threads of a row from `first` on."""
+    """Returns the loop over the threads `first` .. `end` of a row."""
     return f"""  br label %run
 run:
   br label %loop.x
@@ -129,7 +128,7 @@ loop.x:
 
 
 def _asks(f: FunctionLowering, function: Function, guard: inside.Guard, params: list[tuple[int, int]]) -> str:
-    """A function that says whether a thread is outside, and its i."""
+    """Returns a function that evaluates the kernel's guard for a thread: (is outside, i)."""
     before = FunctionLowering(f.module, replace(function, body=guard.before))
     _bind_params(before, function, params, "%params")
     before.lower_body("end")
@@ -147,7 +146,7 @@ entry:
 
 
 def _inside(f: FunctionLowering, function: Function, guard: inside.Guard, passed: str) -> str:
-    """Runs of threads that are inside, %from .. %to: all of the row, or what asking one by one finds."""
+    """Returns IR that finds runs %from .. %to of inside threads: the whole row, or the results of a search."""
     asks = f'@"g.{function.name}"'
 
     def ask(name: str, tid: str) -> str:
@@ -202,8 +201,11 @@ thread:
 
 
 def _loop_metadata(f: FunctionLowering) -> str:
-    """Vectors, but one at a time and no unrolled remainders: rows of a block are short (16, 32, 256 threads), and both
-    would cost code, time to compile, and the vectors themselves for rows shorter than four of them."""
+    """Enables vectorisation without interleaving and without unrolling; returns the metadata reference.
+
+    Rows of a block are short (16, 32 or 256 threads). Unrolling and interleaving would add code and compile time, and
+    rows shorter than four vectors would not be vectorised at all.
+    """
     number = 100 + len(f.module.metadata)
     parallel = ", !5" if f.parallel else ""
     f.module.metadata.append(f"!{number} = distinct !{{!{number}, !6, !7{parallel}}}")
@@ -219,7 +221,7 @@ def _entry(function: Function, size: int) -> str:
 
 
 def _leave_cluster(f: FunctionLowering) -> str:
-    """A thread that has ended counts as arrived at the cluster's barrier, because nobody waits for it."""
+    """Returns the call that marks an ended thread as arrived at every later barrier of the cluster."""
     if not f.clustered:
         return ""
     offset, kind = BLOCK["cluster"]

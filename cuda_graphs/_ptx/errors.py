@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""How loading an image fails: one exception with the CUresult that the driver returns and a reason in words."""
+"""The exception for an image that cannot be loaded: the CUresult that the driver returns, and a reason in words."""
 
 OUT_OF_MEMORY = 2
 INVALID_IMAGE = 200

@@ -1,19 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Replaces LLVM's minimum and maximum of numbers after optimisation, because the x86 back end gets them wrong.
+"""Replaces LLVM's minimum and maximum intrinsics after optimisation, because the x86 back end gets them wrong.
 
-LLVM 22.1 with AVX-512 returns NaN for llvm.minimumnum(x, NaN) if it knows that x is not NaN. A loop that it turned
-into vectors ends in llvm.vector.reduce.fmin, which ignores the order -0 < +0. The optimiser knows these intrinsics,
-and so it vectorises loops of them. Code generation gets comparisons and selections, of about the same speed.
+LLVM 22.1 with AVX-512 returns NaN for llvm.minimumnum(x, NaN) if it knows that x is not NaN. A vectorised loop ends in
+llvm.vector.reduce.fmin, which ignores the order -0 < +0. The optimiser knows these intrinsics, so it can vectorise
+their loops. Only code generation receives comparisons and selections instead, which are about as fast.
 """
 
 from __future__ import annotations
 
 import re
 
-# Suffix of an intrinsic -> (type of a lane, the integer of its size).
+# Suffix of an intrinsic -> (LLVM type of a lane, integer type of the same size).
 LANES = {"f16": ("half", "i16"), "bf16": ("bfloat", "i16"), "f32": ("float", "i32"), "f64": ("double", "i64")}
-# Intrinsic -> (its name in this file, comparison, bit operation on zeros of two signs, True: a vector to a lane).
+# Intrinsic -> (name in this file, comparison, bit operation for zeros of both signs, whether it reduces a vector).
 KINDS = {
     "minimumnum": ("min", "olt", "or", False),
     "maximumnum": ("max", "ogt", "and", False),
@@ -26,7 +26,7 @@ DECLARATION = re.compile(rf"^declare .*@llvm\.(?:{_NAMES})\..*\n", re.MULTILINE)
 
 
 def replaced(ir: str) -> str:
-    """The same module with calls of functions that it defines, which are to be inlined, in place of the intrinsics."""
+    """Returns the module with calls of always-inlined functions in place of the intrinsics, and their definitions."""
     definitions: dict[str, str] = {}
 
     def callee(found: re.Match[str]) -> str:
@@ -40,7 +40,10 @@ def replaced(ir: str) -> str:
 
 
 def _extreme(known: dict[str, str], kind: str, comparison: str, zeros: str, lanes: int, lane: str) -> str:
-    """The name of a function of two. A number wins over NaN, and the bits of equal numbers differ for zeros only."""
+    """Defines a function of two values and returns its name.
+
+    A number wins over NaN. Equal numbers differ in their bits only if they are zeros.
+    """
     name = f"@cgh.{kind}.{lanes}.{lane}"
     t, bits, flags = (_vector(each, lanes) for each in (*LANES[lane], "i1"))
     known[name] = f"""
@@ -62,7 +65,10 @@ define internal {t} {name}({t} %a, {t} %b) alwaysinline nounwind {{
 
 
 def _reduction(known: dict[str, str], kind: str, comparison: str, zeros: str, lanes: int, lane: str) -> str:
-    """The name of a function of the lanes of a vector, at least two. It combines two halves, which may share a lane."""
+    """Defines a function that reduces a vector of at least two lanes, and returns its name.
+
+    Each step combines two halves, which may share a lane.
+    """
     name = f"@cgh.reduce.{kind}.{lanes}.{lane}"
     element = LANES[lane][0]
     lines, value, count = [], "%0", lanes

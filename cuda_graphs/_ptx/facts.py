@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What must be known of all functions before one is lowered: who calls whom, who waits at a barrier, who may leave the
-kernel from inside a call, who touches shared memory, whose addresses are taken."""
+"""Facts about all functions of a module, gathered before any function is lowered: callees, barriers, exits from inside
+calls, shared variables, and the functions whose addresses are taken."""
 
 from dataclasses import dataclass, field
 
 from .syntax import Function, Group, Immediate, Instruction, Label, Module, Special, Symbol, Variable
 
-# They wait for other lanes, or let them run.
+# Instructions that wait for other lanes, or yield to them.
 WARP_INSTRUCTIONS = ("shfl", "vote", "redux", "match", "activemask", "elect", "nanosleep")
-# Loads that ask for what another thread may write meanwhile. In a loop they wait for it.
+# Modifiers of loads whose value another thread may change at any time. Such a load in a loop waits for that thread.
 ASKING = ("volatile", "relaxed", "acquire", "mmio")
 
 
@@ -17,14 +17,14 @@ ASKING = ("volatile", "relaxed", "acquire", "mmio")
 class Facts:
     callees: set[str] = field(default_factory=set)
     shared: dict[Variable, None] = field(default_factory=dict)  # in the order of their first use
-    barrier: bool = False  # or waits for other lanes of the warp
-    cluster: bool = False  # or for other blocks of the cluster, or reaches their memory
+    barrier: bool = False  # it waits at a barrier, or for other lanes of the warp
+    cluster: bool = False  # it waits for other blocks of the cluster, or accesses their memory
     warp: bool = False  # warps may be at different places: gates.py
-    polls: set[Instruction] = field(default_factory=set)  # branches back to where memory is asked again
+    polls: set[Instruction] = field(default_factory=set)  # backward branches of loops that poll memory
     exits: bool = False
     calls_pointer: bool = False
     has_local: bool = False
-    reserved: bool = False  # asks where the reserved shared memory is
+    reserved: bool = False  # it reads the address of the reserved shared memory
     addresses: set[str] = field(default_factory=set)  # functions whose address is taken
 
 
@@ -56,9 +56,12 @@ def _of_body(module: Module, function: Function) -> Facts:
 
 
 def _find_polling(function: Function, found: Facts) -> None:
-    """Loops that ask memory may wait for another thread of the block, so they let it run. Loops of atomic operations do
-    so only where something else makes the threads take turns: a thread that has the lock then lets it go before the
-    next one begins."""
+    """Records the backward branches of loops that poll memory, and whether the function needs resumable threads.
+
+    A loop that loads memory may wait for another thread of the block, so it yields. A loop of atomic operations yields
+    too, but it does not make threads resumable by itself: where threads run one after the other, a thread releases its
+    lock before the next thread begins.
+    """
     labels: dict[tuple[int, str], int] = {}
     asks: list[int] = []
     takes: list[int] = []
@@ -87,7 +90,7 @@ def _is_of_cluster(opcode: str) -> bool:
 
 
 def _is_partial(ins: Instruction) -> bool:
-    """Barriers to which not all threads come alike."""
+    """Returns whether some threads of the block may skip the barrier, or use it in another way."""
     return (
         any(part in ins.opcode for part in (".warp", ".red", ".arrive"))
         or len(ins.operands) != 1
@@ -116,7 +119,7 @@ def _visit(module: Module, found: Facts, ins: Instruction) -> None:
             found.has_local = True  # a parameter whose address is taken may be local memory of a caller
     for operand in ins.operands:
         if isinstance(operand, Special) and operand.name.startswith("%reserved_smem"):
-            found.reserved = found.barrier = True  # inlined, so that the kernel is known
+            found.reserved = found.barrier = True  # forces inlining: the kernel must be known
         symbol = getattr(operand, "base", operand)
         if isinstance(symbol, Symbol):
             variable = symbol.variable or module.variables.get(symbol.name)
@@ -133,7 +136,7 @@ def _call(module: Module, found: Facts, ins: Instruction) -> None:
 
 
 def reachable(facts: dict[str, Facts], name: str) -> set[str]:
-    """`name` and everything that it may call, at any depth."""
+    """Returns `name` and every function that it may call, at any depth."""
     seen: set[str] = set()
     left = [name]
     while left:

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lowers one function body to LLVM IR text.
 
-A PTX register becomes a stack slot that LLVM's SROA turns into SSA; 64-bit registers that hold pointers have slots of
-type ptr (`pointers.py`), because LLVM's loop analyses see through getelementptr but not through inttoptr.
+A PTX register becomes a stack slot that LLVM's SROA turns into SSA. 64-bit registers that hold pointers have slots of
+type ptr (`pointers.py`), because LLVM's loop analyses understand getelementptr but not inttoptr.
 
-Addresses: generic, global, const, local and param addresses are real addresses. A shared address is an offset in the
-block's shared memory, 32 or 64 bits wide, so `cvta.shared` adds the block's base.
+Generic, global, const, local and param addresses are real addresses. A shared address is an offset in the block's
+shared memory, 32 or 64 bits wide, so `cvta.shared` adds the block's base.
 
-What every thread needs (launch, shared memory, indices) reaches the code as hidden arguments; in a resumable context
-they are read from a block-wide record instead, so that they need no place in every thread's frame.
+The launch, the shared memory and the indices reach the code as hidden arguments. A resumable function reads them from
+the block record instead, so that the frames of threads need not hold them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class Frame:
-    """One function being lowered into the LLVM function: the outermost, or one that had to be inlined."""
+    """The state of one function while it is lowered: the outermost function, or a function inlined into it."""
 
     def __init__(self, function: Function, number: int):
         self.function = function
@@ -54,7 +54,7 @@ class Frame:
 
 
 class FunctionLowering:
-    """`self.lines` is the IR of the body; `self.allocas` and then `self.prologue` go before it."""
+    """Lowers one function. `lines` is the IR of the body; `allocas` and then `prologue` precede it."""
 
     def __init__(
         self, module: ModuleLowering, function: Function, *, resumable: bool = False, gated: bool = False
@@ -62,7 +62,7 @@ class FunctionLowering:
         self.module = module
         self.resumable = resumable
         self.clustered = module.facts[function.name].cluster
-        self.gated = gated  # warps may be at different places: see gates.py
+        self.gated = gated  # warps may be at different places: gates.py
         self.kernel = function if function.is_entry else None
         self.lines: list[str] = []
         self.allocas: list[str] = []
@@ -73,9 +73,9 @@ class FunctionLowering:
         self.frames = [self.frame]
         self.frame_count = 0
         self.chains = Chains()
-        self.parallel = False  # accesses may be marked as independent between threads
+        self.parallel = False  # accesses of different threads may be marked as independent
         self.parallel_generic = False
-        self.never_taken: Instruction | None = None  # a branch of threads that do not come here
+        self.never_taken: Instruction | None = None  # the guard's branch, when no thread here takes it
 
     # ---- emitting ----
 
@@ -90,7 +90,7 @@ class FunctionLowering:
         self.lines.append("  " + text)
 
     def block(self, what: str = "b") -> str:
-        """A fresh label name."""
+        """Returns a fresh label name."""
         self.count += 1
         return f"{what}{self.count}"
 
@@ -104,11 +104,11 @@ class FunctionLowering:
         self.do(f"br i1 {condition}, label %{yes}, label %{no}")
 
     def end_block(self) -> None:
-        """After a terminator: whatever follows without a label is unreachable."""
+        """Starts a new block after a terminator; code up to the next label is unreachable."""
         self.place(self.block("dead"))
 
     def call(self, result: str, name: str, *args: tuple[str, str], attributes: str = "") -> str:
-        """A call of an intrinsic or helper, which is declared on the way; args are (type, value)."""
+        """Declares and calls an intrinsic or helper, and returns the result's name; args are (type, value)."""
         self.module.declare(name, result, tuple(kind for kind, _ in args))
         text = f"call {result} @{name}({', '.join(f'{kind} {value}' for kind, value in args)}){attributes}"
         if result == "void":
@@ -128,7 +128,7 @@ class FunctionLowering:
     # ---- values ----
 
     def convert(self, value: str, source: str, target: str, signed: bool = False) -> str:
-        """Between LLVM types by bits: equal sizes are reinterpreted, integers are widened or cut."""
+        """Converts between LLVM types by bits: equal sizes are reinterpreted, integers are resized."""
         if source == target:
             return value
         if "ptr" in (source, target):
@@ -148,7 +148,7 @@ class FunctionLowering:
         return self.v(f"{verb} {source} {value} to {target}")
 
     def read(self, operand: object, kind: str) -> str:
-        """An operand as a value of an LLVM type."""
+        """Returns an operand as a value of an LLVM type."""
         if isinstance(operand, Register):
             slot, storage = self.slot(operand)
             if LLVM_BITS[storage] < LLVM_BITS[kind]:
@@ -165,10 +165,10 @@ class FunctionLowering:
         if isinstance(operand, Symbol):
             value, found = self.symbol(operand)
             return self.convert(value, found, kind)
-        raise self.fail(f"an operand of the kind {type(operand).__name__.lower()} is not possible here")
+        raise self.fail(f"an operand of kind {type(operand).__name__.lower()} is not allowed here")
 
     def special(self, name: str) -> tuple[str, str]:
-        """A special register: (value, LLVM type)."""
+        """Returns the value of a special register: (value, LLVM type)."""
         read = SPECIAL.get(name)
         if read is None:
             raise self.fail(f"the special register or name {name} is not supported")
@@ -180,7 +180,7 @@ class FunctionLowering:
         if kind == "ptr":
             return f"inttoptr (i64 {value & (1 << 64) - 1} to ptr)"
         if kind[0] != "i":
-            raise self.fail("an integer where a floating point number belongs")
+            raise self.fail("expected a floating point number, got an integer")
         bits = LLVM_BITS[kind]
         value &= (1 << bits) - 1
         return str(value - (1 << bits) if value >> (bits - 1) else value)
@@ -191,16 +191,16 @@ class FunctionLowering:
         else:
             bits = number.bits
         if bits is None or kind not in ("float", "double", "i32", "i64"):
-            raise self.fail("a floating point number where another kind of operand belongs")
+            raise self.fail("a floating point number is not allowed here")
         if kind[0] == "i":
             return str(bits)
         if kind == "float" and number.width == 64:
             return self.v(f"fptrunc double bitcast (i64 {bits} to double) to float")
-        # 0f in a place for a double is the low bits of one, not its value (ptxas of CUDA 13.0).
+        # A 0f literal where a double is expected is the low bits of the double, not its value (ptxas of CUDA 13.0).
         return f"bitcast (i{LLVM_BITS[kind]} {bits} to {kind})"
 
     def write(self, operand: object, value: str, kind: str, signed: bool = False) -> None:
-        """Stores a value of an LLVM type to a register, widened by its sign if the register is wider."""
+        """Stores a value of an LLVM type in a register; a wider register is extended, by sign if `signed`."""
         if operand is SINK:
             return
         if not isinstance(operand, Register):
@@ -222,7 +222,7 @@ class FunctionLowering:
             if register.type.kind == "pred":
                 storage = "i1"
             name = self.alloca(storage)
-            # A register that is read before it is written holds an unspecified value; zero is one.
+            # A register that is read before it is written has an unspecified value; this one has zero.
             self.do_at_entry(f"store {storage} {'null' if storage == 'ptr' else zero(storage)}, ptr {name}")
             found = self.frame.slots[register] = (name, storage)
         return found
@@ -237,7 +237,7 @@ class FunctionLowering:
         return self.text_of(self.allocas + self.prologue + self.lines)
 
     def bind_argument(self, variable: Variable, value: str, kind: str) -> None:
-        """Makes a scalar argument the value of a parameter."""
+        """Stores a scalar argument in its parameter."""
         register = self.frame.function.register_params.get(variable.name)
         if register is not None:
             slot, storage = self.slot(register)
@@ -267,7 +267,7 @@ class FunctionLowering:
         return variable.space if variable is not None else "function"
 
     def symbol(self, symbol: Symbol) -> tuple[str, str]:
-        """The address of a variable or function: (value, LLVM type); an offset for shared memory."""
+        """Returns the address of a variable or function: (value, LLVM type); for shared memory, its offset."""
         variable = symbol.variable or self.module.variable(symbol.name)
         if variable is None:
             name = self.module.function_address(symbol.name)
@@ -286,7 +286,7 @@ class FunctionLowering:
         return base, "ptr"
 
     def storage(self, variable: Variable) -> str:
-        """The pointer to a variable's memory."""
+        """Returns the pointer to a variable's memory."""
         if variable.space in ("global", "const"):
             return self.module.global_name(variable)
         for frame in (self.frame, *reversed(self.frames)):
@@ -315,7 +315,7 @@ class FunctionLowering:
         for scope in reversed(scopes):
             if (scope, name) in self.frame.labels:
                 return self.label_name(name, scope)
-        raise self.fail(f"the label `{name}` is not there")
+        raise self.fail(f"the label `{name}` is not defined")
 
     def label_name(self, name: str, scope: int) -> str:
         return f'"L{self.frame.number}.{scope}.{name}"'

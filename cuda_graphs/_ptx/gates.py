@@ -1,20 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where threads of a block wait for each other in kernels with warp instructions.
+"""Records for threads of a block that wait for each other, in kernels with warp instructions.
 
-Without these all threads come to the same barriers, and one that is resumed may go on. With them, warps may be at
-different places, so each barrier and each warp has a record: who has come, and who may go on. A thread that waits looks
-there whenever it is resumed; the last one of those who are needed lets all go. A thread that has ended is not needed.
+Without warp instructions all threads reach the same barriers, and a resumed thread may always continue. With them,
+warps may be at different places. Each barrier and each warp therefore has a record of the threads that have arrived and
+of the threads that may continue. A waiting thread reads the record whenever it is resumed. The last thread that a
+barrier or warp instruction needs releases the others. A thread that has ended is not needed.
 
-    barrier b   arrived[b], votes[b]; generation[b] changes when all have come
-    warp        arrived, released: masks of lanes; value, source: what lanes gave; result: what each gets
+    barrier b   arrived[b], votes[b]; generation[b] changes when all have arrived
+    warp        arrived, released: masks of lanes; value, source: operands of lanes; result: a result for each lane
 
-The one who lets lanes go computes their results, for them alone: another group of the same warp may still have to
-read its own. Where a round of all threads changes nothing, they wait for ever, and the kernel ends with a trap. A
-thread that asks memory again and again lets the others run in between (`polls` of facts.py), and is never taken for
-stuck: what it waits for may come from another block or the host.
+The thread that releases lanes computes results for these lanes only, because another group of the same warp may still
+have to read its results. If a round of all threads changes nothing, no thread can ever continue: the kernel ends with a
+trap. A thread that polls memory yields to the others (`polls` of facts.py). It never counts as stuck, because another
+block or the host may write the value that it waits for.
 
-Here are the records; meetings.py has the functions for warps, arrivals.py those for barriers.
+This file has the records. meetings.py has the functions for warps, arrivals.py the functions for barriers.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ GATE = {"live": (0, "i32"), "progress": (4, "i32")}
 PROGRESS, YIELDED = (
     1,
     2,
-)  # what a round of threads did: somebody got on; somebody asks memory, which others may change
-ARRIVED, GENERATION, VOTES = 64, 128, 192  # of each barrier, an i32
+)  # flags of a round of threads: a thread advanced; a thread polled memory, which other blocks may change
+ARRIVED, GENERATION, VOTES = 64, 128, 192  # offsets of arrays with an i32 for each barrier
 GATE_ZEROED = 256
-# What bar.red gave, by barrier and generation: arrivals << 16 | those who voted for it. In the round in which a
-# generation of it is read, blocks of 1024 threads cannot complete more than 32, as each takes at least a warp.
+# Results of bar.red by barrier and generation: arrivals << 16 | votes for the predicate. All results of a generation
+# are read within one round of threads. A block of 1024 threads completes at most 32 generations of a barrier in a
+# round, because each needs at least a warp.
 RESULTS, RESULTS_KEPT = 256, 32
 GATE_BYTES = RESULTS + 4 * BARRIERS * RESULTS_KEPT
 
@@ -42,16 +44,16 @@ WARP = {
     "released": (8, "i32"),
     "asking": (12, "i32"),  # lanes at an activemask
 }
-VALUE, SOURCE, RESULT = 64, 320, 448  # of each lane: i64, i32, i64
+VALUE, SOURCE, RESULT = 64, 320, 448  # offsets of arrays with an i64, i32 and i64 for each lane
 WARP_BYTES = 704
 
-# A place where a thread stops. Code that stops in loops (the halving of a reduction) is not worth unrolled copies, each
-# with its own place to go on at: they made such kernels twice as long to compile, and no faster.
+# A suspension point of a thread. `noduplicate` keeps LLVM from unrolling loops with suspension points (the halving of a
+# reduction). Unrolled copies, each with its own resume point, doubled compile time and ran no faster.
 SUSPEND = "call i8 @llvm.coro.suspend(token none, i1 false) noduplicate"
 
-# What a thread does when it starts. Then all stop once: whatever could be run before the first stop would be compiled
-# twice, as every place to wait may be passed without waiting. The records come from functions, since LLVM's coroutine
-# pass computes again after each stop what can be computed from other values; what a call gave it keeps.
+# Code at the start of a thread. It ends with a suspension: LLVM would compile code before the first suspension point
+# twice, because a thread may pass a barrier without waiting. The records come from calls, because LLVM's coroutine pass
+# recomputes values after each suspension point but saves results of calls.
 BEGIN = f"""  %gate = call ptr @gate.begin(ptr %block, i64 %linear)
   %warp = call ptr @warp.begin(ptr %block, ptr %gate, i64 %linear)
   %lane64 = and i64 %linear, 31
@@ -63,10 +65,10 @@ BEGIN = f"""  %gate = call ptr @gate.begin(ptr %block, i64 %linear)
                                       i8 1, label %suspend ]
 started:"""
 
-# What it does when it ends.
+# Code at the end of a thread.
 END = "  call void @gate.end(ptr %gate, ptr %warp, i32 %lane.others)"
 
-# The records lie behind the frames. The first thread of a block and of a warp, which start first, make them new.
+# The records lie behind the frames. The first thread of a block or warp starts first and initialises its record.
 _GATE_BEGIN = f"""define internal ptr @gate.begin(ptr %block, i64 %linear) noinline nounwind {{
 entry:
 {get_field("arena")}
@@ -127,7 +129,7 @@ entry:
 
 FUNCTIONS = {"gate.begin": _GATE_BEGIN, "warp.begin": _WARP_BEGIN, "gate.end": _END}
 
-# More of the arena, after the frames of the threads.
+# Bytes of the records in the arena, after the frames of the threads.
 MORE_BYTES = f"""  %warps.above = add i64 %threads, 31
   %warps = lshr i64 %warps.above, 5
   %warps.bytes = mul i64 %warps, {WARP_BYTES}

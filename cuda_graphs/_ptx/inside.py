@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The guard of a kernel, `if (i >= n) return`, and which threads of a row are inside.
+"""The guard of a kernel, `if (i >= n) return`, and the threads of a row that pass it ("inside" threads).
 
-Those need no condition, so that their vectors need no masks, and the others do nothing. (On an AMD EPYC, Zen 3, masks
-cost saxpy a factor of 2.3 to 3.3 while its arrays are in caches.) i is `tid.x` and what is the same in a row, limits
-are the same, and what is inside is an interval: with the first and the last thread all are in it, if i does not wrap
-between them. Where they are not, every thread is asked.
+The loop over inside threads needs no condition, so its vectors need no masks. The outside threads do nothing. On an AMD
+EPYC (Zen 3), masks cost saxpy a factor of 2.3 to 3.3 while its arrays are in caches.
+
+i is `tid.x` plus a value that is the same in the whole row. The bounds are the same in the row too. The inside threads
+therefore form an interval. If the first and the last thread are inside and i does not wrap between them, all threads
+are inside. Otherwise every thread is tested.
 """
 
 from dataclasses import dataclass
@@ -13,7 +15,7 @@ from dataclasses import dataclass
 from .abi import HIDDEN, HIDDEN_SIGNATURE
 from .syntax import Address, Function, Immediate, Instruction, Label, Register, Special, Symbol
 
-# What may come before: arithmetic on registers. Everything else could be seen to happen twice.
+# Instructions that may precede the guard: arithmetic on registers. Repeating any other instruction would be observable.
 _PURE = frozenset(
     "mov add sub mul mad shl shr and or xor not neg min max cvt cvta setp selp mul24 mad24 bfe bfi div rem".split()
 )
@@ -32,7 +34,8 @@ def _ask(name: str, tid: str) -> str:
   %out.{name} = extractvalue {{ i1, i32 }} %at.{name}, 0"""
 
 
-# (who says whether a thread is outside, where to begin, how many there are, and what it gets) -> from | to << 32, or 0.
+# Finds the next run of inside threads. (guard function, first thread, thread count, its arguments) -> from | to << 32;
+# 0 if no thread is left.
 NEXT = f"""
 define internal i64 @inside.next(ptr %asks, i32 %begin, i32 %count, {HIDDEN_SIGNATURE}, ptr %params) noinline cold {{
 entry:
@@ -68,7 +71,7 @@ none:
 
 @dataclass(frozen=True)
 class Guard:
-    """`branch` is for who is outside, and comes after `before`; `along` is i."""
+    """A guard: outside threads take `branch`, which follows the instructions `before`; `along` is the register of i."""
 
     before: list
     branch: Instruction
@@ -123,7 +126,7 @@ def _kind_of(source: object, kinds: dict[Register, str]) -> str:
 
 
 def _ends(branch: Instruction, after: list) -> bool:
-    """Does a thread that takes the branch end there?"""
+    """Returns whether a thread that takes the branch ends at its target."""
     target = branch.operands[0]
     labels = {(s.scope, s.name): place for place, s in enumerate(after) if isinstance(s, Label)}
     places = [labels.get((scope, getattr(target, "name", ""))) for scope in reversed(branch.scopes)]
@@ -137,7 +140,10 @@ def _ends(branch: Instruction, after: list) -> bool:
 def _one_interval(
     branch: Instruction, kinds: dict[Register, str], bounds: dict[Register, list[Instruction]]
 ) -> tuple[Register, bool] | None:
-    """(i, is it signed) if the branch is for one bound, or for any of several, of i or the same in a row."""
+    """Returns (i, whether the comparison is signed), or None.
+
+    The branch must test one bound, or any of several, and each operand must be i or a value that is the same in a row.
+    """
     comparisons = bounds.get(branch.guard, []) if branch.guard else []
     if not comparisons or (branch.negated and len(comparisons) > 1):
         return None

@@ -1,20 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of generated code that compute what the special function unit of a GPU does, to the last bit: rcp rsqrt
-sqrt ex2 lg2 sin cos tanh of f32, and the upper words of rcp and rsqrt of f64.
+"""IR of functions that compute the results of a GPU's special function unit, to the last bit: rcp rsqrt sqrt ex2 lg2
+sin cos tanh of f32, and the upper words of rcp and rsqrt of f64.
 
 The unit is a table and a multiplier (S. F. Oberman, M. Y. Siu: A High-Performance Area-Efficient Multifunction
-Interpolator, ARITH-17, 2005). The upper bits of an argument's fraction choose a parabola; the others, 17 of them, say
-where on it: c0 + c1 * rest + c2 * square(rest), truncated. Only the square is not exact: the columns of low weight are
-left out of the sum of its partial products. The coefficients are in interpolator_table.py, where c0 has what else there
-is of rounding. With them every result is that of an H200; tests/conformance/interpolator_fit.py found them by trying
-which ones are possible, and for each there are 2^16 or 2^17 arguments that would show a mistake.
+Interpolator, ARITH-17, 2005). The upper bits of an argument's fraction select a parabola. The other 17 bits, `rest`,
+are the position on it: c0 + c1 * rest + c2 * square(rest), truncated. Only the square is inexact: its sum of partial
+products omits the columns of low weight. interpolator_table.py has the coefficients; c0 includes all other rounding.
+With them every result equals that of an H200. tests/conformance/interpolator_fit.py found them by elimination: for each
+coefficient, 2^16 or 2^17 arguments would show an error.
 
-Arguments that need more than the interpolation go by a branch that is foretold not to be taken. Nothing there loads, so
-that loops can be vectorised all the same.
+Arguments that need more than the interpolation take a branch that is marked as unlikely. That branch loads nothing, so
+loops can still be vectorised.
 
-    interpolator.NAME(x)          what the unit gives, which takes subnormals as 0, and gives 0 for them
-    interpolator.NAME.gradual(x)  with subnormals: of an argument that is scaled, as NVIDIA's assembler does for sm_90
+    interpolator.NAME(x)          the unit's result; subnormal arguments and results are 0
+    interpolator.NAME.gradual(x)  the result with subnormals: the argument is scaled, as NVIDIA's assembler does for
+    sm_90
 """
 
 from __future__ import annotations
@@ -28,29 +29,29 @@ from . import interpolator_table
 
 INFINITY = 0x7F800000
 INFINITY_64 = 0x7FF00000  # the upper word of a double
-NAN = 0x7FFFFFFF  # the one that the unit gives; of a double, its upper word
+NAN = 0x7FFFFFFF  # the NaN that the unit returns; for a double, its upper word
 SIGN = -(1 << 31)
 HIDDEN = 1 << 23
 FRACTION = HIDDEN - 1
 POWER = INFINITY
 REST = (1 << 17) - 1
-TRUNCATE = -(1 << 29)  # the digits of a double that a float has
+TRUNCATE = -(1 << 29)  # mask of a double's bits that a float has too
 UNLIKELY = "!prof !8"
-# Floats as words, like those above.
+# Floats as words, like the constants above.
 OF_1, OF_126, OF_192, OF_2_TO_126 = 0x3F800000, 0x42FC0000, 0x43400000, 0x7E800000
 ONE_TURN = 0.15915493667125702  # the float nearest to 1 / 2 pi
 
 
 @dataclass(frozen=True)
 class Unary:
-    """A function of a float, as IR. Each part says what it defines of what, beside %x and what was before."""
+    """A function of a float, as pieces of IR. Each piece defines the named values from %x and earlier pieces."""
 
     table: str
-    usual: str  # %usual of %word.x: whether %bits is the result
-    body: str  # %bits of %word
-    rare: str  # %rare, the result where it is not
-    scaled: str = ""  # %scaled: what to take for an unusual %x where subnormals are not 0
-    undone: str = ""  # %undone of %float, which is the function of %scaled
+    usual: str  # defines %usual from %word.x: whether %bits is the result
+    body: str  # defines %bits from %word
+    rare: str  # defines %rare, the result when %usual is false
+    scaled: str = ""  # defines %scaled, the argument to use for an unusual %x when subnormals count
+    undone: str = ""  # defines %undone from %float, the function of %scaled
 
     def text(self, name: str, *, gradual: bool) -> str:
         return f"""define internal float @interpolator.{name}(float %x) alwaysinline nounwind {{
@@ -95,20 +96,23 @@ def rows(table: str) -> list[Row]:
 
 
 def _high(place: int) -> int:
-    """What bits 6-16 of a place add to its square: all of bits 9-16 among themselves but bit 9's own, and of bits 6-8
-    with a bit 9 + a the columns from 2^(7 - a) on."""
+    """Returns the share of bits 6-16 of a position in its square.
+
+    It has all products of bits 9-16, except that of bit 9 with itself. From the products of bits 6-8 with bit 9 + a it
+    has the columns from 2^(7 - a) on.
+    """
     high, low = place >> 3, (place & 7) << 4
     return (high * high >> 1) + sum(low >> 7 - a for a in range(1, 8) if high >> a & 1)
 
 
 def _low(high: int, low: int) -> int:
-    """What bits 2-5 add with bits 13-16."""
+    """Returns the share of the products of bits 2-5 with bits 13-16."""
     return sum(low >> 3 - a for a in range(4) if high >> a & 1)
 
 
 @cache
 def _places() -> dict[str, int]:
-    """Where the rows of a function lie in the constant, and the two parts of squares."""
+    """Returns the offsets of each function's rows in the constant, and of the two parts of squares."""
     places, end = {"high": 0, "low": 1 << 12}, (1 << 12) + (1 << 8)
     for name in interpolator_table.TABLES:
         places[name] = end
@@ -118,8 +122,11 @@ def _places() -> dict[str, int]:
 
 @cache
 def _constant() -> str:
-    """All tables in one, so that one register is enough to find them. %base is its address, but LLVM does not know it:
-    in the code model that is used here it would make an address of every place in it, again and again."""
+    """Returns the IR of one constant with all tables, so that one register holds the address of all of them.
+
+    %base is this address, but LLVM cannot know that. Otherwise, in the large code model, it would load a separate
+    64-bit address for each access.
+    """
     high = struct.pack("<2048H", *(_high(place) for place in range(1 << 11)))
     low = bytes(_low(place >> 4, place & 15) for place in range(1 << 8))
     packed = [ROW.pack(*row) for name in interpolator_table.TABLES for row in rows(name)]
@@ -137,8 +144,11 @@ define internal ptr @interpolator.base() alwaysinline nounwind {{
 
 @cache
 def _at(name: str) -> str:
-    """The value at a place of a row, in the unit of the table. The square is the sum of the products bit i * bit j of a
-    weight of 2^19 and more, in units of 2^19; bits 0 and 1 have none."""
+    """Returns a function that evaluates a row at a position, in the unit of the table.
+
+    The square is the sum of the products bit i * bit j of weight 2^19 and more, in units of 2^19. Bits 0 and 1 add
+    nothing.
+    """
     first = _places()[name]
     return f"""
 define internal i64 @interpolator.{name}.at(i32 %part, i32 %rest) alwaysinline nounwind {{
@@ -183,7 +193,7 @@ define internal i64 @interpolator.{name}.at(i32 %part, i32 %rest) alwaysinline n
 
 
 def _if_small(then: float, otherwise: float, name: str) -> str:
-    """%name is `then` where %x is subnormal or 0."""
+    """Returns IR that sets %name to `then` if %x is subnormal or 0, else to `otherwise`."""
     return f"""  %size.{name} = and i32 %word.x, {NAN}
   %small.{name} = icmp ult i32 %size.{name}, {HIDDEN}
   %{name} = select i1 %small.{name}, float {then}, float {otherwise}
@@ -238,7 +248,7 @@ _IS_POSITIVE = f"""  %above = sub i32 %word.x, {HIDDEN}
 
 
 def _root(name: str, bits: str, of_zero: int, of_infinity: int, back: float) -> Unary:
-    """The table has 64 parts of [2, 4), where the exponent's field is even, and then 64 of [1, 2)."""
+    """Returns a root. The table has 64 parts of [2, 4), where the exponent's field is even, and then 64 of [1, 2)."""
     return Unary(
         name,
         usual=_IS_POSITIVE,
@@ -267,7 +277,7 @@ def _root(name: str, bits: str, of_zero: int, of_infinity: int, back: float) -> 
     )
 
 
-# A power of 4 has the exact root.
+# The root of a power of 4 is exact.
 _RSQRT = _root(
     "rsqrt",
     f"""  %digits.64 = lshr i64 %value, 16
@@ -295,8 +305,8 @@ _SQRT = _root(
     2.0**-12,
 )
 
-# 23 digits of the argument's fraction count; those of a negative one are complemented, unless they are 0. Where the
-# result would be subnormal, it is the square of that of half the argument.
+# 23 digits of the argument's fraction count. The digits of a negative argument are complemented, unless they are 0. A
+# subnormal result is computed as the square of the result for half the argument.
 _EX2 = Unary(
     "ex2",
     usual=f"""  %size.x = and i32 %word.x, {NAN}
@@ -343,7 +353,10 @@ _EX2 = Unary(
 
 
 def _of_double(name: str, body: str, rare: str) -> str:
-    """The upper word, of the upper word, which has 20 digits of the fraction. body: %bits, rare: %rare."""
+    """Returns a function of a double that uses only its upper word, with 20 digits of the fraction.
+
+    `body` defines %bits and `rare` defines %rare, the upper word of the result. The lower word is 0.
+    """
     return f"""define internal double @interpolator.{name}.double(double %x) alwaysinline nounwind {{
   %whole = bitcast double %x to i64
   %word.64 = lshr i64 %whole, 32
@@ -413,7 +426,7 @@ _RSQRT_OF_DOUBLE = _of_double(
 
 
 def _truncated(value: str, unit: int) -> str:
-    """%result.bits of the i64 `value`, which is not negative, times 2^unit."""
+    """Returns IR that sets %result.bits to the i64 `value`, which is not negative, times 2^unit."""
     return f"""  %exact = sitofp i64 {value} to double
   %exact.bits = bitcast double %exact to i64
   %cut.bits = and i64 %exact.bits, {TRUNCATE}
@@ -424,7 +437,7 @@ def _truncated(value: str, unit: int) -> str:
 """
 
 
-# The exponent and the interpolation, in units of 2^-36; a negative sum is complemented. 1 has the exact logarithm.
+# The exponent plus the interpolation, in units of 2^-36. A negative sum is complemented. The logarithm of 1 is exact.
 _LG2 = Unary(
     "lg2",
     usual=_IS_POSITIVE,
@@ -461,8 +474,11 @@ _LG2 = Unary(
 
 
 def _of_turns(ahead: int) -> Unary:
-    """sin of turns: x / 2 pi truncated to a float, of whose fraction 25 digits count. Two say which quarter; the others
-    are complemented in odd ones. `ahead`: quarters to add. In units of 2^-37."""
+    """Returns sin of x plus `ahead` quarter turns, in units of 2^-37.
+
+    x / 2 pi is truncated to a float. 25 digits of its fraction count: two select the quarter, and the others are
+    complemented in odd quarters.
+    """
     return Unary(
         "sin",
         usual=f"""  %size.x = and i32 %word.x, {NAN}
@@ -500,10 +516,10 @@ def _of_turns(ahead: int) -> Unary:
     )
 
 
-# Octaves have parts of different lengths: (part that the octave starts with, digits of the fraction that do not count).
-# Below, the result is the argument, above it is 1. In units of 2^-39.
+# Octaves have parts of different lengths: (first part of the octave, digits of the fraction that do not count). Below
+# the first octave the result is the argument, above the last it is 1. In units of 2^-39.
 OCTAVES = ((0, 6), (1, 6), (2, 6), (3, 5), (5, 5), (7, 4), (11, 4), (15, 4), (19, 3), (27, 2), (43, 3))
-FIRST_OCTAVE = 119  # its exponent's field: the octave of 2^-8
+FIRST_OCTAVE = 119  # the exponent's field for the octave of 2^-8
 _PAIRS = ", ".join(f"{{ i32, i32 }} {{ i32 {part}, i32 {drop} }}" for part, drop in OCTAVES)
 _OCTAVES_TEXT = f"@interpolator.octaves = internal constant [{len(OCTAVES)} x {{ i32, i32 }}] [{_PAIRS}]"
 
@@ -556,7 +572,7 @@ INTRINSICS = {
 
 
 def functions(name: str) -> dict[str, str]:
-    """What a module needs that calls @interpolator.NAME, by a name of each."""
+    """Returns the definitions that a module with calls of @interpolator.NAME needs, by name."""
     if name in _DOUBLES:
         table, text = _DOUBLES[name]
     else:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parabolas of a GPU's special function unit: c0 c1 c2 for every part of a function's domain (interpolator.py).
 
-Found by `python -m tests.conformance.interpolator_fit --write` from what an H200 gives for all arguments.
+`python -m tests.conformance.interpolator_fit --write` computed them from the results of an H200 for all arguments.
 """
 
 TABLES = {

@@ -1,15 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where shared variables lie in a block's shared memory.
+"""The offsets of shared variables in a block's shared memory.
 
-A variable that a device function names must have one offset in every kernel, so these come first, once for the
-module; the variables that only a kernel names follow. Kernels which need none of the first group start at zero.
+A variable that a device function names must have the same offset in every kernel. These variables come first, at
+offsets that the whole module shares; the variables that only a kernel names follow. A kernel that uses no variable of
+the first group starts at zero.
 """
 
 from .facts import Facts, reachable
 from .syntax import Function, Module, Variable
 
-# What a GPU keeps of each block's shared memory for the system; cooperative groups of more than a warp meet in it.
+# Bytes of each block's shared memory that a GPU reserves. Cooperative groups larger than a warp synchronise there.
 RESERVED_BYTES, RESERVED_ALIGN = 1024, 128
 
 
@@ -31,7 +32,7 @@ class Layout:
         self.facts = facts
         functions = module.functions
         self.common: dict[Variable, int] = {}
-        self.reserved: dict[str, int] = {}  # of kernels that ask where it is
+        self.reserved: dict[str, int] = {}  # offset of the reserved memory in kernels that read its address
         self.common_bytes = 0
         for name, found in facts.items():
             if not functions[name].is_entry:
@@ -54,7 +55,7 @@ class Layout:
         return offsets, end
 
     def offset(self, kernel: Function | None, variable: Variable) -> int | None:
-        """None for dynamic shared memory, whose offset depends on the kernel."""
+        """Returns the offset; None for dynamic shared memory, whose offset depends on the kernel."""
         if _is_dynamic(variable):
             return None
         offsets = self.kernels[kernel.name][0] if kernel is not None else self.common

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""PTX text -> tokens. A token is (kind, text, line); kinds are the names of the groups below."""
+"""PTX text -> tokens. A token is (kind, text, line); its kind is the name of a group below."""
 
 import re
 from typing import NamedTuple

@@ -1,22 +1,22 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""How large things may be: shared memory and parameters as for ptxas of CUDA 13.0, the rest as there is room."""
+"""Limits on sizes. Shared memory and parameters have the limits of ptxas of CUDA 13.0; the others bound memory use."""
 
 from .errors import OUT_OF_MEMORY, ImageError, invalid_ptx
 from .syntax import Function, Variable
 
-SHARED = 48 << 10  # static shared memory of a kernel
-LOCAL = 512 << 10  # of a thread
-PARAMETERS = 32764
-VARIABLES = 1 << 30  # .global and .const of a module together
-ROW = 1 << 20  # elements of a row that an initialiser gives a part of
+SHARED = 48 << 10  # bytes of static shared memory of a kernel
+LOCAL = 512 << 10  # bytes of local memory of a thread
+PARAMETERS = 32764  # bytes
+VARIABLES = 1 << 30  # bytes of .global and .const of a module together
+ROW = 1 << 20  # elements of a row that an initialiser sets only in part
 TOKEN = 4096  # characters; Python does not convert much longer numbers
-EXTENT = (1 << 31) - 1  # of .maxntid and the like
+EXTENT = (1 << 31) - 1  # the largest value of .maxntid and similar directives
 ALIGNMENT = 4096  # a page
 
 
 def check_kernel(function: Function, shared: int, local: int, parameters: int) -> None:
-    """Sizes in bytes."""
+    """Raises ImageError if a size, in bytes, is above its limit."""
     for what, size, most in (
         ("static shared memory", shared, SHARED),
         ("local memory", local, LOCAL),
@@ -24,7 +24,7 @@ def check_kernel(function: Function, shared: int, local: int, parameters: int) -
     ):
         if size > most:
             raise invalid_ptx(
-                f"line {function.line}: the kernel `{function.name}` has {size} bytes of {what}; {most} are possible"
+                f"line {function.line}: the kernel `{function.name}` has {size} bytes of {what}; the limit is {most}"
             )
 
 
@@ -32,7 +32,7 @@ def check_variables(variables: list[Variable]) -> None:
     total = sum(variable.bytes for variable in variables)
     if total > VARIABLES:
         raise ImageError(
-            OUT_OF_MEMORY, f"the module's variables take {total} bytes; {VARIABLES} are possible"
+            OUT_OF_MEMORY, f"the module's variables take {total} bytes; the limit is {VARIABLES}"
         )
 
 

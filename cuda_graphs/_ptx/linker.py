@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Links an ELF object for x86-64 into this process (System V ABI, AMD64 supplement, 4.4), so that code from disk runs
-without LLVM, whose library takes longer to load than all else.
+"""Links an ELF object for x86-64 into this process (System V ABI, AMD64 supplement, 4.4). Code from disk thus runs
+without LLVM, whose library takes longer to load than everything else.
 
-Objects are compiled with the large code model and without position independence (native.CODE_MODEL): all that is left
-open are addresses of 64 bits, which may be anywhere. So linking is to copy sections and to add addresses. Tables for
-unwinding are left out: nothing unwinds through generated code, services leave it by longjmp (image_loader.h).
+Objects are compiled with the large code model and without position independence (native.CODE_MODEL). Their only
+relocations are 64-bit addresses, which may be anywhere, so linking copies sections and adds addresses. Unwind tables
+are left out: nothing unwinds through generated code, and services leave it by longjmp (image_loader.h).
 
-Anything else in an object is refused; lengths and places in it are checked before they are used.
+Anything else in an object raises an error. Lengths and offsets from the object are checked before use.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SYMBOL = struct.Struct("<IBBHQQ")
 RELOCATION = struct.Struct("<QQq")
 WORD = struct.Struct("<Q")
 
-MOST = 1 << 30  # bytes of an object in memory
+MOST = 1 << 30  # the most bytes of a linked object in memory
 
 libc, libm = ctypes.CDLL(None, use_errno=True), ctypes.CDLL("libm.so.6")
 libc.mmap.restype = ctypes.c_void_p
@@ -63,7 +63,7 @@ class Symbol(NamedTuple):
 
 
 def is_linkable(image: bytes) -> bool:
-    """Whether it is an object for x86-64."""
+    """Returns whether the image is a relocatable object for x86-64."""
     if len(image) < HEADER.size:
         return False
     magic, bits, order, kind, machine, *_ = HEADER.unpack_from(image)
@@ -71,9 +71,9 @@ def is_linkable(image: bytes) -> bool:
 
 
 class Linked:
-    """Code in this process. `imports`: addresses by name; what they lack is looked for in the process.
+    """Code in this process. `imports`: addresses by name; other names are looked up in the process.
 
-    Raises RuntimeError for what is no such object, and where it wants what is not there.
+    Raises RuntimeError if the image is not a valid object, or if it uses an undefined name.
     """
 
     def __init__(self, image: bytes, imports: Mapping[str, int]) -> None:
@@ -87,9 +87,7 @@ class Linked:
             self._relocate(image, sections, places, values)
         except (struct.error, IndexError, KeyError, ValueError, OverflowError) as error:
             self.close()
-            raise RuntimeError(
-                f"it is no object that can be linked ({type(error).__name__}: {error})"
-            ) from None
+            raise RuntimeError(f"the object is damaged ({type(error).__name__}: {error})") from None
         except BaseException:
             self.close()
             raise
@@ -104,7 +102,7 @@ class Linked:
         }
 
     def __getitem__(self, symbol: str) -> int:
-        """The address of what the object exports under this name."""
+        """Returns the address of an exported symbol."""
         return self.exports[symbol]
 
     def _copy(self, image: bytes, sections: list[Section], places: dict[int, int]) -> None:
@@ -114,7 +112,7 @@ class Linked:
                 ctypes.memmove(self.address + place, _content(image, section), section.size)
 
     def _value(self, symbol: Symbol, places: dict[int, int], imports: Mapping[str, int]) -> int | None:
-        """The address of a symbol; None of one that nothing can refer to."""
+        """Returns the address of a symbol, or None if no relocation can refer to it."""
         if symbol.section in places:
             return self.address + places[symbol.section] + symbol.value
         if symbol.section == ABSOLUTE:
@@ -133,24 +131,26 @@ class Linked:
             for offset, info, addend in RELOCATION.iter_unpack(_content(image, section)):
                 value = values[info >> 32]
                 if info & 0xFFFFFFFF != R_X86_64_64 or value is None or offset + WORD.size > size:
-                    raise RuntimeError(f"its relocation of type {info & 0xFFFFFFFF} at {offset} is not known")
+                    raise RuntimeError(
+                        f"relocation type {info & 0xFFFFFFFF} at offset {offset} is not supported"
+                    )
                 word = WORD.pack((value + addend) & 0xFFFFFFFFFFFFFFFF)
                 ctypes.memmove(self.address + place + offset, word, WORD.size)
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Frees the memory."""
         address, self.address = self.address, 0
         if address:
             libc.munmap(address, self.size)
 
 
 def _read(image: bytes) -> tuple[list[Section], list[Symbol]]:
-    """The sections and symbols of an object."""
+    """Returns the sections and symbols of an object."""
     if not is_linkable(image):
-        raise RuntimeError("it is no object for x86-64")
+        raise RuntimeError("this is not an object for x86-64")
     *_, table, _, _, _, _, each, count, names = HEADER.unpack_from(image)
     if each != SECTION.size:
-        raise RuntimeError("its sections have another form")
+        raise RuntimeError("the object's section headers have an unknown size")
     rows = [SECTION.unpack_from(image, table + i * each) for i in range(count)]
     _, kind, _, _, begin, size, *_ = rows[names]
     text = _content(image, Section("", kind, 0, begin, size, 0, 1))
@@ -171,7 +171,7 @@ def _read(image: bytes) -> tuple[list[Section], list[Symbol]]:
 
 def _content(image: bytes, section: Section) -> bytes:
     if section.begin + section.size > len(image):
-        raise RuntimeError("it ends in one of its sections")
+        raise RuntimeError("the object ends inside a section")
     return image[section.begin : section.begin + section.size]
 
 
@@ -188,7 +188,7 @@ PROTECTIONS = (
 
 
 def _places(sections: list[Section]) -> tuple[dict[int, int], int, list[Span]]:
-    """(where each section goes, bytes of all, the parts that are protected alike): pages are of one kind."""
+    """Returns (offset of each section, bytes of all, spans of equal protection). Each page has one protection."""
     places: dict[int, int] = {}
     spans: list[Span] = []
     end = 0
@@ -203,7 +203,7 @@ def _places(sections: list[Section]) -> tuple[dict[int, int], int, list[Span]]:
                 continue
             align = max(section.align, 1)
             if align & (align - 1) or align > mmap.PAGESIZE or section.size > MOST:
-                raise RuntimeError(f"its section {section.name} cannot be placed")
+                raise RuntimeError(f"section {section.name} has an unsupported alignment or size")
             end = -(-end // align) * align
             places[number] = end
             end += section.size
@@ -211,7 +211,7 @@ def _places(sections: list[Section]) -> tuple[dict[int, int], int, list[Span]]:
         if end > begin:
             spans.append((begin, end, protection))
     if end > MOST:
-        raise RuntimeError("it is too large")
+        raise RuntimeError("the object is too large")
     return places, end, spans
 
 
@@ -224,7 +224,7 @@ def _memory(size: int) -> int:
 
 
 def _failed(what: str) -> RuntimeError:
-    return RuntimeError(f"the system does not {what} memory for it (errno {ctypes.get_errno()})")
+    return RuntimeError(f"the system does not {what} memory for the object (errno {ctypes.get_errno()})")
 
 
 def _in_process(name: str) -> int:
@@ -233,4 +233,4 @@ def _in_process(name: str) -> int:
             return int(ctypes.cast(library[name], ctypes.c_void_p).value or 0)
         except AttributeError:
             continue
-    raise RuntimeError(f"nothing here is called {name}, which it uses")
+    raise RuntimeError(f"the object uses {name}, which is not defined in this process")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The way in: image bytes -> LoadedImage, whose `address` is that of a cgh_image of `_hostdriver/image_loader.h`."""
+"""The entry point: image bytes -> LoadedImage. Its `address` is a cgh_image of `_hostdriver/image_loader.h`."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class Image(ctypes.Structure):
     ]
 
 
-# Code gets the entries of cgh_services in one of two ways: what was translated here reads a table of its own, which is
-# filled after linking; a native image imports them by name.
+# Code finds the functions of cgh_services in one of two ways. Code translated here reads its own table, which is filled
+# after linking. A native image imports the functions by name.
 SERVICES_SYMBOL = "cgh.services"
 FUNCTIONS = ctypes.c_void_p * len(abi.SERVICES)
 SERVICES = FUNCTIONS.from_address
@@ -71,7 +71,7 @@ def _with_table(code: bytes, symbols: list[str], services: int) -> native.Code:
     try:
         linked = native.Code(code, [SERVICES_SYMBOL, *symbols])
     except RuntimeError as error:
-        raise ImageError(OUT_OF_MEMORY, f"there is no place for the module: {error}") from None
+        raise ImageError(OUT_OF_MEMORY, f"the module cannot be placed in memory: {error}") from None
     ctypes.memmove(linked[SERVICES_SYMBOL], services, ctypes.sizeof(SERVICES(services)))
     return linked
 
@@ -80,12 +80,12 @@ def _with_imports(code: bytes, symbols: list[str], services: int) -> native.Code
     found = zip(abi.SERVICES, SERVICES(services), strict=True)
     try:
         return native.Code(code, symbols, {f"cgh_{name}": address for name, address in found})
-    except RuntimeError as error:  # what it imports or is to export is not there
+    except RuntimeError as error:  # a name that it imports or should export is missing
         raise ImageError(INVALID_IMAGE, f"the native image cannot be linked: {error}") from None
 
 
 class LoadedImage:
-    """Code in this process with its C description. Dropping it unloads the code."""
+    """Code in this process with its C description. The code is unloaded with this object."""
 
     def __init__(self, description: dict, code: bytes, services: int, link: Link):
         kernels, variables = description["kernels"], description["globals"]
@@ -136,11 +136,11 @@ def _nesting() -> Iterator[None]:
     try:
         yield
     except RecursionError:
-        raise invalid_ptx("what it says is nested too deeply") from None
+        raise invalid_ptx("the PTX is nested too deeply") from None
 
 
 def translate(text: str, wants: Wants = NOTHING) -> tuple[dict, str]:
-    """PTX text -> (description, LLVM IR)."""
+    """Translates PTX text and returns (description, LLVM IR)."""
     from .module import ModuleLowering
     from .units import parse
 
@@ -171,7 +171,7 @@ def _load_ptx(image: bytes, wants: Wants) -> tuple[dict, bytes]:
 
 
 def _look_at_parts(image: bytes, wants: Wants) -> tuple[dict, bytes]:
-    """Texts that are to be linked later: all that can be said is whether each is right by itself."""
+    """Checks each text of an unfinished link by itself, and returns an empty module."""
     from . import units
 
     with _nesting():
@@ -198,10 +198,10 @@ def _is_ptx(image: bytes) -> bool:
     return start.startswith((b"//", b"/*", b".version"))
 
 
-# What the driver's linker writes before texts that it asks about (units.py).
+# The first line that the driver's linker writes before texts that are to be checked (units.py).
 PARTS = b"// linked by the host driver of cuda_graphs: parts"
 
-# What an image is -> how it becomes (description, object code), and how that is linked. The first that fits.
+# Kinds of image: (test, function that returns (description, object code), function that links). The first match counts.
 Build = Callable[[bytes, Wants], tuple[dict, bytes]]
 KINDS: tuple[tuple[Callable[[bytes], bool], Build, Link], ...] = (
     (native_image.is_native, _read_native, _with_imports),
@@ -213,7 +213,7 @@ KINDS: tuple[tuple[Callable[[bytes], bool], Build, Link], ...] = (
 
 
 def load(image: bytes, services: int) -> LoadedImage:
-    """`services` is the address of a cgh_services. Raises ImageError."""
+    """Loads an image. `services` is the address of a cgh_services. Raises ImageError."""
     image = bytes(image)
     wants = Wants.of(Services.from_address(services).wants)
     for fits, build, link in KINDS:
@@ -221,4 +221,4 @@ def load(image: bytes, services: int) -> LoadedImage:
             with native.LOCK, trace.timed("load"):
                 description, code = build(image, wants)
                 return LoadedImage(description, code, services, link)
-    raise ImageError(INVALID_IMAGE, "the image is neither PTX text nor anything else that is known")
+    raise ImageError(INVALID_IMAGE, "the image is neither PTX text nor another known format")

@@ -1,16 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of generated code for mbarrier objects, which count arrivals and bytes to come and have phases.
+"""IR for mbarrier objects, which count arrivals and expected bytes, and have phases.
 
-The object is one word, changed by compare and swap, as blocks of a cluster may arrive at each other's. The state that
-an arrival gives is the word before it. A phase is over when nothing is pending and no bytes are to come:
+The object is one word. It changes by compare-and-swap, because blocks of a cluster may arrive at each other's objects.
+The state that an arrival returns is the previous word. A phase is complete when no arrival and no byte is pending:
 
     bit 63      phase, 0 or 1
-    bits 40-60  bytes to come, signed ("tx-count", in -(2^20 - 1) .. 2^20 - 1)
+    bits 40-60  pending bytes, signed ("tx-count", in -(2^20 - 1) .. 2^20 - 1)
     bits 20-39  arrivals that the next phase expects
-    bits 0-19   arrivals that are pending in this one
+    bits 0-19   pending arrivals of this phase
 
-    mbarrier.update(object, arrivals, of whom are not expected again, bytes) -> word before
+    mbarrier.update(object, arrivals, how many of them leave the later phases, bytes) -> previous word
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of generated code for lanes that meet (gates.py): who may go on, and what the lanes make of their values.
+"""IR of the functions that synchronise lanes of a warp (gates.py) and combine their values.
 
-One instruction of a warp is one call of @warp.ready and one place to wait, because what LLVM's coroutine pass costs
-grows with what stands round such places: with all of it in line, a kernel of 48 sums took minutes.
+Each warp instruction is one call of @warp.ready and one suspension point. LLVM's coroutine pass takes time that grows
+with the code around suspension points: with everything inline, a kernel of 48 sums took minutes.
 """
 
 from __future__ import annotations
 
 from .gates import GATE, PROGRESS, RESULT, SOURCE, VALUE, WARP
 
-# Combinations of the values of lanes: where they begin, and one more of them.
+# Reductions of the values of lanes: (start value, operation that adds a lane).
 REDUCTIONS = {
     "add": ("0", "add i64 %acc, %value"),
     "and": ("-1", "and i64 %acc, %value"),
@@ -22,17 +22,17 @@ REDUCTIONS = {
 
 
 def results(kind: str) -> str:
-    """The function @warp.<kind>(record, members), which leaves the results of lanes that meet."""
+    """Returns the function @warp.<kind>(record, members), which stores the results of the member lanes."""
     if kind in REDUCTIONS:
         return _reduction(kind, *REDUCTIONS[kind])
     return {"gather": _GATHER, "equal": _EQUAL}[kind]
 
 
 def ready(kind: str) -> str:
-    """The function @warp.ready[.<kind>](record of the warp, of the block, own bit, members): may this lane go on?
+    """Returns the function @warp.ready[.<kind>](warp record, block record, own bit, members) -> may this lane continue?
 
-    The last one of those who are needed lets all go, having computed their results. A lane that is not in its own mask
-    has undefined behaviour (PTX ISA); here it waits for the others.
+    The last lane that arrives computes the results and releases all lanes. The PTX ISA leaves a lane that is not in its
+    own mask undefined; here that lane waits for the others.
     """
     name = f"warp.ready.{kind}" if kind else "warp.ready"
     compute = f"  call void @warp.{kind}(ptr %warp, i32 %needed)\n" if kind else ""
@@ -74,7 +74,7 @@ wait:
 
 
 def progress(which: int | str) -> str:
-    """Notes in the block's record that this round of threads was not in vain."""
+    """Returns IR that records in the block record that this round of threads made progress."""
     at = f"  %progress.at = getelementptr i8, ptr %gate, i64 {GATE['progress'][0]}\n"
     return (
         f"{at}  %progress.old = load i32, ptr %progress.at\n  %progress.new = or i32 %progress.old, {which}\n"
@@ -83,7 +83,7 @@ def progress(which: int | str) -> str:
 
 
 def _lanes(body: str, before: str = "") -> str:
-    """A loop over the lanes that are members."""
+    """Returns a loop over the member lanes."""
     return f"""  br label %loop
 loop:
   %lane = phi i32 [ 0, %entry ], [ %next, %after ]
@@ -113,7 +113,7 @@ def _place(name: str, offset: int, kind: str, index: str = "%at") -> str:
     )
 
 
-# result[lane] = value[source[lane]]; the own one, where nobody is at the source.
+# result[lane] = value[source[lane]]; a lane whose source lane is not a member gets its own value.
 _GATHER_LANE = (
     _place("source", SOURCE, "i32")
     + """  %source = load i32, ptr %source.at
@@ -134,7 +134,7 @@ entry:
 }}
 """
 
-# result[lane]: the mask of members with the same value; in its high half that of all members.
+# result[lane]: in the low half the mask of members with the same value, in the high half the mask of all members.
 _EQUAL = f"""define internal void @warp.equal(ptr %warp, i32 %members) nounwind {{
 entry:
   br label %outer

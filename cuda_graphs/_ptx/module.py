@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""A parsed module -> LLVM IR text plus the description of its kernels and variables.
+"""A parsed module -> LLVM IR text, and the description of its kernels and variables.
 
-Every symbol gets a prefix (k. kernels, f. functions, g. variables), so that no name of a program can take the place of
-a C library function that LLVM calls.
+Every symbol gets a prefix (k. kernels, f. functions, g. variables), so that no name of a program can replace a C
+library function that LLVM calls.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class KernelInfo:
 
 @dataclass
 class Lowered:
-    """The result: IR, and what the C structs are filled from (`description` survives in the cache as JSON)."""
+    """A lowered module: its IR, and the contents of the C structs (the cache stores `description` as JSON)."""
 
     ir: str
     kernels: list[KernelInfo] = field(default_factory=list)
@@ -64,7 +64,7 @@ def quoted(prefix: str, name: str) -> str:
 
 
 def check_instructions(module: Module) -> None:
-    """Every instruction against its row, so that the analyses may trust the number of operands."""
+    """Checks every instruction against its row, so that the analyses may trust the number of operands."""
     for function in module.functions.values():
         for statement in function.body or ():
             if isinstance(statement, Instruction):
@@ -86,7 +86,7 @@ class ModuleLowering:
         self.sites = Sites(self)
         self.metadata: list[str] = []
 
-    # ---- asked by functions ----
+    # ---- queries from function lowering ----
 
     def declare(self, name: str, result: str, args: tuple[str, ...]) -> None:
         if name.startswith("llvm.") and name not in self.declarations:
@@ -149,7 +149,7 @@ class ModuleLowering:
         return [*self.declarations.values(), *METADATA, *self.metadata, ""]
 
     def _function(self, function: Function) -> str:
-        """A device function: hidden arguments, then scalars as integers and arrays by address."""
+        """Lowers a device function. It takes the hidden arguments, scalars as integers, and arrays by address."""
         lowering = FunctionLowering(self, function)
         args = [HIDDEN_SIGNATURE]
         for number, variable in enumerate(function.params):
@@ -209,7 +209,7 @@ class ModuleLowering:
         return info, text
 
     def _variable(self, variable: Variable) -> str:
-        """`@"g.tab" = global <{ [8 x i8], i64 }> <{ ... }>, align 8`; addresses split the bytes into pieces."""
+        """Returns e.g. `@"g.tab" = global <{ [8 x i8], i64 }> <{ ... }>, align 8`: pieces of bytes and addresses."""
         if not _has_memory(variable):
             return ""
         name = quoted("g.", variable.name)
@@ -261,13 +261,13 @@ def _has_memory(variable: Variable) -> bool:
 
 
 def _extents(function: Function, limit: str) -> tuple[int, int, int]:
-    """What a directive asks for in three dimensions; zeros where it does not."""
+    """Returns the three extents of a directive, or zeros if the function does not have it."""
     x, y, z = (*function.limits[limit], 1, 1, 1)[:3] if function.limits.get(limit) else (0, 0, 0)
     return x, y, z
 
 
 def _registers(function: Function) -> int:
-    """An estimate, within .maxnreg."""
+    """Returns an estimate of the registers, within .maxnreg."""
     (most,) = function.limits.get("maxnreg") or (255,)
     return max(1, min(255, most, max(8, 8 + function.register_bits // 128)))
 

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""LLVM IR -> object file for this CPU -> code in this process. Everything here runs under one lock, as there
-is one target machine and one JIT."""
+"""LLVM IR -> object file for this CPU -> code in this process. One lock guards all of it, because the process has one
+target machine and one JIT."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ def _binding() -> Any:
     return llvm
 
 
-# A linker may place the code and the constants of one object wherever memory is free, more than 2 GiB apart; 32-bit
-# distances between them (the small model; in the pic one, jump tables) then end the process in an assertion.
+# A linker may place the code and the constants of one object more than 2 GiB apart. 32-bit distances between them (the
+# small code model; with position independence also in jump tables) then end the process in an assertion.
 CODE_MODEL = {"reloc": "static", "codemodel": "large"}
 
 
 def depends_on() -> dict[str, str]:
-    """What the object code depends on besides the IR; LLVM need not be there to know it."""
+    """Returns the properties that the object code depends on besides the IR, without loading LLVM."""
     return {"llvm": llvm_version(), "cpu": identity(), **CODE_MODEL}
 
 
 @cache
 def host() -> dict[str, str]:
-    """This machine, in LLVM's words."""
+    """Returns LLVM's description of this machine: triple, CPU and features."""
     llvm = _binding()
     return {
         "triple": llvm.get_process_triple(),
@@ -62,15 +62,15 @@ def _machine() -> llvm.TargetMachine:
 
 
 def machine_of(cpu: str, features: str) -> llvm.TargetMachine:
-    """LLVM's code generator for a CPU of this machine's architecture."""
+    """Returns LLVM's code generator for a CPU of this machine's architecture."""
     target = _binding().Target.from_triple(host()["triple"])
     return target.create_target_machine(cpu=cpu, features=features, opt=3, **CODE_MODEL)
 
 
 @cache
 def _jit() -> llvm.LLJIT:
-    # JITLink lays an image out in one piece. The older linker maps its sections one by one, and where they come to lie
-    # more than 2 GiB apart, about once in 20 000 loads beside the host driver's arenas, LLVM aborts the process.
+    # JITLink lays an image out in one piece. The older linker maps sections one by one. About once in 20 000 loads
+    # beside the host driver's arenas, the sections lie more than 2 GiB apart, and LLVM aborts the process.
     return _binding().create_lljit_compiler(use_jit_link=True)
 
 
@@ -84,13 +84,13 @@ def compile_ir(ir: str) -> bytes:
 
 
 def assembly(ir: str) -> str:
-    """The assembly that `compile_ir` would make an object of."""
+    """Returns the assembly of the object that `compile_ir` would make."""
     with LOCK:
         return _machine().emit_assembly(_optimised(ir))
 
 
 def _optimised(ir: str) -> llvm.ModuleRef:
-    """At O3 with vectorisation. Nothing here allows fast-math or contraction."""
+    """Returns the module optimised at O3 with vectorisation, without fast-math and contraction."""
     trace.show(trace.LLVM, "LLVM before optimisation", ir)
     module = _parsed(ir)
     with trace.timed("LLVM optimise"):
@@ -128,16 +128,16 @@ def _pass_builder() -> Any:
 
 
 def _inline(module: llvm.ModuleRef) -> None:
-    """Inline what has to be inlined, and drop it."""
+    """Inlines functions marked as alwaysinline and removes them."""
     passes = _binding().create_new_module_pass_manager()
     passes.add_always_inliner_pass()
     passes.run(module, _pass_builder())
 
 
 class Code:
-    """Linked code that exports `symbols`; `imports` are addresses by name. It is unloaded with the object.
+    """Linked code that exports `symbols`; `imports` are addresses by name. It is unloaded with this object.
 
-    Raises RuntimeError where the object wants what is not there.
+    Raises RuntimeError if the object uses an undefined name or lacks one of `symbols`.
     """
 
     def __init__(self, object_code: bytes, symbols: list[str], imports: Mapping[str, int] | None = None):
@@ -145,14 +145,14 @@ class Code:
         with trace.timed("link"):
             if linker.is_linkable(object_code):
                 self.tracker: Any = linker.Linked(object_code, imports)
-            elif os.uname().machine == "x86_64":  # LLVM ends the process where an object is damaged
-                raise RuntimeError("it is no object for x86-64")
+            elif os.uname().machine == "x86_64":  # LLVM would end the process on a damaged object
+                raise RuntimeError("this is not an object for x86-64")
             else:
                 self.tracker = _linked_by_llvm(object_code, symbols, imports)
         missing = [symbol for symbol in symbols if symbol not in self]
         if missing:
             self.close()
-            raise RuntimeError(f"it has no {', '.join(missing)}")
+            raise RuntimeError(f"the object does not define {', '.join(missing)}")
 
     def __contains__(self, symbol: str) -> bool:
         try:
@@ -168,13 +168,13 @@ class Code:
             self.tracker.close()
 
     def __del__(self) -> None:
-        # At exit the process takes the code with it, and LLVM may be gone already. No tracker: linking failed.
+        # At exit the process frees the code, and LLVM may already be unloaded. Without a tracker, linking had failed.
         if hasattr(self, "tracker") and not sys.is_finalizing():
             self.close()
 
 
 def _linked_by_llvm(object_code: bytes, symbols: list[str], imports: Mapping[str, int]) -> Any:
-    """Objects for other CPUs than those that linker.py knows."""
+    """Links an object for a CPU that linker.py does not support, and returns LLVM's resource tracker."""
     builder = _binding().JITLibraryBuilder().add_object_img(object_code).add_current_process()
     for name, address in imports.items():
         builder.import_symbol(name, address)

@@ -1,8 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Native images (`_hostdriver/image_loader.h` has the format): object code that was compiled for a CPU, maybe not this
-one. All of it is checked before anything is linked: lengths, the hash, the architecture, and that this CPU has every
-feature that the code uses."""
+"""Native images (format: `_hostdriver/image_loader.h`): object code compiled for this or another CPU. All of an image
+is checked before linking: lengths, hash, architecture, and that this CPU has every feature that the code uses."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ def is_native(image: bytes) -> bool:
 
 
 def read(image: bytes) -> tuple[dict[str, Any], bytes]:
-    """(description as the loader takes it, object code). Raises ImageError."""
+    """Returns (description in the loader's form, object code). Raises ImageError."""
     if len(image) < HEAD.size:
         raise _damaged("it ends in its head")
     _, version, head, size, text, _, wanted = HEAD.unpack_from(image)
@@ -51,7 +50,7 @@ def _check_cpu(triple: str, features: list[str]) -> None:
     host = native.host()
     here = host["triple"].partition("-")[0]
     if triple.partition("-")[0] != here:
-        raise ImageError(NO_BINARY_FOR_GPU, f"the native image is for {triple}, and this is {here}")
+        raise ImageError(NO_BINARY_FOR_GPU, f"the native image is for {triple}, this machine is {here}")
     missing = set(features) - {name[1:] for name in host["features"].split(",") if name.startswith("+")}
     if missing:
         raise ImageError(
@@ -62,13 +61,16 @@ def _check_cpu(triple: str, features: list[str]) -> None:
 
 
 def _kernel(entry: dict[str, Any], tells: int) -> dict[str, Any]:
-    """As the loader describes kernels. Blocks are pieces of a loop, without barriers. `tells`: of its accesses."""
+    """Returns a kernel's description in the loader's form; `tells`: whether it reports its accesses.
+
+    A block is a piece of a loop, without barriers.
+    """
     params = [(int(offset), int(size)) for offset, size in entry["params"]]
     if any(offset < 0 or size <= 0 for offset, size in params):
-        raise ValueError("a parameter lies nowhere")
+        raise ValueError("a parameter has a negative offset or no size")
     shared = int(entry["shared"])
     if shared < 0:
-        raise ValueError("less than no shared memory")
+        raise ValueError("the shared memory has a negative size")
     return {
         "name": str(entry["name"]),
         "symbol": str(entry["name"]),

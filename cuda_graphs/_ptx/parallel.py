@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""May the loop over the threads of a block be marked as parallel (llvm.loop.parallel_accesses)?
+"""Decides whether the loop over the threads of a block may be marked as parallel (llvm.loop.parallel_accesses).
 
-Threads of a kernel without barriers are independent: ordinary accesses of two threads to the same place race, and any
-order of them is a legal one. But LLVM's vectoriser takes the mark to cover also two accesses of the same thread when
-it moves strided loads up and strided stores down, so the mark is only safe if no such move can change a thread's own
-order: straight-line control flow, every load before every store, and stores that do not come back to a base which
-they left.
+Threads of a kernel without barriers are independent: ordinary accesses of two threads to the same address race, and any
+order of them is legal. However, LLVM's vectoriser applies the mark also to two accesses of the same thread, when it
+moves strided loads up and strided stores down. The mark is safe only if no such move can change the order within a
+thread. The control flow must therefore be straight, every load must precede every store, and stores must not return to
+a base that they have left.
 """
 
 from .syntax import Address, Function, Instruction, Label, Register, Symbol
@@ -40,7 +40,7 @@ def _goes_back(branch: Instruction, seen: set[tuple[int, str]]) -> bool:
 
 
 def _origins(function: Function, pointers: set[Register]) -> dict[Register, object]:
-    """What the one definition of a pointer register is made from: a register, a symbol, or a parameter slot."""
+    """Returns the source of each pointer register with one definition: a register, a symbol, or a parameter slot."""
     origins: dict[Register, object] = {}
     for statement in function.body or ():
         if (
@@ -68,7 +68,7 @@ def _origin(ins: Instruction, pointers: set[Register]) -> object:
 
 def _base(address: object, origins: dict[Register, object]) -> object:
     base = address.base if isinstance(address, Address) else None
-    for _ in range(len(origins)):  # a register may be made from itself
+    for _ in range(len(origins)):  # bounds the walk: a register may be computed from itself
         if not isinstance(base, Register):
             return base
         base = origins.get(base)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""PTX tokens -> syntax.Module, for the statements outside of function bodies. `body.py` reads the bodies.
+"""PTX tokens -> syntax.Module, for the statements outside function bodies. `body.py` reads the bodies.
 
-Of the debug directives .file and .loc are kept, for reports; .section and .pragma are read and dropped. What is not
-understood is refused with its line, never skipped.
+The parser keeps the debug directives .file and .loc, for reports, and drops .section and .pragma. Unknown syntax raises
+an error with its line; the parser never skips it.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from .errors import UNSUPPORTED_PTX_VERSION, ImageError, invalid_ptx
 from .lexer import Token
 from .syntax import FloatImmediate, Function, Immediate, Module, Symbol, Variable
 
-# The newest PTX that is read; NVRTC 13.5 writes 9.5.
+# The newest PTX version that the parser accepts; NVRTC 13.5 writes 9.5.
 NEWEST_VERSION = (9, 9)
 
 LINKAGE = (".extern", ".visible", ".weak", ".common")
@@ -33,7 +33,7 @@ LIMITS = [
 
 
 class Cursor:
-    """A position in the token list, with the small steps that both parsers are made of."""
+    """A position in the token list, with the basic steps of both parsers."""
 
     def __init__(self, tokens: list[Token]):
         self.tokens = tokens
@@ -89,7 +89,7 @@ class Cursor:
         return items
 
     def expression(self) -> int:
-        """A constant expression of integers, with C's operators; ?: binds weakest."""
+        """Reads a constant expression of integers, with C's operators, and returns its value; ?: binds weakest."""
         value = self.integer()
         if not self.accept("?"):
             return value
@@ -132,7 +132,7 @@ class Cursor:
         return integer_literal(token.text)
 
     def constant(self) -> Immediate | FloatImmediate:
-        """A number as an instruction or an initialiser writes it."""
+        """Reads a number of an instruction or initialiser."""
         negative = self.token.text == "-" and self.tokens[self.at + 1].kind in ("bits", "real")
         if negative:
             self.at += 1
@@ -153,7 +153,7 @@ def _divide(a: int, b: int) -> int:
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
-# By precedence, the weakest first.
+# Operators by precedence, the weakest first.
 _BINARY: list[dict[str, Callable[[int, int], int]]] = [
     {"||": lambda a, b: int(bool(a) or bool(b))},
     {"&&": lambda a, b: int(bool(a) and bool(b))},
@@ -173,7 +173,7 @@ _BINARY: list[dict[str, Callable[[int, int], int]]] = [
 ]
 
 
-SHIFT = 7  # the level of << and >>: what may stand between < and >
+SHIFT = 7  # the level of << and >>, for expressions between < and >
 
 
 def integer_literal(text: str) -> int:
@@ -222,7 +222,7 @@ class Parser(Cursor):
         if self.module.version > NEWEST_VERSION:
             newest = "{}.{}".format(*NEWEST_VERSION)
             raise ImageError(
-                UNSUPPORTED_PTX_VERSION, f"PTX {text} is newer than {newest}, the newest that is read"
+                UNSUPPORTED_PTX_VERSION, f"PTX {text} is newer than {newest}, the newest supported version"
             )
         self.expect(".target")
         self.module.target = self.word()
@@ -252,7 +252,7 @@ class Parser(Cursor):
             self._declaration(body_parser)
 
     def file(self) -> None:
-        """`.file 1 "saxpy.cu"` and what may follow."""
+        """Reads `.file 1 "saxpy.cu"` up to the end of the line."""
         number, *name = self.tokens[self.at + 1 : self.at + 3]
         if number.text.isdecimal() and name and name[0].kind == "text":
             self.module.files[int(number.text)] = name[0].text[1:-1]
@@ -297,7 +297,7 @@ class Parser(Cursor):
             self.module.functions[function.name] = function
 
     def signature(self, linkage: str, name: str | None = None) -> Function:
-        """`.entry name (params)` and `.func (returns) name (params)`."""
+        """Reads `.entry name (params)` or `.func (returns) name (params)`."""
         line = self.token.line
         is_entry = self.next().text == ".entry"
         no_return = bool(self.accept(".noreturn"))
@@ -315,7 +315,7 @@ class Parser(Cursor):
                 while self.accept(","):
                     values.append(self.integer())
             if any(not 0 <= value <= limits.EXTENT for value in values):
-                raise self.fail("a limit that no grid can have", name)
+                raise self.fail("the limit is out of range", name)
             function.limits[name.text[1:]] = tuple(values)
         elif name.text == ".noreturn":
             function.no_return = True
@@ -328,7 +328,7 @@ class Parser(Cursor):
             raise self.fail("unsupported directive", name)
 
     def parameter(self) -> Variable:
-        """`.param .align 8 .b8 name[24]`, `.param .u64 .ptr .global .align 4 name`, `.reg .b32 name`."""
+        """Reads `.param .align 8 .b8 name[24]`, `.param .u64 .ptr .global .align 4 name` or `.reg .b32 name`."""
         space = self.next().text
         if space not in (".param", ".reg"):
             raise self.fail("expected .param or .reg", self.tokens[self.at - 1])
@@ -341,7 +341,7 @@ class Parser(Cursor):
         return self._declarator(space[1:], kind, align, "")
 
     def _attributes(self) -> tuple[int, Type]:
-        """.align, .attribute, and the type, in any order; the type is last."""
+        """Reads .align, .attribute, and the type, which is last. Returns (alignment, type)."""
         align = 0
         while True:
             token = self.next()
@@ -367,7 +367,7 @@ class Parser(Cursor):
                 raise self.fail("unsupported type or directive", token)
 
     def variables(self, linkage: str) -> list[Variable]:
-        """`.global .align 4 .u32 a, b[3] = {1, 2, 3}` up to the semicolon."""
+        """Reads `.global .align 4 .u32 a, b[3] = {1, 2, 3}` up to the semicolon."""
         space = self.next().text[1:]
         align, kind = self._attributes()
         found = [self._declarator(space, kind, align, linkage)]
@@ -389,7 +389,7 @@ class Parser(Cursor):
                 count *= size
             count = count or len(init or [])
             if count < 0 or count > 1 << 40:
-                raise self.fail("an array of impossible size")
+                raise self.fail("the size of the array is out of range")
         if init is not None and len(init) > (count or 1):
             raise self.fail(f"`{name}` has more initialisers than elements")
         return Variable(name, space, kind, align, count, init, linkage, line)
@@ -417,7 +417,7 @@ class Parser(Cursor):
         for size in dims[1:]:
             inner *= size
         if inner > limits.ROW:
-            raise self.fail(f"rows of {inner} elements with initialisers; {limits.ROW} are possible")
+            raise self.fail(f"rows of {inner} elements have initialisers; the limit is {limits.ROW}")
         flat: list = []
         for item in value:
             part = self._flatten(item, dims[1:]) if isinstance(item, list) else [item]

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds the 64-bit registers that hold pointers.
 
-A guess that only helps: either way the program means the same, but arithmetic on registers found here becomes
-getelementptr, which LLVM's alias and loop analyses understand. Sure signs are cvta, the address of a variable and
-being the base of an access; they spread through mov, selp, add and mad.
+The result is a guess that affects only speed. Arithmetic on a register that is found here becomes getelementptr, which
+LLVM's alias and loop analyses understand. The sure signs are cvta, the address of a variable, and use as the base of an
+access. They spread through mov, selp, add and mad.
 """
 
 from typing import TypeGuard
@@ -85,7 +85,7 @@ def _is_pointer(name: str, args: tuple, found: set[Register]) -> bool:
 
 
 def _backward(uses: _Uses, found: set[Register], wanted: list[Register]) -> None:
-    """What a wanted pointer must come from: the one operand that was loaded from memory or returned."""
+    """Adds the sources of wanted pointers: the one operand that was loaded from memory."""
     seen: set[Register] = set()
     while wanted:
         register = wanted.pop()

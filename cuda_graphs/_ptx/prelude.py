@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Helper functions that generated code calls, emitted once a module when something asks for them, and calls of the
-driver's services through the table @cgh.services, which is filled after linking."""
+"""Helper functions that generated code calls; a module has only those that it uses. Services of the driver are called
+through the table @cgh.services, which is filled after linking."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .abi import SERVICES, TOGETHER_BYTES
 if TYPE_CHECKING:
     from .module import ModuleLowering
 
-# Arguments of llvm.set.rounding, and what the constrained intrinsics must not assume.
+# Arguments of llvm.set.rounding.
 ROUNDING = {"rz": 0, "rn": 1, "rp": 2, "rm": 3}
 
 _ARITY = {"fadd": 2, "fsub": 2, "fmul": 2, "fdiv": 2, "sqrt": 1, "fma": 3}
@@ -29,7 +29,7 @@ class Prelude:
         return "\n".join(self.functions.values())
 
     def service_call(self, result: str, name: str, kind: str, args: str) -> str:
-        """IR that calls a service: `result` is an LLVM name, or "" for void."""
+        """Returns IR that calls a service: `result` is an LLVM name, or "" for void."""
         self.calls += 1
         at, to = f"%service.at{self.calls}", f"%service{self.calls}"
         assign = f"{result} = " if result else ""
@@ -40,17 +40,17 @@ class Prelude:
         )
 
     def blocks(self) -> str:
-        """The name of the function that runs blocks of threads that never wait (blocks.py)."""
+        """Returns the name of the function that runs blocks of threads that never wait (blocks.py)."""
         self.functions["blocks"] = blocks.text()
         return "blocks"
 
     def next_inside(self) -> str:
-        """The name of the function that finds the next threads of a row that are inside (inside.py)."""
+        """Returns the name of the function that finds the next run of inside threads of a row (inside.py)."""
         self.functions["inside.next"] = inside.NEXT
         return "inside.next"
 
     def frame(self, gated: bool) -> str:
-        """The name of the function that says where the frame of a resumable thread lies (rounds.py)."""
+        """Returns the name of the function that returns the frame of a resumable thread (rounds.py)."""
         name = "frame" + ".gated" * gated
         if name not in self.functions:
             self.functions[name] = rounds.frame(self, name, gated=gated)
@@ -60,14 +60,14 @@ class Prelude:
         return name
 
     def rounds(self, gated: bool, clustered: bool) -> str:
-        """The name of the function that runs blocks of resumable threads (rounds.py)."""
+        """Returns the name of the function that runs blocks of resumable threads (rounds.py)."""
         name = "rounds" + ".gated" * gated + ".clustered" * clustered
         if name not in self.functions:
             self.functions[name] = rounds.text(self, name, gated=gated, clustered=clustered)
         return name
 
     def results(self, kind: str) -> str:
-        """The name of a function that leaves the results of lanes that meet (meetings.py)."""
+        """Returns the name of a function that stores the results of synchronised lanes (meetings.py)."""
         name = f"warp.{kind}"
         if name not in self.functions:
             self.functions[name] = meetings.results(kind)
@@ -76,7 +76,7 @@ class Prelude:
         return name
 
     def ready(self, kind: str) -> str:
-        """The name of a function that says whether a lane may go on; the last one of a kind leaves results."""
+        """Returns the name of a function that says whether a lane may continue; the last lane stores results."""
         name = f"warp.ready.{kind}" if kind else "warp.ready"
         if name not in self.functions:
             if kind:
@@ -85,29 +85,29 @@ class Prelude:
         return name
 
     def cluster(self, name: str) -> str:
-        """The name of a function for clusters (clusters.py)."""
+        """Returns the name of a function for clusters (clusters.py)."""
         self.functions |= clusters.FUNCTIONS
         return f"cluster.{name}"
 
     def alone(self) -> str:
-        """The name of a cgh_together of a launch that has none."""
+        """Returns the name of a zero cgh_together, for launches without a cgh_together."""
         self.functions["alone"] = (
             f"@alone = internal constant [{TOGETHER_BYTES} x i8] zeroinitializer, align 8"
         )
         return "alone"
 
     def mbarrier(self) -> str:
-        """The name of the function that changes an mbarrier object (mbarriers.py)."""
+        """Returns the name of the function that changes an mbarrier object (mbarriers.py)."""
         self.functions["mbarrier.update"] = mbarriers.UPDATE
         return "mbarrier.update"
 
     def gate(self, name: str) -> str:
-        """The name of a function for barriers (arrivals.py)."""
+        """Returns the name of a function for barriers (arrivals.py)."""
         self.functions |= arrivals.FUNCTIONS
         return f"gate.{name}"
 
     def interpolator(self, name: str) -> str:
-        """The name of the function that gives what a GPU's special function unit does (interpolator.py)."""
+        """Returns the name of a function of a GPU's special function unit (interpolator.py)."""
         if f"interpolator.{name}" not in self.functions:
             self.functions |= interpolator.functions(name)
             for intrinsic, signature in interpolator.INTRINSICS.items():
@@ -115,10 +115,10 @@ class Prelude:
         return f"interpolator.{name}"
 
     def directed(self, operation: str, mode: str) -> str:
-        """The name of a function that does a double operation in a rounding mode other than the nearest.
+        """Returns the name of a function for a double operation in a directed rounding mode.
 
-        It sets the machine's rounding mode around one operation. This is exact in every corner (subnormal results,
-        overflow), where error-free transformations in double are not. Not inlined: strictfp must stay inside.
+        It sets the machine's rounding mode around the operation. This is exact for subnormal results and overflow,
+        where error-free transformations in double are not. It is not inlined, because strictfp must stay inside.
         """
         name = f"directed.{operation}.{mode}"
         if name not in self.functions:

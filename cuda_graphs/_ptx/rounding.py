@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Floating point results in the four rounding modes, flushing and saturation.
 
-Directed rounding of f32 without touching the machine's rounding mode, so that it vectorises: the operation is done in
-double with the sign of what is still missing (`Exact`); its nearest f32 is then moved by one step if the exact value
-lies on the other side. For double the machine's mode is set around the operation (`prelude.directed`).
+Directed rounding of f32 does not change the machine's rounding mode, so that it can be vectorised. The operation is
+done in double and returns the sign of its rounding error too (`Exact`). The nearest f32 then moves by one step if the
+exact value lies on the other side. For f64, the machine's mode is set around the operation (`prelude.directed`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .function import FunctionLowering
 
 MODES = ("rn", "rz", "rm", "rp")
 SMALLEST_NORMAL = {"float": "0x3810000000000000", "double": "0x0010000000000000"}
-# The others have no result between the greatest subnormal and the least normal number.
+# The exact result of other operations never lies between the greatest subnormal and the least normal number.
 ROUNDS_UP_TO_NORMAL = ("mul", "div", "fma")
 OPERATION = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv", "sqrt": "sqrt", "fma": "fma"}
 
@@ -25,7 +25,7 @@ OPERATION = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv", "sqrt":
 def arithmetic(
     f: FunctionLowering, name: str, mode: str, kind: str, *values: str, flushes: bool = False
 ) -> str:
-    """name in OPERATION, kind float or double; only float can flush its result."""
+    """Returns the result of an operation of OPERATION on float or double; only float can flush its result."""
     if flushes:
         result = arithmetic(f, name, mode, kind, *values)
         if name not in ROUNDS_UP_TO_NORMAL:
@@ -54,7 +54,7 @@ def _suffix(kind: str) -> str:
 
 @dataclass(frozen=True)
 class Exact:
-    """A real number: the double `value` plus something too small to matter but for its sign, that of `rest`."""
+    """A real number: the double `value` plus an error below its last digit, of which only the sign (`rest`) matters."""
 
     value: str
     rest: str = "0.0"
@@ -79,7 +79,7 @@ def _exact(f: FunctionLowering, name: str, mode: str, values: list[str]) -> Exac
 
 
 def _two_sum(f: FunctionLowering, mode: str, a: str, b: str) -> Exact:
-    """Knuth's error-free sum. An exact sum of zero is -0 when rounding down, unless both are +0."""
+    """Returns Knuth's error-free sum. An exact sum of zero is -0 when rounding down, unless both are +0."""
     total = f.v(f"fadd double {a}, {b}")
     b_part = f.v(f"fsub double {total}, {a}")
     a_part = f.v(f"fsub double {total}, {b_part}")
@@ -105,9 +105,9 @@ def to_float(f: FunctionLowering, exact: Exact, mode: str) -> str:
 
 
 def step(f: FunctionLowering, near: str, kind: str, mode: str, beyond: Callable[[str], str]) -> str:
-    """Moves the nearest value by one place if the exact one is `beyond("ogt")` or `beyond("olt")` it.
+    """Returns the neighbour of `near` if the exact value is `beyond("ogt")` or `beyond("olt")` it, else `near`.
 
-    Neighbours of a float are neighbours as integers: towards zero is -1, away from it +1.
+    The integers of neighbouring floats differ by 1: -1 towards zero, +1 away from it.
     """
     bits = f"i{LLVM_BITS[kind]}"
     word = f.v(f"bitcast {kind} {near} to {bits}")
@@ -125,7 +125,7 @@ def step(f: FunctionLowering, near: str, kind: str, mode: str, beyond: Callable[
 
 
 def flush(f: FunctionLowering, value: str, kind: str) -> str:
-    """A subnormal becomes a zero of the same sign."""
+    """Returns a zero of the same sign for a subnormal, and any other value unchanged."""
     if kind == "half":
         return f.v(f"fptrunc float {_flush_half(f, f.v(f'fpext half {value} to float'))} to half")
     size = f.call(kind, f"llvm.fabs.{_suffix(kind)}", (kind, value))
@@ -135,9 +135,9 @@ def flush(f: FunctionLowering, value: str, kind: str) -> str:
 
 
 def _flush_exact(f: FunctionLowering, result: str, exact: Exact) -> str:
-    """A float becomes a zero of its sign where what it was rounded from is below the least normal number.
+    """Flushes a float whose exact value, before rounding, is below the least normal number.
 
-    An H200 gives 0 for 2^-126 * (1 - 2^-24), which rounds to 2^-126 (tests/ptx/exact.py, Flushing).
+    An H200 returns 0 for 2^-126 * (1 - 2^-24), which rounds to 2^-126 (tests/ptx/exact.py, Flushing).
     """
     size = f.call("double", "llvm.fabs.f64", ("double", exact.value))
     below = f.v(f"fcmp olt double {size}, {SMALLEST_NORMAL['float']}")
@@ -149,7 +149,7 @@ def _flush_exact(f: FunctionLowering, result: str, exact: Exact) -> str:
 
 
 def flush_wide(f: FunctionLowering, value: str, kind: Type) -> str:
-    """Flushes by the limits of `kind` a value that `widen` may have widened."""
+    """Flushes a value, which `widen` may have widened, by the limits of `kind`."""
     return _flush_half(f, value) if kind.name == "f16" else flush(f, value, FLOATS[max(kind.bits, 32)])
 
 
@@ -172,7 +172,7 @@ def saturate(f: FunctionLowering, value: str, kind: str) -> str:
 
 
 def widen(f: FunctionLowering, value: str, kind: Type) -> tuple[str, str]:
-    """A value of a 16-bit type as float, exactly; wider types stay: (value, LLVM type)."""
+    """Converts a 16-bit value to float exactly; wider types stay. Returns (value, LLVM type)."""
     if kind.bits > 16:
         return value, FLOATS[kind.bits]
     if kind.kind == "f":
@@ -182,7 +182,7 @@ def widen(f: FunctionLowering, value: str, kind: Type) -> tuple[str, str]:
 
 
 def narrow(f: FunctionLowering, value: str, kind: Type, mode: str = "rn") -> str:
-    """A float as a 16-bit type."""
+    """Converts a float to a 16-bit type."""
     if kind.kind == "bf":
         return _to_bfloat(f, value, mode)
     near = f.v(f"fptrunc float {value} to half")
@@ -193,7 +193,7 @@ def narrow(f: FunctionLowering, value: str, kind: Type, mode: str = "rn") -> str
 
 
 def _to_bfloat(f: FunctionLowering, value: str, mode: str) -> str:
-    """The upper half of the word, rounded as an integer; the carry into the exponent is what rounding means."""
+    """Rounds the word as an integer and returns its upper half. A carry into the exponent gives the right result."""
     word = f.v(f"bitcast float {value} to i32")
     if mode == "rn":
         odd = f.v(f"and i32 {f.v(f'lshr i32 {word}, 16')}, 1")
@@ -213,8 +213,10 @@ def _to_bfloat(f: FunctionLowering, value: str, mode: str) -> str:
 
 
 def to_odd_float(f: FunctionLowering, value: str, rest: str = "0.0") -> str:
-    """value + rest as float, truncated, with the last bit set if anything was lost: a later rounding to a format with
-    at least two bits less is then the same as rounding the exact number at once."""
+    """Returns value + rest as float, truncated, with the last bit set if the result is inexact ("rounded to odd").
+
+    A later rounding to a format with at least two bits less then equals one rounding of the exact number.
+    """
     low = to_float(f, Exact(value, rest), "rz")
     cut = f.v(f"fcmp one double {f.v(f'fpext float {low} to double')}, {value}")
     lost = f.v(f"or i1 {cut}, {f.v(f'fcmp one double {rest}, 0.0')}")
@@ -225,7 +227,7 @@ def to_odd_float(f: FunctionLowering, value: str, rest: str = "0.0") -> str:
 
 
 def fused_to_odd(f: FunctionLowering, a: str, b: str, c: str) -> str:
-    """a * b + c of floats that are 16-bit values, rounded to odd."""
+    """Returns a * b + c rounded to odd, for floats that hold 16-bit values."""
     wide = [f.v(f"fpext float {value} to double") for value in (a, b, c)]
     exact = _exact(f, "fma", "rn", wide)
     infinite = f.v(

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The function that runs blocks of resumable threads, one for all kernels of a module that need the same of it:
+"""The function that runs blocks of resumable threads. Kernels of a module with the same needs share one:
 
-    rounds(threads' function, offset of dynamic shared memory, and what an entry gets)
+    rounds(threads' function, offset of dynamic shared memory, entry arguments)
 
-    for every block: for z, y, x: start(thread)                 runs to the first barrier
+    for every block: for z, y, x: start(thread)                 runs to the first suspension point
                      until all have ended: for every thread: resume
 
-Where warps may be at different places (gates.py), a round in which nobody gets on is the last.
+Where warps may be at different places (gates.py), a round in which no thread makes progress is the last.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def _together(gated: bool, clustered: bool) -> str:
-    """What this block shares with those that run at the same time; of the cluster, if there is one."""
+    """Returns IR that loads the launch's cgh_together and, for clusters, chooses the cluster's or a new record."""
     if not gated:
         return ""
     launched = f"""  %together.at = getelementptr i8, ptr %launch, i64 {TOGETHER_AT}
@@ -46,7 +46,7 @@ def _together(gated: bool, clustered: bool) -> str:
 
 
 def _new_cluster(clustered: bool) -> str:
-    """Before each block: a cluster of its own is a new one."""
+    """Returns IR that resets the block's own cluster record; it runs before each block."""
     return _field("own", "barrier", "0") if clustered else ""
 
 
@@ -59,7 +59,7 @@ def _field(record: str, name: str, value: str) -> str:
 
 
 def _watch(gated: bool) -> str:
-    """Before a round of all threads, in a kernel with gates."""
+    """Returns IR that runs before a round of all threads, in a kernel with barrier records: it clears `progress`."""
     if not gated:
         return ""
     return f"""  %gate.offset = mul i64 %threads, %stride
@@ -69,8 +69,11 @@ def _watch(gated: bool) -> str:
 
 
 def _look(prelude: Prelude, gated: bool) -> str:
-    """After it: whether there is another one. If nobody got on or asked memory, nobody ever will; nor if a block that
-    runs together with this one ended in a fault."""
+    """Returns IR that runs after a round and decides whether another round follows.
+
+    If no thread made progress or polled memory, the block is stuck: it traps. If threads only polled, it also traps
+    when another block of the same launch ended in a fault.
+    """
     if not gated:
         return "  br i1 %still.waiting, label %round, label %block.end"
     prelude.module.declarations["sched_yield"] = "declare i32 @sched_yield()"
@@ -99,7 +102,7 @@ stuck:
 
 
 def _resumed(ordered: bool) -> str:
-    """Whose turn it is in a round."""
+    """Returns IR that chooses the next thread of a round."""
     if not ordered:
         return "  %resumed = add i64 %number, 0"
     return """  %resumed.at = getelementptr i32, ptr %order, i64 %number
@@ -189,7 +192,7 @@ round.end:
 
 
 def frame(prelude: Prelude, name: str, *, gated: bool) -> str:
-    """Where the frame of a thread lies; the first one that starts asks for memory for all of them."""
+    """Returns a function that returns a thread's frame; the first thread allocates memory for the whole block."""
     return f"""
 define internal ptr @{name}(ptr %block, i64 %stride, i64 %linear) noinline nounwind {{
 entry:

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the parser makes of PTX text. Names are resolved: a register operand is the declared register itself, and a
-variable of an inner scope has its own object, so that scopes are gone after parsing."""
+"""The parser's output. Names are resolved: a register operand is the declared register itself, and a variable of an
+inner scope has its own object. No scopes remain after parsing, except those of labels."""
 
 from dataclasses import dataclass, field
 
@@ -16,7 +16,7 @@ class Register:
 
 @dataclass(slots=True, eq=False)
 class Variable:
-    """A variable of a state space, or a parameter. `count` is None for a scalar, 0 for an array of unknown size."""
+    """A variable of a state space, or a parameter. `count`: None for a scalar, 0 for an array of unknown size."""
 
     name: str
     space: str  # "global", "const", "shared", "local", "param", "reg"
@@ -84,7 +84,7 @@ class Not:
 
 @dataclass(slots=True, frozen=True)
 class Group:
-    """A parenthesised list of a call."""
+    """A list in parentheses, in a call."""
 
     items: tuple
 
@@ -100,7 +100,7 @@ class Instruction:
     opcode: str
     operands: tuple
     scopes: tuple = (0,)
-    place: tuple[int, int] | None = None  # number of the file and line, of the last .loc
+    place: tuple[int, int] | None = None  # (file number, line) of the last .loc
 
     def __str__(self) -> str:
         return self.opcode
@@ -138,4 +138,4 @@ class Module:
     variables: dict[str, Variable] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
-    files: dict[int, str] = field(default_factory=dict)  # of .file, by number
+    files: dict[int, str] = field(default_factory=dict)  # names by the number in .file

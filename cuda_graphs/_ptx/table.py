@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The table of instructions: one row a family. Decoding an opcode checks it against its row, so that a modifier which
-a lowering does not know is an error at load and never ignored.
+"""The table of instructions, with one row for each group of similar opcodes. Decoding checks an opcode against its row:
+a modifier that the lowering does not know raises an error at load and is never ignored.
 
     @row("add sub", types="u16 s16 f32", mods="rn rz ftz sat")
     def lower(f, op, operands): ...
 
-A name may have two rows: `add` for integers and `add:f`, taken when the last type is a floating point one.
-`op.types` are the types in the order written, `op.mods` everything else.
+A name may have two rows: `add` for integers, and `add:f`, which applies if the last type is a floating point type.
+`op.types` has the types in the order of the opcode, `op.mods` everything else.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ class Op:
         return self.types[-1]
 
     def one_of(self, *names: str, default: str = "") -> str:
-        """The one modifier of a group of exclusive ones."""
+        """Returns the modifier of an exclusive group, or `default`."""
         for mod in self.mods:
             if mod in names:
                 return mod
@@ -49,10 +49,10 @@ class Row:
 
 
 class Refused(Exception):
-    """An instruction that is not supported as written. The lowering adds its place."""
+    """An instruction that is not supported as written. The lowering adds its line and function."""
 
 
-# Instructions of what the host driver does not have: why they have no row.
+# Instructions for hardware that the host driver does not emulate -> the reason.
 WITHOUT = {
     **dict.fromkeys(
         ("tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"),
@@ -76,7 +76,7 @@ def _span(text: str) -> tuple[int, int]:
 
 
 def row(names: str, *, types: str = "", mods: str = "", count: str = "1", operands: str = "0-9") -> Callable:
-    """`count` is how many types the opcode writes, `operands` how many operands it takes."""
+    """Returns a decorator that adds rows; `count` is the number of types in the opcode, `operands` that of operands."""
 
     def register(lower: Callable) -> Callable:
         for name in names.split():
@@ -122,7 +122,7 @@ def _decode(opcode: str) -> tuple[Row, Op]:
 
 
 def check(ins: Instruction) -> tuple[Row, Op]:
-    """The row of an instruction that has the right number of operands."""
+    """Returns the row and decoded opcode of an instruction, after checking its number of operands."""
     found, op = decode(ins.opcode)
     low, high = found.operand_count
     if not low <= len(ins.operands) <= high:

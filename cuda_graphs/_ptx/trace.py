@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA_GRAPHS_DEBUG=1..5 writes what the loader does to stderr: 1 timing, 4 LLVM, 5 assembly as well."""
+"""CUDA_GRAPHS_DEBUG=1..5 makes the loader write to stderr: timing from 1 on, LLVM IR from 4 on, assembly at 5."""
 
 import os
 import sys

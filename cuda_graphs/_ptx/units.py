@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Several PTX texts -> one syntax.Module: what cuLink* makes of its inputs.
+"""Links several PTX texts into one syntax.Module: the inputs of cuLink*.
 
-The driver's linker (`_hostdriver/api/link.cpp`) gives back the texts one after the other, behind a line with their
-lengths in bytes. A name for messages may follow a length, as hexadecimal UTF-8:
+The driver's linker (`_hostdriver/api/link.cpp`) passes the texts one after the other, behind a line with their lengths
+in bytes. A name for messages may follow a length, as hexadecimal UTF-8:
 
     // linked by the host driver of cuda_graphs: whole 1234:6d61696e 567
 
-`parts` instead of `whole` asks for a look at each text alone, as not all of them are there yet (loader.py).
-References go by name. A definition takes the place of a declaration, and one that is not weak that of a weak one.
-Names without linkage are those of their own text: where another has the same, they get its number.
+With `parts` instead of `whole`, each text is only checked, because more texts may follow (loader.py). References
+resolve by name. A definition replaces a declaration, and a strong definition replaces a weak one. A name without
+linkage belongs to its own text: if another text has the same name, the number of the text is appended.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ Thing = TypeVar("Thing", Function, Variable)
 
 
 class Unit(NamedTuple):
-    """One of the texts."""
+    """One PTX text."""
 
     text: str
-    name: str  # "" where the program gave none
+    name: str  # name for messages; "" if the program gave none
 
 
 HEAD = "// linked by the host driver of cuda_graphs: "
 
 
 def parse(text: str) -> Module:
-    """The module of PTX text, linked or as it was written."""
+    """Returns the module of PTX text, linked or as the compiler wrote it."""
     if not text.startswith(HEAD):
         return Parser(tokenize(text)).parse()
     units = _split(text, HEAD + "whole")
     read = [tokenize(unit.text) for unit in units]
     modules = _apart([Parser(tokens).parse() for tokens in read], read)
     names = [unit.name for unit in units]
-    used = [_used(module) for module in modules]  # before a module may change in the merged one
+    used = [_used(module) for module in modules]  # computed before merging may change a module
     merged = merge(modules, names)
     _check_references(merged, used, names)
     return merged
 
 
 def check(text: str) -> None:
-    """Raises ImageError where one of the texts is wrong by itself, or two of them do not fit together."""
+    """Raises ImageError if one of the texts is invalid by itself, or if two of them conflict."""
     units = _split(text, HEAD + "parts")
     if not all(unit.text.lstrip().startswith(("//", "/*", ".version")) for unit in units):
-        raise ImageError(INVALID_IMAGE, "an input is neither PTX text nor anything else that is known")
+        raise ImageError(INVALID_IMAGE, "an input is neither PTX text nor another known format")
     read = [tokenize(unit.text) for unit in units]
     modules = [Parser(tokens).parse() for tokens in read]
     for module in modules:
@@ -64,23 +64,23 @@ def check(text: str) -> None:
 
 
 def _split(text: str, start: str) -> list[Unit]:
-    """The texts; of a text that was linked before, those that it is made of."""
+    """Returns the texts. A text that was linked before is split into its own texts."""
     head, _, rest = text.partition("\n")
     data = rest.encode()
     longest = len(str(len(data)))
     parts = [part.partition(":") for part in head.removeprefix(start).split()]
     lengths = [length for length, _, _ in parts]
     if not lengths or not all(length.isdecimal() and len(length) <= longest for length in lengths):
-        raise invalid_ptx("line 1: this is not what the linker writes")
+        raise invalid_ptx("line 1: the list of lengths is not in the linker's format")
     if sum(map(int, lengths)) != len(data):
-        raise invalid_ptx("line 1: the lengths of what was linked do not agree")
+        raise invalid_ptx("line 1: the lengths of the linked texts do not match the text")
     found: list[Unit] = []
     at = 0
     for length, name in zip(map(int, lengths), (_name(part) for _, _, part in parts), strict=True):
         try:
             unit = data[at : at + length].decode()
         except UnicodeDecodeError:
-            raise invalid_ptx("line 1: a length ends inside of a character") from None
+            raise invalid_ptx("line 1: a length ends inside a character") from None
         found += _split(unit, HEAD + "whole") if unit.startswith(HEAD) else [Unit(unit, name)]
         at += length
     return found
@@ -90,11 +90,11 @@ def _name(part: str) -> str:
     try:
         return bytes.fromhex(part).decode(errors="replace")
     except ValueError:
-        raise invalid_ptx("line 1: a name is not what the linker writes") from None
+        raise invalid_ptx("line 1: a name is not in the linker's format") from None
 
 
 def _apart(modules: list[Module], read: list[list[Token]]) -> list[Module]:
-    """The modules, where what one keeps to itself has no name that another has as well. The first may keep its own."""
+    """Returns the modules with unique names for local definitions. The first module keeps its names where possible."""
     shared = {name for module in modules for name in _names(module) - _local_names(module)}
     before: set[str] = set()
     apart = []
@@ -114,7 +114,7 @@ def _local_names(module: Module) -> set[str]:
 
 
 def _with_own_names(module: Module, tokens: list[Token], number: int, names: set[str]) -> Module:
-    """All that has such a name in the text gets the other one, so that what was one name stays one."""
+    """Returns the module with `$number` appended to each of `names`, at its definition and at all of its uses."""
     if not names:
         return module
     return Parser(
@@ -123,9 +123,9 @@ def _with_own_names(module: Module, tokens: list[Token], number: int, names: set
 
 
 def merge(modules: list[Module], names: list[str]) -> Module:
-    """Raises ImageError where two of them define the same, or declare a function in different ways."""
+    """Merges modules. Raises ImageError for two definitions of a name, or for prototypes that differ."""
     merged = Module()
-    first: dict[str, str] = {}  # name of a function or variable -> that of the module that has it
+    first: dict[str, str] = {}  # name of a function or variable -> name of the module that has it
     for number, (module, unit) in enumerate(zip(modules, names, strict=True)):
         _renumber_files(module, max(merged.files, default=0))
         merged.version = max(merged.version, module.version)
@@ -143,7 +143,7 @@ def merge(modules: list[Module], names: list[str]) -> Module:
                 merged.functions[name], first[name] = function, unit
         for name, variable in module.variables.items():
             if name in merged.variables and not variable.linkage:
-                variable.name = f"{name}${number}"  # static in a function, which knows it by itself
+                variable.name = f"{name}${number}"  # a static variable of a function
             seen = merged.variables.get(variable.name)
             if seen is None or _chosen(seen, variable, unit, first[variable.name]) is not seen:
                 merged.variables[variable.name], first[variable.name] = variable, unit
@@ -151,19 +151,19 @@ def merge(modules: list[Module], names: list[str]) -> Module:
 
 
 def _order(target: str) -> tuple[int, str]:
-    """sm_100a is newer than sm_90."""
+    """Returns a sort key of targets: sm_100a is newer than sm_90."""
     digits = "".join(character for character in target if character.isdigit())
     return int(digits or 0), target
 
 
 def _prototype(function: Function) -> tuple[list[int], list[int]]:
-    """Sizes in bytes of what a function gives and takes: .b32 and .f32 are passed alike."""
+    """Returns the bytes of a function's results and parameters: .b32 and .f32 are passed alike."""
     returns, params = ([variable.bytes for variable in side] for side in (function.returns, function.params))
     return returns, params
 
 
 def _refused(what: str, unit: str, verb: str = "", other: str = "") -> ImageError:
-    """In the words of libcuda, which writes them to the error log of a link."""
+    """Returns the error in the words of libcuda, which writes them to the error log of a link."""
     places = (f" in '{unit}'" if unit else "") + (f", {verb} in '{other}'" if unit and other else "")
     return ImageError(INVALID_SOURCE, f"error   : {what}{places}")
 
@@ -185,7 +185,7 @@ def _is_defined(thing: Function | Variable) -> bool:
 
 
 def _used(module: Module) -> set[str]:
-    """Names of the module's functions and variables that its code has operands of."""
+    """Returns the names of the module's functions and variables that its instructions use as operands."""
     return {
         name
         for function in module.functions.values()
@@ -196,7 +196,7 @@ def _used(module: Module) -> set[str]:
 
 
 def _check_references(merged: Module, used: list[set[str]], units: list[str]) -> None:
-    """Raises ImageError where a text uses what none defines."""
+    """Raises ImageError if a text uses a name that no text defines."""
     known: dict[str, Function | Variable] = {**merged.functions, **merged.variables}
     missing = {
         name
@@ -213,7 +213,7 @@ def _check_references(merged: Module, used: list[set[str]], units: list[str]) ->
 
 
 def _symbols(operand: object) -> Iterator[str]:
-    """Names of the module in an operand, or in a tuple of them."""
+    """Yields the module's names in an operand, or in a tuple of operands."""
     if isinstance(operand, Symbol):
         if operand.variable is None:
             yield operand.name
@@ -227,7 +227,7 @@ def _symbols(operand: object) -> Iterator[str]:
 
 
 def _renumber_files(module: Module, first: int) -> None:
-    """Files of source, and the lines that name them, so that no number is another module's."""
+    """Renumbers source files, and the lines that refer to them, so that no two modules share a number."""
     module.files = {number + first: name for number, name in module.files.items()}
     for function in module.functions.values():
         for statement in function.body or ():

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a driver that looks for bugs wants of the code (`cgh_services.wants`): calls that tell it of each access, and
-threads of a block in an order that it chooses. Each access has a site, a constant of the module (`cgh_site`), which
-says what is accessed and where in the program that is.
+"""Instrumentation for a driver that checks programs (`cgh_services.wants`). The driver may ask for a call at each
+access, and may choose the order of the threads of a block. Each access has a site, a constant of the module
+(`cgh_site`), which describes the access and its place in the program.
 
     call void access(ptr address, i64 4, ptr @site.3, i32 tid.x .. tid.z, i32 ctaid.x .. ctaid.z)
     store float %v, ptr address
@@ -25,7 +25,7 @@ PLACE = ("tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z")
 
 
 class Wants(NamedTuple):
-    """What the driver wants; nothing, as a rule."""
+    """The instrumentation that the driver asks for; by default none."""
 
     accesses: bool = False
     order: bool = False
@@ -39,7 +39,7 @@ NOTHING = Wants()
 
 
 class Sites:
-    """The sites of a module, and the text that they name."""
+    """The sites of a module, and their strings."""
 
     def __init__(self, module: ModuleLowering):
         self.module = module
@@ -71,8 +71,10 @@ class Sites:
 
 
 def tell(f: FunctionLowering, pointer: str, size: int | str, flags: int) -> None:
-    """Tell the driver of an access by the instruction that is lowered; a fence has no address. `size` may be a register
-    of 64 bits."""
+    """Emits a call that reports an access of the current instruction; a fence has no address.
+
+    `size` may be a 64-bit register.
+    """
     ins = f.instruction
     if not f.module.wants.accesses or ins is None:
         return

@@ -484,7 +484,7 @@ REFUSED = {
         LOOP + "  for k in range(t):\n    y[t] = cg.warp.shuffle(x[t], 1)",
         errors.CompileBarrierError,
     ),
-    "some would wait for ever": (
+    "some threads would wait forever": (
         LOOP + f"  while x[t] > 0:\n    x[t] -= 1\n    {SYNC}",
         errors.CompileBarrierError,
     ),
@@ -496,7 +496,7 @@ REFUSED = {
         LOOP + "  if t < 3:\n    for k in range(n):\n      y[t] = cg.warp.any(t > k)",
         errors.CompileBarrierError,
     ),
-    "do not come to cg.block.sync of line 5": (
+    "do not reach cg.block.sync of line 5": (
         LOOP + f"  if t > 3:\n    continue\n  {SYNC}",
         errors.CompileBarrierError,
     ),

@@ -229,13 +229,13 @@ REFUSED = {
         INVALID_IMAGE, "cannot be linked",
     ),
     "no list of entries": (lambda image: rewritten(image, entries=3), INVALID_IMAGE, "description"),
-    "parameters that lie nowhere": (
+    "parameters with a negative offset": (
         lambda image: rewritten(image, entries=[{"name": "a", "params": [[-8, 8]], "shared": 0}]),
-        INVALID_IMAGE, "nowhere",
+        INVALID_IMAGE, "negative offset",
     ),
-    "less than no shared memory": (
+    "shared memory with a negative size": (
         lambda image: rewritten(image, entries=[{"name": "a", "params": [], "shared": -1}]),
-        INVALID_IMAGE, "less than no shared memory",
+        INVALID_IMAGE, "negative size",
     ),
     "code that is none": (lambda image: rewritten(image, code=b"\x7fELF nothing"), INVALID_IMAGE, "cannot be linked"),
 }  # fmt: skip

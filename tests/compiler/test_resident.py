@@ -179,7 +179,10 @@ def much_shared(x: f32_1d, c: i32_0d):
 
 @pytest.mark.parametrize(
     ("function", "words"),
-    [(two_sizes, "blocks of 64 threads, and in line"), (much_shared, "share 64544 bytes")],
+    [
+        (two_sizes, "blocks of 64 threads, and the loop in line"),
+        (much_shared, "need 64544 bytes of shared memory"),
+    ],
 )
 def test_loop_that_cannot_be_one_launch_is_refused_or_becomes_nodes(function, words):
     signature = specialise(function, {"x": np.zeros(128, "f4"), "c": counter(1)})

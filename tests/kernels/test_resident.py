@@ -179,7 +179,9 @@ two_sizes.__annotations__ = {"x": i32_1d, "c": i32_0d}
 def test_loop_that_cannot_be_resident_is_refused_only_where_it_must_be():
     forced, free = cg.kernel(two_sizes, graph=True, loop="resident"), cg.kernel(two_sizes, graph=True)
     x, c = array(np.zeros(64), cg.i32), array(3, cg.i32)
-    with pytest.raises(cg.CompileResidentError, match=r"blocks of 64 threads, and in line \d+ of 32"):
+    with pytest.raises(
+        cg.CompileResidentError, match=r"blocks of 64 threads, and the loop in line \d+ has blocks of 32"
+    ):
         forced(x, c)
     assert (forced.graph_stats.graphs, c.to_numpy()) == (0, 3)
     free(x, c)

@@ -83,5 +83,5 @@ def test_a_head_that_the_linker_does_not_write_is_refused(head):
 def test_a_length_that_ends_inside_of_a_character_is_refused():
     text = f"{CALLED}// \N{MICRO SIGN}"
     cut = len(text.encode()) - 1
-    with pytest.raises(ImageError, match="inside of a character"):
+    with pytest.raises(ImageError, match="inside a character"):
         units.parse(f"{units.HEAD}whole {cut} 1\n{text}")

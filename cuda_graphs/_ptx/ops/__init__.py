@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of the instruction table, one file a family. A row's function lowers one instruction to LLVM IR."""
+"""The rows of the instruction table, one file a subject. A row's function lowers an instruction to LLVM IR."""
 
 from importlib import import_module
 

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The approximate functions, as a GPU computes them: what its special function unit gives (interpolator.py), with the
-arguments scaled that the unit would flush, or whose result it would, as NVIDIA's assembler does for sm_90.
+"""The approximate functions, with the results of a GPU's special function unit (interpolator.py). Arguments are scaled
+when the unit would flush them or their result, as NVIDIA's assembler does for sm_90.
 """
 
 from .. import interpolator
@@ -30,10 +30,10 @@ def reciprocal_root(f: FunctionLowering, op: Op, operands: tuple) -> None:
 def approximate(f: FunctionLowering, op: Op, kind: Type, value: str) -> str:
     if kind.bits == 64:
         return _of_double(f, op, value)
-    if kind.bits == 16:  # the unit gives fewer digits of the same
+    if kind.bits == 16:  # the unit's f32 result with fewer digits
         wide, _ = widen(f, value, kind)
         result = unit(f, op.name, wide)
-        if kind.name == "f16":  # cutting digits off would leave a number
+        if kind.name == "f16":  # truncation alone would not give infinity
             is_large = f.v(f"fcmp oge float {result}, 65536.0")
             result = f.v(f"select i1 {is_large}, float 0x7FF0000000000000, float {result}")
         return narrow(f, result, kind, "rz")
@@ -42,11 +42,11 @@ def approximate(f: FunctionLowering, op: Op, kind: Type, value: str) -> str:
 
 
 def quotient(f: FunctionLowering, op: Op, kind: Type, x: str, y: str) -> str:
-    """x * rcp(y), both scaled where rcp would flush y or, for .full, its result."""
+    """Returns x * rcp(y). Both are scaled if rcp would flush y or, for .full, its result."""
     if kind.bits == 64:
-        raise f.fail("there is no approximate quotient of f64")
+        raise f.fail("an approximate quotient of f64 is not supported")
     if "ftz" in op:
-        x = flush(f, x, "float")  # rcp takes y so
+        x = flush(f, x, "float")  # rcp flushes y itself
     size = f.call("float", "llvm.fabs.f32", ("float", y))
     scale = "1.0"
     if "ftz" not in op:
@@ -68,12 +68,15 @@ def _of_double(f: FunctionLowering, op: Op, value: str) -> str:
     if op.name == "rsqrt" and "ftz" not in op:
         return _root_of_double(f, value)
     if op.name == "sqrt" or "ftz" not in op:
-        raise f.fail("of f64 there are rcp.approx.ftz, rsqrt.approx and rsqrt.approx.ftz only")
+        raise f.fail("for f64 only rcp.approx.ftz, rsqrt.approx and rsqrt.approx.ftz are supported")
     return unit(f, f"{op.name}.double", value, "double")
 
 
 def _root_of_double(f: FunctionLowering, x: str) -> str:
-    """One step from the unit's 21 digits y: y + y e (1/2 + 3/8 e) with e = 1 - x y^2; of subnormals, of x * 2^54."""
+    """Improves the unit's 21 digits y by one step: y + y e (1/2 + 3/8 e) with e = 1 - x y^2.
+
+    A subnormal x is first multiplied by 2^54.
+    """
     size = f.call("double", "llvm.fabs.f64", ("double", x))
     small = f.v(f"fcmp olt double {size}, {SMALLEST_NORMAL['double']}")
     scaled = f.v(f"fmul double {x}, {f.v(f'select i1 {small}, double {2.0**54}, double 1.0')}")
@@ -82,7 +85,7 @@ def _root_of_double(f: FunctionLowering, x: str) -> str:
     error = _fma(f, scaled, minus, "1.0")
     step = f.v(f"fmul double {near}, {error}")
     better = _fma(f, _fma(f, error, "0.375", "0.5"), step, near)
-    # Zeros, infinities and NaN have no step.
+    # For zeros, infinities and NaN the step gives NaN; the unit's result is right.
     better = f.v(f"select i1 {f.v(f'fcmp uno double {better}, {better}')}, double {near}, double {better}")
     return f.v(f"fmul double {better}, {f.v(f'select i1 {small}, double {2.0**27}, double 1.0')}")
 

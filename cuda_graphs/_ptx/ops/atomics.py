@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""atom and red. Blocks run on several OS threads, so these are real atomics, also on shared memory, where a block's
-one OS thread makes them cheap enough."""
+"""atom and red. Blocks run on several OS threads, so these are real atomics. Shared memory uses them too; it belongs to
+one OS thread, which makes them cheap."""
 
 from ..datatypes import Type
 from ..function import FunctionLowering
@@ -26,7 +26,7 @@ OPERATIONS = {
 ORDERINGS = {"relaxed": "monotonic", "acquire": "acquire", "release": "release", "acq_rel": "acq_rel"}
 TYPES = "b16 b32 b64 b128 u32 u64 s32 s64 f32 f64 f16 bf16 f16x2 bf16x2"
 MODS = f"{SPACES} {SCOPES} {CACHE} {' '.join(ORDERINGS)} {' '.join(OPERATIONS)} cas noftz {' '.join(VECTORS)}"
-# The types that each operation takes.
+# Operation -> the types that it takes.
 ALLOWED = {
     "add": "u32 s32 u64 s64 f32 f64 f16 bf16 f16x2 bf16x2",
     "min": "u32 s32 u64 s64 f16 bf16 f16x2 bf16x2",
@@ -57,7 +57,7 @@ def _atomic(f: FunctionLowering, op: Op, target: object, place: object, sources:
     if len(sources) != 1 + (name == "cas") + ("L2::cache_hint" in op):
         raise f.fail("the number of operands is wrong")
     if kind.name not in ALLOWED.get(name, "").split():
-        raise f.fail(f"the operation .{name} is not possible on .{kind.name}")
+        raise f.fail(f"the operation .{name} does not support .{kind.name}")
     order = ORDERINGS[op.one_of(*ORDERINGS, default="relaxed")]
     pointer = address(f, op, place)
     whole = kind.bytes * (len(sources[0].items) if isinstance(sources[0], Vector) else 1)
@@ -75,7 +75,7 @@ def _atomic(f: FunctionLowering, op: Op, target: object, place: object, sources:
     targets = target.items if isinstance(target, Vector) else (target,)
     if target is not None:
         if len(targets) != len(results):
-            raise f.fail(f"{len(results)} values do not go into {len(targets)} registers")
+            raise f.fail(f"{len(results)} values need as many registers, not {len(targets)}")
         for item, (value, t) in zip(targets, results, strict=True):
             f.write(item, value, t, kind.signed)
 
@@ -113,7 +113,7 @@ def _one(f: FunctionLowering, op: Op, name: str, order: str, pointer: str, sourc
 def _loop(
     f: FunctionLowering, name: str, kind: Type, order: str, pointer: str, value: str, *, flushes: bool
 ) -> str:
-    """What machines have no instruction for: read, compute, compare and swap until nobody came between."""
+    """Returns the old value of an atomic operation without a machine instruction: a compare-and-swap loop."""
     t = f"i{kind.total_bits}"
     again, done, before = f.block("again"), f.block("swapped"), f.block("first")
     f.branch(before)
@@ -134,7 +134,7 @@ def _loop(
 
 
 def _new_value(f: FunctionLowering, name: str, kind: Type, a: str, b: str, *, flushes: bool) -> str:
-    """From words to a word."""
+    """Returns the new word of an atomic operation, from the old word and the operand."""
     if kind.lanes == 1:
         word = f"i{kind.bits}"
         a, b = f.convert(a, word, kind.value), f.convert(b, word, kind.value)

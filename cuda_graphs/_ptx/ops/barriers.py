@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Barriers of a block or of a part of it: bar and barrier, with .sync, .arrive, .red and .warp.sync; of clusters.
+"""Barriers of a block, of a part of it, and of clusters: bar and barrier, with .sync, .arrive, .red and .warp.sync.
 
-Where all threads of a block come to the same barriers in the same order, a barrier is nothing but a place to stop
-(entry.py). Everything else goes through the records of gates.py.
+If all threads of a block reach the same barriers in the same order, a barrier is only a suspension point (entry.py).
+Otherwise it uses the records of gates.py.
 """
 
 from ..function import FunctionLowering
@@ -34,7 +34,7 @@ def barrier(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 
 def _meet(f: FunctionLowering, kind: str, operands: tuple) -> None:
-    """sync a{, b}; arrive a, b"""
+    """Lowers `sync a{, b}` and `arrive a, b`."""
     if len(operands) not in (1, 2) or (kind == "arrive" and len(operands) != 2):
         raise f.fail("the number of operands is wrong")
     if not f.gated:
@@ -47,7 +47,7 @@ def _meet(f: FunctionLowering, kind: str, operands: tuple) -> None:
 
 
 def _needed(f: FunctionLowering, operands: tuple) -> str:
-    """How many threads a barrier is for; 0 is all that have not ended."""
+    """Returns the number of threads that a barrier needs; 0 means all that have not ended."""
     if not operands:
         return "0"
     count = operands[0]
@@ -67,7 +67,7 @@ def _wait(f: FunctionLowering, number: str, needed: str, came: str) -> None:
 
 
 def _reduce(f: FunctionLowering, op: Op, target: object, *operands: object) -> None:
-    """red.popc.u32 d, a{, b}, {!}c; red.and.pred and red.or.pred p, a{, b}, {!}c"""
+    """Lowers `red.popc.u32 d, a{, b}, {!}c` and `red.and.pred p, a{, b}, {!}c`, also with .or."""
     kind = op.one_of("popc", "and", "or")
     if not kind or (kind == "popc") != (op.type.name == "u32") or len(operands) not in (2, 3):
         raise f.fail("the operation, its type or an operand is missing")

@@ -32,7 +32,7 @@ def logical_not(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("shl shr", types="b16 b32 b64 u16 u32 u64 s16 s32 s64", operands="3")
 def shift(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """Amounts are unsigned and clamp at the width."""
+    """Lowers shifts. Amounts are unsigned and clamp at the width."""
     kind, t = op.type, op.type.value
     value, amount = f.read(operands[1], t), f.read(operands[2], "i32")
     small = f.v(f"icmp ult i32 {amount}, {kind.bits}")
@@ -47,7 +47,7 @@ def shift(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("shf", types="b32", mods="l r clamp wrap", operands="4")
 def funnel_shift(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """{b, a} shifted: the high word of a left shift, the low word of a right shift."""
+    """Shifts the 64 bits {b, a}: the result is the high word of a left shift, or the low word of a right shift."""
     low, high, amount = (f.read(operand, "i32") for operand in operands[1:])
     both = _join_words(f, low, high)
     if "wrap" in op:
@@ -89,7 +89,7 @@ def reverse(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("bfind", types="u32 u64 s32 s64", mods="shiftamt", operands="2")
 def find_bit(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """The most significant bit that differs from the sign, or all ones if there is none."""
+    """Finds the most significant bit that differs from the sign; all ones if there is no such bit."""
     t, bits = op.type.value, op.type.bits
     value = f.read(operands[1], t)
     if op.type.signed:
@@ -103,8 +103,11 @@ def find_bit(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("bfe", types="u32 u64 s32 s64", operands="4")
 def extract_field(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """Bits past the end of the word are zero, or the sign of the last bit of the field that exists. The ISA restricts
-    position and length to 8 bits; of more, 32-bit words take the low 8 and 64-bit ones all 32, as an H200 does."""
+    """Extracts a bit field. Bits past the end of the word are 0; in signed types they are copies of its top bit.
+
+    The ISA restricts position and length to 8 bits. For larger values, 32-bit words use the low 8 bits and 64-bit words
+    all 32, as an H200 does.
+    """
     t, bits, signed = op.type.value, op.type.bits, op.type.signed
     word = f.read(operands[1], t)
     read = _byte if bits == 32 else _word
@@ -141,7 +144,7 @@ def insert_field(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 
 def _byte(f: FunctionLowering, operand: object) -> str:
-    """Positions and lengths of fields are the low 8 bits of an operand."""
+    """Returns the low 8 bits of an operand, the position or length of a field."""
     return f.v(f"and i32 {f.read(operand, 'i32')}, 255")
 
 
@@ -176,9 +179,10 @@ def extend_at(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("fns", types="b32", operands="4")
 def find_nth_set(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """The offset-th set bit from `base` upwards (offset > 0) or downwards (< 0); 0 asks whether `base` is set.
+    """Finds the offset-th set bit from `base` upwards (offset > 0) or downwards (offset < 0); 0 tests bit `base`
+    itself.
 
-    The least offset, whose size is no int32, gives 0 on an H200.
+    The least offset, whose magnitude does not fit into int32, gives 0 on an H200.
     """
     mask, base, offset = (f.read(operand, "i32") for operand in operands[1:])
     base = f.v(f"and i32 {base}, 31")
@@ -205,11 +209,13 @@ def find_nth_set(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("lop3", types="b32", mods="or and", operands="5-6")
 def lookup_logic(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """Bit i of the table is the result where the bits of a, b, c spell i. Of `d|p` and a sixth operand q, p is d != 0
-    joined with q by .or or .and."""
+    """Looks up each result bit: bit i of the table is the result for bits of a, b, c that spell i.
+
+    With `d|p` and a sixth operand q, p is d != 0 combined with q by .or or .and.
+    """
     target = operands[0]
     if {bool(op.mods), isinstance(target, Pair)} != {len(operands) == 6}:
-        raise f.fail("a boolean operator, a second result and a predicate go together")
+        raise f.fail("a boolean operator, a second result and a predicate need each other")
     a, b, c = (f.read(operand, "i32") for operand in operands[1:4])
     if not isinstance(operands[4], Immediate):
         raise f.fail("the lookup table is not a constant")
@@ -234,7 +240,7 @@ def lookup_logic(f: FunctionLowering, op: Op, operands: tuple) -> None:
     f.write(target.second, truth, "i1")
 
 
-# For each mode: the four source bytes, lowest first, for the selector values 0..3.
+# Mode -> the four source bytes, lowest first, for the selector values 0..3.
 PRMT_MODES = {
     "f4e": ((0, 1, 2, 3), (1, 2, 3, 4), (2, 3, 4, 5), (3, 4, 5, 6)),
     "b4e": ((0, 7, 6, 5), (1, 0, 7, 6), (2, 1, 0, 7), (3, 2, 1, 0)),

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Calls: of device functions, through pointers, and of what the driver offers (vprintf, assert, conditional handles).
+"""Calls of device functions, by name or pointer, and of driver services (vprintf, assert, conditional handles).
 
-Scalars travel as integers of their size, arrays by the address of the caller's buffer. A function that may wait at a
-barrier or exit the thread is lowered into its caller.
+Scalars are passed as integers of their size, arrays by the address of the caller's buffer. A function that may wait at
+a barrier or exit the thread is inlined into its caller.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ def call(f: FunctionLowering, op: Op, operands: tuple) -> None:
     items = list(operands)
     results = items.pop(0).items if isinstance(items[0], Group) else ()
     if not items:
-        raise f.fail("whom to call is missing")
+        raise f.fail("the call has no target")
     target = items.pop(0)
     args = items.pop(0).items if items and isinstance(items[0], Group) else ()
     if len(results) > 1:
@@ -45,7 +45,7 @@ def call(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 
 def _function_of_list(f: FunctionLowering, name: str) -> Function | None:
-    """.calltargets names functions that all have one signature."""
+    """Returns the first function of a .calltargets list; all functions of the list have one signature."""
     names = f.frame.function.tables.get(name)
     return f.module.function(names[0]) if names else None
 
@@ -93,7 +93,7 @@ def _check(f: FunctionLowering, function: Function, results: tuple, args: tuple)
     for variable, arg in given:
         passed = arg.variable if isinstance(arg, Symbol) else None
         if passed is not None and passed.bytes != variable.bytes:
-            raise f.fail(f"`{variable.name}` has {variable.bytes} bytes and is given {passed.bytes}")
+            raise f.fail(f"`{variable.name}` has {variable.bytes} bytes, the argument has {passed.bytes}")
 
 
 def _argument(f: FunctionLowering, arg: object, kind: str) -> str:
@@ -159,7 +159,7 @@ def _bind(f: FunctionLowering, variable: Variable, value: str) -> None:
         f.do(f"store {kind} {value}, ptr {f.storage(variable)}")
 
 
-# ---- what the driver offers ----
+# ---- driver services ----
 
 
 def _values(f: FunctionLowering, args: tuple, *kinds: str) -> list[str]:
@@ -182,7 +182,7 @@ def _vprintf(f: FunctionLowering, results: tuple, args: tuple) -> None:
 
 
 def _assert_fail(f: FunctionLowering, results: tuple, args: tuple) -> None:
-    """__assertfail(message, file, line, function, size of a character)"""
+    """Lowers __assertfail(message, file, line, function, size of a character)."""
     values = _values(f, args, "ptr", "ptr", "i32", "ptr", "i64")[:4]
     for what in ("ctaid", "tid"):
         place = f.alloca("[3 x i32]")

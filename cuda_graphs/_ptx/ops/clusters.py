@@ -15,7 +15,7 @@ def together(f: FunctionLowering) -> str:
 
 
 def barrier(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """barrier.cluster.arrive{.release, .relaxed}{.aligned}; barrier.cluster.wait{.acquire}{.aligned}"""
+    """Lowers `barrier.cluster.arrive{.release, .relaxed}{.aligned}` and `barrier.cluster.wait{.acquire}{.aligned}`."""
     kind = op.one_of("arrive", "wait")
     if operands or not kind or op.types:
         raise f.fail("one of .arrive and .wait is needed, without operands")
@@ -27,7 +27,7 @@ def barrier(f: FunctionLowering, op: Op, operands: tuple) -> None:
         return
 
     def is_over() -> str:
-        warp.note(f, YIELDED)  # the other blocks run elsewhere
+        warp.note(f, YIELDED)  # other blocks run on other OS threads
         came_now = f.v(f"load i64, ptr {came}")
         return f.v(f"call i1 @{functions.cluster('ready')}(ptr {together(f)}, i64 {came_now})")
 
@@ -35,7 +35,7 @@ def barrier(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 
 def _came(f: FunctionLowering) -> str:
-    """Where a thread keeps in which generation it has arrived; one for all frames, as they are one thread."""
+    """Returns the variable with the generation in which the thread arrived; inlined functions share it."""
     storage = f.frames[0].storage
     if "cluster" not in storage:
         storage["cluster"] = f.alloca("i64")
@@ -44,19 +44,19 @@ def _came(f: FunctionLowering) -> str:
 
 
 def pointer(f: FunctionLowering, address: str) -> str:
-    """The pointer that an address of .shared::cluster stands for."""
+    """Returns the pointer of a .shared::cluster address."""
     name = f.module.prelude.cluster("address")
     return f.v(f"call ptr @{name}(ptr {together(f)}, ptr {f.hidden('shared')}, i64 {address})")
 
 
 def address_of(f: FunctionLowering, pointer: str) -> str:
-    """The address of .shared::cluster of a pointer."""
+    """Returns the .shared::cluster address of a pointer."""
     rank = f.v(f"call i64 @{f.module.prelude.cluster('rank')}(ptr {together(f)}, ptr {pointer})")
     return _mapped(f, f.v(f"sub i64 {f.v(f'ptrtoint ptr {pointer} to i64')}, {_start(f, rank)}"), rank)
 
 
 def _start(f: FunctionLowering, rank: str) -> str:
-    """Where the shared memory of a block of the cluster begins, as i64."""
+    """Returns the start of the shared memory of a block of the cluster, as i64."""
     base = f.v(f"ptrtoint ptr {pointer(f, str(1 << RANK_SHIFT))} to i64")
     second = f.v(f"ptrtoint ptr {pointer(f, str(2 << RANK_SHIFT))} to i64")
     distance = f.v(f"mul i64 {f.v(f'sub i64 {second}, {base}')}, {rank}")
@@ -70,7 +70,7 @@ def _mapped(f: FunctionLowering, offset: str, rank: str) -> str:
 
 @row("mapa", types="u32 u64", mods="shared::cluster", operands="3")
 def map_address(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """mapa{.shared::cluster}.type d, a, b: the address in block b of what is at a in this one."""
+    """Lowers `mapa{.shared::cluster}.type d, a, b`: d is the address in block b that corresponds to a in this block."""
     target, source, block = operands
     rank = f.v(f"zext i32 {f.read(block, 'i32')} to i64")
     if "shared::cluster" in op:
@@ -86,7 +86,7 @@ def map_address(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("getctarank", types="u32 u64", mods="shared::cluster", operands="2")
 def rank_of_address(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """In which block of the cluster an address is."""
+    """Lowers getctarank: returns the rank, within the cluster, of the block that an address belongs to."""
     if "shared::cluster" in op:
         place = pointer(f, shared_offset(f, operands[1]))
     else:

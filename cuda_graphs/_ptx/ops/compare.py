@@ -42,7 +42,7 @@ def _compare(f: FunctionLowering, op: Op, kind: Type, a: str, b: str) -> str:
         raise f.fail("the comparison is missing")
     order = COMPARISONS[name][2 if kind.is_float else 0 if kind.signed else 1]
     if order is None:
-        raise f.fail(f".{name} does not compare .{kind.name}")
+        raise f.fail(f"the comparison .{name} does not support .{kind.name}")
     if not kind.is_float:
         return f.v(f"icmp {order} {kind.value} {a}, {b}")
     (a, t), (b, _) = widen(f, a, kind), widen(f, b, kind)
@@ -61,10 +61,10 @@ def _results(f: FunctionLowering, op: Op, operands: tuple) -> list[str]:
 
 
 def _combined(f: FunctionLowering, op: Op, operands: tuple, value: str) -> str:
-    """Joined with the third source by .and, .or, .xor, if there is one."""
+    """Returns the value combined with the third source by .and, .or or .xor, if there is a third source."""
     boolean = op.one_of(*BOOLEAN)
     if bool(boolean) != (len(operands) == 4):
-        raise f.fail("a boolean operator and a third source go together")
+        raise f.fail("a boolean operator needs a third source, and a third source needs an operator")
     return f.v(f"{boolean} i1 {value}, {_predicate(f, operands[3])}") if boolean else value
 
 
@@ -86,7 +86,7 @@ def set_predicate_float(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 
 def _store_predicates(f: FunctionLowering, op: Op, operands: tuple, results: list[str]) -> None:
-    """p|q: the result and its complement, or the two lanes of a packed type."""
+    """Stores p|q: the result and its complement, or the two lanes of a packed type."""
     targets = (
         (operands[0].first, operands[0].second) if isinstance(operands[0], Pair) else (operands[0], SINK)
     )
@@ -111,7 +111,7 @@ def set_value_float(f: FunctionLowering, op: Op, operands: tuple) -> None:
     _set_value(f, op, operands)
 
 
-# What "true" is in each destination type.
+# Destination type -> its representation of "true"; -1 for other types.
 TRUE = {"f32": "1.0", "f16": "1.0", "bf16": str(0x3F80)}
 
 
@@ -119,7 +119,7 @@ def _set_value(f: FunctionLowering, op: Op, operands: tuple) -> None:
     target = op.types[0]
     results = [_combined(f, op, operands, value) for value in _results(f, op, operands)]
     element = target.element if len(results) == 2 and target.lanes == 2 else target
-    if len(results) == 2 and target.lanes == 1:  # a packed comparison to an integer: one mask a half
+    if len(results) == 2 and target.lanes == 1:  # a packed comparison to an integer: a mask for each half
         words = [f.v(f"sext i1 {value} to i16") for value in results]
         f.write(operands[0], join(f, words, _HALF_WORD), "i32")
         return
@@ -162,7 +162,7 @@ def _select(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("slct slct:f", types=f"{TYPES} f32 f64", mods="ftz", count="2", operands="4")
 def select_by_sign(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """a if c >= 0 else b; NaN takes b, -0 takes a."""
+    """Selects a if c >= 0, else b; NaN selects b, -0 selects a."""
     chosen, by = op.types
     t = chosen.value
     a, b, c = f.read(operands[1], t), f.read(operands[2], t), f.read(operands[3], by.value)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Branches, the end of a thread, fences."""
+"""Branches, thread exits and fences."""
 
 from ..function import FunctionLowering
 from ..syntax import Symbol
@@ -60,7 +60,7 @@ def return_(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("exit", operands="0")
 def leave(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """Functions that exit are inlined, so the kernel's own end is in reach."""
+    """Branches to the end of the kernel, which is in the same LLVM function because functions that exit are inlined."""
     f.branch(f.frames[0].return_label)
     f.end_block()
 
@@ -92,7 +92,7 @@ def fence(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("nanosleep", types="u32", operands="1")
 def sleep(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """Other threads of the block run meanwhile; the time counts from before that, so that all sleep at once."""
+    """Yields to other threads, then sleeps. The time starts before yielding, so all threads sleep at once."""
     f.count += 1
     now = f"%slept{f.count}"
     f.lines.append(f.module.prelude.service_call(now, "globaltimer", "i64", ""))
@@ -104,9 +104,9 @@ def sleep(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("griddepcontrol", mods="wait launch_dependents", operands="0")
 def dependent_launch(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """The driver starts a kernel after what it depends on has ended."""
+    """Emits nothing: the driver starts a kernel only after the work that it depends on has ended."""
 
 
 @row("pmevent", mods="mask", operands="1")
 def performance_event(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """Nobody counts."""
+    """Emits nothing: the host driver has no performance counters."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""cvt, between all integer and floating point types."""
+"""cvt between all integer and floating point types."""
 
 from ..datatypes import Type
 from ..function import FunctionLowering
@@ -41,7 +41,7 @@ def convert(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 
 def _pair(f: FunctionLowering, op: Op, operands: tuple, target: Type, source: Type) -> None:
-    """cvt.rn.f16x2.f32 d, high, low"""
+    """Lowers `cvt.rn.f16x2.f32 d, high, low`."""
     if len(operands) != 3 or source.name != "f32":
         raise f.fail("two .f32 values are needed")
     high, low = (
@@ -73,13 +73,13 @@ def _clamp(f: FunctionLowering, value: str, source: Type, target: Type) -> str:
 
 
 def _float_to_int(f: FunctionLowering, op: Op, value: str, source: Type, target: Type) -> str:
-    """Clamps to the target's range. NaN becomes 0, or if a 64-bit type takes part the value with only the top bit."""
+    """Clamps to the target's range. NaN becomes 0, or only the top bit if either type has 64 bits."""
     value, t = widen(f, value, source)
     if "ftz" in op:
         value = flush_wide(f, value, source)
     mode = op.one_of(*INTEGRAL)
     if not mode:
-        raise f.fail("a rounding to integer is needed")
+        raise f.fail("a rounding modifier (.rni, .rzi, .rmi or .rpi) is needed")
     suffix = "f64" if t == "double" else "f32"
     rounded = f.call(t, f"llvm.{INTEGRAL[mode]}.{suffix}", (t, value))
     name = f"llvm.fpto{'s' if target.signed else 'u'}i.sat.{target.value}.{suffix}"
@@ -96,7 +96,7 @@ def _int_to_float(f: FunctionLowering, op: Op, value: str, source: Type, target:
     if mode == "rn" and target.bits >= 32:
         result = f.v(f"{'s' if source.signed else 'u'}itofp {source.value} {value} to {target.value}")
         return saturate(f, result, target.value) if "sat" in op else result
-    if target.bits == 16:  # rounded to odd first, so that there is only one rounding
+    if target.bits == 16:  # rounding to odd first avoids double rounding
         wide = _directed_int(f, value, source, "float", "odd")
         return narrow(f, saturate(f, wide, "float") if "sat" in op else wide, target, mode)
     result = _directed_int(f, value, source, target.value, mode)
@@ -104,7 +104,11 @@ def _int_to_float(f: FunctionLowering, op: Op, value: str, source: Type, target:
 
 
 def _directed_int(f: FunctionLowering, value: str, source: Type, t: str, mode: str) -> str:
-    """The magnitude is cut to what fits, which converts exactly; the neighbour is one higher as an integer."""
+    """Converts an integer with directed rounding.
+
+    The magnitude is cut to the digits of the float and converts exactly. The next float away from zero is one higher as
+    an integer.
+    """
     digits, word = (24, "i32") if t == "float" else (53, "i64")
     value = f.convert(value, source.value, "i64", source.signed)
     negative = f.v(f"icmp slt i64 {value}, 0") if source.signed else "false"

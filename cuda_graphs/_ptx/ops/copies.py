@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Asynchronous copies. They are done where they are begun: that is one of the times at which they may be done, and
-nobody may look before. So there is nothing to commit and to wait for."""
+"""Asynchronous copies. The host driver does each copy at the instruction that starts it, which the PTX ISA allows.
+Commit and wait instructions therefore do nothing."""
 
 from ..function import FunctionLowering
 from ..syntax import Immediate, Register
@@ -23,7 +23,7 @@ SIZES = (4, 8, 16)
 )
 def copy(f: FunctionLowering, op: Op, operands: tuple) -> None:
     if "async" not in op:
-        raise f.fail("only cp.async is there")
+        raise f.fail("only cp.async is supported")
     if any(name in op for name in ("commit_group", "wait_group", "wait_all", "prefetch")):
         return
     if "arrive" in op:
@@ -35,8 +35,11 @@ def copy(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 
 def _arrive(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """cp.async.mbarrier.arrive{.noinc}: the object is to expect one arrival more, which comes with the end of the
-    copies. Both at once are nothing; with .noinc the arrival is one of those that it expects already."""
+    """Lowers `cp.async.mbarrier.arrive{.noinc}`.
+
+    The instruction makes the object expect one more arrival, which happens when the copies end. Here both happen at
+    once and cancel out. With .noinc, the arrival is one that the object already expects.
+    """
     if len(operands) != 1:
         raise f.fail("the number of operands is wrong")
     place = address(f, op, operands[0])
@@ -45,8 +48,10 @@ def _arrive(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 
 def _small(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """cp.async.ca.shared.global [to], [from], size{, size that is read}{, policy}; a predicate in the place of the size
-    that is read says that nothing is. What is not read is zero."""
+    """Lowers `cp.async.ca.shared.global [to], [from], size{, size to read}{, policy}`.
+
+    A predicate may stand in place of the size to read; true means 0. The rest of the destination becomes zero.
+    """
     if "L2::cache_hint" in op:
         operands = operands[:-1]
     if (
@@ -84,14 +89,17 @@ def _shared(space: str) -> int:
 
 
 def _bulk(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """cp.async.bulk.to.from.mbarrier::complete_tx::bytes [to], [from], size, [object]{, policy};
-    cp.async.bulk.global.shared::cta.bulk_group [to], [from], size{, policy}"""
+    """Lowers these two forms:
+
+    cp.async.bulk.to.from.mbarrier::complete_tx::bytes [to], [from], size, [object]{, policy};
+    cp.async.bulk.global.shared::cta.bulk_group [to], [from], size{, policy}
+    """
     counts = "mbarrier::complete_tx::bytes" in op
     if len(operands) != 3 + counts + ("L2::cache_hint" in op):
         raise f.fail("the number of operands is wrong")
     spaces = [mod for mod in op.mods if mod == "global" or mod.startswith("shared")]
     if len(spaces) != 2:
-        raise f.fail("where from and where to is needed")
+        raise f.fail("the source and destination spaces are needed")
     to, source = (address(f, op, operand, space) for operand, space in zip(operands, spaces, strict=False))
     size = f.v(f"zext i32 {f.read(operands[2], 'i32')} to i64")
     tell(f, source, size, READ | _shared(spaces[1]))

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Floating point arithmetic. f16 and bf16 are computed in f32 and rounded once more, which is exact
-because their significands are less than half as long; fma is rounded to odd first."""
+"""Floating point arithmetic. f16 and bf16 are computed in f32 and rounded again. That is exact, because their
+significands are less than half as long. fma is rounded to odd first."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from ..table import Op, row
 from .approximate import approximate, quotient
 from .packed import apply
 
-# (LLVM type, operands widened to it) -> the value.
+# (LLVM type, operands widened to it) -> result.
 Compute = Callable[[str, list[str]], str]
 
 ROUNDING = "rn rz rm rp"
@@ -58,9 +58,9 @@ def _rounded(f: FunctionLowering, op: Op, kind: Type, *values: str, name: str = 
 
 
 def _around(f: FunctionLowering, op: Op, kind: Type, values: tuple, compute: Compute) -> str:
-    """flush -> widen -> compute -> flush -> saturate -> narrow, each where asked for.
+    """Computes: flush -> widen -> compute -> flush -> saturate -> narrow; each step only if the opcode asks for it.
 
-    `compute` flushes f32 itself. What it gives for f16 is below the least normal number just where the exact result is.
+    `compute` flushes f32 itself. Its f16 result is below the least normal number exactly when the exact result is.
     """
     wide = [widen(f, value, kind)[0] for value in values]
     t = kind.value if kind.bits > 16 else "float"
@@ -88,7 +88,7 @@ def _fused(f: FunctionLowering, op: Op, kind: Type, a: str, b: str, c: str) -> s
 
 
 def _relu(f: FunctionLowering, value: str, t: str) -> str:
-    """Negative becomes +0; NaN stays NaN."""
+    """Returns +0 for negative values; NaN stays NaN."""
     negative = f.v(f"fcmp ole {t} {value}, 0.0")
     return f.v(f"select i1 {negative}, {t} 0.0, {t} {value}")
 
@@ -99,7 +99,7 @@ def sign_bit(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 
 def _sign_bit(f: FunctionLowering, op: Op, kind: Type, value: str) -> str:
-    """On the bits, so that NaNs and 16-bit formats need no thought."""
+    """Changes the sign bit of the integer, which treats NaNs and 16-bit formats like other values."""
     if "ftz" in op:
         value = flush(f, value, kind.value)
     word = f"i{kind.bits}"
@@ -114,7 +114,7 @@ def _sign_bit(f: FunctionLowering, op: Op, kind: Type, value: str) -> str:
 
 @row("copysign:f", types="f32 f64", operands="3")
 def copy_sign(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """copysign d, a, b: the sign of a with the size of b."""
+    """Lowers `copysign d, a, b`: d has the sign of a and the magnitude of b."""
     t = op.type.value
     sign, size = (f.read(operand, t) for operand in operands[1:])
     f.put(operands[0], f.call(t, f"llvm.copysign.f{op.type.bits}", (t, size), (t, sign)), op.type)
@@ -128,9 +128,10 @@ def min_max(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 
 def _min_max(f: FunctionLowering, op: Op, kind: Type, *values: str) -> str:
-    """-0 < +0. Without .NaN a number wins over NaN. llvm.minimumnum and llvm.minimum are just these two.
+    """Returns the minimum or maximum, with -0 < +0. Without .NaN a number wins over NaN.
 
-    LLVM's code for the former is wrong on some CPUs: extremes.py replaces it after optimisation.
+    llvm.minimumnum does this, and llvm.minimum implements .NaN. LLVM's code for llvm.minimumnum is wrong on some CPUs:
+    extremes.py replaces it after optimisation.
     """
     t = kind.value if kind.bits > 16 else "float"
     suffix = f"f{32 if kind.bits == 16 else kind.bits}"
@@ -153,7 +154,7 @@ def _min_max(f: FunctionLowering, op: Op, kind: Type, *values: str) -> str:
     return narrow(f, result, kind) if kind.bits == 16 else result
 
 
-# llvm.is.fpclass: which classes each property is true for.
+# Property -> mask of the classes of llvm.is.fpclass for which it is true.
 CLASSES = {
     "finite": 0x1F8,
     "infinite": 0x204,

@@ -32,7 +32,7 @@ def _add(f: FunctionLowering, op: Op, kind: Type, a: str, b: str) -> str:
 
 
 def _pointer_sum(f: FunctionLowering, op: Op, target: object, a: object, b: object) -> bool:
-    """pointer + integer as getelementptr, so that LLVM sees which object it points to."""
+    """Lowers pointer + integer to getelementptr, so that LLVM knows which object the result points to."""
     if not (isinstance(target, Register) and target in f.frame.pointers):
         return False
     if op.name == "add" and f.holds_pointer(b) and not f.holds_pointer(a):
@@ -48,8 +48,11 @@ def _pointer_sum(f: FunctionLowering, op: Op, target: object, a: object, b: obje
 
 @row("addc subc", types=CARRIED, mods="cc", operands="3")
 def add_with_carry(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """One flag for both. The PTX ISA speaks of the borrow of a subtraction, but the flag is its complement: NVRTC's
-    division of 128 bits reads it by addc after subc.cc, and takes 1 for no borrow."""
+    """Adds or subtracts with the carry flag, which both operations share.
+
+    For a subtraction the PTX ISA calls the flag a borrow, but it is the complement of the borrow. NVRTC's 128-bit
+    division reads it by addc after subc.cc, and takes 1 for no borrow.
+    """
     target, *sources = operands
     kind = op.type.value
     values = [f.read(source, kind) for source in sources]
@@ -74,7 +77,7 @@ def _sum(f: FunctionLowering, op: Op, target: object, values: list[str], verb: s
 
 
 def _no_borrow(f: FunctionLowering, verb: str, flag: str) -> str:
-    """Between the flag and what an addition carries or a subtraction borrows, either way."""
+    """Converts between the flag and the carry of an addition or the borrow of a subtraction, in either direction."""
     return f.v(f"xor i1 {flag}, true") if verb == "sub" else flag
 
 
@@ -87,7 +90,7 @@ def _carry_slot(f: FunctionLowering) -> str:
 
 
 def product(f: FunctionLowering, op: Op, a: object, b: object) -> tuple[str, str]:
-    """a * b by .lo, .hi or .wide: (value, LLVM type)."""
+    """Returns a * b by .lo, .hi or .wide: (value, LLVM type)."""
     kind = op.type
     x, y = f.read(a, kind.value), f.read(b, kind.value)
     if "hi" not in op and "wide" not in op:
@@ -150,7 +153,7 @@ def mul24(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("div rem", types=INTEGERS, operands="3")
 def div(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """Division by zero gives all ones, as GPUs do, and the smallest integer by -1 itself; neither may trap here."""
+    """Divides without traps. Division by zero gives all ones, as on GPUs; the smallest integer by -1 gives itself."""
     kind = op.type
     t, sign = kind.value, "s" if kind.signed else "u"
     a, b = f.read(operands[1], t), f.read(operands[2], t)
@@ -202,7 +205,7 @@ def sad(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("dp4a dp2a", types="u32 s32", mods="lo hi", count="2", operands="4")
 def dot_product(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """dp4a: four bytes by four bytes; dp2a: two halves by the low or high two bytes."""
+    """Adds a dot product. dp4a: four bytes by four bytes; dp2a: two halves by the low or high two bytes."""
     first, second = op.types
     a, b, total = (f.read(operand, "i32") for operand in operands[1:])
     count, width = (4, 8) if op.name == "dp4a" else (2, 16)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""mbarrier (mbarriers.py)."""
+"""Lowers the mbarrier instructions (mbarriers.py)."""
 
 from collections.abc import Callable
 
@@ -35,7 +35,7 @@ def mbarrier(f: FunctionLowering, op: Op, operands: tuple) -> None:
     LOWERINGS[verb](f, op, *_counted(f, verb, operands))
 
 
-# How many operands each takes.
+# Operation -> its least and greatest number of operands.
 OPERANDS = {
     "init": (2, 2),
     "inval": (1, 1),
@@ -72,7 +72,7 @@ def _init(f: FunctionLowering, op: Op, place: object, count: object) -> None:
 
 
 def _invalidate(f: FunctionLowering, op: Op, place: object) -> None:
-    """Its memory is free for other uses."""
+    """Checks the address only: after .inval the memory is free for other uses."""
     address(f, op, place)
 
 
@@ -82,7 +82,7 @@ def _transaction(f: FunctionLowering, op: Op, place: object, size: object) -> No
 
 
 def _arrive(f: FunctionLowering, op: Op, state: object, place: object, count: object = Immediate(1)) -> None:
-    """With .expect_tx the last operand is the bytes to come, and one arrives."""
+    """Lowers an arrival. With .expect_tx the last operand is the number of expected bytes, and one thread arrives."""
     value = _wide(f, count)
     arrivals, size = ("1", value) if "expect_tx" in op else (value, "0")
     dropped = arrivals if op.mods[0] == "arrive_drop" else "0"
@@ -92,7 +92,7 @@ def _arrive(f: FunctionLowering, op: Op, state: object, place: object, count: ob
 def _wait(
     f: FunctionLowering, op: Op, done: object, place: object, state: object, hint: object = None
 ) -> None:
-    """Both forms let others run where the phase is not over, as whoever asks asks again."""
+    """Lowers test_wait and try_wait. Both yield if the phase is not complete, because the program will poll again."""
     if "parity" in op:
         before = f.v(f"shl i64 {_wide(f, state)}, 63")
     else:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loads, stores and hints.
 
-Volatile, relaxed, acquire and release accesses are LLVM atomics, so that a flag which the host or another block sets is
-seen. Ordinary accesses carry metadata: members of the parallel access group, read-only data that no store can change.
+Volatile, relaxed, acquire and release accesses are LLVM atomics, so that they see flags that the host or another block
+sets. Ordinary accesses carry metadata: members of the parallel access group, and read-only data that no store changes.
 """
 
 from ..abi import ACCESS_GROUP, INVARIANT, NOT_READ_ONLY, READ_ONLY_SCOPE
@@ -33,7 +33,7 @@ def space_of(op: Op) -> str:
 
 
 def address(f: FunctionLowering, op: Op, operand: object, space: str = "") -> str:
-    """The LLVM pointer of an address operand. `space` is needed where the opcode names several."""
+    """Returns the LLVM pointer of an address operand. `space` is needed if the opcode names several spaces."""
     if not isinstance(operand, Address):
         raise f.fail("an address in brackets is needed")
     base, offset = operand.base, operand.offset
@@ -54,7 +54,7 @@ def address(f: FunctionLowering, op: Op, operand: object, space: str = "") -> st
     elif isinstance(base, Symbol | Register | Immediate):
         pointer = f.read(base, "ptr")
     else:
-        raise f.fail("the address is not understood")
+        raise f.fail("the address is not a register, symbol or integer")
     return f.v(f"getelementptr i8, ptr {pointer}, i64 {offset}") if offset else pointer
 
 
@@ -81,7 +81,7 @@ def _is_kernel_param(f: FunctionLowering, operand: Address) -> bool:
 
 
 def _ordering(f: FunctionLowering, op: Op, kind: Type, space: str) -> str:
-    """The LLVM ordering of an access, or "" for an ordinary one."""
+    """Returns the LLVM ordering of an access, or "" for an ordinary access."""
     order = op.one_of(*ORDERS.split(), default="weak")
     if order == "weak" or space in ("local", "param", "const"):
         return ""
@@ -91,7 +91,7 @@ def _ordering(f: FunctionLowering, op: Op, kind: Type, space: str) -> str:
 def tell_access(
     f: FunctionLowering, operand: object, space: str, pointer: str, size: int, flags: int
 ) -> None:
-    """Local memory and parameters are a thread's own."""
+    """Reports an access to the driver, except for local memory and parameters, which belong to one thread."""
     base = operand.base if isinstance(operand, Address) else None
     if isinstance(base, Symbol):
         space = f.symbol_space(base)
@@ -133,7 +133,7 @@ def load(f: FunctionLowering, op: Op, operands: tuple) -> None:
         else:
             value = f.v(f"load {t}, ptr {at}, align {kind.bytes}{metadata}")
         results.append((item, value, t))
-    if order:  # what another thread wrote before it stored this is seen once this is
+    if order:  # reported after the load: from here on, writes before the store of this value are visible
         tell_access(f, operands[1], space, pointer, whole, READ | AFTER | _strength(op, order))
     for item, value, t in results:
         f.write(item, value, t, kind.signed)
@@ -167,7 +167,7 @@ def store(f: FunctionLowering, op: Op, operands: tuple) -> None:
     operands="1-2",
 )
 def hint(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """Nothing: hosts prefetch well by themselves, and discarded memory may keep its contents."""
+    """Emits nothing: hosts prefetch by themselves, and discarded memory may keep its contents."""
 
 
 @row(
@@ -177,5 +177,5 @@ def hint(f: FunctionLowering, op: Op, operands: tuple) -> None:
     operands="1-5",
 )
 def policy(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """What a cache hint names; any policy is as good as none."""
+    """Returns 0 as a cache policy; the host driver ignores policies."""
     f.write(operands[0], "0", "i64")

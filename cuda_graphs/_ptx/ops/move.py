@@ -35,7 +35,7 @@ def _move(f: FunctionLowering, kind: Type, target: object, source: object) -> No
 
 
 def _pack(f: FunctionLowering, kind: Type, target: object, source: Vector) -> None:
-    """mov.b64 d, {low, high}"""
+    """Lowers `mov.b64 d, {low, high}`."""
     width = _width(f, kind, source)
     whole = "0"
     for place, item in enumerate(source.items):
@@ -46,10 +46,10 @@ def _pack(f: FunctionLowering, kind: Type, target: object, source: Vector) -> No
 
 
 def _width(f: FunctionLowering, kind: Type, parts: Vector) -> int:
-    """Bits of each part."""
+    """Returns the bits of each part of a vector move."""
     count = len(parts.items)
     if count not in (2, 4) or kind.bits // count not in (8, 16, 32, 64):
-        raise f.fail(f"a .{kind.name} is not made of {count} parts")
+        raise f.fail(f"a .{kind.name} cannot be split into {count} parts")
     return kind.bits // count
 
 
@@ -67,7 +67,7 @@ SPACES = "global const local param shared shared::cta shared::cluster param::ent
 
 @row("cvta", types="u64 u32", mods=f"to {SPACES}", operands="2")
 def convert_address(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """Only shared addresses differ from generic ones: they are offsets from the block's base."""
+    """Converts an address. Only shared addresses differ from generic ones: they are offsets from the block's base."""
     if op.type.bits != 64:
         raise f.fail("only 64-bit addresses are supported")
     target, source = operands
@@ -85,7 +85,7 @@ def convert_address(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 
 def shared_offset(f: FunctionLowering, operand: object) -> str:
-    """A shared address, 32 or 64 bits wide, as i64."""
+    """Returns a shared address, 32 or 64 bits wide, as i64."""
     if isinstance(operand, Register) and operand.type.total_bits == 64:
         return f.read(operand, "i64")
     return f.v(f"zext i32 {f.read(operand, 'i32')} to i64")
@@ -104,7 +104,7 @@ def is_in_space(f: FunctionLowering, op: Op, operands: tuple) -> None:
             result = f.v(f"or i1 {result}, {other}")
         result = f.v(f"xor i1 {result}, true")
     elif space == "param" and f.kernel is None:
-        raise f.fail("only a kernel can ask this")
+        raise f.fail(".param is supported in kernels only, not in device functions")
     else:
         result = {"shared": _in_shared, "local": _in_local, "const": _in_const, "param": _in_param}[space](
             f, address
@@ -136,12 +136,12 @@ def _in_param(f: FunctionLowering, address: str) -> str:
     return _within(f, address, "%params", str(param_offsets(f.kernel)[1]))
 
 
-RED_ZONE = 128  # a leaf function of the x86-64 ABI may keep its variables this far below the stack pointer
+RED_ZONE = 128  # bytes below the stack pointer that a leaf function of the x86-64 ABI may use
 
 
 def _in_local(f: FunctionLowering, address: str) -> str:
-    """On the stack between here and the entry, or in the frames of the block's resumable threads."""
-    # LLVM takes comparisons of a variable's address with the stack pointer as undecided; hide where it comes from.
+    """Returns whether an address is on the stack, up to the entry's frame, or in the frames of resumable threads."""
+    # LLVM treats a comparison of a variable's address with the stack pointer as undecided: hide the address's origin.
     address = f.v(f'call i64 asm sideeffect "", "=r,0"(i64 {address})')
     pointer = f.v(f"ptrtoint ptr {f.call('ptr', 'llvm.stacksave.p0')} to i64")
     here = f.v(f"sub i64 {pointer}, {RED_ZONE}")

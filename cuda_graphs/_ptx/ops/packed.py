@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Applies a scalar lowering to every lane of a type; scalar types have one lane."""
+"""Applies a scalar lowering to every lane of a type. A scalar type has one lane."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from ..table import Op
 
 
 def apply(f: FunctionLowering, op: Op, operands: tuple, scalar: Callable, kind: Type | None = None) -> None:
-    """scalar(f, op, type, *values) -> value, for values of type.value."""
+    """Applies scalar(f, op, type, *values) -> value to each lane; values have the LLVM type type.value."""
     kind = kind or op.type
     target, *sources = operands
     if kind.lanes == 1:

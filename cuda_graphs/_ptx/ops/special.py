@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Special registers. The host is one multiprocessor."""
+"""Special registers. The host driver's device has one multiprocessor."""
 
 from collections.abc import Callable
 
@@ -41,7 +41,7 @@ def _service(name: str, shift: int = 0, kind: str = "i64") -> Callable[[Function
 
 
 def _cluster(op: str, register: str, axis: str) -> Callable[[FunctionLowering], tuple[str, str]]:
-    """`udiv`: in whole clusters, `urem`: inside one."""
+    """Returns a reader of a cluster register; `udiv`: in whole clusters, `urem`: inside the cluster."""
 
     def read(f: FunctionLowering) -> tuple[str, str]:
         whole = f.hidden(f"ctaid.{axis}") if register == "ctaid" else _launch(f"{register}.{axis}")(f)[0]
@@ -51,7 +51,7 @@ def _cluster(op: str, register: str, axis: str) -> Callable[[FunctionLowering], 
 
 
 def _cluster_rank(f: FunctionLowering) -> tuple[str, str]:
-    """The block's number in its cluster."""
+    """Returns the block's rank in its cluster."""
     x, y, z = (_cluster("urem", "ctaid", axis)(f)[0] for axis in AXES)
     columns, rows = (_launch(f"cluster_nctaid.{axis}")(f)[0] for axis in "xy")
     row_number = f.v(f"add i32 {f.v(f'mul i32 {z}, {rows}')}, {y}")
@@ -64,13 +64,16 @@ def _cluster_size(f: FunctionLowering) -> tuple[str, str]:
 
 
 def _is_cluster(f: FunctionLowering) -> tuple[str, str]:
-    """Of clusters of one block, that they were asked for is not known."""
+    """Returns whether the launch has clusters. A launch with explicit clusters of one block counts as without."""
     return f.v(f"icmp ugt i32 {_cluster_size(f)[0]}, 1"), "i1"
 
 
 def _grid_words(shift: int) -> Callable[[FunctionLowering], tuple[str, str]]:
-    """%envreg1 and %envreg2 are halves of the address of what a cooperative launch gives grid.sync() (NVRTC's
-    cooperative_groups.h), or 0."""
+    """Returns a reader of %envreg1 or %envreg2.
+
+    They are the halves of an address: the words of a cooperative launch for grid.sync() (NVRTC's cooperative_groups.h).
+    Without a cooperative launch they are 0.
+    """
 
     def read(f: FunctionLowering) -> tuple[str, str]:
         at = f.v(f"getelementptr i8, ptr {f.hidden('launch')}, i64 {TOGETHER_AT}")
@@ -85,7 +88,7 @@ def _grid_words(shift: int) -> Callable[[FunctionLowering], tuple[str, str]]:
 
 
 def _linear(f: FunctionLowering) -> str:
-    """The thread's number in its block."""
+    """Returns the thread's number in its block."""
     x, y = (_launch(f"ntid.{axis}")(f)[0] for axis in "xy")
     rows = f.v(f"mul i32 {f.hidden('tid.z')}, {y}")
     row_number = f.v(f"add i32 {rows}, {f.hidden('tid.y')}")
@@ -107,7 +110,7 @@ def _warps(f: FunctionLowering) -> tuple[str, str]:
 
 
 def _lane_mask(make: str) -> Callable[[FunctionLowering], tuple[str, str]]:
-    """`make` gives the mask from {bit}, the lane's own bit."""
+    """Returns a reader of a lane mask: the lanes whose number is `make` ("eq", "lt", ...) the own lane's number."""
 
     def read(f: FunctionLowering) -> tuple[str, str]:
         bit = f.v(f"shl i32 1, {_lane(f)[0]}")

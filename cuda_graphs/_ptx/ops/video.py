@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions on the bytes and halves of words, those that NVRTC still writes; others it makes of ordinary ones."""
+"""SIMD instructions on the bytes and halves of words that NVRTC still writes; it emulates the other ones."""
 
 from ..datatypes import Type
 from ..function import FunctionLowering
@@ -9,7 +9,7 @@ from ..table import Op, row
 
 @row("vabsdiff4 vabsdiff2", types="u32 s32", mods="sat add", count="3", operands="4")
 def absolute_difference(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """vabsdiff4.dtype.atype.btype{.sat, .add} d, a, b, c: in each lane, or with .add the sum of all of them and c."""
+    """Lowers `vabsdiff4.dtype.atype.btype{.sat, .add} d, a, b, c`, lane by lane; .add sums all lanes and c."""
     lanes = int(op.name[-1])
     bits = 32 // lanes
     target, first, second = op.types

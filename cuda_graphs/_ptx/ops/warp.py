@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions of warps: lanes wait for each other at them (gates.py), and exchange values.
+"""Warp instructions: lanes wait for each other (gates.py) and exchange values.
 
-Those who are named by the mask meet, but for those that have ended, and those that the last warp of a block lacks.
+The lanes of the mask take part, except lanes that have ended and lanes that a partial last warp does not have.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ..table import Op, row
 
 
 def suspend(f: FunctionLowering, go_on: str) -> None:
-    """Let other threads run, and go on at a label."""
+    """Emits a suspension point; the thread resumes at the label `go_on`."""
     result = f.v(SUSPEND)
     f.do(f"switch i8 {result}, label %suspend [ i8 0, label %{go_on} i8 1, label %suspend ]")
 
 
 def stop(f: FunctionLowering) -> None:
-    """Let others run once."""
+    """Yields once to the other threads."""
     f.chains.cut(f)
     go_on = f.block("go.on")
     suspend(f, go_on)
@@ -38,7 +38,7 @@ def _load(f: FunctionLowering, name: str) -> str:
 
 
 def _lane(f: FunctionLowering, offset: int, kind: str) -> str:
-    """The place of this lane in a list of the record."""
+    """Returns the address of this lane's element in an array of the warp record."""
     base = f.v(f"getelementptr i8, ptr %warp, i64 {offset}")
     return f.v(f"getelementptr {kind}, ptr {base}, i64 %lane64")
 
@@ -48,13 +48,13 @@ def _change(f: FunctionLowering, name: str, verb: str, mask: str) -> None:
 
 
 def _meet(f: FunctionLowering, members: str, kind: str = "") -> None:
-    """Wait for the lanes of a mask; `kind` is what the last one computes (meetings.py)."""
+    """Waits for the lanes of a mask; `kind` is the reduction that the last lane computes (meetings.py)."""
     asked = f"@{f.module.prelude.ready(kind)}(ptr %warp, ptr %gate, i32 %lane.bit, i32 {members})"
     wait_until(f, lambda: f.v(f"call i1 {asked}"))
 
 
 def wait_until(f: FunctionLowering, holds: Callable[[], str]) -> None:
-    """Let others run until a condition holds."""
+    """Yields to other threads until a condition holds."""
     f.chains.cut(f)
     check, wait, go_on = f.block("check"), f.block("wait"), f.block("go.on")
     f.branch(check)
@@ -70,7 +70,7 @@ def note(f: FunctionLowering, which: int) -> None:
 
 
 def let_others_run(f: FunctionLowering) -> None:
-    """Once. Whoever asks memory in a loop does this in between."""
+    """Yields once, and records that the thread polls memory."""
     note(f, YIELDED)
     stop(f)
 
@@ -88,19 +88,19 @@ def _word(f: FunctionLowering, value: str) -> str:
 
 
 def barrier(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """bar.warp.sync membermask"""
+    """Lowers `bar.warp.sync membermask`."""
     if len(operands) != 1:
         raise f.fail("the number of operands is wrong")
     _meet(f, f.read(operands[0], "i32"))
 
 
-# mode -> how the source lane is computed from the lane and b, and when it is in the segment.
+# Mode -> (operation on lane and b that gives the source lane, comparison that holds inside the segment).
 SHUFFLES = {"up": ("sub", "sge"), "down": ("add", "sle"), "bfly": ("xor", "sle"), "idx": ("", "sle")}
 
 
 @row("shfl", types="b32", mods="sync up down bfly idx", operands="5")
 def shuffle(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """shfl.sync.mode.b32 d|p, a, b, c, membermask, after the algorithm of the PTX ISA."""
+    """Lowers `shfl.sync.mode.b32 d|p, a, b, c, membermask`, by the algorithm in the PTX ISA."""
     mode = op.one_of(*SHUFFLES)
     if "sync" not in op or not mode:
         raise f.fail("the mode or .sync is missing")
@@ -133,7 +133,7 @@ def _flag(f: FunctionLowering, operand: object) -> str:
 
 @row("vote", types="pred b32", mods="sync all any uni ballot", operands="3")
 def vote(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """vote.sync.mode.pred d, {!}a, membermask; vote.sync.ballot.b32"""
+    """Lowers `vote.sync.mode.pred d, {!}a, membermask` and `vote.sync.ballot.b32`."""
     mode = op.one_of("all", "any", "uni", "ballot")
     if "sync" not in op or not mode or (mode == "ballot") != (op.type.name == "b32"):
         raise f.fail("the mode, its type or .sync is missing")
@@ -144,7 +144,7 @@ def vote(f: FunctionLowering, op: Op, operands: tuple) -> None:
         _meet(f, members, "or")
         f.write(operands[0], _word(f, _result(f)), "i32")
         return
-    # Whether one said yes, and whether one said no: 1 and 2.
+    # Bit 0: a lane voted yes. Bit 1: a lane voted no.
     _give(f, f.v(f"select i1 {flag}, i64 1, i64 2"))
     _meet(f, members, "or")
     answers = _result(f)
@@ -154,12 +154,12 @@ def vote(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("redux", types="u32 s32 b32", mods="sync add min max and or xor", operands="3")
 def reduce(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """redux.sync.op.type d, a, membermask"""
+    """Lowers `redux.sync.op.type d, a, membermask`."""
     kind = op.one_of("add", "min", "max", "and", "or", "xor")
     if "sync" not in op or not kind or (kind in ("and", "or", "xor")) != (op.type.name == "b32"):
         raise f.fail("the operation, its type or .sync is missing")
     value = f.read(operands[1], "i32")
-    # Of unsigned numbers the order in 64 bits is that of signed ones.
+    # Zero-extended unsigned numbers have the same order as signed 64-bit numbers.
     _give(f, f.v(f"{'sext' if op.type.signed else 'zext'} i32 {value} to i64"))
     _meet(f, f.read(operands[2], "i32"), {"min": "smin", "max": "smax"}.get(kind, kind))
     f.write(operands[0], _word(f, _result(f)), "i32")
@@ -167,7 +167,7 @@ def reduce(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("match", types="b32 b64", mods="sync any all", operands="3")
 def match(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """match.any.sync.type d, a, membermask; match.all.sync.type d|p, a, membermask"""
+    """Lowers `match.any.sync.type d, a, membermask` and `match.all.sync.type d|p, a, membermask`."""
     if "sync" not in op or ("any" in op) == ("all" in op):
         raise f.fail("the mode or .sync is missing")
     target, agree = (
@@ -192,7 +192,7 @@ def match(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("elect", mods="sync", operands="2")
 def elect(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """elect.sync d|p, membermask: the first lane of the mask that is there leads."""
+    """Lowers `elect.sync d|p, membermask`: the leader is the first lane of the mask that has not ended."""
     if "sync" not in op or not isinstance(operands[0], Pair):
         raise f.fail("two results and .sync are needed")
     members = f.read(operands[1], "i32")
@@ -206,7 +206,7 @@ def elect(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("activemask", types="b32", operands="1")
 def active_mask(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """The lanes that come to this instruction before all threads that can run have come to where they wait."""
+    """Returns the lanes of the warp that reach this instruction in the same round of threads."""
     f.count += 1
     answer, take = f.block("answer"), f.block("take")
     _give(f, str(f.count))

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What happens to the IR between the frontend and LLVM. A pass takes a kernel or program and returns a new one."""
+"""Passes over the IR between the frontend and LLVM. A pass takes a kernel or program and returns a new one."""

@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which arrays may be the same memory: the language's law, for passes, and written down for LLVM.
+"""Decides which arrays may be the same memory. Passes use these rules of the language, and LLVM receives them.
 
-Parameters of one element type may be, as a call may pass an array twice; a parameter and a field of its type may be;
-two fields never, nor arrays of different element types; the kernel's own temporaries are nobody else's.
+Two parameters of one element type may alias, because a call may pass an array twice. A parameter and a field of its
+element type may alias. Two fields never alias, and neither do arrays of different element types. The kernel's own
+temporaries alias nothing.
 
-That is a tree: each array belongs to a family, a path in it, and two arrays may overlap where one path begins with the
-other.
+The rules form a tree. Each array belongs to a family, which is a path in the tree. Two arrays may overlap if one path
+is a prefix of the other.
 
     f32             parameters of f32
     f32, "table"    a field of f32
@@ -23,14 +24,14 @@ Family = tuple[str, ...]
 
 
 def alias_facts(program: ir.Program) -> ir.Program:
-    """The program whose tasks say the family of each array that has one."""
+    """Returns the program with `families` in each task: the family of each array that has one."""
     arrays = (*program.kernel.arrays, *program.temps)
     families = {array: found for array in arrays if (found := family(array))}
     return ir.replace(program, tasks=tuple(ir.replace(task, families=families) for task in program.tasks))
 
 
 def family(array: ir.Array) -> Family:
-    """Where an array is in the tree; () of what threads have for themselves."""
+    """Returns an array's path in the tree; () for arrays that belong to a thread or block."""
     match array.space:
         case ir.Space.PARAM:
             return (array.element.name,)
@@ -42,7 +43,7 @@ def family(array: ir.Array) -> Family:
 
 
 def may_alias(a: ir.Array, b: ir.Array) -> bool:
-    """Whether two arrays may be the same memory."""
+    """Returns whether two arrays may be the same memory."""
     if a is b:
         return True
     short, long = sorted((family(a), family(b)), key=len)

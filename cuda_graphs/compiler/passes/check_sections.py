@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether sections, which may run at the same time, are independent: what one writes, no other reads or writes.
+"""Checks that sections, which may run at the same time, are independent: no section uses data that another writes.
 
-The check compares the elements of arrays and fields that accesses may touch (index_ranges.py), variables, and the
-random numbers that are drawn outside of loops, which have one order. Atomics are writes. Parameters that are arrays may
-be the same memory in a call: that is looked at then, so a kernel comes with the pairs for which it matters.
+The check compares the elements of arrays and fields that accesses may touch (index_ranges.py), variables, and random
+numbers drawn outside loops, which have one order. Atomics count as writes. A call may pass the same memory for two
+array parameters. The call checks this, so a kernel comes with the pairs of arrays that must not overlap.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ Regions = dict[Region, ir.Loc | None]
 
 
 class Uses:
-    """The uses of one section: each thing with its regions that are read or written, and the first place of each. A
-    thing without elements has one region, ()."""
+    """The uses of one section: for each array or variable, the regions read or written and the first place of each.
+
+    A variable has one region, ().
+    """
 
     def __init__(self, block: ir.Block, ranges: Ranges) -> None:
         self.ranges = ranges
@@ -61,7 +63,7 @@ class Uses:
         return {**self.reads, **self.writes}
 
     def arrays(self) -> list[ir.Array]:
-        """Those that a call gives, or that others of the process know."""
+        """Returns the arrays that other code can access: parameters and fields."""
         return [
             thing for thing in self.all()
             if isinstance(thing, ir.Array) and thing.space in (ir.Space.PARAM, ir.Space.FIELD)
@@ -73,7 +75,7 @@ def thing_of(statement: ir.Load | ir.Get | ir.Store | ir.Set | ir.Atomic) -> Thi
 
 
 def check_sections(kernel: ir.Kernel) -> ir.Kernel:
-    """The kernel as it is. CompileSectionError for what depends on the order of sections."""
+    """Returns the kernel unchanged. Raises CompileSectionError if a result depends on the order of sections."""
     for sections in sections_of(kernel):
         for (i, a), (j, b) in combinations(uses_of(kernel, sections), 2):
             for first, second in ((a, b), (b, a)):
@@ -86,13 +88,13 @@ def check_sections(kernel: ir.Kernel) -> ir.Kernel:
 
 
 def uses_of(kernel: ir.Kernel, sections: ir.Sections) -> list[tuple[int, Uses]]:
-    """The number of each section, and what it touches."""
+    """Returns the number and the uses of each section."""
     ranges = Ranges(kernel)
     return [(number, Uses(block, ranges)) for number, block in enumerate(sections.blocks)]
 
 
 def meeting(one: Regions, other: Regions, thing: Thing) -> tuple[ir.Loc | None, ir.Loc | None] | None:
-    """The places of two uses that may touch the same element."""
+    """Returns the places of two uses that may touch the same element, or None."""
     for a, first in one.items():
         for b, second in other.items():
             if not isinstance(thing, ir.Array) or not disjoint(a, b):
@@ -112,14 +114,14 @@ def dependent(
     written: ir.Loc | None,
     loc: ir.Loc | None,
 ) -> CompileError:
-    """Section i and section j of a region, of which one writes the thing at `written`; the other reads or writes it."""
+    """Returns the error for two sections: one writes the array or variable at `written`, the other uses it at `loc`."""
     lines = " and ".join(str(ir.line_of(sections.locs[number])) for number in numbers)
     return fail(
         CompileSectionError, written,
         f"the sections of lines {lines} are not independent: one writes {named(thing)} on line "
         f"{ir.line_of(written)}, the other {does} it on line {ir.line_of(loc)}",
         "sections run at the same time: put both uses into one section, or one of them after cg.graph_parallel, use "
-        "an array for each section, or elements of one that are known to differ: x[0, i] and x[1, i]",
+        "an array for each section, or elements of one array that are known to differ: x[0, i] and x[1, i]",
     )  # fmt: skip
 
 
@@ -132,7 +134,7 @@ def named(thing: Thing) -> str:
 
 
 def arrays_apart(kernel: ir.Kernel) -> tuple[Apart, ...]:
-    """Pairs of arrays that a call must not give the same memory, as an Artifact has them."""
+    """Returns the pairs of arrays that must not overlap in a call, in the form of an Artifact."""
     found: dict[tuple[str, str], Apart] = {}
     for sections in sections_of(kernel):
         for (i, a), (j, b) in combinations(uses_of(kernel, sections), 2):

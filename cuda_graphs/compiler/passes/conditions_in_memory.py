@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Conditions as temporary arrays, under their names: whoever launches the tasks reads them and decides."""
+"""Turns conditions into temporary arrays of the same names. The launching code reads them and branches."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["conditions_in_memory"]
 
 
 def conditions_in_memory(program: ir.Program) -> ir.Program:
-    """The program with stores where it set conditions."""
+    """Returns the program with stores in place of statements that set conditions."""
     copier = _Stores()
     tasks = []
     for task in program.tasks:
         if any(isinstance(statement, ir.Arm) for statement in ir.walk(task.body)):
-            task = ir.replace(task, body=copier.block(task.body))  # which one thread executes
+            task = ir.replace(task, body=copier.block(task.body))  # one thread executes the stores
         tasks.append(task)
     temps = tuple(copier.arrays.values())
     return ir.replace(program, tasks=tuple(tasks), temps=(*program.temps, *temps))

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Copies blocks, replacing values on the way: what passes are made of.
+"""Copies blocks and replaces values on the way; most passes derive from Copier.
 
-A Copier has a method a kind of statement that it treats in its own way, named after the class: `Get`, `Set`, ... It
-gets the statement with its operands replaced, and returns the statements that take its place; the last is its value.
+A subclass handles a kind of statement by a method with the name of its class: `Get`, `Set`, ... The method receives the
+statement with its operands replaced, and returns the statements that take its place. The last of them is the new value.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from .. import ir
 
 
 class Copier:
-    """`values` maps old values to new ones; what is not in it stays as it is."""
+    """Copies statements. `values` maps old values to new ones; other values stay the same."""
 
     def __init__(self, values: dict[ir.Value, ir.Value] | None = None) -> None:
         self.values = {} if values is None else values
 
     def block(self, block: ir.Block) -> ir.Block:
-        """A copy of the block."""
+        """Returns a copy of the block."""
         return ir.Block([made for statement in block.body for made in self.statement(statement)])
 
     def statement(self, statement: ir.Statement) -> list[ir.Statement]:
-        """What takes the statement's place."""
+        """Returns the statements that take the statement's place."""
         parts = {f.name: self.part(getattr(statement, f.name)) for f in fields(statement)}  # type: ignore[arg-type]
         copy = replace(statement, **parts)  # type: ignore[type-var]
         special = getattr(self, type(statement).__name__, None)
@@ -35,13 +35,13 @@ class Copier:
         return made
 
     def value_of(self, made: list[ir.Statement]) -> ir.Value:
-        """What a value has become, of the statements that took its place."""
+        """Returns the new value of a statement, from the statements that took its place."""
         found = made[-1]
         assert isinstance(found, ir.Value)
         return found
 
     def part(self, part: Any) -> Any:
-        """A field of a statement."""
+        """Returns a field of a statement with its values replaced."""
         match part:
             case ir.Value():
                 return self.values.get(part, part)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What `debug` decides: asserts are there with it and not without, and each index is compared with its extent."""
+"""The effects of `debug`: with it, asserts stay and each index is compared with its extent; without it, asserts go."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["check_bounds", "without_asserts"]
 
 
 def without_asserts(kernel: ir.Kernel) -> ir.Kernel:
-    """The kernel without its asserts."""
+    """Returns the kernel without its asserts."""
     return ir.replace(kernel, body=_WithoutAsserts().block(kernel.body))
 
 
@@ -23,7 +23,7 @@ class _WithoutAsserts(Copier):
 
 
 def check_bounds(kernel: ir.Kernel) -> ir.Kernel:
-    """The kernel with an assert in front of each access of an array: for each axis."""
+    """Returns the kernel with asserts in front of each array access, one for each axis."""
     return ir.replace(kernel, body=_Bounds().block(kernel.body))
 
 
@@ -39,7 +39,7 @@ class _Bounds(Copier):
 
 
 def checks(statement: ir.Load | ir.Store | ir.Atomic, array: ir.Array) -> list[ir.Statement]:
-    """`assert 0 <= index < extent` for each index but those of a vector's components, which are constants."""
+    """Returns `assert 0 <= index < extent` for each index, except the constant indices of a vector's components."""
     builder = Builder()
     builder.loc = statement.loc
     for axis in range(array.ndim - len(array.inner)):

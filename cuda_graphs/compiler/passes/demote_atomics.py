@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`y[i] += a` in a loop over i needs no atomic: no other iteration touches the element.
+"""Replaces atomics by plain operations if no other iteration touches the element: `y[i] += a` in a loop over i.
 
-Each axis of the parallel loop (of memory of a block: each that tells its threads apart) must be an index of the
-element, in the same position wherever the loop writes to that array; and no array that may be the same memory is
-written in any other way. (Gradients may be in this one: they are one array or apart.) Then two iterations never write
-one element. What they read does not matter: reading what another iteration changes has no defined result, atomic or
-not.
+Each axis of the parallel loop must be an index of the element, in the same position wherever the loop writes to that
+array. (For shared memory of a block, only the axes that distinguish its threads count.) No array that may be the same
+memory may be written in another way. (Gradients may be written in this way: they are the same array, or do not
+overlap.) Two iterations then never write the same element. Reads do not matter: reading an element that another
+iteration changes has no defined result, with or without atomics.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ ROWS = {"and": "bit_and", "or": "bit_or", "xor": "bit_xor"}
 
 
 def demote_atomics(kernel: ir.Kernel) -> ir.Kernel:
-    """The kernel with such atomics as a load, an operation and a store."""
+    """Returns the kernel with a load, an operation and a store in place of each such atomic."""
     return ir.replace(kernel, body=_Demoter().block(kernel.body))
 
 
 class _Demoter(Copier):
-    """`private`: the arrays that the parallel loop around writes so."""
+    """Replaces atomics. `private`: the result of `private_arrays` for the current parallel loop."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -51,14 +51,14 @@ class _Demoter(Copier):
         return [old, new, store]
 
     def value_of(self, made: list[ir.Statement]) -> ir.Value:
-        """Of what took the place of an atomic: what was there before."""
+        """Returns the old value for a replaced atomic: its load, the first statement."""
         first = made[0]
         assert isinstance(first, ir.Value)
         return first if len(made) == 3 and isinstance(made[-1], ir.Store) else super().value_of(made)
 
 
 def private_arrays(loop: ir.For) -> set[ir.Array]:
-    """Arrays of which each iteration writes elements of its own."""
+    """Returns the arrays of which each iteration writes only its own elements."""
     written: dict[ir.Array, set[tuple[int, ...] | None]] = {}
     for statement in ir.walk(loop.body):
         if isinstance(statement, (ir.Store, ir.Atomic)) and isinstance(statement.array, ir.Array):
@@ -74,18 +74,18 @@ def private_arrays(loop: ir.For) -> set[ir.Array]:
 
 
 def may_disturb(a: ir.Array, b: ir.Array, ways: object, other: object) -> bool:
-    """Whether what an iteration writes to an array may be what another one writes to a second array."""
+    """Returns whether an iteration may write an element of `a` that another iteration writes through `b`."""
     if a is b or not may_alias(a, b):
         return False
     return not (a.is_grad and b.is_grad and a.ndim == b.ndim and ways == other)
 
 
 def thread_axes(loop: ir.For) -> tuple[ir.Axis, ...]:
-    """Those that tell the threads of a block apart."""
+    """Returns the axes that distinguish the threads of a block."""
     return loop.axes[loop.block_axes() :]
 
 
 def positions(axes: tuple[ir.Axis, ...], index: tuple[ir.Value, ...]) -> tuple[int, ...] | None:
-    """Where the axes are in an index; None if one is not there."""
+    """Returns the positions of the axes in an index, or None if an axis is missing."""
     found = tuple(next((at for at, each in enumerate(index) if each is axis.index), -1) for axis in axes)
     return None if -1 in found else found

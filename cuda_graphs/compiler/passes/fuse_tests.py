@@ -1,13 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The test of a loop's condition, where it would be a task of its own behind a parallel one, goes into that: the last
-thread to end it does the test.
+"""Moves the test of a loop's condition into the parallel task before it. The last thread of that task does the test.
 
     while {1: a loop, 2: arm load flag}      =>      while {1: a loop, the last thread: arm load flag}
 
-Behind what one thread runs it is in that task anyway. A thread that an assert ends early would not be counted, so with
-asserts the test stays where it is. The counter is memory of the graph, so this is for graphs that do not run twice at
-the same time: those that kernels have for themselves.
+After statements of one thread, the test is in their task anyway. A thread that an assert ends early would not be
+counted, so a task with asserts keeps the test separate. The counter is memory of the graph. Therefore the pass applies
+only to graphs that never run twice at the same time: the private graphs of kernels.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ __all__ = ["fuse_tests"]
 
 
 def fuse_tests(program: ir.Program) -> ir.Program:
-    """The program with tests of conditions in the last tasks of bodies."""
+    """Returns the program with tests of conditions in the last tasks of loop bodies."""
     fuser = _Fuser(program)
     plan = fuser.plan(program.plan)
     kept = sorted(ir.tasks_of(plan))
@@ -47,7 +46,7 @@ class _Fuser:
         return ir.replace(step, plans=plans)
 
     def body(self, plan: ir.Plan) -> ir.Plan:
-        """The body of a loop."""
+        """Returns the plan of a loop's body with its test fused, if possible."""
         if len(plan) < 2 or not isinstance(plan[-1], int) or not isinstance(plan[-2], int):
             return plan
         loop, test = self.tasks[plan[-2]], self.tasks[plan[-1]]
@@ -61,18 +60,18 @@ class _Fuser:
 
 
 def is_test(task: ir.Task) -> bool:
-    """Whether it changes nothing but conditions and variables of its own."""
+    """Returns whether the task changes only conditions and its own variables."""
     pure = (ir.Load, ir.Op, ir.Extent, ir.Get, ir.Set, ir.If, ir.Arm)
     return task.loop is None and all(isinstance(each, pure) for each in ir.walk(task.body))
 
 
 def ends_early(task: ir.Task) -> bool:
-    """Whether a thread may end before the others."""
+    """Returns whether a thread may end before the others."""
     return any(isinstance(each, (ir.Assert, ir.Exit)) for each in ir.walk(task.body))
 
 
 def renumbered(plan: ir.Plan, numbers: dict[int, int]) -> ir.Plan:
-    """The plan with other numbers of tasks."""
+    """Returns the plan with new task numbers."""
 
     def step(old: ir.Step) -> ir.Step:
         if isinstance(old, int):

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`total[0] += x[i]` in a parallel loop: each thread adds up what is its own, and adds that to the element once.
+"""Gathers atomics: in `total[0] += x[i]` of a parallel loop, each thread sums its own share and adds it once.
 
-The element must be the same in all iterations, nobody may look at the old value, and nothing that may be the same
-memory may be touched in any other way, but for loads of other arrays that come first: they see of other iterations what
-they would see anyway, which is nothing defined. The order in which atomics are done has no meaning, so numbers may be
-added in any: sums of floats are marked as loose, which lets loops vectorise. An element that no iteration changes is
-not touched. Threads that work together in blocks have better ways to add up, and are left alone.
+The element must be the same in all iterations, and the old value must be unused. Memory that may alias the element must
+not be touched in another way. Loads of other arrays that come first are an exception: they could see changes of other
+iterations anyway, in no defined order. The order of atomics has no meaning, so the values may be added in any order.
+Sums of floats are marked as loose, which lets loops vectorise. An element that no iteration changes is not touched.
+Loops whose threads cooperate in blocks have faster reductions, and are left unchanged.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from .demote_atomics import ROWS
 
 __all__ = ["JOINED", "Accesses", "gather_atomics", "neutral"]
 
-JOINED = 16  # sums of a loop that blocks of a GPU join: each takes shared memory and some fifty instructions
+JOINED = 16  # most sums of a loop that blocks of a GPU combine; each takes shared memory and some fifty instructions
 
 Place = tuple[ir.Array, tuple[Hashable, ...]]
 
 
 def gather_atomics(program: ir.Program) -> ir.Program:
-    """The program with such atomics after the loops."""
+    """Returns the program with such atomics after the loops."""
     return ir.replace(program, tasks=tuple(gathered(task) for task in program.tasks))
 
 
 def gathered(task: ir.Task) -> ir.Task:
-    """The task with a local for each element that its loop gathers."""
+    """Returns the task with a local for each element that its loop gathers."""
     found = {} if task.loop is None or task.loop.blocks else gatherable(task, task.loop)
     if not found:
         return task
@@ -55,7 +55,7 @@ def gathered(task: ir.Task) -> ir.Task:
 
 
 def gatherable(task: ir.Task, loop: ir.For) -> dict[Place, ir.Atomic]:
-    """An atomic of each element that may be gathered."""
+    """Returns, for each element that may be gathered, its first atomic."""
     inside = list(ir.walk(loop.body))
     changing = {s for s in inside if isinstance(s, ir.Value)} | indices(loop)
     accesses = Accesses(task, inside, lambda atomic: not changing.intersection(atomic.index))
@@ -64,12 +64,12 @@ def gatherable(task: ir.Task, loop: ir.For) -> dict[Place, ir.Atomic]:
 
 @dataclass
 class Uses:
-    """What a loop does to arrays that may be the same memory as one.
+    """The accesses of a loop to all arrays that may be the same memory as one array.
 
-    kinds    of atomics that fit
+    kinds    kinds of the atomics that fit
     others   whether there are stores, or atomics that do not fit
     read     whether the array itself is read
-    last     the number of the last access that reads another of them, or -1
+    last     number of the last access that reads an aliasing array, or -1
     """
 
     kinds: set[str] = field(default_factory=set)
@@ -79,10 +79,10 @@ class Uses:
 
 
 class Accesses:
-    """The accesses of a loop, in order: which atomics nobody could tell from ones that are done later.
+    """The accesses of a loop, in order. `alone` finds the atomics that can be done later without a visible difference.
 
-    That are atomics whose old value is not used, that are exact, and of which `fits` is true, if nothing touches what
-    may be the same memory but others of the kind, and loads of other arrays that come first, once.
+    Such an atomic is exact, its old value is unused, and `fits` is true for it. Memory that may alias it is touched
+    only by atomics of the same kind, and by loads of other arrays that come first, once.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Accesses:
             uses.last = max(number, uses.last, self.ends.get(s, -1))
 
     def alone(self) -> list[ir.Atomic]:
-        """Those atomics."""
+        """Returns the atomics that can be done later."""
         return [
             s
             for number, s in enumerate(self.touched)
@@ -133,7 +133,10 @@ class Accesses:
 def ends_of(
     inside: list[ir.Statement], touched: list[ir.Load | ir.Store | ir.Atomic]
 ) -> dict[ir.Statement, int]:
-    """Of accesses in loops: the number of the last one in the same loop, behind which they come again."""
+    """Returns, for each access in an inner loop, the number of that loop's last access.
+
+    The access may come again until then.
+    """
     numbers = {s: number for number, s in enumerate(touched)}
     found: dict[ir.Statement, int] = {}
     for loop in inside:
@@ -150,34 +153,37 @@ def array_of(access: ir.Load | ir.Store | ir.Atomic) -> ir.Array:
 
 
 def indices(loop: ir.For) -> set[ir.Value]:
-    """The loop's, and those of loops in it."""
+    """Returns the indices of the loop and of the loops in it."""
     loops = [loop, *(s for s in ir.walk(loop.body) if isinstance(s, ir.For))]
     return {axis.index for each in loops for axis in each.axes}
 
 
 def is_exact(atomic: ir.Atomic) -> bool:
-    """Whether gathering gives what some order of the atomics gives, but for the rounding of sums of floats."""
+    """Returns whether gathering gives the result of some order of the atomics, apart from rounding of float sums."""
     numbers = ("add", "mul", "min", "max")
     kinds = numbers if atomic.type.kind == "float" else (*numbers, "and", "or", "xor")
     return atomic.type.kind != "bool" and not is_small(atomic.type) and atomic.kind in kinds
 
 
 def place_of(atomic: ir.Atomic) -> Place:
-    """The element, so that two atomics on it have the same place."""
+    """Returns a key for the element: equal for two atomics on the same element."""
     assert isinstance(atomic.array, ir.Array)
     return atomic.array, tuple(each.value if isinstance(each, ir.Const) else each for each in atomic.index)
 
 
 def neutral(kind: str, type: ScalarType) -> ir.Const:
-    """What changes nothing, in one type. Of sums of floats that is -0.0, which leaves both zeros as they are; of least
-    and greatest floats it is NaN, as they are the operand that is not NaN."""
+    """Returns the neutral element of an operation in a type.
+
+    For sums of floats it is -0.0, which preserves both zeros. For minima and maxima of floats it is NaN, because the
+    result is the operand that is not NaN.
+    """
     if kind == "mul":
         return ir.Const(1.0 if type.kind == "float" else 1, type)
     return ir.Const(nothing(ROWS.get(kind, kind), type), type)
 
 
 class Sum:
-    """What a thread has gathered for one element, and whether there was anything."""
+    """The locals of a thread for one gathered element: the sum, and whether anything was added."""
 
     def __init__(self, atomic: ir.Atomic) -> None:
         assert isinstance(atomic.array, ir.Array)
@@ -186,11 +192,11 @@ class Sum:
         self.any = ir.Local(f"{atomic.array.path}.any", bool_)
 
     def begin(self) -> list[ir.Statement]:
-        """Before the loop."""
+        """Returns the statements before the loop."""
         return [ir.Set(self.sum, neutral(self.atomic.kind, self.atomic.type)), ir.Set(self.any, ir.FALSE)]
 
     def add(self, value: ir.Value, loc: ir.Loc | None) -> list[ir.Statement]:
-        """In place of an atomic."""
+        """Returns the statements that replace an atomic."""
         row = ROWS.get(self.atomic.kind, self.atomic.kind)
         assert row in OPS
         before = ir.Get(self.sum, loc)
@@ -198,7 +204,7 @@ class Sum:
         return [ir.Set(self.any, ir.TRUE, loc), before, after, ir.Set(self.sum, after, loc)]
 
     def end(self, copier: Copier) -> list[ir.Statement]:
-        """After the loop."""
+        """Returns the statements after the loop."""
         atomic, found, there = self.atomic, ir.Get(self.sum), ir.Get(self.any)
         index = copier.part(atomic.index)
         last = ir.Atomic(atomic.kind, atomic.array, index, found, None, atomic.loc)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The elements of an array that an access may touch: for each axis a range from `begin` to before `end`.
 
-A bound is a number, or a value that stays the same in a call: a parameter, an extent, and what is computed of such. Two
-accesses touch no common element where the ranges of one axis are disjoint. An index that wraps around is outside of the
-array, which is a mistake of its own, so sums of signed integers are taken as exact.
+A bound is a number, or an expression that stays the same in a call: a parameter, an extent, or arithmetic on them. Two
+accesses touch no common element if their ranges of one axis are disjoint. An index that wraps around is out of bounds,
+which is an error by itself. Sums of signed integers therefore count as exact.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from .. import ir
 
 __all__ = ["Range", "Ranges", "Region", "disjoint"]
 
-Bound = int | tuple[Any, ...]  # of a value that stays the same: equal tuples are equal values
+Bound = int | tuple[Any, ...]  # a number, or a value that stays the same: equal tuples are equal values
 
 
 @dataclass(frozen=True)
 class Range:
-    """Indices from `begin` on and before `end`; None: not known."""
+    """Indices from `begin` to before `end`; None: unknown."""
 
     begin: Bound | None
     end: Bound | None
@@ -33,7 +33,7 @@ Region = tuple[Range, ...]
 
 
 def disjoint(one: Region, other: Region) -> bool:
-    """Returns True where no element is in both."""
+    """Returns whether the regions have no element in common."""
     return any(ends_before(a, b) or ends_before(b, a) for a, b in zip(one, other, strict=True))
 
 
@@ -46,7 +46,7 @@ def ends_before(a: Range, b: Range) -> bool:
 
 
 class Ranges:
-    """Ranges of the values of one kernel."""
+    """Computes ranges of the values of one kernel."""
 
     def __init__(self, kernel: ir.Kernel) -> None:
         statements = list(ir.walk(kernel.body))
@@ -57,11 +57,11 @@ class Ranges:
         self.values = {s.local: s.value for s in sets if count[s.local] == 1}  # of locals that are set once
 
     def region(self, index: tuple[ir.Value, ...]) -> Region:
-        """The range of each axis of an access."""
+        """Returns the range of each axis of an access."""
         return tuple(self.range(each) for each in index)
 
     def range(self, value: ir.Value) -> Range:
-        """The range of an index."""
+        """Returns the range of an index."""
         match value:
             case ir.LoopIndex():
                 return self.of_axis(self.axes.get(value))
@@ -75,13 +75,13 @@ class Ranges:
         return ANY if fixed is None else Range(fixed, plus(fixed, 1))
 
     def of_axis(self, axis: ir.Axis | None) -> Range:
-        """The range of a loop that counts upwards."""
+        """Returns the range of a loop that counts upwards."""
         if axis is None or axis.step <= 0:
             return ANY
         return Range(self.fixed(axis.begin), self.fixed(axis.end))
 
     def moved(self, value: ir.Op) -> Range:
-        """The range of one operand, moved by the other."""
+        """Returns the range of one operand, moved by the other operand."""
         a, b = value.args
         sign = 1 if value.name == "add" else -1
         for each, by in ((a, b), (b, a)) if sign == 1 else ((a, b),):
@@ -91,7 +91,7 @@ class Ranges:
         return ANY
 
     def fixed(self, value: ir.Value) -> Bound | None:
-        """A value that stays the same in a call."""
+        """Returns a key for a value that stays the same in a call, or None."""
         match value:
             case ir.Const():
                 return int(value.value) if value.type.kind in ("int", "uint") else None
@@ -110,7 +110,7 @@ class Ranges:
 
 
 def is_widened(value: ir.Op) -> bool:
-    """Returns True for a cast that keeps every value of its operand."""
+    """Returns whether a cast keeps every value of its operand."""
     before, after = value.args[0].type, value.type
     kinds = before.kind, after.kind
     return (kinds == ("int", "int") and before.bits <= after.bits) or (
@@ -127,7 +127,7 @@ def moved(bound: Bound | None, distance: Bound, sign: int) -> Bound | None:
 
 
 def plus(bound: Bound, number: int) -> Bound | None:
-    """The bound and a number; None where they have no common form."""
+    """Returns the sum of a bound and a number."""
     if isinstance(bound, int):
         return bound + number
     return bound if number == 0 else ("plus", bound, number)

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`cg.random` becomes Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011) in the IR.
+"""Lowers `cg.random` to Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011) in the
+IR.
 
-The numbers are a function of the seed, which comes with each call as the parameter "random.seed", of the parallel loop
-(0: outside of any), of the iteration in it, and of how many the iteration drew before; where a Conditional repeats, of
-how many rounds of any there were too. So they are the same on all machines, whatever the grid is.
+A number is a function of the seed, the parallel loop (0: outside any loop), the iteration, and how many numbers the
+iteration drew before. Each call passes the seed as the parameter "random.seed". If a Conditional repeats, the count of
+all rounds so far enters too. The numbers are thus the same on all machines and for all grids.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ WEYL = (0x9E3779B9, 0xBB67AE85)  # added to the key from round to round
 
 
 def lower_random(kernel: ir.Kernel) -> ir.Kernel:
-    """The kernel with operations where it drew random numbers."""
+    """Returns the kernel with operations in place of random draws."""
     if not any(isinstance(statement, ir.Random) for statement in ir.walk(kernel.body)):
         return kernel
     seed = ir.Param(SEED, u64)
@@ -31,8 +32,12 @@ def lower_random(kernel: ir.Kernel) -> ir.Kernel:
 
 
 class _Lowering(Copier):
-    """`count`: the local that counts the draws of an iteration; `task`, `at`: which loop, which iteration; `rounds`:
-    the local that counts those of all conditionals."""
+    """Replaces random draws.
+
+    count     local that counts the draws of an iteration
+    task, at  number of the loop, number of the iteration
+    rounds    local that counts the rounds of all conditionals
+    """
 
     def __init__(self, seed: ir.Param) -> None:
         super().__init__()
@@ -89,7 +94,7 @@ class _Lowering(Copier):
 
 
 def iteration(b: Builder, axes: tuple[ir.Axis, ...]) -> ir.Value:
-    """The number of the iteration: in the order of a serial loop."""
+    """Returns the number of the iteration in the order of a serial loop."""
     total: ir.Value = ir.Const(0, i64)
     for axis in axes:
         begin, end, at = (b.cast(each, i64) for each in (axis.begin, axis.end, axis.index))
@@ -102,12 +107,12 @@ def iteration(b: Builder, axes: tuple[ir.Axis, ...]) -> ir.Value:
 
 
 def halves(b: Builder, value: ir.Value) -> tuple[ir.Value, ir.Value]:
-    """(low, high) 32 bits."""
+    """Returns the (low, high) 32 bits."""
     return b.cast(value, u32), b.cast(b.op("shift_right", value, ir.Const(32, u64)), u32)
 
 
 def philox(b: Builder, counter: list[ir.Value], key: tuple[ir.Value, ir.Value]) -> list[ir.Value]:
-    """Four words that are a function of four words and two."""
+    """Returns four words computed from the four words of the counter and the two words of the key."""
     for round_ in range(ROUNDS):
         if round_:
             key = (b.op("add", key[0], ir.Const(WEYL[0], u32)), b.op("add", key[1], ir.Const(WEYL[1], u32)))
@@ -126,7 +131,7 @@ def product(b: Builder, word: ir.Value, factor: int) -> tuple[ir.Value, ir.Value
 
 
 def number(b: Builder, words: list[ir.Value], type: ScalarType) -> ir.Value:
-    """Random words as a number of the type: a float in [0, 1), or any integer."""
+    """Converts random words to a number of the type: a float in [0, 1), or any integer."""
     if type.size == 8:
         both = b.op(
             "bit_or", b.cast(words[0], u64), b.op("shift_left", b.cast(words[1], u64), ir.Const(32, u64))
@@ -134,7 +139,7 @@ def number(b: Builder, words: list[ir.Value], type: ScalarType) -> ir.Value:
         if type.kind != "float":
             return b.cast(both, type)
         return b.op("mul", b.cast(b.op("shift_right", both, ir.Const(11, u64)), f64), ir.Const(2.0**-53, f64))
-    if type.kind == "float":  # as many bits as the type has, so that nothing rounds up to 1
+    if type.kind == "float":  # only as many bits as the type has, so that no number rounds up to 1
         bits = {"f32": 24, "f16": 11, "bf16": 8}[type.name]
         whole = b.cast(b.op("shift_right", words[0], ir.Const(32 - bits, u32)), f32)
         return b.cast(b.op("mul", whole, ir.Const(2.0**-bits, f32)), type)

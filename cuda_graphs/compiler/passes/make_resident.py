@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which tasks become one launch whose threads stay: loops with all that is in them, chains of tasks, or both.
+"""Chooses the tasks that become one launch whose threads stay resident: loops with their contents, chains, or both.
 
     0, while {1, 2}, 3   loops: 0, [while {1, 2}], 3   chains: 0, while {[1, 2]}, 3   both: [0, while {1, 2}, 3]
 
-What one thread runs before or after a loop goes with it. What runs in one launch has blocks of one size, and the shared
+A task of one thread before or after a loop joins the loop's launch. One launch has one block size, and the shared
 memory of all its tasks.
 """
 
@@ -31,13 +31,16 @@ from .gather_atomics import JOINED
 
 __all__ = ["make_resident"]
 
-BARRIER_WORDS = 96  # three counters, each in a line of the cache of its own (resident_ptx.py)
-SUM = WARP * (8 + 4)  # bytes for what a block gathers for one element (gather_ptx.py)
+BARRIER_WORDS = 96  # three counters, each in its own cache line (resident_ptx.py)
+SUM = WARP * (8 + 4)  # bytes of a block's sum for one element (gather_ptx.py)
 
 
 def make_resident(program: ir.Program, loops: bool, chains: str | None) -> ir.Program:
-    """The program with ir.Resident steps: of `loops`, and of tasks that follow each other where `chains` is "all", or
-    is "light" and they are. CompileResidentError where that cannot be."""
+    """Returns the program with ir.Resident steps.
+
+    `loops` makes loops resident. `chains` makes consecutive tasks resident: "all" of them, or the "light" ones. Raises
+    CompileResidentError if tasks cannot share a launch.
+    """
     maker = _Maker(program, loops, chains)
     plan = maker.plan(program.plan)
     return ir.replace(program, plan=plan, temps=(*program.temps, *maker.barriers))
@@ -49,7 +52,7 @@ class _Maker:
         self.barriers: list[ir.Array] = []
 
     def stays(self, step: ir.Step) -> bool:
-        """Whether it is with others that stay."""
+        """Returns whether the step may share a launch with its neighbours."""
         if isinstance(step, ir.Branch):
             return self.loops
         if isinstance(step, ir.Fork):
@@ -81,18 +84,18 @@ class _Maker:
             raise found
         barrier = ir.Array(f"{BARRIER}.{len(self.barriers)}", u32, 1, ir.Space.TEMP, (BARRIER_WORDS,))
         self.barriers.append(barrier)
-        layout(*tasks, barrier=barrier)  # its parameters may be too many
+        layout(*tasks, barrier=barrier)  # raises if there are too many parameters
         number = next(ir.tasks_of(steps))
         return ir.Resident(f"{self.program.kernel.name}_{number}_resident", steps, barrier)
 
 
 def is_light(task: ir.Task) -> bool:
-    """Whether it gains more by the next task's being near than by a launch of its own shape."""
+    """Returns whether the task gains more from sharing a launch with the next task than from its own launch shape."""
     return settings_of(task).block_dim is None and not is_heavy(task)
 
 
 def obstacle(tasks: list[ir.Task]) -> CompileError | None:
-    """Why the tasks cannot be one launch, if they cannot."""
+    """Returns the reason why the tasks cannot share a launch, or None."""
     blocks = [task for task in tasks if task.loop is not None and task.loop.blocks]
     first = next(iter(blocks), None)
     for task in blocks:
@@ -101,23 +104,23 @@ def obstacle(tasks: list[ir.Task]) -> CompileError | None:
         assert first.loop is not None
         if task.loop.blocks != first.loop.blocks:
             return fail(
-                CompileResidentError, task.loc, f"blocks of {task.loop.blocks} threads, and in line "
-                f"{ir.line_of(first.loc)} of {first.loop.blocks}: one launch has blocks of one size, so "
-                "these tasks cannot be resident",
-                "give them blocks of one size, or leave loop and chain at \"auto\"",
+                CompileResidentError, task.loc, f"this loop has blocks of {task.loop.blocks} threads, and "
+                f"the loop in line {ir.line_of(first.loc)} has blocks of {first.loop.blocks}: one launch has "
+                "one block size, so these tasks cannot be resident",
+                "give both loops the same block size, or leave loop and chain at \"auto\"",
             )  # fmt: skip
     shared = sum(shared_by(task) for task in tasks)
     if shared > USUAL_SHARED - EXCHANGED:
         return fail(
-            CompileResidentError, tasks[0].loc, f"the blocks of these tasks share {shared} bytes together, and one "
-            f"launch has {USUAL_SHARED - EXCHANGED}: they cannot be resident",
-            "share less, or leave loop and chain at \"auto\"",
+            CompileResidentError, tasks[0].loc, f"these tasks need {shared} bytes of shared memory together, but "
+            f"one launch has {USUAL_SHARED - EXCHANGED}: the tasks cannot be resident",
+            "use less shared memory, or leave loop and chain at \"auto\"",
         )  # fmt: skip
     return None
 
 
 def shared_by(task: ir.Task) -> int:
-    """Bytes that blocks of a GPU share in the task, at most."""
+    """Returns the most bytes of shared memory that a GPU block uses in the task."""
     exchange = -(-EXCHANGE // SHARED_ALIGNMENT) * SHARED_ALIGNMENT
     team = exchange if task.loop is not None and task.loop.blocks else 0
     return shared_layout(task.body)[1] + team + BYTES * len(task.bins) + SUM * min(len(task.sums), JOINED)

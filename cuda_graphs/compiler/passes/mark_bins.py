@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`bins[x[i]] += 1`: finds the arrays whose changes a part of a loop may collect before it makes them (bins.py).
+"""Finds arrays whose changes parts of a loop may collect before they apply them (bins.py): `bins[x[i]] += 1`.
 
-The laws are those of gather_atomics, of all elements of the array at once: all that the loop does to it are atomics of
-one kind whose old value nobody looks at, and nothing that may be the same memory is touched in any other way, but for
-loads that come first. A loop that an assert may end keeps its atomics: what was collected would be lost.
+The rules are those of gather_atomics, applied to all elements of the array at once. The loop changes the array only by
+atomics of one kind whose old values are unused. Memory that may alias it is not touched in another way, except by loads
+that come first. A loop that an assert may end keeps its atomics, because the collected changes would be lost.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from .gather_atomics import Accesses
 
 __all__ = ["mark_bins"]
 
-MOST = 2  # arrays of a loop that have bins
+MOST = 2  # the most arrays with bins in one loop
 
 
 def mark_bins(program: ir.Program) -> ir.Program:
-    """The program with `bins` of its tasks, which read the extents of these arrays at their front."""
+    """Returns the program with `bins` in its tasks; such a task reads the extents of these arrays first."""
     return ir.replace(program, tasks=tuple(marked(task) for task in program.tasks))
 
 
 def marked(task: ir.Task) -> ir.Task:
-    """The task with an atomic of each such array."""
+    """Returns the task with `bins`: an atomic of each such array."""
     found = () if task.loop is None else waiting(task, task.loop)
     if not 0 < len(found) <= MOST:
         return task
@@ -37,7 +37,7 @@ def marked(task: ir.Task) -> ir.Task:
 
 
 def waiting(task: ir.Task, loop: ir.For) -> tuple[ir.Atomic, ...]:
-    """One atomic of each array whose atomics may all be done later."""
+    """Returns one atomic of each array whose atomics may all be done later."""
     inside = list(ir.walk(loop.body))
     if loop.blocks or any(isinstance(s, (ir.Assert, ir.Exit)) for s in inside):
         return ()

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Cuts a kernel into tasks: each parallel loop one, the statements between two of them one that runs on one thread.
+"""Cuts a kernel into tasks. Each parallel loop is a task. The statements between two of them are a task of one thread.
 
-What a task needs of an earlier one is computed again where it only depends on parameters and extents; so the bounds of
-most loops need no task of their own. A load moves into the loop whose bounds it feeds when nothing that runs in
-between, or in the loop, may write to what it reads. Everything else goes through memory of the kernel (Space.TEMP).
+A task recomputes a value of an earlier task if the value depends only on parameters and extents. The bounds of most
+loops thus need no task of their own. A load moves into the loop whose bounds it feeds, if no statement between them or
+in the loop may write to its memory. All other values pass through memory of the kernel (Space.TEMP).
 
-The blocks of a Conditional and of Sections are cut by themselves: nothing moves over their edges.
+The blocks of a Conditional and of Sections are cut separately: nothing moves across their edges.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Level:
 
 
 def offload(kernel: ir.Kernel) -> ir.Program:
-    """The kernel as tasks."""
+    """Returns the kernel as a program of tasks."""
     items = cut(kernel.body)
     segments = list(segments_of(items))
     crossing = Crossing(segments)
@@ -56,9 +56,9 @@ def offload(kernel: ir.Kernel) -> ir.Program:
 
 
 def cut(body: ir.Block) -> list[Segment | Level]:
-    """Segments in order; a parallel loop is alone in its one, but for loads that feed its bounds."""
+    """Returns the segments in order. The segment of a parallel loop has the loop, and loads that feed its bounds."""
     items: list[Segment | Level] = []
-    run: list[Segment] = [Segment()]  # of segments without a conditional between them
+    run: list[Segment] = [Segment()]  # segments without a conditional between them
 
     def finish() -> None:
         found = [segment for segment in run if segment.body]
@@ -79,7 +79,7 @@ def cut(body: ir.Block) -> list[Segment | Level]:
 
 
 def segments_of(items: list[Segment | Level]) -> Iterator[Segment]:
-    """All segments, in the order of the source."""
+    """Yields all segments, in the order of the source."""
     for item in items:
         if isinstance(item, Segment):
             yield item
@@ -89,7 +89,7 @@ def segments_of(items: list[Segment | Level]) -> Iterator[Segment]:
 
 
 def planned(items: list[Segment | Level], numbers: dict[Segment, int]) -> ir.Plan:
-    """The numbers of the segments, as their levels are."""
+    """Returns the numbers of the segments, nested like their levels."""
     return tuple(
         numbers[item] if isinstance(item, Segment) else planned_level(item, numbers) for item in items
     )
@@ -102,7 +102,7 @@ def planned_level(level: Level, numbers: dict[Segment, int]) -> ir.Branch | ir.F
 
 
 def has_effect(segment: Segment) -> bool:
-    """Whether leaving the segment out would change anything but values that others can compute themselves."""
+    """Returns whether the segment does more than compute values that other tasks can recompute."""
     return not all(isinstance(statement, (ir.Op, ir.Extent)) for statement in segment.body)
 
 
@@ -115,7 +115,7 @@ def writes(segment: Segment) -> list[ir.Array]:
 
 
 def sink_bounds(segments: list[Segment]) -> None:
-    """Move loads that only feed the bounds of the next loop to the front of its segment."""
+    """Moves loads that only feed the bounds of the next loop to the front of its segment."""
     for before, after in pairwise(segments):
         if before.loop is not None or after.loop is None:
             continue
@@ -130,7 +130,7 @@ def sink_bounds(segments: list[Segment]) -> None:
 
 
 class Crossing:
-    """What goes from task to task, and how."""
+    """The values and locals that tasks pass to later tasks, and the temporary array of each."""
 
     def __init__(self, segments: list[Segment]) -> None:
         self.temps: dict[ir.Value | ir.Local, ir.Array] = {}
@@ -159,7 +159,7 @@ class Crossing:
         return self.temps[what]
 
     def need(self, value: ir.Value, segment: Segment) -> None:
-        """`segment` uses a value: if it is another's and cannot be computed again, it gets a place in memory."""
+        """Gives a value that `segment` uses a temporary, if another segment computes it and it cannot be recomputed."""
         home = self.home.get(value)
         if home is None or home is segment:
             return
@@ -184,7 +184,7 @@ class Crossing:
 
 
 class TaskCopier(Copier):
-    """Copies a segment into a task: values of other segments come in at its front, locals that cross become memory."""
+    """Copies a segment into a task. It fetches values of other segments first, and turns shared locals into memory."""
 
     def __init__(self, crossing: Crossing, segment: Segment, results: tuple[ir.Array, ...]) -> None:
         super().__init__()

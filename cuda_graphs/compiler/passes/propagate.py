@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""A local that is written once is its value; operations on constants are constants; what nobody uses goes.
+"""Replaces locals that are written once by their values, folds operations on constants, and removes unused statements.
 
-So `n = x.shape[0]` and the parameters of functions that were inlined cost nothing, and the bounds of a loop are seen
-for what they are when tasks are cut. The only write stands before all reads (law 4 of check.py), and its value stays
-what it was: so each read may be the value.
+After this pass `n = x.shape[0]` and the parameters of inlined functions cost nothing, and the bounds of loops are
+visible when tasks are cut. The only write stands before all reads (law 4 of check.py), and its value never changes, so
+each read may be replaced by the value.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PURE = (ir.Op, ir.Extent, ir.Get, ir.Load, ir.Position)
 
 
 def propagate(kernel: ir.Kernel) -> ir.Kernel:
-    """The kernel without such locals, and without what nobody uses."""
+    """Returns the kernel without locals that are written once, and without unused statements."""
     writes: Counter[ir.Local] = Counter()
     for statement in ir.walk(kernel.body):
         if isinstance(statement, ir.Set):
@@ -54,14 +54,14 @@ class _Propagator(Copier):
 
 
 def folded(op: ir.Op) -> ir.Const:
-    """What an operation on constants gives."""
+    """Returns the result of an operation on constants."""
     types = tuple(arg.type for arg in op.args)
     args = tuple(scalar(arg.value, arg.type) for arg in op.args if isinstance(arg, ir.Const))
     return ir.Const(evaluate(op.name, types, args, op.type).item(), op.type, op.loc)
 
 
 def without_unused(body: ir.Block) -> ir.Block:
-    """The block without pure values that nothing uses, and without empty branches."""
+    """Returns the block without unused pure values, and without empty branches."""
     used: set[ir.Value] = set()
 
     def keep(block: ir.Block) -> ir.Block:
@@ -69,7 +69,7 @@ def without_unused(body: ir.Block) -> ir.Block:
         for statement in reversed(block.body):
             if isinstance(statement, PURE) and statement not in used:
                 continue
-            if isinstance(statement, ir.While):  # the body comes after the head: look at it first
+            if isinstance(statement, ir.While):  # scanned in reverse: body, then head
                 inner = keep(statement.body)
                 used.update(ir.operands_of(statement))
                 statement = ir.While(keep(statement.head), statement.condition, inner, statement.loc)

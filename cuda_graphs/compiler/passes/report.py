@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Asserts that tell the caller: the first that fails writes down which it is, with the values of its message.
+"""Reports failed asserts to the caller: the first assert that fails stores its number and the values of its message.
 
-What `__assertfail` of a GPU does ends the whole context with it, and its text goes to stdout. Instead an array of the
-kernel holds a report: word 0 is the number of the assert that failed first, from 1 on, 0 of none; the values follow. A
-thread that finds an assert broken leaves its task.
+On a GPU, `__assertfail` ends the whole context and prints to stdout. The compiler uses a report instead, in an array of
+the kernel. Word 0 is the number of the assert that failed first, from 1 on; 0 means none failed. The values follow. A
+thread whose assert fails leaves its task.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ WORDS = 1 + MOST_VALUES
 
 @dataclass(frozen=True)
 class Claim:
-    """One assert. `message`: texts, and (type, format) of values."""
+    """One assert. `message`: texts, and (type, format) of each value."""
 
     kind: str
     message: tuple[str | tuple[ScalarType, str], ...]
     loc: ir.Loc | None
 
     def text(self, words: list[int]) -> str:
-        """The message with values, which are words of the report."""
+        """Returns the message with its values, which are words of the report."""
         import numpy as np
 
         written, at = "", iter(words)
@@ -53,7 +53,7 @@ class Claim:
 
 
 def report_asserts(program: ir.Program) -> tuple[ir.Program, tuple[Claim, ...]]:
-    """The program with a report in place of asserts, and the asserts. The array must be zero before the first task."""
+    """Returns the program with a report in place of asserts, and the asserts. The report must be zero at the start."""
     array = ir.Array(REPORT, i64, 1, ir.Space.TEMP, (WORDS,))
     copier = _Reports(array)
     tasks = []
@@ -93,7 +93,7 @@ class _Reports(Copier):
 
 
 def what_failed(claims: tuple[Claim, ...], words: list[int]) -> tuple[Claim, str] | None:
-    """The assert that a report tells of, and its message with values; None when all held."""
+    """Returns the assert that the report names, and its message with values; None if all asserts held."""
     if not words[0]:
         return None
     claim = claims[words[0] - 1]

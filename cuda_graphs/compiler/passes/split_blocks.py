@@ -1,16 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Cuts the body of a loop of blocks into regions, which each thread executes by itself; between them threads meet.
+"""Cuts the body of a loop of blocks into regions. Each thread executes a region alone; threads synchronise in between.
 
     a = load x[t]; barrier; b = load s[t+1]; c = add a, b  =>  each thread: a = load x[t]; set v = a
                                                                barrier
                                                                each thread: b = load s[t+1]; c = add get v, b
 
-What stands between regions is executed once a block on some machines: it is the same in all threads (uniform.py). That
-are the If, For and While around collectives, and the variables and values that decide them. Where warps meet under an
-`if` that lanes take differently, the `if` goes into the regions, and the meeting gets a mask.
+Statements between regions have the same effect in all threads (uniform.py). Some machines execute them once per block.
+They are the If, For and While around collectives, and the variables and values that decide them. If lanes of a warp
+take an `if` around a warp collective differently, the `if` moves into the regions, and the collective gets a mask.
 
-A value that another region uses is computed there again where it is made of indices and parameters; else a local
+A value that another region uses is recomputed there if it depends only on indices and parameters. Otherwise a local
 carries it.
 """
 
@@ -28,8 +28,8 @@ from .uniform import Uniformity
 
 __all__ = ["split_blocks"]
 
-MOST_PARTS = 24  # operations and operands of a value that is computed again rather than kept
-# Operations that are not: functions of the machine, divisions, powers.
+MOST_PARTS = 24  # the most operations and operands of a value that is recomputed rather than carried
+# Operations that are never recomputed: functions of the machine, divisions, powers.
 COSTLY = {
     row.name for row in OPS.values()
     if any(text.startswith("!") for text in row.llvm.values()) or row.name.endswith(("_pow", "div", "sqrt"))
@@ -37,7 +37,7 @@ COSTLY = {
 
 
 def split_blocks(program: ir.Program) -> ir.Program:
-    """The program with the loops of blocks in regions. CompileError where threads would not meet."""
+    """Returns the program with the loops of blocks in regions. Raises CompileError if threads would not synchronise."""
     return ir.replace(program, tasks=tuple(split(task) for task in program.tasks))
 
 
@@ -52,7 +52,7 @@ def split(task: ir.Task) -> ir.Task:
 
 
 def meets(statement: ir.Statement) -> Iterator[ir.Barrier | ir.Collective]:
-    """The collectives in a statement."""
+    """Yields the collectives in a statement."""
     for each in ir.walk(ir.Block([statement])):
         if isinstance(each, (ir.Barrier, ir.Collective)):
             yield each
@@ -66,16 +66,16 @@ def name_of(statement: ir.Barrier | ir.Collective) -> str:
     return f"cg.{statement.scope}.sync" if isinstance(statement, ir.Barrier) else f"cg.{statement.name}"
 
 
-# What is not computed again.
+# Values that cannot be recomputed in another region.
 KEPT = (ir.Get, ir.Load, ir.Atomic, ir.Op)
 
 
 class Splitter:
-    """Which statements stand between regions, and the body with regions of the statements that were there.
+    """Decides which statements stand between regions, and builds the body with regions.
 
-    above    what stands between regions: statements, and locals that are one variable for all threads
-    results  locals that hold what meetings give to each thread
-    given    reads of what they give to all threads: of which
+    above    statements between regions, and locals that are one variable for all threads
+    results  collective -> local with its result for each thread
+    given    read of a result that is the same for all threads -> its collective
     """
 
     def __init__(self, loop: ir.For) -> None:
@@ -83,22 +83,22 @@ class Splitter:
         self.above: set[ir.Statement | ir.Local] = {loop}
         self.results: dict[ir.Value, ir.Local] = {}
         self.given: dict[ir.Value, ir.Value] = {}
-        self.masked_regions: set[ir.Region] = set()  # those that end with an `if` of the mask
-        self.open: list[ir.Statement] = []  # of the region that is being made
+        self.masked_regions: set[ir.Region] = set()  # regions that end with an `if` of the mask
+        self.open: list[ir.Statement] = []  # statements of the region under construction
         self.mask: ir.Local | None = None
         self.check(loop.body)
         self.last = self.check_leaving()
         self.place()
 
     def whole(self) -> ir.Block:
-        """The body. What comes after a place where some threads leave is one region."""
+        """Returns the body. All statements from the first partial exit on form one region."""
         body = self.loop.body.body
         made = self.block(ir.Block(body[: self.last]))
         self.open += body[self.last :]
         self.close(made.body)
         return made
 
-    # What cannot be
+    # Checks
 
     def check(self, body: ir.Block) -> None:
         for statement in body.body:
@@ -112,7 +112,7 @@ class Splitter:
                 self.check(inner)
 
     def check_leaving(self) -> int:
-        """The number of the first statement of the body at which some threads may leave it. Nobody meets after it."""
+        """Returns the number of the first statement at which some threads may leave; no collective may follow it."""
         body = self.loop.body.body
         at, gone = next(
             ((n, s) for n, each in enumerate(body) for s in self.leaving(each)), (len(body), None)
@@ -121,14 +121,14 @@ class Splitter:
             for found in meets(statement):
                 assert gone is not None
                 raise fail(
-                    CompileBarrierError, gone.loc, f"threads that leave here do not come to {name_of(found)} of line "
+                    CompileBarrierError, gone.loc, f"threads that leave here do not reach {name_of(found)} of line "
                     f"{ir.line_of(found.loc)}",
-                    "put what they do not do under an `if`, and leave barriers, reductions and shuffles outside of it",
+                    "put the work that they skip under an `if`; leave barriers, reductions and shuffles outside of it",
                 )  # fmt: skip
         return at
 
     def leaving(self, statement: ir.Statement, apart: bool = False) -> Iterator[ir.Statement]:
-        """Where threads leave the body, and others do not."""
+        """Yields the places at which some threads leave the body and others do not."""
         if isinstance(statement, ir.Continue) and apart:
             yield statement
         if isinstance(statement, ir.If):
@@ -136,17 +136,17 @@ class Splitter:
             for inner in (*statement.then.body, *statement.orelse.body):
                 yield from self.leaving(inner, apart)
 
-    # What is above
+    # Statements between regions
 
     def place(self) -> None:
-        """Find it: what decides control flow around collectives, and what that is made of."""
+        """Fills `above`: the control flow around collectives, and the values that decide it."""
         known = -1
         while known != len(self.above):
             known = len(self.above)
             self.look(ir.Block(self.loop.body.body[: self.last]), self.loop, False)
 
     def look(self, block: ir.Block, loop: ir.For | ir.While, apart: bool) -> bool:
-        """Whether something in the block is above. `apart`: under an `if` that is no control flow between regions."""
+        """Returns whether a statement of the block is above. `apart`: the block is under a divergent `if`."""
         found = False
         for statement in block.body:
             inner = statement if isinstance(statement, (ir.For, ir.While)) else loop
@@ -172,7 +172,7 @@ class Splitter:
         return False
 
     def demand(self, statement: ir.Statement) -> None:
-        """What the statement is made of is above."""
+        """Adds the operands of a statement to `above`, recursively."""
         for value in ir.operands_of(statement):
             if isinstance(value, (ir.Const, ir.Param, ir.LoopIndex)) or value in self.above:
                 continue
@@ -184,7 +184,7 @@ class Splitter:
     # Cutting
 
     def block(self, block: ir.Block) -> ir.Block:
-        """The block, with regions."""
+        """Returns the block with regions."""
         made: list[ir.Statement] = []
         for statement in block.body:
             if statement in self.above:
@@ -195,7 +195,7 @@ class Splitter:
         return ir.Block(made)
 
     def close(self, made: list[ir.Statement]) -> None:
-        """End the region that is being made."""
+        """Ends the region under construction."""
         if self.open:
             made.append(self.region(self.under_mask(self.open)))
         self.open = []
@@ -215,7 +215,7 @@ class Splitter:
     def step(self, statement: ir.Statement, made: list[ir.Statement]) -> None:
         match statement:
             case ir.Op() | ir.Extent() | ir.Position() | ir.Get():
-                made.append(statement)  # in front of the region: what it is made of was there before
+                made.append(statement)  # before the region: its operands already exist there
                 return
             case ir.Collective():
                 self.meeting(statement, made)
@@ -250,7 +250,7 @@ class Splitter:
             self.results[statement] = result
 
     def masked(self, statement: ir.If, made: list[ir.Statement]) -> None:
-        """An `if` that goes into the regions of its branches."""
+        """Moves an `if` into the regions of its branches."""
         outer, then, orelse = self.mask, ir.Local("then", bool_), ir.Local("else", bool_)
         other = ir.Op("not", (statement.condition,), bool_)
         decided = [ir.Set(then, statement.condition), other, ir.Set(orelse, other)]
@@ -266,21 +266,24 @@ BLOCKS = {ir.If: ("then", "orelse"), ir.For: ("body",), ir.While: ("head", "body
 
 
 def check_apart(statement: ir.If | ir.For | ir.While, found: ir.Barrier | ir.Collective) -> None:
-    """What is in a statement that threads of a block take in different ways: in an `if`, warps may meet."""
+    """Raises CompileBarrierError for a collective under divergent control flow; warp collectives in an `if` pass."""
     if not isinstance(statement, ir.If):
         why = (
             f"a loop that threads of a block may leave at different times (line {ir.line_of(statement.loc)})"
         )
-        remedy = "make bounds and conditions the same in all threads: what cg.block.any(condition) gives is"
+        remedy = "make bounds and conditions the same in all threads, for example by cg.block.any(condition)"
         raise fail(
-            CompileBarrierError, found.loc, f"{name_of(found)} in {why}: some would wait for ever", remedy
+            CompileBarrierError,
+            found.loc,
+            f"{name_of(found)} in {why}: some threads would wait forever",
+            remedy,
         )
     for each in meets(statement):
         if scope_of(each) == "block":
             raise fail(
                 CompileBarrierError, each.loc, f"{name_of(each)} under an `if` that threads of a block may decide "
-                f"differently (line {ir.line_of(statement.loc)}): some would wait for ever",
-                "put it behind the `if`, or decide by what is the same in all threads: cg.block.any(condition)",
+                f"differently (line {ir.line_of(statement.loc)}): some threads would wait forever",
+                "move it after the `if`, or use a condition that is the same in all threads: cg.block.any(condition)",
             )  # fmt: skip
     for inner in ir.walk(ir.Block([statement])):
         if isinstance(inner, (ir.For, ir.While)) and next(meets(inner), None) is not None:
@@ -292,10 +295,10 @@ def check_apart(statement: ir.If | ir.For | ir.While, found: ir.Barrier | ir.Col
 
 
 class Carrying(Copier):
-    """Copies the body with regions: what one region uses of another, it computes again or gets from a local.
+    """Copies the body with regions. A region recomputes a value of another region, or gets it from a local.
 
-    home    of values of regions: which
-    across  locals of values that others use, and that are not computed again
+    home    value -> its region
+    across  value that other regions use and cannot recompute -> local
     """
 
     def __init__(self, body: ir.Block, splitter: Splitter) -> None:
@@ -322,7 +325,7 @@ class Carrying(Copier):
             self.across.setdefault(value, ir.Local("carried", value.type))
 
     def is_cheap(self, value: ir.Value) -> bool:
-        """Whether it is made of indices and parameters, by few operations."""
+        """Returns whether a few operations compute the value from indices and parameters."""
         count, left = 0, [value]
         while left:
             each = left.pop()
@@ -339,13 +342,13 @@ class Carrying(Copier):
         return super().part(part)
 
     def is_elsewhere(self, value: ir.Value) -> bool:
-        """Whether it is of another region, and not here yet."""
+        """Returns whether the value belongs to another region and has not been fetched yet."""
         return value not in self.values and (
             value in self.results or self.home.get(value, self.region) is not self.region
         )
 
     def fetch(self, value: ir.Value) -> ir.Value:
-        """A value of another region, at the front of this one."""
+        """Fetches a value of another region, at the front of this region, and returns it."""
         local = self.results.get(value) or self.across.get(value)
         if local is not None:
             made: ir.Value = ir.Get(local, value.loc)
@@ -370,7 +373,7 @@ class Carrying(Copier):
     def copied(self, region: ir.Region) -> ir.Region:
         outer, self.values, self.region, self.front = self.values, dict(self.values), region, []
         body = self.block(region.body)
-        if region in self.masked_regions:  # who is not there has nothing to get
+        if region in self.masked_regions:  # only the threads of the mask fetch
             branch = body.body[-1]
             assert isinstance(branch, ir.If)
             branch.then.body[:0] = self.front

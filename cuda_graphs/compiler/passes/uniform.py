@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is the same in all threads of a block, and which control flow all of them take together.
+"""Finds values that are the same in all threads of a block ("uniform"), and control flow that all threads take
+together.
 
-Everything is taken to be, until something says otherwise: the number of the thread, what an array holds that the loop
-writes or that is read at different places, a variable that is assigned under control flow that threads take
-differently. That spreads until nothing changes. (Where an array is written under another name too, threads that read
-different values have a race.)
+The analysis starts with everything uniform. These vary: the number of the thread; elements of arrays that the loop
+writes; elements read at different indices; variables assigned under divergent control flow. Variation spreads until
+nothing changes. (If the loop writes an array under another name too, threads that read different values have a race.)
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ __all__ = ["Uniformity"]
 
 
 class Uniformity:
-    """Of a loop of blocks.
+    """The uniformity of a loop of blocks.
 
-    varying  values and variables that threads may have differently
-    ragged   loops that threads may leave, or go on with, at different times
+    varying  values and variables that may differ between threads
+    ragged   loops that threads may leave or continue at different times
     """
 
     def __init__(self, loop: ir.For) -> None:
@@ -34,11 +34,11 @@ class Uniformity:
             self.block(loop.body, False)
 
     def decides(self, statement: ir.If | ir.For | ir.While) -> bool:
-        """Whether all threads of a block take the statement in the same way."""
+        """Returns whether all threads of a block take the statement in the same way."""
         return statement not in self.ragged and not self.varying.intersection(ir.operands_of(statement))
 
     def block(self, block: ir.Block, apart: bool) -> None:
-        """`apart`: threads may be here at different times, or not at all."""
+        """Analyses a block. `apart`: threads may reach it at different times, or not at all."""
         for statement in block.body:
             self.statement(statement, apart)
 
