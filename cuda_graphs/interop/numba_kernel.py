@@ -104,7 +104,8 @@ class NumbaKernel(Adapted):
         if wanted != found:
             raise TypeError(
                 f"{self!r} has parameters of {found} bytes, but its arguments have {wanted}: this version of "
-                "numba-cuda does not pass arguments as 0.30 does, which the adapter supports; launch it on a captured stream"
+                "numba-cuda does not pass arguments as 0.30 does, which the adapter supports; launch it on a "
+                "captured stream"
             )
 
 
