@@ -49,7 +49,7 @@ def use_driver(kind: str) -> None:
 
     Args:
         kind: ``"cuda"`` (NVIDIA's driver), ``"host"`` (the software driver of this package), or ``"auto"``
-            (CUDA when a device answers, else host). Wins over the variable ``CUDA_GRAPHS_DRIVER``.
+            (CUDA if it finds a device, else host). Overrides the variable ``CUDA_GRAPHS_DRIVER``.
 
     Raises:
         ValueError: `kind` is another word.

@@ -221,9 +221,9 @@ bool CapturedCall::find(const StreamHandle& stream) {
     return is_captured();
 }
 
-// Finds the capture of a stream that joined it by waiting for one of its events. The legacy stream is never captured,
-// and a host function cannot query captures. In both cases the call itself is refused, so their statuses are no errors
-// here.
+// Finds the capture of a stream that joined it by waiting for one of its events. Two failed queries are no errors here.
+// The legacy stream beside a capture is in no capture. A host function cannot query captures, and there the driver
+// refuses the call itself.
 CaptureHandle CapturedCall::find_joined() {
     if (driver_is_lost()) return nullptr;  // a forked child has no captures
     const GilRelease released;

@@ -57,7 +57,7 @@ struct CaptureBox {
     StreamHandle origin;
     NodeHandle graph;  // entry node of the graph that is captured into
     bool into_body = false;
-    bool active = false;            // cuStreamBeginCapture was called, cuStreamEndCapture not yet
+    bool active = false;            // begun and not ended yet
     bool ending = false;            // a thread is ending the capture
     std::atomic<cuuint64_t> id{0};  // read without the GIL
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
@@ -67,7 +67,7 @@ struct CaptureBox {
     std::vector<Fork> forks;
     std::vector<CUgraphNode> strays;  // nodes of calls that failed half way, destroyed after the capture
     Spoiler spoiler;
-    std::mutex calls;  // Held without the GIL, from a driver call until its node is found, and while the capture is
+    std::mutex calls;  // held without the GIL, from a driver call until its node is found, and while the capture is
                        // ended.
     Counted<Kind::kCapture> counted;
 
@@ -94,15 +94,16 @@ CUresult begin_capture(CaptureBox& capture, CUstreamCaptureMode mode);
 // destroyed, unless the capture is still active: then it can be ended again after the cause is mended.
 CUresult end_capture(CaptureBox& capture) noexcept;
 
-// Ends the capture in any state and discards the graph. Returns the status of end_capture.
+// Ends the capture in any state, for a capture without an owner. Joins the forks of a body's capture first. Returns a
+// status like end_capture.
 CUresult abandon_capture(CaptureBox& capture) noexcept;
 
 // Returns a temporary capture for a stream that foreign code is capturing. Work given to the stream through this
 // library then becomes nodes of the foreign graph, with their owners. Returns null when the stream is not being
 // captured, or on failure, which `status` gives.
 CaptureHandle borrow_capture(const StreamHandle& stream, CUresult* status);
-// Detaches from a borrowed capture, which continues. The graph owns the owners of its nodes from now on, even if the
-// driver has destroyed it.
+// Detaches from a borrowed capture, which continues. The owners of its nodes belong to the graph from now on. They are
+// released if the driver has destroyed the graph.
 CUresult return_capture(CaptureBox& capture) noexcept;
 
 // Makes later work of `stream` wait for the work that `other` has captured so far.
@@ -117,11 +118,11 @@ void untie_stream(const StreamHandle& stream, const CaptureBox& capture) noexcep
 namespace detail {
 void enter(CaptureBox& capture);
 void leave(CaptureBox& capture) noexcept;
-void retire(CaptureBox& capture) noexcept;  // discards the capture
+void retire(CaptureBox& capture) noexcept;  // removes the capture from all records
 }  // namespace detail
 
-// The number of active captures. `may_be_captured` returns false, in nearly every call, when the stream's work is in
-// none of them.
+// may_be_captured() returns true when the stream's work may be part of an active capture of this library, which is
+// rare. `active_captures` is the number of these captures.
 extern std::atomic<int> active_captures;
 inline bool may_be_captured(const StreamHandle& stream) noexcept {
     return active_captures.load(std::memory_order_relaxed) != 0 || box_of<StreamBox>(stream)->capture != nullptr;

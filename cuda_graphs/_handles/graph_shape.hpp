@@ -3,7 +3,7 @@
 //
 // Detects whether a definition still has the shape (nodes and edges) from which an executable was instantiated. The
 // nodes of that shape name the nodes of the executable. After the definition was edited into another shape, even an
-// isomorphic one, it no longer tells which nodes a driver pairs with those of the executable.
+// isomorphic one, it no longer shows which nodes a driver pairs with those of the executable.
 //
 // Instantiating is free of charge: the executable and the definition share an empty note. The note is filled in before
 // the next change of the definition, if the executable still exists. Changes through raw handles are not detected. The

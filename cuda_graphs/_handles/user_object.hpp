@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Python objects and resources that a graph's nodes need (kernels, arguments, callbacks, events, operands) are
-// attached to the CUgraph as CUDA user objects. Clones keep them too, and executables can (graph_exec.hpp). One user
-// object, called a page, holds the owners of many nodes. Adding a node then costs a handle copy instead of two driver
-// calls. A page that a clone or executable may share with the graph is never emptied. Releasing the owners of one node
-// moves the other owners to new pages instead. The pages of a graph grow, so that large graphs have few pages. Pages
-// for moved owners are small, so that the next release is cheap. docs/design/2026-11-node-owners.md gives the reasons.
+// Resources that a graph's nodes need after their Python objects are gone (kernels, arguments, callbacks, events,
+// operands) are attached to the CUgraph as CUDA user objects. Clones keep them too, and executables can
+// (graph_exec.hpp). One user object, called a page, holds the owners of many nodes. Adding a node then costs a handle
+// copy instead of two driver calls. A page that a clone or executable may share with the graph is never emptied.
+// Releasing the owners of one node moves the other owners to new pages instead. The pages of a graph grow, so that
+// large graphs have few pages. Pages for moved owners are small, so that the next release is cheap.
+// docs/design/2026-11-node-owners.md gives the reasons.
 //
 // Foreign code can copy a graph only after it was given the raw handle. Therefore pages are loose at first: this
 // library holds the reference instead of the graph. This saves the driver calls that attach pages to the graph and that

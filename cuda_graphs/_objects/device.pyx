@@ -150,7 +150,7 @@ class Device:
             context: A Context of this device, or None for its primary context, which other CUDA libraries share.
 
         Returns:
-            With a `context`: the Context that was current before, or None. Else None.
+            If `context` is given: the previously current Context, or None. Otherwise None.
 
         Raises:
             RuntimeError: `context` belongs to another device.
