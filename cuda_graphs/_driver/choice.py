@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which driver answers in this process, and why: CUDA where a device answers, else the host driver.
+"""The choice of this process's driver, and its reason: CUDA if it finds a device, else the host driver.
 
-The choice is made once, at the first device call, and cannot change after.
+The choice is made once, at the first device call, and is final.
 """
 
 import os
@@ -28,7 +28,7 @@ class DriverInfo:
     path: str
     """The library that was loaded."""
     reason: str
-    """Why this one was chosen."""
+    """The reason for the choice of this driver."""
 
     def __str__(self) -> str:
         major, minor = self.version
@@ -36,10 +36,11 @@ class DriverInfo:
 
 
 _lock = threading.RLock()
-# A fork waits for a thread that is loading a driver: in the child that thread would be gone, and the lock taken.
+# A fork waits for a thread that is loading a driver: in the child that thread would not exist, and the lock
+# would stay locked.
 os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 _wanted: tuple[str, str] | None = None
-_settled: tuple[str, str] | None = None  # goes before all, and stays
+_settled: tuple[str, str] | None = None  # overrides all other choices, for good
 _chosen: DriverInfo | None = None
 
 
@@ -48,55 +49,56 @@ def use_driver(kind: str) -> None:
 
     Args:
         kind: ``"cuda"`` (NVIDIA's driver), ``"host"`` (the software driver of this package), or ``"auto"``
-            (CUDA when a device answers, else host). Wins over the variable ``CUDA_GRAPHS_DRIVER``.
+            (CUDA if it finds a device, else host). Overrides the variable ``CUDA_GRAPHS_DRIVER``.
 
     Raises:
-        ValueError: Another word.
-        RuntimeError: A driver of another kind runs already, or the host driver stands in for libcuda.
+        ValueError: `kind` is another word.
+        RuntimeError: A driver of another kind is loaded already, or the host driver stands in for libcuda.
     """
     global _wanted
     _check_kind(kind, "use_driver()")
     with _lock:
         if _settled is not None and kind not in ("auto", _settled[0]):
             raise RuntimeError(
-                f"use_driver({kind!r}) came in a process where {_settled[1]}: there is no other driver in it."
+                f"use_driver({kind!r}) was called in a process where {_settled[1]}: no other driver can be loaded."
             )
         if _chosen is not None and kind not in ("auto", _chosen.kind):
             raise RuntimeError(
-                f"use_driver({kind!r}) came after the first device call: the {_chosen.kind} driver runs in this "
-                f"process ({_chosen.reason}). Call it first thing, or set {VARIABLE}={kind}."
+                f"use_driver({kind!r}) was called after the first device call: this process runs the {_chosen.kind} "
+                f"driver ({_chosen.reason}). Call use_driver() before any device call, or set {VARIABLE}={kind}."
             )
         _wanted = (kind, f"use_driver({kind!r})")
 
 
 def settle_on_host(reason: str) -> None:
-    """The host driver, whatever else was or will be asked for; its image loader is plugged, but it is not initialised:
-    cuInit is the program's own.
+    """Choose the host driver, whatever the program or environment chooses. Plugs in its image loader, but does not
+    initialise it: the program itself calls cuInit.
 
     Raises:
-        RuntimeError: The CUDA driver runs already.
+        RuntimeError: The CUDA driver is loaded already.
     """
     global _settled
     from cuda_graphs._driver import seam
 
     with _lock:
         if _chosen is not None and _chosen.kind != "host":
-            raise RuntimeError(f"the {_chosen.kind} driver runs in this process already ({_chosen.reason})")
+            raise RuntimeError(f"this process runs the {_chosen.kind} driver already ({_chosen.reason})")
         seam.plug_image_loader(str(HOST_LIBRARY))
         _settled = ("host", reason)
 
 
 def driver_info() -> DriverInfo:
-    """The driver of this process; chooses and loads it if that has not happened yet.
+    """Return the driver of this process; choose and load it if that has not happened yet.
 
     Raises:
-        DriverNotFoundError: The driver that was asked for cannot be loaded.
+        DriverNotFoundError: The requested driver cannot be loaded.
     """
     return ensure_loaded()
 
 
 def is_told_of_accesses() -> bool:
-    """Whether the driver of this process looks for bugs, and wants code to tell it of each access."""
+    """Return True when the driver of this process looks for bugs, so that code must report each memory access
+    to it."""
     from cuda_graphs._driver import seam
 
     return ensure_loaded().kind == "host" and seam.is_told_of_accesses()
@@ -127,18 +129,19 @@ def _load(kind: str, asked_by: str) -> DriverInfo:
         return _load_host(asked_by)
     path, problem = _try_cuda()
     if path is not None:
-        reason = asked_by if kind == "cuda" else f"{asked_by}: a CUDA device answers"
+        reason = asked_by if kind == "cuda" else f"{asked_by}: a CUDA device was found"
         return _info("cuda", path, reason)
     if kind == "cuda":
         remedy = limit_of_addresses() or "Install NVIDIA's driver."
         raise DriverNotFoundError(
-            f"The CUDA driver was asked for ({asked_by}) but {problem}. {remedy} Or run without a GPU: {VARIABLE}=host."
+            f"The CUDA driver was requested ({asked_by}), but {problem}. {remedy} To run without a GPU, set "
+            f"{VARIABLE}=host."
         )
     return _load_host(f"{asked_by}: no CUDA device, since {problem}")
 
 
 def _try_cuda() -> tuple[str | None, str]:
-    """The path of the CUDA driver, now loaded, or None and what stands in the way."""
+    """Load the CUDA driver and return its path, or return None and the reason for the failure."""
     from cuda_graphs._driver import seam
 
     path = _find_libcuda()
@@ -152,7 +155,7 @@ def _find_libcuda() -> str:
     try:
         found = pathfinder.load_nvidia_dynamic_lib("cuda").abs_path
     except (pathfinder.DynamicLibNotFoundError, RuntimeError, ValueError):
-        # Not found; or a cuda.pathfinder that does not know the driver's library yet. dlopen has the last word.
+        # Not found, or this version of cuda.pathfinder does not know the driver's library: let dlopen search.
         found = None
     return found or "libcuda.so.1"
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What Cython needs to see of <cuda.h> and of the driver table. Grows with its users; the values come from the header."""
+"""Cython declarations of <cuda.h> and of the driver table, as far as they are used. The header defines the values."""
 
 cdef extern from "<cuda.h>" nogil:
     ctypedef enum CUresult:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What Cython needs to see of <cuda.h> and of the driver table for graphs."""
+"""Cython declarations of <cuda.h> and of the driver table for graphs."""
 
 from libc.stddef cimport size_t
 
@@ -125,7 +125,7 @@ cdef extern from "<cuda.h>" nogil:
         CUgraph* phGraph_out
         CUcontext ctx
 
-    # Of the union, what is of the node's type.
+    # A union: the member of the node's type is valid.
     ctypedef struct CUgraphNodeParams:
         CUgraphNodeType type
         CUDA_KERNEL_NODE_PARAMS_v3 kernel

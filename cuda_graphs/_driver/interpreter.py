@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The interpreter that imports this package must be the main one of its process: the driver, its callbacks and the
-classes of the extension modules exist once a process, and a subinterpreter would take them along when it ends."""
+"""Refuses subinterpreters. The driver, its callbacks and the classes of the extension modules exist once a
+process, and would be destroyed with a subinterpreter."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ __all__ = ["require_main_interpreter"]
 
 
 def require_main_interpreter() -> None:
-    """Refuse a subinterpreter.
+    """Raise an error in a subinterpreter.
 
     Raises:
-        ImportError: This is a subinterpreter.
+        ImportError: The current interpreter is a subinterpreter.
     """
     if not _is_main():
         raise ImportError(
@@ -24,7 +24,7 @@ def require_main_interpreter() -> None:
 def _is_main() -> bool:
     try:
         import ctypes
-    except ImportError:  # Python 3.12 refuses ctypes in a subinterpreter that has a lock of its own
+    except ImportError:  # Python 3.12 refuses ctypes in a subinterpreter with its own GIL
         return False
     python = ctypes.PyDLL(None)
     found, main = python.PyInterpreterState_Get, python.PyInterpreterState_Main

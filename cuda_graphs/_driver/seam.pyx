@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Loading a driver, turning its statuses into exceptions, and the host driver's plug for images."""
+"""Loads a driver, converts its statuses to exceptions, and plugs the image loader into the host driver."""
 
 import atexit
 
@@ -64,7 +64,7 @@ atexit.register(lambda: close_python())
 
 
 def load(str path) -> str:
-    """Load the driver library at `path`; "" or what went wrong."""
+    """Load the driver library at `path`; return "" or the cause of the failure."""
     cdef bytes encoded = path.encode()
     cdef const char* raw = encoded
     cdef string problem
@@ -74,7 +74,7 @@ def load(str path) -> str:
 
 
 def version() -> tuple[int, int]:
-    """The CUDA version of the loaded driver."""
+    """Return the CUDA version of the loaded driver."""
     cdef int code = 0
     cdef CUresult status
     with nogil:
@@ -107,7 +107,7 @@ cdef int check_attempt(CUresult status, attempt) except -1:
 cdef int raise_noted(attempt, log=None) except -1:
     cdef NotedError noted = take_noted_error()
     if noted.status == CUDA_SUCCESS:
-        raise RuntimeError(f"an empty handle without an error noted ({attempt or 'nothing said'}): a defect of cuda_graphs")
+        raise RuntimeError(f"a call failed without an error ({attempt or 'unnamed'}): this is a defect of cuda_graphs")
     call = noted.call.decode()
     raise make_error(noted.status, f"{attempt} ({call})" if attempt else call, log)
 
@@ -132,7 +132,8 @@ cdef list listeners = []
 
 
 def on_error(listener) -> None:
-    """Have `listener(error)` called with every CUDAError before it is raised; it may add to what the error knows."""
+    """Call `listener(error)` with every CUDAError before it is raised. The listener may add details to the
+    error."""
     listeners.append(listener)
 
 
@@ -141,21 +142,23 @@ cdef extern from "_handles/lost.hpp" namespace "cg":
 
 
 cdef void tell_loss(CUresult status, const char* call) noexcept:
-    """Where a filter makes an error of the warning, it goes to sys.unraisablehook."""
+    """Warn of a lost resource. If a filter turns the warning into an error, Python passes that to
+    sys.unraisablehook."""
     warn_of_loss(<int>status, call.decode())
 
 
 report_losses_to(tell_loss)
 
 
-# The host driver's plug. llvmlite is imported at the first module that is loaded, not before.
+# The host driver's plug for images. llvmlite is imported when the first module is loaded, not earlier.
 
 cdef cgh_loader plug
 cdef GetServices services_of_host = NULL
 
 
 def plug_image_loader(str path) -> None:
-    """Give the host driver, the library at `path`, the loader that turns PTX into native code; before or after cuInit.
+    """Plug the loader that compiles PTX to native code into the host driver at `path`, before or after
+    cuInit.
 
     Raises:
         OSError: There is no host driver at `path`.
@@ -174,14 +177,14 @@ def plug_image_loader(str path) -> None:
         listeners.append(add_findings)
 
 
-# What the host driver found while it looked for bugs (CUDA_GRAPHS_HOST_CHECK).
+# The bug reports of the host driver (CUDA_GRAPHS_HOST_CHECK).
 
 ctypedef const char* (*Findings)(CUresult) noexcept nogil
 ctypedef const char* (*WrongSettings)() noexcept nogil
 
 
 def add_findings(error) -> None:
-    """What was found goes with the error that the driver answered because of it."""
+    """Add the host driver's findings to the error that they caused."""
     cdef Findings findings = <Findings>driver_symbol(b"cghFindings")
     if findings != NULL:
         found = findings(<CUresult><int>error.code).decode(errors="replace")
@@ -190,19 +193,20 @@ def add_findings(error) -> None:
 
 
 def is_told_of_accesses() -> bool:
-    """Whether the host driver, whose loader is plugged, wants code to tell it of each access."""
+    """Return True when the plugged host driver requires code to report each memory access to it."""
     return services_of_host != NULL and (services_of_host().wants & CGH_WANTS_ACCESSES) != 0
 
 
 def wrong_settings(str path) -> str:
-    """What is not understood in the environment of the host driver at `path`; "" when all is."""
+    """Return the environment settings that the host driver at `path` cannot parse; "" when all are valid."""
     cdef bytes encoded = path.encode()
     cdef WrongSettings wrong = <WrongSettings>library_symbol(encoded, b"cghWrongSettings")
     return wrong().decode(errors="replace") if wrong != NULL else ""
 
 
 def last_load_log() -> str:
-    """Why the calling thread's last image was refused; "" on a driver without that."""
+    """Return the cause for which the calling thread's last image was refused; "" when the driver reports
+    none."""
     cdef LastLoadLog last = <LastLoadLog>driver_symbol(b"cghLastLoadLog")
     return last().decode(errors="replace") if last != NULL else ""
 
@@ -217,10 +221,10 @@ cdef CUresult load_image(
 cdef CUresult load_image_python(bytes image, cgh_image* out, char* log, size_t log_size) noexcept:
     try:
         return load_image_or_raise(image, out, log, log_size)
-    except BaseException as error:  # a defect of the loader, or Ctrl-C: the load fails, and says so
+    except BaseException as error:  # a loader defect, or Ctrl-C: the load fails and the log says so
         write_log(f"{type(error).__name__}: {error}", log, log_size)
         if isinstance(error, KeyboardInterrupt):
-            PyErr_SetInterrupt()  # nothing can pass through the driver: it is raised when that has returned
+            PyErr_SetInterrupt()  # raised after the driver returns: exceptions cannot pass through it
         return CUDA_ERROR_UNKNOWN
 
 

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls that run one at a time. An executable, a clone and an embedded copy stay tied to the graph that they were made
-// of, and libcuda keeps these ties without a lock: destroying an executable beside another one of the same definition,
-// or beside an instantiation, a clone or an edit of that, ends the process (driver 580 on an H200, a program in C;
-// docs/design/2026-11-serial-calls.md). Who destroys does not know what others do, so these calls wait for each other.
-// Launches, updates and the setters of one kind of node do not touch the ties; cuGraphNodeSetParams can embed another
-// graph, and waits too.
+// Makes driver calls run one at a time. An executable, a clone or an embedded copy stays linked to its source
+// graph, and libcuda keeps these links without a lock. The process crashes when one thread destroys an
+// executable while another destroys an executable of the same definition, instantiates, clones or edits it
+// (driver 580 on an H200, a program in C; docs/design/2026-11-serial-calls.md). The destroying thread does
+// not know the other threads, so these calls wait for each other. Launches, updates and the setters of one
+// kind of node do not use the links. cuGraphNodeSetParams can embed another graph, so it waits too.
 #ifndef CUDA_GRAPHS_DRIVER_SERIAL_HPP
 #define CUDA_GRAPHS_DRIVER_SERIAL_HPP
 
@@ -14,7 +14,7 @@
 
 namespace cg {
 
-// Puts a lock round those entries of a table.
+// Wraps the entries of the table that use these links in a lock.
 void serialise(DriverTable& table) noexcept;
 
 }  // namespace cg

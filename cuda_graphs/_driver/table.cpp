@@ -16,12 +16,12 @@ DriverTable table;
 namespace {
 
 void* library = nullptr;
-bool forked = false;  // this process is the child of one that had loaded the driver
+bool forked = false;  // this process was forked from one that had loaded the driver
 
 using GetProcAddress = decltype(&::cuGetProcAddress_v2);
 
-// The pointer for one line of the list, or nullptr. An explicit version keeps the ABI independent of what the
-// header of the build machine maps a name to.
+// Returns the function pointer for one line of the list, or nullptr. An explicit version keeps the ABI
+// independent of the symbol that the header of the build machine maps the name to.
 void* resolve(GetProcAddress get, const char* name, int version) {
     void* address = nullptr;
     CUdriverProcAddressQueryResult found{};
@@ -43,8 +43,8 @@ std::string fill(GetProcAddress get, DriverTable& table) {
     return {};
 }
 
-// No driver survives fork(): its threads are gone, and its locks are as they were. So in the child every call is
-// refused here, but for the two that only read text.
+// Makes every call of the child fail, except for two that only return text. No driver survives fork(): its
+// threads are gone, and its locks keep their state.
 void forget_driver() noexcept {
     const DriverTable before = detail::table;
     detail::table = DriverTable{};
@@ -62,7 +62,7 @@ std::string describe(const DriverTable& table, CUresult status) {
 }  // namespace
 
 std::string load_driver(const char* path) {
-    if (library != nullptr) return "a driver is loaded already: one driver a process";
+    if (library != nullptr) return "a driver is loaded already, and a process has only one";
     void* opened = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (opened == nullptr) return std::string("it cannot be opened: ") + dlerror();
     const auto get = reinterpret_cast<GetProcAddress>(dlsym(opened, "cuGetProcAddress_v2"));
@@ -71,7 +71,7 @@ std::string load_driver(const char* path) {
         get == nullptr ? "it exports no cuGetProcAddress_v2 (CUDA 12 or newer is needed)" : fill(get, filled);
     if (problem.empty()) {
         const CUresult status = filled.cuInit(0);
-        if (status != CUDA_SUCCESS) problem = "its cuInit answers " + describe(filled, status);
+        if (status != CUDA_SUCCESS) problem = "its cuInit returns " + describe(filled, status);
     }
     int count = 0;
     if (problem.empty() && (filled.cuDeviceGetCount(&count) != CUDA_SUCCESS || count == 0))

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The values of one kernel launch and the array of pointers to them that the driver takes. Lives on the caller's
-// stack; up to kInline arguments of up to kSlot bytes need no heap.
+// The argument values of one kernel launch, and the array of pointers to them that the driver takes. A pack lives on
+// the caller's stack. Up to kInline arguments of up to kSlot bytes need no heap.
 #ifndef CUDA_GRAPHS_HANDLES_ARGUMENT_PACK_HPP
 #define CUDA_GRAPHS_HANDLES_ARGUMENT_PACK_HPP
 
@@ -22,7 +22,7 @@ class ArgumentPack {
     void** pointers() noexcept { return overflow_.empty() ? inline_pointers_ : overflow_.data(); }
     std::size_t size() const noexcept { return size_; }
 
-    // Room for the next argument, aligned to 16.
+    // Returns storage for the next argument, aligned to 16 bytes.
     void* append(std::size_t bytes) {
         void* place = nullptr;
         if (size_ < kInline && bytes <= kSlot)
@@ -47,7 +47,7 @@ class ArgumentPack {
         unsigned char bytes[kSlot];
     };
 
-    // Neither is initialised: a launch writes only what it uses.
+    // Both arrays are left uninitialised: a launch writes only the slots that it uses.
     alignas(kSlot) unsigned char slots_[kInline][kSlot];
     void* inline_pointers_[kInline];
     std::size_t size_ = 0;

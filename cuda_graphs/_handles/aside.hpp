@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls of our own that have nothing to do with what a thread captures, and would spoil it as they come
-// (RelaxedCapture). Without the GIL.
+// Driver calls of this library on its own behalf, made so that they neither join nor spoil a stream capture of the
+// calling thread (see RelaxedCapture). All are called without the GIL.
 #ifndef CUDA_GRAPHS_HANDLES_ASIDE_HPP
 #define CUDA_GRAPHS_HANDLES_ASIDE_HPP
 
@@ -12,15 +12,17 @@
 
 namespace cg {
 
-// Whether what came before the event is over: done, or nothing that the device will still do. Why not is told to
-// whoever waits for it.
+// Returns true when the work before the event is complete, or when its failure means that the device will do no more of
+// it. The next synchronisation raises the error of a failed event.
 bool is_over(CUevent event) noexcept;
 
-// Whether a stream of ours has done all that it had to do: success or CUDA_ERROR_NOT_READY; while it is being captured,
-// CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, since the question would spoil that.
+// Returns CUDA_SUCCESS when the queue of a stream that this library owns is empty, and CUDA_ERROR_NOT_READY otherwise.
+// While the stream is being captured, returns CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED without a query, since a query
+// would spoil the capture.
 CUresult ask_end(CUstream stream) noexcept;
 
-// Writes zeros, and waits until they are there: on a stream of its own, since the default stream belongs to everybody.
+// Fills memory with zeros and waits for the fill. Uses a temporary stream, since the default stream also carries the
+// caller's work.
 CUresult write_zeros(CUdeviceptr memory, std::size_t size) noexcept;
 
 }  // namespace cg

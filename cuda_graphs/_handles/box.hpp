@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A handle is a std::shared_ptr<const CUxxx> that points into a box {raw value, metadata, dependencies}. Copying a
-// handle counts references, `*handle` is the raw value, and whoever holds one keeps the resource and all that it
-// depends on alive. An empty handle means "creation failed" (error.hpp says why) or "closed".
+// handle counts references, and `*handle` is the raw value. A handle keeps the resource and its dependencies alive. An
+// empty handle means "creation failed" (error.hpp has the cause) or "closed".
 //
 // A box is a struct whose first member is `raw` and that has a Counted<Kind> member. Its `finish` destroys the
-// resource; its dependencies are members, so they go after it. A box is made before the driver is called, with a raw
-// value of zero that `finish` leaves alone: so nothing is half-built when the call or an allocation fails.
+// resource. Its dependencies are members, so they are released after the resource. A box is allocated before the driver
+// call that creates the resource. Until then its raw value is zero, and `finish` ignores zero, so a failed call or
+// allocation leaves nothing half-built.
 //
-// The last handle may go where the driver may not be called, inside a host function. So `finish` may be put off, and is
-// tried again later (deferred.hpp).
+// The last handle may be dropped inside a host function, where driver calls are forbidden. In that case `finish` is
+// deferred and tried again later (deferred.hpp).
 #ifndef CUDA_GRAPHS_HANDLES_BOX_HPP
 #define CUDA_GRAPHS_HANDLES_BOX_HPP
 
@@ -24,7 +25,7 @@
 
 namespace cg {
 
-// Any handle, as an owner of something: shares the control block, forgets the type.
+// Any handle, used as an owner: shares the control block and erases the type.
 using Opaque = std::shared_ptr<const void>;
 
 enum class Kind {
@@ -44,7 +45,7 @@ enum class Kind {
     kCount,
 };
 
-// How many boxes of a kind live now. Always on: the tests hold every one of them to it.
+// Returns the number of live boxes of a kind. Counting is always on: the tests check for leaks with it.
 long live_boxes(Kind kind) noexcept;
 const char* kind_name(Kind kind) noexcept;
 
@@ -77,19 +78,20 @@ std::shared_ptr<Box> make_box() {
     return {&made->box, [made](Box*) { let_go(made); }};
 }
 
-// cuda.h, cuLaunchHostFunc: "The host function must not make any CUDA API calls. Attempting to use a CUDA API may
-// result in CUDA_ERROR_NOT_PERMITTED". So `finish` has to be tried elsewhere; any other failure will not get better.
+// Returns true for the status of a driver call inside a host function, so that `finish` is tried again elsewhere. Any
+// other failure is permanent. cuda.h, cuLaunchHostFunc: "The host function must not make any CUDA API calls. Attempting
+// to use a CUDA API may result in CUDA_ERROR_NOT_PERMITTED".
 inline bool is_refused_here(CUresult status) noexcept {
     return status == CUDA_ERROR_NOT_PERMITTED;
 }
 
-// Whatever was going on is over: the driver is shut down, or the context was destroyed with all that was its.
+// Returns true when the driver is shut down or the context is destroyed, so no work is pending.
 inline bool is_over(CUresult status) noexcept {
     return status == CUDA_ERROR_DEINITIALIZED || status == CUDA_ERROR_CONTEXT_IS_DESTROYED ||
            status == CUDA_ERROR_INVALID_CONTEXT;
 }
 
-// A `finish` that failed before it ended anything, at a question or a preparation, is tried again.
+// Returns true when `finish` failed before it destroyed anything, so it must be tried again.
 inline bool must_wait(CUresult status) noexcept {
     return status != CUDA_SUCCESS && !is_over(status);
 }

@@ -39,7 +39,7 @@ CaptureHandle find_active(cuuint64_t id) {
     return nullptr;
 }
 
-// The arrays of a state are only good until the next call for the stream.
+// Copies the arrays of a state, which are valid only until the next call for the stream.
 CaptureTail tail_of(const CaptureState& state) {
     CaptureTail tail;
     tail.nodes.assign(state.tail, state.tail + state.count);
@@ -77,7 +77,7 @@ bool CaptureBox::has_unjoined() const noexcept {
 }
 
 namespace {
-constexpr std::size_t kUsualLength = 64;  // of a ledger
+constexpr std::size_t kUsualLength = 64;  // usual number of operations in a ledger
 }
 
 CaptureHandle create_capture(const StreamHandle& origin, const NodeHandle& body) {
@@ -140,7 +140,7 @@ std::vector<CaptureHandle> list_active_captures() {
     std::vector<CaptureHandle> found;
     const Lock lock(active().mutex);
     if (!lock) return found;
-    found.reserve(active().captures.size());  // so that none is dropped, and ended, under the mutex
+    found.reserve(active().captures.size());  // no reallocation may drop, and so end, a capture under the mutex
     for (CaptureBox* capture : active().captures)
         if (CaptureHandle handle = capture->self.lock()) found.push_back(std::move(handle));
     return found;
@@ -172,7 +172,7 @@ CUresult set_tail(CUstream stream, const CaptureTail& tail) {
     CaptureTail now;
     const CUresult status = get_tail(stream, now);
     if (status != CUDA_SUCCESS || now.nodes == tail.nodes) return status;
-    CaptureTail copy = tail;  // the driver takes them as they may be changed
+    CaptureTail copy = tail;  // the driver takes non-const pointers
     return driver().cuStreamUpdateCaptureDependencies(stream, copy.nodes.data(), copy.edges.data(), copy.nodes.size(),
                                                       CU_STREAM_SET_CAPTURE_DEPENDENCIES);
 }
@@ -199,7 +199,7 @@ CUresult capture_node(CaptureBox& capture, CUstream stream, NodeSpec& spec, CUgr
     status = make_node({state.graph, tail.nodes.data(), tail.nodes.size(), tail.edges.data()}, spec, node);
     if (status != CUDA_SUCCESS) return status;
     status = driver().cuStreamUpdateCaptureDependencies(stream, node, nullptr, 1, CU_STREAM_SET_CAPTURE_DEPENDENCIES);
-    // Refused while the graph is captured into: CUDA_ERROR_ILLEGAL_STATE of libcuda 580 on an H200.
+    // libcuda 580 on an H200 refuses this with CUDA_ERROR_ILLEGAL_STATE while the graph is captured into.
     if (status != CUDA_SUCCESS && driver().cuGraphDestroyNode(*node) != CUDA_SUCCESS) capture.strays.push_back(*node);
     return status;
 }
@@ -212,7 +212,7 @@ CUresult CapturedCall::add(NodeSpec& spec) {
     if (status != CUDA_SUCCESS || spec.params.type != CU_GRAPH_NODE_TYPE_CONDITIONAL) return status;
     const CUDA_CONDITIONAL_NODE_PARAMS& made = spec.params.conditional;
     condition_ = made.handle;
-    inner_.assign(made.phGraph_out, made.phGraph_out + made.size);  // the array goes with the node
+    inner_.assign(made.phGraph_out, made.phGraph_out + made.size);  // the array is destroyed with the node
     return status;
 }
 
@@ -226,8 +226,9 @@ bool CapturedCall::find(const StreamHandle& stream) {
     return is_captured();
 }
 
-// A stream that joined a capture by waiting for an event of it. The legacy stream beside a capture is in none, and
-// inside a host function nothing can be asked: the call itself is refused there.
+// Finds the capture of a stream that joined it by waiting for one of its events. Two failed queries are no errors here.
+// The legacy stream beside a capture is in no capture. A host function cannot query captures, and there the driver
+// refuses the call itself.
 CaptureHandle CapturedCall::find_joined() {
     if (driver_is_lost()) return nullptr;  // a forked child has no captures
     const GilRelease released;
@@ -247,8 +248,8 @@ void CapturedCall::look(CUresult status) noexcept {
     if (!is_captured()) return;
     status_ = status;
     asked_ = ask_capture(stream_, &state_);
-    // The array is only good until the next call for the stream. Of another capture it is not ours to look at: ours was
-    // ended, and that begun, since this call found its capture.
+    // The array is valid only until the next call for the stream. If the capture is another one, then this call's
+    // capture was ended, and the other begun, since find(); its array must not be read.
     const bool is_ours =
         asked_ == CUDA_SUCCESS && state_.status == CU_STREAM_CAPTURE_STATUS_ACTIVE && state_.id == capture_->id;
     node_ = is_ours && state_.count == 1 ? state_.tail[0] : nullptr;
@@ -268,8 +269,8 @@ NodeRecord* CapturedCall::settle(NodeKind kind) {
         if (!inner_.empty()) node.make_facts().condition = condition_;
         return &node;
     }
-    // A node that was made and cannot be found needs its owners all the same: they stay with the graph.
-    // Once another thread has ended the capture, the page may be gone with the graph; else it lives as long as that.
+    // A node that was made but not found still needs its owners, so they stay with the graph. The page lives as long as
+    // the graph. After another thread has ended the capture, both may be destroyed, so the page is not touched.
     if (status_ != CUDA_SUCCESS && capture_->active) graph.owners.rollback(owners_);
     owners_ = {};
     return nullptr;

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Captures that others began and will end. "All operations other than destroy and node removal are permitted on the
-// graph while the capture sequence is in progress" (cuda.h, cuStreamGetCaptureInfo): so nodes of ours go into it, and
-// the graph takes user objects with what they need. Where the capture is spoiled the driver destroys the graph, and
-// they go too.
+// Captures that foreign code began and will end. "All operations other than destroy and node removal are permitted on
+// the graph while the capture sequence is in progress" (cuda.h, cuStreamGetCaptureInfo). So this library adds nodes to
+// the graph, and attaches their owners to it as user objects. When the capture is spoiled, the driver destroys the
+// graph and the user objects with it.
 #include "_driver/table.hpp"
 #include "capture.hpp"
 #include "gil.hpp"

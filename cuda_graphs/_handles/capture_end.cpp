@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How captures end. When cuStreamEndCapture fails the driver destroys the graph captured into, also when that is the
-// body of a conditional node, which still refers to it: whoever destroys the node, its graph, or a graph around that
-// ends the process (libcuda 580 on an H200; and so it is when the body's stream is destroyed instead, or when a graph
-// goes while a body in it is being captured). So, in this order:
+// The end of captures. When cuStreamEndCapture fails, the driver destroys the captured graph, even if it is the body of
+// a conditional node that still refers to it. Destroying that node, its graph, or a graph around it then crashes the
+// process (libcuda 580 on an H200). The same happens when the stream that captures a body is destroyed instead, or when
+// a graph is destroyed while a body in it is being captured. Therefore, in this order:
 //
-//   * what would make the end of a body's capture fail is refused before the driver is asked, or made good;
-//   * a capture that will fail has the captures of its bodies ended before;
-//   * where the end of a body's capture did fail, the graphs around it are poisoned: never looked at again, and leaked;
-//   * a poisoned graph's own capture is made to end well; where it cannot, its stream is left alone.
+//   * Causes that would make the end of a body's capture fail are refused or mended before the driver is called.
+//   * Before a capture that will fail is ended, the captures of its bodies are ended.
+//   * When the end of a body's capture failed, the graphs around it are poisoned: never used again, and leaked.
+//   * The capture of a poisoned graph is made to end successfully. If that is impossible, its stream is abandoned.
 #include <memory>
 #include <utility>
 
@@ -30,7 +30,7 @@ namespace {
 
 using detail::retire;
 
-// Whether it goes on and has not been spoiled.
+// Sets `sound` to true when the capture is active and has not been spoiled.
 CUresult ask_sound(const CaptureBox& capture, bool* sound) noexcept {
     const GilRelease released;
     CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -39,8 +39,8 @@ CUresult ask_sound(const CaptureBox& capture, bool* sound) noexcept {
     return status;
 }
 
-// After cuStreamEndCapture failed. Where that cannot be asked it shows in why: of a capture that was spoiled, or misses
-// forks, nothing is left.
+// Returns true when the capture is still active after cuStreamEndCapture failed. If the state cannot be queried, the
+// failure decides: a spoiled capture, or one with unjoined forks, is over.
 bool goes_on_after(CUresult failure, CUstream stream) noexcept {
     CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE;
     const CUresult status = driver().cuStreamIsCapturing(stream, &now);
@@ -64,7 +64,8 @@ CUresult join_forks(CaptureBox& capture) noexcept {
     return CUDA_SUCCESS;
 }
 
-// Without that the end would fail. On failure the capture is still sound, and it may go well another time.
+// Joins the forks, without which the end would fail. On failure the capture is still sound, and a later try may
+// succeed.
 CUresult make_joined(CaptureBox& capture, bool* sound) noexcept {
     const CUresult status = *sound ? join_forks(capture) : CUDA_SUCCESS;
     if (status == CUDA_SUCCESS) return status;
@@ -80,7 +81,8 @@ void end_bodies(CaptureBox& capture) {
     }
 }
 
-// What ended is not what began: its graph was never learnt, so nobody has it; or others ended ours, and began this one.
+// Destroys a graph that is not the capture's: either the capture's graph was never learnt, or foreign code ended the
+// capture and began another.
 CUresult drop_other(CaptureBox& capture, CUgraph ended) noexcept {
     GraphBox& box = capture.box();
     const bool was_known = box.raw != nullptr;
@@ -109,7 +111,7 @@ CUresult take_graph(CaptureBox& capture, CUgraph ended) noexcept {
     if (!capture.into_body) own_root(box);
     CUresult status = destroy_strays(capture);
     if (status == CUDA_SUCCESS) status = box.owners.end_capture(box.raw);
-    if (status != CUDA_SUCCESS) box.half_done = true;  // it holds a node too many, or its nodes miss their owners
+    if (status != CUDA_SUCCESS) box.half_done = true;  // it has a stray node, or its nodes lack their owners
     return status;
 }
 
@@ -121,7 +123,7 @@ void lose_graph(CaptureBox& capture) noexcept {
         holder->graph->half_done = true;
 }
 
-// The stream stays as it is for ever.
+// Gives up the capture and its stream, which stays in its state for ever.
 CUresult leave_alone(CaptureBox& capture) noexcept {
     box_of<StreamBox>(capture.origin)->owned = false;
     retire(capture);
@@ -135,7 +137,7 @@ CUresult ask_to_end(CaptureBox& capture) noexcept {
     bool goes_on = false;
     {
         const GilRelease released;
-        const Lock alone(capture.calls);  // what a call has just made may be looked at
+        const Lock alone(capture.calls);  // waits while a call looks for the node that it made
         status = driver().cuStreamEndCapture(*capture.origin, &ended);
         goes_on = status != CUDA_SUCCESS && goes_on_after(status, *capture.origin);
     }
@@ -156,12 +158,13 @@ CUresult end_safely(CaptureBox& capture, bool sound) {
     return ask_to_end(capture);
 }
 
-// Not where its state cannot be asked, as inside a host function: what is to be done depends on it.
+// Calls `end` once. Refuses when the state of the capture cannot be queried, as inside a host function, since the steps
+// depend on it.
 template <class End>
 CUresult once(CaptureBox& capture, End end) {
     if (!capture.active) return CUDA_SUCCESS;
     if (in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
-    if (std::exchange(capture.ending, true)) return CUDA_ERROR_ILLEGAL_STATE;  // another thread is at it
+    if (std::exchange(capture.ending, true)) return CUDA_ERROR_ILLEGAL_STATE;  // another thread is ending it
     bool sound = false;
     const CUresult asked = ask_sound(capture, &sound);
     const CUresult status = must_wait(asked) ? asked : end(sound);
@@ -182,7 +185,7 @@ CUresult end_capture(CaptureBox& capture) noexcept {
 CUresult abandon_capture(CaptureBox& capture) noexcept {
     if (driver_is_lost()) return CUDA_SUCCESS;  // a forked child has no captures
     return once(capture, [&](bool sound) {
-        // Another thread's capture of a body: that thread ends it when it next makes or closes something.
+        // A body's capture of another thread: that thread ends it when it next creates or closes an object.
         if (capture.into_body && capture.is_foreign_thread() && sound) return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
         const CUresult status = capture.into_body ? make_joined(capture, &sound) : CUDA_SUCCESS;
         return status == CUDA_SUCCESS ? end_safely(capture, sound) : status;
@@ -192,7 +195,7 @@ CUresult abandon_capture(CaptureBox& capture) noexcept {
 bool CaptureBox::finish() noexcept {
     if (!active) return true;
     const GilAcquire python;
-    if (!python) return true;  // at the interpreter's end the stream and its capture end with the process
+    if (!python) return true;  // at interpreter exit the stream and its capture end with the process
     const CUresult status = abandon_capture(*this);
     return !active || !must_wait(status);
 }

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What Cython sees of captures. `capture.hpp` is its documentation."""
+"""Cython declarations of captures. `capture.hpp` documents them."""
 
 from libc.stddef cimport size_t
 from libcpp cimport bool as cpp_bool

@@ -21,7 +21,7 @@ Registry<CUcontext>& contexts() {
 
 struct PrimaryContexts {
     std::mutex mutex;
-    std::unordered_map<CUdevice, ContextHandle> of_device;  // guarded by mutex; strong, see the header
+    std::unordered_map<CUdevice, ContextHandle> of_device;  // guarded by mutex; strong: kept until the process ends
 };
 
 PrimaryContexts& primary_contexts() {
@@ -38,13 +38,13 @@ ContextHandle make_context(CUcontext raw, CUdevice device) {
     });
 }
 
-// Where it fails nobody can be told, and the next call would be made in the wrong context: so it is tried twice.
+// Tries twice, since a failure cannot be reported and would leave the next call in the wrong context.
 void pop_context() noexcept {
     CUcontext popped = nullptr;
     if (driver().cuCtxPopCurrent(&popped) != CUDA_SUCCESS) driver().cuCtxPopCurrent(&popped);
 }
 
-// The device of a context that need not be current.
+// Finds the device of a context that need not be current.
 CUresult ask_device(CUcontext raw, CUdevice* device) {
     CUresult status = driver().cuCtxPushCurrent(raw);
     if (status != CUDA_SUCCESS) return status;
@@ -67,7 +67,7 @@ ContextHandle primary_context(CUdevice device) {
         if (const auto known = primaries.of_device.find(device); known != primaries.of_device.end())
             return known->second;
     }
-    // Outside the lock: making a context takes long. A thread that loses the race gives its retain back.
+    // Outside the lock, since creating a context is slow. A thread that loses the race releases its reference.
     CUcontext raw = nullptr;
     CU_TRY(driver().cuDevicePrimaryCtxRetain(&raw, device));
     ContextHandle made = make_context(raw, device);
@@ -110,7 +110,7 @@ ContextScope::~ContextScope() {
 
 RelaxedCapture::RelaxedCapture() noexcept : status_(driver().cuThreadExchangeStreamCaptureMode(&mode_)) {}
 
-// Tried twice, as above: the thread's captures would go without the protection that they asked for.
+// Tries twice, like pop_context: after a failure the thread's captures would lack the protection that they requested.
 RelaxedCapture::~RelaxedCapture() {
     if (status_ == CUDA_SUCCESS && driver().cuThreadExchangeStreamCaptureMode(&mode_) != CUDA_SUCCESS)
         driver().cuThreadExchangeStreamCaptureMode(&mode_);

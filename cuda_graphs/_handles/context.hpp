@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Contexts. The primary context of a device is retained once and kept until the process ends, as the CUDA runtime
-// does: raw pointers and streams of other libraries may live in it. Any other context is borrowed.
+// Contexts. The primary context of a device is retained once and kept until the process ends, as the CUDA runtime does,
+// because raw pointers and streams of other libraries may live in it. Any other context is borrowed.
 #ifndef CUDA_GRAPHS_HANDLES_CONTEXT_HPP
 #define CUDA_GRAPHS_HANDLES_CONTEXT_HPP
 
@@ -12,25 +12,28 @@ namespace cg {
 
 struct ContextBox {
     CUcontext raw = nullptr;
-    CUdevice device = -1;  // -1: not known
+    CUdevice device = -1;  // -1: unknown
     Counted<Kind::kContext> counted;
     ~ContextBox();
 };
 
 using ContextHandle = HandleTo<ContextBox>;
 
-// The primary context of a device; after the first call for a device no driver call is made.
+// Returns the primary context of a device. Only the first call for a device calls the driver.
 ContextHandle primary_context(CUdevice device);
 
-// Ours if the raw value is one of ours, else borrowed: its device is asked for, it is never destroyed.
+// Returns the handle of a raw context: the existing handle if there is one, else a borrowed context, which is never
+// destroyed and whose device is queried.
 ContextHandle create_context_ref(CUcontext raw);
 
-// The context that is current on this thread; empty without an error noted when there is none.
+// Returns the context that is current on this thread. Returns an empty handle, without a noted error, when no
+// context is current.
 ContextHandle current_context();
-// After current_context() gave none: that there is none, or why it is not known.
+// Returns the status that explains an empty handle of current_context(): no current context, or the failure of the
+// query.
 CUresult why_no_context() noexcept;
 
-// Makes a context current for a scope, unless it is already; an empty handle changes nothing. Check status() before
+// Makes a context current for a scope, unless it already is. An empty handle changes nothing. Check status() before
 // use.
 class ContextScope {
   public:
@@ -45,10 +48,9 @@ class ContextScope {
     bool pushed_ = false;
 };
 
-// Lets a scope make calls that a stream capture of this thread would otherwise refuse and be spoiled by ("potentially
-// unsafe API calls", cuStreamBeginCapture). For calls that have nothing to do with what is being captured: allocations
-// and the destructors of boxes, which may run at any time. Check status() before use: where it failed, the calls would
-// spoil the capture.
+// Lets a scope make calls that would otherwise spoil a stream capture of this thread ("potentially unsafe API calls",
+// cuStreamBeginCapture). For calls that are unrelated to the capture: allocations, and the destructors of boxes, which
+// may run at any time. Check status() before use: after a failure the calls would spoil the capture.
 class RelaxedCapture {
   public:
     RelaxedCapture() noexcept;
@@ -58,7 +60,7 @@ class RelaxedCapture {
     CUresult status() const noexcept { return status_; }
 
   private:
-    CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;  // then that of before
+    CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;  // after construction: the previous mode
     CUresult status_;
 };
 

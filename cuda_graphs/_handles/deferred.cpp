@@ -26,7 +26,8 @@ struct DeferredList {
         return true;
     }
 
-    // What cannot be destroyed now waits for the next drain, and asks for none.
+    // Tries to destroy each payload. A payload that cannot be destroyed now waits for the next drain, and schedules
+    // none.
     static void try_all() noexcept {
         Deferred* next = head.exchange(nullptr, std::memory_order_acquire);
         while (next != nullptr) {
@@ -43,8 +44,8 @@ std::atomic<Deferred*> DeferredList::head{nullptr};
 
 namespace {
 
-std::atomic<bool> scheduled{false};   // a pending call is on its way, so that many payloads cost one
-thread_local int host_functions = 0;  // that the thread is inside of
+std::atomic<bool> scheduled{false};   // a pending call is queued, so that many payloads share one
+thread_local int host_functions = 0;  // number of host functions that the thread is inside
 
 class DeferredOwner final : public Deferred {
   public:
@@ -66,7 +67,7 @@ int drain_pending(void*) noexcept {
 }
 
 void schedule() noexcept {
-    // Where the interpreter's queue is full, the next payload or the next drain takes this one along.
+    // When the interpreter's queue is full, the payload waits for the next drain or the next schedule().
     if (!scheduled.exchange(true) && !call_on_main_thread(drain_pending)) scheduled.store(false);
 }
 
@@ -91,7 +92,7 @@ void defer(Deferred* payload) noexcept {
 }
 
 void let_go(Deferred* payload) noexcept {
-    if (driver_is_lost()) return;  // nor is a lock of ours sure to be free
+    if (driver_is_lost()) return;  // in a forked child even a lock of this library may never be released
     if (host_functions == 0 && DeferredList::try_destroy(payload)) return;
     defer(payload);
 }

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Things to destroy later. The destructor of a CUDA user object runs on a thread of the driver, where CUDA calls are
-// forbidden (cuda.h, cuUserObjectCreate) and waiting for the GIL could hang the process. So it only pushes its payload
-// onto a lock-free list. So does whoever drops the last handle of something inside a host function, where the driver
-// may not be called either. Ordinary threads empty the list: one pending call of the interpreter does (on the main
-// thread; CPython 3.12 takes any), and every thread that makes or closes an object. Never inside a host function.
+// Deferred destruction. The destructor of a CUDA user object runs on a thread of the driver, where CUDA calls are
+// forbidden (cuda.h, cuUserObjectCreate) and waiting for the GIL could hang the process. Therefore it only pushes its
+// payload onto a lock-free list. Dropping a last handle inside a host function does the same, since the driver may not
+// be called there either. Ordinary threads empty the list: a pending call of the interpreter on the main thread
+// (CPython 3.12 takes any thread), and every thread that creates or closes an object. The list is never emptied inside
+// a host function.
 #ifndef CUDA_GRAPHS_HANDLES_DEFERRED_HPP
 #define CUDA_GRAPHS_HANDLES_DEFERRED_HPP
 
@@ -16,7 +17,7 @@
 
 namespace cg {
 
-// Derive from it; `finish` and the destructor after it may call the driver and release Python objects.
+// Base class of payloads. `finish` and the destructor after it may call the driver and release Python objects.
 class Deferred {
   public:
     Deferred() = default;
@@ -27,24 +28,27 @@ class Deferred {
   private:
     friend struct DeferredList;
 
-    // What the driver may refuse to do here and now: then false, nothing has changed, and a later drain tries again.
+    // Makes the driver calls that may be refused on this thread. Returns false when they were: nothing has changed, and
+    // a later drain tries again.
     virtual bool finish() noexcept { return true; }
 
     Deferred* next_ = nullptr;
 };
 
-// Takes ownership. Any thread, any time; no lock, no driver call, no GIL.
+// Appends the payload to the list and takes ownership. Any thread may call it at any time: it takes no lock, makes no
+// driver call and needs no GIL.
 void defer(Deferred* payload) noexcept;
 
-// Takes ownership and destroys it, if that may be done here; else later. In a forked child it is leaked on purpose.
+// Takes ownership and destroys the payload now if this thread may, else later. In a forked child the payload is leaked
+// on purpose.
 void let_go(Deferred* payload) noexcept;
 
-// The same for an owner of anything.
+// Does the same for any owner.
 void defer_owner(std::shared_ptr<const void> owner);
 
-// Takes the GIL for a host function of ours, and marks the thread for as long: the driver may not be called there.
-// False when Python is closed. In the host functions of others (a ctypes function pointer, another library) nothing is
-// marked; there the driver's refusal says it, see is_refused_here.
+// Takes the GIL for a host function of this library and marks the thread, because the driver may not be called there.
+// False when Python is closed. Host functions of other code (a ctypes function pointer, another library) are not
+// marked. There the driver refuses calls: see is_refused_here.
 class HostFunction {
   public:
     HostFunction() noexcept { enter(); }
@@ -60,11 +64,11 @@ class HostFunction {
     std::optional<GilAcquire> python_;
 };
 
-// Whether this thread is inside of a host function of ours.
+// Returns true when this thread is inside a host function of this library.
 bool in_host_function() noexcept;
 
-// Destroys what was deferred so far, with or without the GIL. Cheap when there is nothing. Does nothing inside a host
-// function, nor after close_python: then the payloads are leaked on purpose.
+// Destroys the payloads that were deferred so far, with or without the GIL. Cheap when the list is empty. Does nothing
+// inside a host function, nor after close_python: then the payloads are leaked on purpose.
 void drain_deferred() noexcept;
 
 }  // namespace cg

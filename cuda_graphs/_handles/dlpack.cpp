@@ -10,7 +10,7 @@ namespace cg {
 
 namespace {
 
-// The tensor with what its pointers point at.
+// A tensor with the arrays that it points to.
 template <class Tensor>
 struct Export {
     Tensor tensor{};

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory as a DLPack tensor in C order, in the form before and since DLPack 1.0. The tensor holds the handle of the
-// memory, so a view keeps it for as long as it lives, also after the Buffer was closed.
-// Layout: dmlc/dlpack, include/dlpack/dlpack.h, version 1.0.
+// Exports memory as a DLPack tensor in C order, in the structures of DLPack 0.x and 1.0. The tensor holds a handle of
+// the memory, so a view keeps the memory alive, also after the Buffer was closed. Layout: dmlc/dlpack,
+// include/dlpack/dlpack.h, version 1.0.
 #ifndef CUDA_GRAPHS_HANDLES_DLPACK_HPP
 #define CUDA_GRAPHS_HANDLES_DLPACK_HPP
 
@@ -60,10 +60,10 @@ struct DLManagedTensorVersioned {
     DLTensor dl_tensor;
 };
 
-// DLDataTypeCode.
+// Type codes of DLDataType.
 enum DLDataTypeCode : std::uint8_t { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLBool = 6 };
 
-// How memory is read as an array without gaps.
+// The element type and shape of an array without gaps.
 struct ArrayForm {
     DLDataTypeCode code = kDLInt;
     std::uint8_t bits = 8;
@@ -74,7 +74,7 @@ DLManagedTensor* export_array(const PointerHandle& memory, const ArrayForm& form
 DLManagedTensorVersioned* export_array_versioned(const PointerHandle& memory, const ArrayForm& form, int device_type,
                                                  int device_id);
 
-// For a capsule that nobody consumed.
+// Destroys the tensor of a capsule that no consumer took.
 void drop_export(DLManagedTensor* tensor) noexcept;
 void drop_export_versioned(DLManagedTensorVersioned* tensor) noexcept;
 

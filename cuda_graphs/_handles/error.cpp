@@ -8,7 +8,7 @@ namespace cg {
 
 namespace {
 
-// Text of the program, so the pointer is enough: noting allocates nothing and cannot fail.
+// The pointer of a string literal is enough: noting an error allocates nothing and cannot fail.
 thread_local CUresult noted_status = CUDA_SUCCESS;
 thread_local const char* noted_call = "";
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a creator fails: it notes the status and the call for its thread and returns an empty handle. So code without
-// the GIL needs no exceptions; who sees the empty handle raises what was noted (seam.pyx, raise_noted).
+// How creators fail: a creator notes the status and the call for its thread and returns an empty handle. So code
+// without the GIL needs no exceptions. The caller of a creator raises the noted error (seam.pyx, raise_noted).
 #ifndef CUDA_GRAPHS_HANDLES_ERROR_HPP
 #define CUDA_GRAPHS_HANDLES_ERROR_HPP
 
@@ -12,7 +12,8 @@
 
 namespace cg {
 
-// `call` is the text of the failed expression, or any words on what was being done; kept up to its first "(".
+// Notes an error for this thread. `call` is the text of the failed expression or of the operation, and is cut at its
+// first "(".
 void note_error(CUresult status, const char* call) noexcept;
 
 struct NotedError {
@@ -20,12 +21,12 @@ struct NotedError {
     std::string call;  // e.g. "cuStreamCreateWithPriority"
 };
 
-// What the calling thread noted last; forgets it.
+// Returns the last error that the calling thread noted, and clears it.
 NotedError take_noted_error();
 
 }  // namespace cg
 
-// In a function that returns a handle or a bool: the checked driver call.
+// Checks a driver call in a function that returns a handle or a bool: notes a failure and returns an empty value.
 #define CU_TRY(...)                                      \
     do {                                                 \
         const CUresult cu_try_status = (__VA_ARGS__);    \

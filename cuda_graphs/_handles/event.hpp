@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events. The driver cannot tell how an event was made, so its box remembers.
+// Events. The driver cannot report the flags of an event, so its box records them.
 #ifndef CUDA_GRAPHS_HANDLES_EVENT_HPP
 #define CUDA_GRAPHS_HANDLES_EVENT_HPP
 
@@ -14,7 +14,7 @@ struct EventBox {
     bool owned = false;
     bool timing = false;    // elapsed time can be measured
     bool blocking = false;  // synchronising sleeps instead of spinning
-    ContextHandle context;  // empty for an event of others
+    ContextHandle context;  // empty for a borrowed event
     Counted<Kind::kEvent> counted;
     bool finish() noexcept;
 };
@@ -23,7 +23,7 @@ using EventHandle = HandleTo<EventBox>;
 
 EventHandle create_event(const ContextHandle& context, bool timing, bool blocking);
 
-// Ours, with what we know of it, if the raw value is one of ours; else borrowed, nothing known.
+// Returns the handle of a raw event: the existing handle if there is one, else a borrowed event of unknown flags.
 EventHandle create_event_ref(CUevent raw);
 
 }  // namespace cg

@@ -26,7 +26,7 @@ void sort_in(NodeRecord& node, Insides& insides) {
     if (node.kind == NodeKind::kChild || (node.facts && !node.facts->inner.empty())) insides.holders.push_back(&node);
 }
 
-// How many nodes the driver has, and which, if some of them may not be on record.
+// Counts the driver's nodes, and lists them if some may have no record.
 bool list_if_other(const GraphBox& graph, std::size_t* count, std::vector<CUgraphNode>& nodes) {
     const GilRelease released;
     CU_TRY(driver().cuGraphGetNodes(graph.raw, nullptr, count));
@@ -41,7 +41,7 @@ bool find_kinds(const std::vector<CUgraphNode>& nodes, std::vector<NodeKind>& ki
     return true;
 }
 
-// Nodes of clones and captures are on record only when somebody asked for them.
+// Records the memset and child nodes that have no record yet: clones and captures create nodes without records.
 bool record_missing(GraphBox& graph) {
     std::size_t count = 0;
     std::vector<CUgraphNode> nodes;
@@ -67,7 +67,7 @@ bool list_insides(GraphBox& graph, Insides& insides) {
     return true;
 }
 
-// `names` is empty where the nodes name themselves.
+// Records the parameters of memset nodes. `names` is empty when the nodes name themselves.
 bool note_own(const std::vector<CUgraphNode>& nodes, const Partners& names, NotedMemsets& noted) {
     if (nodes.empty()) return true;
     const GilRelease released;
@@ -141,7 +141,7 @@ CUresult ExecMemsets::take_over(CUgraphExec exec, const NotedMemsets& noted) {
         entry.params = each.params;
         if (!entry.off) continue;
         CUresult again = apply(exec, each.node, entry, false);
-        if (again != CUDA_SUCCESS) again = apply(exec, each.node, entry, false);  // there is no way back
+        if (again != CUDA_SUCCESS) again = apply(exec, each.node, entry, false);  // there is no way to undo the update
         entry.off = again == CUDA_SUCCESS;
         if (status == CUDA_SUCCESS) status = again;
     }

@@ -23,9 +23,10 @@ namespace {
 
 using Objects = std::vector<CUuserObject>;
 
-constexpr std::uint32_t kPageSize = 32;  // of the owners of single nodes
+constexpr std::uint32_t kPageSize = 32;  // slots of a page for owners of single nodes
 
-// Launches an empty graph that has references to the owners: the driver keeps them until the launch is over.
+// Launches an empty graph that has references to the owners, so that the driver keeps them until the launch is
+// complete.
 CUresult launch_carrier(const StreamHandle& stream, const Objects& kept) {
     CUgraph graph = nullptr;
     CUgraphExec exec = nullptr;
@@ -42,7 +43,7 @@ CUresult launch_carrier(const StreamHandle& stream, const Objects& kept) {
     return status;
 }
 
-// Where the end of what is in the stream now can be seen, however much comes behind it.
+// Returns a LastUse for the end of the work that is in the stream now, regardless of later work.
 LastUse mark_now(const LastUse& last) {
     LastUse now = last;
     if (!last.stream) return now;
@@ -56,7 +57,7 @@ bool is_legacy(CUstream raw) noexcept {
 }
 
 CUresult query(const LastUse& use) {
-    if (use.event) return driver().cuEventQuery(*use.event);  // first: it may be nearer than the stream's end
+    if (use.event) return driver().cuEventQuery(*use.event);  // may complete before later work
     // A query would spoil a capture.
     CUstreamCaptureStatus capture{};
     const CUresult status = driver().cuStreamIsCapturing(*use.stream, &capture);
@@ -65,7 +66,7 @@ CUresult query(const LastUse& use) {
     return driver().cuStreamQuery(*use.stream);
 }
 
-// Success: the use is over, or the driver keeps the owners until it is.
+// Returns CUDA_SUCCESS when the use is complete, or when the driver keeps the owners until it is.
 CUresult outlive_use(const LastUse& use, const Objects& kept) {
     if (!use.stream && !use.event) return CUDA_SUCCESS;
     const ContextScope scope(use.context);
@@ -73,7 +74,7 @@ CUresult outlive_use(const LastUse& use, const Objects& kept) {
     const CUresult status = query(use);
     if (status != CUDA_ERROR_NOT_READY) return status;
     if (use.stream && !is_legacy(*use.stream)) return launch_carrier(use.stream, kept);
-    // Into the legacy default stream nothing is put: others would wait for it.
+    // No graph is launched into the legacy default stream, since other streams would wait for it.
     const LastUse end = use.event ? use : mark_now(use);
     if (!end.event) return CUDA_ERROR_NOT_READY;
     const StreamHandle behind = create_stream(use.context, CU_STREAM_NON_BLOCKING, 0);
@@ -86,7 +87,7 @@ CUresult outlive_use(const LastUse& use, const Objects& kept) {
 
 bool LastUse::is_of(CUstream raw) const noexcept {
     if (!stream || *stream != raw) return false;
-    CUcontext now = nullptr;  // whose default stream it is
+    CUcontext now = nullptr;  // the legacy stream belongs to the current context
     return !is_legacy(raw) || (driver().cuCtxGetCurrent(&now) == CUDA_SUCCESS && now == raw_of(context));
 }
 
@@ -180,7 +181,7 @@ CUresult ExecOwners::hold_values(std::vector<Opaque> present) {
         const CUresult status =
             driver().cuUserObjectCreate(&object, bundle.get(), defer_bundle, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
         if (must_wait(status)) return status;
-        static_cast<void>(bundle.release());  // the user object's, or leaked on purpose
+        static_cast<void>(bundle.release());  // owned by the user object now, or leaked on purpose
         if (status == CUDA_SUCCESS) objects_.push_back(object);
     }
     parked_.clear();
@@ -239,7 +240,7 @@ DetachedOwners::DetachedOwners(GraphBox& graph) : graph_(graph), all_(list_owner
     if (detached_.empty()) return;
     const GilRelease released;
     for (HeldObject& each : detached_) {
-        // One to give back. Where that fails the executable gets its own from the graph.
+        // Takes a reference, to be given back later. If that fails, the executable gets its own from the graph.
         const bool retained = driver().cuUserObjectRetain(each.object, 1) == CUDA_SUCCESS;
         if (retained && driver().cuGraphReleaseUserObject(each.graph, each.object, 1) == CUDA_SUCCESS) continue;
         if (retained) release_object(each.object);
@@ -297,7 +298,7 @@ CUresult prepare_use(const LastUse& last, const StreamHandle& stream, LastUse* n
 
 void mark_end(LastUse& use, const StreamHandle& stream) {
     if (!use.event || driver().cuEventRecord(*use.event, *stream) == CUDA_SUCCESS) return;
-    use.event.reset();  // nothing marks the end, so it is waited for
+    use.event.reset();  // the end is not marked, so wait for it
     use.lost = driver().cuStreamSynchronize(*stream) != CUDA_SUCCESS;
 }
 

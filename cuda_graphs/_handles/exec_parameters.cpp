@@ -31,14 +31,14 @@ CUresult Recipe::load(const NodeRecord& source) {
 CUresult Recipe::load(const CUgraphNodeParams& params) {
     params_ = params;
     if (params.type != CU_GRAPH_NODE_TYPE_KERNEL) return CUDA_SUCCESS;
-    // Of a function, or without a context, the driver takes the context of the thread that sets it. Functions of
-    // modules are nothing else.
+    // With a function, or without a context, the driver uses the current context of the thread that sets the node.
+    // Therefore a kernel is set by its CUkernel and a context. A function of a module has no CUkernel.
     if (params.kernel.kern != nullptr) params_.kernel.func = nullptr;
     const CUresult status = params.kernel.ctx == nullptr ? current_context(&params_.kernel.ctx) : CUDA_SUCCESS;
     return status == CUDA_SUCCESS ? keep_arguments() : status;
 }
 
-// Copies what the parameters point to.
+// Copies the argument values that the parameters point to.
 CUresult Recipe::keep_arguments() {
     CUDA_KERNEL_NODE_PARAMS_v3& kernel = params_.kernel;
     const KernelHandle code = kernel_of_node(kernel.func, kernel.kern);
@@ -55,7 +55,7 @@ CUresult Recipe::keep_arguments() {
         pointers.push_back(place);
         place += words((*sizes)[i]);
     }
-    words_ = std::move(copy);  // moving a vector leaves its elements where they are
+    words_ = std::move(copy);  // moving a vector keeps the addresses of its elements
     pointers_ = std::move(pointers);
     kernel.kernelParams = pointers_.data();
     return CUDA_SUCCESS;
@@ -105,8 +105,8 @@ void ExecParameters::catch_up(const ExecParameters& other) {
     }
 }
 
-// No node uses a parameter that the new definition lacks, because recipes declare what they use. Each update would take
-// longer if the names of all earlier definitions stayed.
+// Removes the parameters that the new definition lacks. No node uses them, because recipes declare the parameters that
+// they use. If the names of all earlier definitions stayed, each update would take longer.
 void ExecParameters::drop_undeclared() {
     const auto is_dropped = [](const ExecParameter& entry) { return !entry.is_declared; };
     all_.erase(std::remove_if(all_.begin(), all_.end(), is_dropped), all_.end());
@@ -120,7 +120,7 @@ bool is_same(const NamedParameter& one, const NamedParameter& other) {
 
 }  // namespace
 
-// The index of the parameter of that name and type, or all_.size().
+// Returns the index of the parameter of that name and type, or all_.size().
 std::size_t ExecParameters::find(const NamedParameter& parameter) const {
     const auto is_it = [&](const ExecParameter& entry) { return is_same(*entry.parameter, parameter); };
     return static_cast<std::size_t>(std::find_if(all_.begin(), all_.end(), is_it) - all_.begin());
@@ -144,7 +144,7 @@ CUresult ExecParameters::add_recipe(NodeRecord& named, const NodeRecord& source)
     return status;
 }
 
-// The values that are known go into the recipe; it is touched if that changed it.
+// Writes the known values into the recipe, and touches it if that changed it.
 void ExecParameters::add_uses(std::uint32_t index, const std::vector<ParameterUse>& uses) {
     Recipe& recipe = recipes_[index];
     for (const ParameterUse& use : uses) {
@@ -213,7 +213,7 @@ bool is_operand(const CUgraphNodeParams& params, const ParameterUse& use) noexce
     return params.type == CU_GRAPH_NODE_TYPE_MEMCPY && use.parameter->type->kind == ValueKind::kPointer;
 }
 
-// libcuda takes a count of 2**64 - 1 in a memset node.
+// Returns true for a valid size or count. libcuda does not refuse a count of 2**64 - 1 in a memset node.
 bool is_extent(const ValueType& type, std::uint64_t bits) noexcept {
     const std::size_t extent = as_extent(type, bits);
     return extent != 0 && extent <= std::numeric_limits<std::ptrdiff_t>::max();
@@ -221,7 +221,7 @@ bool is_extent(const ValueType& type, std::uint64_t bits) noexcept {
 
 }  // namespace
 
-// What can be known before anything is changed.
+// Makes all checks that are possible before anything is changed.
 bool ExecParameters::may_change(const ParameterChange& change, ParameterProblem* problem) const {
     const ExecParameter& entry = all_[change.index];
     if (entry.value.known && entry.value.bits == change.value.bits) return true;
@@ -240,7 +240,7 @@ bool ExecParameters::may_change(const ParameterChange& change, ParameterProblem*
     return type != kUnknownMemory || fail(problem, ParameterFault::kPageable, entry.parameter);
 }
 
-// Swaps the value and the change, of which the recipes hear. So a second time takes it back.
+// Swaps the value and the change, and writes the new value into the recipes. A second exchange undoes the first.
 void ExecParameters::exchange(ParameterChange& change) {
     ExecParameter& entry = all_[change.index];
     std::swap(entry.value, change.value);
@@ -269,12 +269,12 @@ bool uses(const ExecParameter& entry, std::uint32_t recipe) {
 
 }  // namespace
 
-// A parameter that a node uses.
+// Returns a parameter that the node of the recipe uses.
 const ParameterRef& ExecParameters::user_of(std::uint32_t recipe) const {
     return std::find_if(all_.begin(), all_.end(), [&](const ExecParameter& e) { return uses(e, recipe); })->parameter;
 }
 
-// Up to the first that the driver refuses, of which `done` says how many came before it.
+// Applies the touched recipes up to the first one that the driver refuses. `done` is the number of recipes applied.
 bool ExecParameters::apply_touched(const ExecTarget& exec, ParameterProblem* problem, std::size_t* done) {
     for (*done = 0; *done < touched_.size(); ++*done) {
         Recipe& recipe = recipes_[touched_[*done]];
@@ -302,8 +302,8 @@ bool ExecParameters::set(const ExecTarget& exec, ParameterChange* changes, std::
     return false;
 }
 
-// The first `done` recipes that were touched go back to the values of before. Where the driver does not take those any
-// more, nobody knows what the node would do: no launch without new values.
+// Applies the first `done` touched recipes with their previous values. If the driver refuses these, the state of the
+// node is unknown: the values are marked unknown, so that no launch is made without new values.
 void ExecParameters::take_back(const ExecTarget& exec, std::size_t done) {
     for (std::size_t i = 0; i < touched_.size(); ++i) {
         Recipe& recipe = recipes_[touched_[i]];
@@ -330,7 +330,7 @@ bool ExecParameters::settle(const ExecTarget& exec, ParameterProblem* problem) {
 void ExecParameters::forget_values(std::uint32_t recipe) {
     for (ExecParameter& entry : all_) {
         if (!uses(entry, recipe) || !entry.value.known) continue;
-        entry.value.known = false;  // its owner stays until the next value
+        entry.value.known = false;  // its owner is kept until the next value
         for (const ParameterSlot& slot : entry.slots) ++recipes_[slot.recipe].unknown;
         ++missing_;
     }

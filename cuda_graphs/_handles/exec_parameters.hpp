@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parameters of one executable: their present values, and for each node that uses some a recipe, the parameters of
-// the node as they are in the executable now. A new value is written into the recipes of the nodes that use it, and
-// each of these makes one driver call. No Python, no allocation, nothing for nodes that do not use it.
+// The named parameters of one executable: their present values, and a recipe for each node that uses any. A recipe
+// holds the node's parameters as they are in the executable now. Setting a value writes it into the recipes of the
+// nodes that use it and makes one driver call for each of these nodes. It runs no Python, allocates nothing, and costs
+// nothing for other nodes.
 //
-// The driver knows the nodes of an executable by those of the definition it was instantiated from, also after an update
-// with another one (tests/conformance/driver, patch/names_after_an_update). So that definition is kept.
+// The driver identifies the nodes of an executable by those of the definition it was instantiated from, also after an
+// update with another definition (tests/conformance/driver, patch/names_after_an_update). Therefore that definition is
+// kept.
 #ifndef CUDA_GRAPHS_HANDLES_EXEC_PARAMETERS_HPP
 #define CUDA_GRAPHS_HANDLES_EXEC_PARAMETERS_HPP
 
@@ -24,29 +26,29 @@
 
 namespace cg {
 
-// What a node of the executable does, with room for new values.
+// The parameters of one node of the executable, into which new values are written.
 class Recipe {
   public:
-    // `named` is the node of the first definition that names it.
+    // `named` is the node of the first definition that names the executable's node.
     explicit Recipe(NodeRecord& named) noexcept : node_(&named), raw_(named.raw), deaths_(named.deaths) {}
-    Recipe(Recipe&&) noexcept = default;  // its parameters point into what moves along
+    Recipe(Recipe&&) noexcept = default;  // its parameters point into members that keep their addresses
     Recipe& operator=(Recipe&&) noexcept = default;
 
-    // From a node that is like it: the one that names it, or its partner in another definition.
+    // Loads the parameters of a node with the same parameters: the naming node, or its partner in another definition.
     CUresult load(const NodeRecord& source);
     CUresult load(const CUgraphNodeParams& params);
 
     NodeRecord* node() const noexcept { return node_; }
-    // The node that names it was destroyed.
+    // Returns true when the naming node was destroyed.
     bool is_lost() const noexcept { return node_->deaths != deaths_; }
 
     CUgraphNodeParams& params() noexcept { return params_; }
     const CUgraphNodeParams& params() const noexcept { return params_; }
 
-    // Asks the driver, unless a memset or memcpy node lacks a value.
+    // Sets the node in the executable. Makes no driver call while a memset or memcpy node lacks a value.
     CUresult apply(const ExecTarget& exec);
 
-    std::uint32_t unknown = 0;  // values that are missing
+    std::uint32_t unknown = 0;  // number of missing values
     bool touched = false;
 
   private:
@@ -56,37 +58,37 @@ class Recipe {
     CUgraphNode raw_;
     std::uint32_t deaths_;
     CUgraphNodeParams params_{};
-    std::vector<std::uint64_t> words_;  // of a kernel: its arguments
-    std::vector<void*> pointers_;       // to them
+    std::vector<std::uint64_t> words_;  // argument values of a kernel node
+    std::vector<void*> pointers_;       // pointers to `words_`
 };
 
-// A new value; afterwards, the one before.
+// A new value. ExecParameters::set exchanges it with the previous value.
 struct ParameterChange {
-    std::size_t index = 0;   // of the parameter when the caller looked; locate() finds the present one
-    ParameterRef parameter;  // of the same name and type
+    std::size_t index = 0;   // index when the caller looked it up; locate() updates it
+    ParameterRef parameter;  // parameter of this name and type
     ParameterValue value;
     bool was_set = true;
 };
 
 using ParameterChanges = std::vector<ParameterChange>;
 
-// Why values could not be set, or a launch be made.
+// Causes for which values could not be set or a launch could not be made.
 enum class ParameterFault {
     kNone,
     kGone,      // an update dropped the parameter
     kMissing,   // a parameter has no value
     kLost,      // a node that uses it was destroyed in the definition
     kPageable,  // a memcpy node cannot copy the memory
-    kExtent,    // no size or count
-    kEdited,    // the definition whose nodes name those of the executable has other edges by now
-    kDriver,    // refused the new parameters of a node
+    kExtent,    // the value is no valid size or count
+    kEdited,    // the edges of the naming definition were edited
+    kDriver,    // the driver refused the new parameters of a node
 };
 
 struct ParameterProblem {
     ParameterFault fault = ParameterFault::kNone;
-    CUresult status = CUDA_SUCCESS;  // of the driver
+    CUresult status = CUDA_SUCCESS;  // status of the driver call
     ParameterRef parameter;
-    NodeHandle node;  // of the driver's refusal: which node was to get its value
+    NodeHandle node;  // node that the driver refused to set
 };
 
 struct ParameterSlot {
@@ -98,26 +100,29 @@ struct ExecParameter {
     ParameterRef parameter;
     ParameterValue value;
     std::vector<ParameterSlot> slots;
-    bool was_set = false;      // the value is more than the default
-    bool is_declared = false;  // in the definition that the executable is about to be like
+    bool was_set = false;      // the value was set, so it is not the default
+    bool is_declared = false;  // the definition that the executable is about to match declares the parameter
 };
 
-// What there is to see of one.
+// The name, type and present value of one parameter, for display.
 struct PresentParameter {
     ParameterRef parameter;
     std::uint64_t bits;
     bool is_known;
 };
 
-// Indices change with updates, which drop the parameters that the new definition does not have.
+// The parameters of one executable. Indices change with updates, which drop the parameters that the new definition
+// lacks.
 class ExecParameters {
   public:
-    // Of an executable that was made of `first` and is, or is about to be, like `graph`. From `previous` (may be null)
-    // come values that were set, where name and type are the same. Null with a noted error.
+    // Creates the parameters of an executable that was instantiated from `first` and matches, or is about to match,
+    // `graph`. Copies the values that were set in `previous` (may be null) for parameters of equal name and type.
+    // Returns null with a noted error on failure.
     static std::unique_ptr<ExecParameters> create(const NodeHandle& first, GraphBox& graph,
                                                   const ExecParameters* previous);
 
-    // The values without the nodes, to create others from; and what was set since then.
+    // copy_values() returns the values without the nodes, as `previous` for another executable; catch_up() adds values
+    // set since then.
     std::unique_ptr<ExecParameters> copy_values() const;
     void catch_up(const ExecParameters& other);
 
@@ -127,18 +132,18 @@ class ExecParameters {
 
     // Sets the index of each change. Returns false when the executable lacks one of their parameters.
     bool locate(ParameterChange* changes, std::size_t count, ParameterProblem* problem) const;
-    // Whether each parameter that a node uses would have a value, given the changes.
+    // Returns true when each parameter that a node uses would have a value after the changes.
     bool is_complete(const ParameterChange* changes, std::size_t count, ParameterProblem* problem) const noexcept;
-    // New values, all or none.
+    // Sets new values: all, or none on failure.
     bool set(const ExecTarget& exec, ParameterChange* changes, std::size_t count, ParameterProblem* problem);
-    // The values that `set` put into `changes` again.
+    // Restores the previous values, which `set` stored in `changes`.
     void undo(const ExecTarget& exec, ParameterChange* changes, std::size_t count);
-    // Brings to the executable what is not as in the definition it is like.
+    // Sets the nodes whose values differ from those of the definition that the executable matches.
     bool settle(const ExecTarget& exec, ParameterProblem* problem);
 
-    // Present values into what a node of the executable is about to get.
+    // Writes present values into the parameters that a node of the executable is about to get.
     void fill(CUgraphNodeParams& params, const std::vector<ParameterUse>& uses);
-    // It got what is loaded in `fresh`; `uses` may be empty.
+    // Replaces the recipe of a node that was set. `uses` may be empty.
     void replace(Recipe&& fresh, const std::vector<ParameterUse>& uses);
 
   private:
@@ -162,8 +167,8 @@ class ExecParameters {
     NodeHandle definition_;
     std::vector<ExecParameter> all_;
     std::vector<Recipe> recipes_;
-    std::vector<std::uint32_t> touched_;  // recipes with values that the executable does not have yet
-    std::size_t missing_ = 0;             // parameters that are used and have no value
+    std::vector<std::uint32_t> touched_;  // recipes with values that the executable lacks
+    std::size_t missing_ = 0;             // number of parameters that are used and have no value
 };
 
 }  // namespace cg

@@ -15,15 +15,15 @@ namespace {
 
 std::atomic<bool> closed{false};
 std::atomic<int> inside{0};
-thread_local int depth = 0;  // how often this thread is inside
+thread_local int depth = 0;  // number of nested entries of this thread
 
 void leave() noexcept {
     --depth;
     inside.fetch_sub(1);
 }
 
-// Passes the door if it is open. The order (count, then look) pairs with close_python's (close, then wait for the
-// count).
+// Enters Python unless it is closed. The order (count, then check) pairs with the order in close_python (close, then
+// wait for the count).
 bool enter() noexcept {
     inside.fetch_add(1);
     ++depth;
@@ -32,7 +32,7 @@ bool enter() noexcept {
     return false;
 }
 
-// A child made by fork() has this thread alone: close_python shall not wait for the others.
+// A child of fork() has only this thread, so close_python must not wait for the other threads.
 [[maybe_unused]] const int forget_others = pthread_atfork(nullptr, nullptr, [] { inside.store(depth); });
 
 [[noreturn]] void sleep_forever() noexcept {
@@ -50,7 +50,7 @@ void PendingError::give_back() noexcept {
     PyErr_Restore(static_cast<PyObject*>(kind_), static_cast<PyObject*>(value_), static_cast<PyObject*>(traceback_));
 }
 
-// Once Python is closed the lock is kept: nobody waits for it any more, and it might not be given back.
+// After close_python the GIL is kept: no thread waits for it any more, and it might never be acquired again.
 GilRelease::GilRelease() noexcept : state_(nullptr) {
     if (closed.load() || !Py_IsInitialized() || !PyGILState_Check()) return;
     error_.take();
@@ -59,8 +59,9 @@ GilRelease::GilRelease() noexcept : state_(nullptr) {
 
 GilRelease::~GilRelease() {
     if (state_ == nullptr) return;
-    // Only a daemon thread comes back that late. CPython before 3.14 would end it by pthread_exit, whose unwinding
-    // ends the process at the first frame that must not throw; 3.14 and we let it sleep until the process is gone.
+    // Only a daemon thread returns that late. CPython before 3.14 would end it by pthread_exit, whose unwinding
+    // terminates the process at the first noexcept frame. The thread sleeps until the process ends,
+    // as in CPython 3.14.
     if (!enter()) sleep_forever();
     PyEval_RestoreThread(static_cast<PyThreadState*>(state_));
     error_.give_back();

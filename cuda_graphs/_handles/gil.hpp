@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every meeting of our C++ with the interpreter's lock. gil.cpp is the only C++ file that sees Python.h.
+// Every use of the GIL by C++ code. gil.cpp is the only C++ file that includes Python.h.
 //
-// Foreign threads (driver threads, deleters) enter Python only through GilAcquire. The interpreter closes that door
-// at the start of its shutdown (close_python): who is inside finishes, who comes later is turned away and leaks its
-// Python reference on purpose. So no thread ever waits for a lock that will not be given again.
+// Foreign threads (driver threads, deleters) enter Python only through GilAcquire. close_python refuses new entries at
+// the start of the interpreter's shutdown and waits for the threads that are inside. A refused thread leaks its Python
+// reference on purpose. So no thread waits for a lock that is never released.
 #ifndef CUDA_GRAPHS_HANDLES_GIL_HPP
 #define CUDA_GRAPHS_HANDLES_GIL_HPP
 
@@ -13,9 +13,9 @@
 
 namespace cg {
 
-// The exception that is on its way in a thread. Handles go while an exception unwinds, and what they call may run
-// Python on the same thread: callbacks, destructors, resources in Python. Python code that starts with an exception
-// pending loses it, so both scopes below keep it. With the GIL.
+// The pending exception of a thread. Handles are destroyed while an exception unwinds, and their destructors may run
+// Python on the same thread: callbacks, finalisers, resources in Python. Python code that starts with a pending
+// exception loses it, so both scopes below save and restore it. The caller holds the GIL.
 class PendingError {
   public:
     void take() noexcept;
@@ -27,7 +27,7 @@ class PendingError {
     void* traceback_ = nullptr;
 };
 
-// Releases the GIL for a scope where this thread holds it; does nothing on a thread that does not.
+// Releases the GIL for a scope if this thread holds it.
 class GilRelease {
   public:
     GilRelease() noexcept;
@@ -40,7 +40,7 @@ class GilRelease {
     PendingError error_;
 };
 
-// Takes the GIL for a scope on any thread. False after close_python: then no Python may run here.
+// Takes the GIL for a scope on any thread. False after close_python: then no Python may run on the thread.
 class GilAcquire {
   public:
     GilAcquire() noexcept;
@@ -55,21 +55,22 @@ class GilAcquire {
     PendingError error_;
 };
 
-// To be called once from atexit with the GIL held: turns later comers away and waits for those inside.
+// Refuses later GilAcquires and waits for the threads inside. Called once from atexit with the GIL held.
 void close_python() noexcept;
 
 bool python_is_open() noexcept;
 
-// Drops one reference to a PyObject; leaks it when the interpreter is gone. Any thread, GIL held or not.
+// Drops one reference to a PyObject; leaks it when the interpreter is closed. Any thread may call it, with or without
+// the GIL.
 void release_python(void* object) noexcept;
 
-// An owner that holds one reference to a PyObject. The caller holds the GIL; the owner may go on any thread.
+// Returns an owner that holds one reference to a PyObject. The caller holds the GIL; any thread may drop the owner.
 std::shared_ptr<const void> hold_python(void* object);
-// The same, and another owner with it.
+// Does the same, and holds another owner with it.
 std::shared_ptr<const void> hold_python(void* object, std::shared_ptr<const void> other);
 
-// Has the main thread call `function(nullptr)` soon. False when the interpreter is closed or its queue is full. Any
-// thread; takes no lock of ours and not the GIL.
+// Makes the main thread call `function(nullptr)` soon. Returns false when the interpreter is closed or its queue is
+// full. Any thread may call it; it takes neither the GIL nor a lock of this library.
 bool call_on_main_thread(int (*function)(void*)) noexcept;
 
 }  // namespace cg

@@ -30,13 +30,13 @@ std::uint64_t next_number() noexcept {
 struct Hierarchy {
     CUgraph root = nullptr;
     bool poisoned = false;
-    std::list<GraphBox> graphs;  // addresses stay
+    std::list<GraphBox> graphs;  // a list keeps their addresses
     SourceTable sources;
     ParameterTable parameters;
     std::weak_ptr<ShapeNote> shape;
     std::uint64_t memsets = next_number();
     bool is_shared = false;          // see OwnerPages::share
-    std::vector<CUuserObject> kept;  // references that the graphs should have and could not be given
+    std::vector<CUuserObject> kept;  // references that could not be given to the graphs
     std::recursive_mutex making;
 
     bool finish() noexcept;
@@ -63,7 +63,7 @@ GraphBox& Hierarchy::add(CUgraph raw, NodeRecord* holder) {
     if (holder != nullptr) graph.depth = holder->graph->depth + 1;
     graph.entry.graph = &graph;
     graph.entry.kind = NodeKind::kEntry;
-    if (is_shared) graph.owners.share(raw);  // it has none yet
+    if (is_shared) graph.owners.share(raw);  // it has no pages yet
     return graph;
 }
 
@@ -112,7 +112,7 @@ GraphBox* child_box(NodeRecord& holder) {
     }
     GraphBox* const inner = holder.facts->inner.front();
     if (const auto labels = holder.facts->inner_labels) {
-        CU_TRY(give_labels(*inner, labels));  // where it fails, whoever asks next tries again
+        CU_TRY(give_labels(*inner, labels));  // on failure the next call tries again
         holder.facts->inner_labels.reset();
     }
     return inner;
@@ -164,7 +164,7 @@ void for_each_inner(GraphBox& graph, Visit visit) {
     });
 }
 
-// Whether `inner` is `graph` or a body in it.
+// Returns true when `inner` is `graph` or a body in it.
 bool is_body_in(const GraphBox* inner, const GraphBox& graph) noexcept {
     while (inner != &graph) {
         if (inner->holder == nullptr || inner->holder->kind == NodeKind::kChild) return false;
@@ -176,12 +176,12 @@ bool is_body_in(const GraphBox* inner, const GraphBox& graph) noexcept {
 }  // namespace
 
 void seal_owners(GraphBox& graph) noexcept {
-    // All of the hierarchy: that is more than what the copy will share, and costs an emptier page at most.
+    // Seals the whole hierarchy. That is more than the copy will share, but costs at most a page that is less full.
     for (GraphBox& each : graph.hierarchy->graphs) each.owners.seal();
 }
 
 Making::Making(GraphBox& graph, GraphBox* other) {
-    if (driver_is_lost()) return;  // a forked child may wait for ever, and its driver refuses everything
+    if (driver_is_lost()) return;  // a forked child might wait for ever, and its driver refuses every call
     const GilRelease released;
     first_ = std::unique_lock(graph.hierarchy->making, std::defer_lock);
     if (other == nullptr || other->hierarchy == graph.hierarchy) {
@@ -194,7 +194,7 @@ Making::Making(GraphBox& graph, GraphBox* other) {
 
 CUresult share_owners(GraphBox& graph) noexcept {
     Hierarchy& all = *graph.hierarchy;
-    if (all.is_shared || driver_is_lost()) return CUDA_SUCCESS;  // a forked child copies nothing
+    if (all.is_shared || driver_is_lost()) return CUDA_SUCCESS;  // a forked child makes no copies
     for (GraphBox& each : all.graphs) {
         const CUresult status = each.owners.share(each.raw);
         if (status != CUDA_SUCCESS) return status;
@@ -206,7 +206,7 @@ CUresult share_owners(GraphBox& graph) noexcept {
 std::vector<HeldObject> list_owners(const GraphBox& graph) {
     std::vector<HeldObject> found;
     for (const GraphBox& each : graph.hierarchy->graphs) {
-        // First: a dead graph has no holder any more.
+        // The null check comes first: a destroyed graph has no holder.
         if (each.raw == nullptr || !is_body_in(&each, graph)) continue;
         each.owners.for_each(
             [&](const OwnerPage& page) { found.push_back({page.is_loose() ? nullptr : each.raw, page.object()}); });

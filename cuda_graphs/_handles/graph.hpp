@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Graph definitions. A definition and the graphs inside it (bodies of conditional nodes, embedded graphs) form one
-// hierarchy. All handles of a hierarchy share one control block: whoever holds any graph or node of it keeps the
-// whole. Only the root is ours to destroy; the driver destroys an inner graph with the node that holds it, after which
-// its box stays, empty, for the handles that are still around.
+// Graph definitions. A definition and its inner graphs (bodies of conditional nodes, embedded graphs) form one
+// hierarchy. All handles of a hierarchy share one control block, so a handle of any graph or node keeps the whole
+// hierarchy alive. This library destroys only the root. The driver destroys an inner graph with the node that holds it.
+// The box of a destroyed inner graph stays, empty, for its remaining handles.
 #ifndef CUDA_GRAPHS_HANDLES_GRAPH_HPP
 #define CUDA_GRAPHS_HANDLES_GRAPH_HPP
 
@@ -27,7 +27,7 @@ namespace cg {
 struct Hierarchy;
 struct CaptureBox;
 
-// A condition that was created for a graph, which the driver does not list.
+// A condition that was created for a graph. The driver does not list conditions.
 struct ConditionRecord {
     CUgraphConditionalHandle handle = 0;
     bool has_default = false;
@@ -35,66 +35,68 @@ struct ConditionRecord {
 };
 
 struct GraphBox {
-    CUgraph raw = nullptr;  // null once destroyed with the node that held it
+    CUgraph raw = nullptr;  // null after the node that holds it was destroyed
     Hierarchy* hierarchy = nullptr;
-    SourceTable* sources = nullptr;  // of the hierarchy
+    SourceTable* sources = nullptr;  // the hierarchy's
     NodeRecord* holder = nullptr;    // the node whose body or embedded graph this is; null for a root
-    std::uint32_t depth = 0;         // graphs around it
-    NodeRecord entry;                // the virtual node before all others
+    std::uint32_t depth = 0;         // number of graphs around it
+    NodeRecord entry;                // virtual node before all others
     NodeTable nodes;
     OwnerPages owners;
     std::vector<ConditionRecord> conditions;
-    CaptureBox* capture = nullptr;  // that adds nodes to it now
-    bool half_done = false;         // a capture into it was given up
-    std::size_t looked_at = 0;      // how many nodes it had when those that are not on record were last looked at
-    bool edited = false;            // its edges were, or a node destroyed: see graph_order.hpp
-    bool changed = false;           // something came or went since it is known: see graph_shape.hpp
+    CaptureBox* capture = nullptr;  // capture that adds nodes to it now
+    bool half_done = false;         // a capture into it was abandoned
+    std::size_t looked_at = 0;      // number of nodes when nodes without a record were last looked up
+    bool edited = false;            // an edge was edited or a node destroyed (graph_order.hpp)
+    bool changed = false;           // a node or edge was added or removed since its shape was noted (graph_shape.hpp)
     Counted<Kind::kGraph> counted;
 };
 
-// Graphs that may be around a graph. Drivers and the walks over definitions here call themselves for each: 1024 calls
+// Maximum number of graphs around a graph. Drivers and the walks of this library recurse into inner graphs: 1024 levels
 // fit on the stack of any thread.
 constexpr std::uint32_t kMaxDepth = 1024;
 
-// Graphs inside one another that are inside this graph, or inside a node, at most.
+// Returns the maximum number of nested levels of graphs inside this graph, or inside a node.
 std::uint32_t levels_inside(GraphBox& graph) noexcept;
 std::uint32_t levels_inside(const NodeRecord& node) noexcept;
 
-// The entry node of an empty definition; no handle and a noted error on failure.
+// Creates an empty definition and returns its entry node; returns an empty handle with a noted error on failure.
 NodeHandle create_graph();
 
-// The entry node of a definition that a capture is about to make: the driver owns the graph until own_root.
+// Returns the entry node of a definition that a capture is about to create. The driver owns the graph until own_root.
 NodeHandle create_graph_to_capture();
 void own_root(GraphBox& graph) noexcept;
 
-// The driver destroyed a body that its node still refers to: nothing of this hierarchy may ever be destroyed, or the
-// process goes with it. Leaked on purpose.
+// Marks a hierarchy as never to be destroyed, and leaks it on purpose. The driver destroyed a body that its node still
+// refers to, so destroying the node or a graph around it would crash the process.
 void poison(GraphBox& graph) noexcept;
 bool is_poisoned(const GraphBox& graph) noexcept;
 
-// Takes on a graph that the driver made inside `holder`.
+// Records a graph that the driver created inside `holder`.
 GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw);
 
-// The graph inside a child graph node. Asks the driver when it was not taken on yet; null with an error noted.
+// Returns the graph inside a child graph node, and asks the driver for it at first use. Returns null with a noted error
+// on failure.
 GraphBox* child_box(NodeRecord& holder);
 
-// The named parameters of the hierarchy that the graph is in.
+// Returns the named parameters of the graph's hierarchy.
 ParameterTable& parameters_of(GraphBox& graph) noexcept;
 
-// The shape of the hierarchy, if an executable goes by it.
+// Returns the shape note of the hierarchy; expired when no executable uses it.
 std::weak_ptr<ShapeNote>& shape_of(GraphBox& graph) noexcept;
 
-// A number that no other state of what memsets there are and what they do has, in any hierarchy. With the GIL.
+// memsets_of() returns a number that identifies the present set of memset nodes and their parameters, across all
+// hierarchies; note_memset_change() gives the hierarchy a new number. The caller holds the GIL.
 std::uint64_t memsets_of(const GraphBox& graph) noexcept;
 void note_memset_change(GraphBox& graph) noexcept;
 
-// The handle of a node (so, with an entry node, of a graph) from any handle of its hierarchy.
+// Returns the handle of a node (for an entry node: of a graph), given any handle of its hierarchy.
 template <class AnyHandle>
 NodeHandle node_handle(const AnyHandle& any, NodeRecord& node) noexcept {
     return NodeHandle(any, &node.raw);
 }
 inline void point_to(NodeHandle& handle, const NodeHandle& any, NodeRecord& node) noexcept {
-    handle = NodeHandle(any, &node.raw);  // moved, not copied: this is on the way of every node that is added
+    handle = NodeHandle(any, &node.raw);  // moved, not copied: every added node takes this path
 }
 
 inline NodePlace place_after(const NodeHandle& node) noexcept {
@@ -104,12 +106,12 @@ inline NodePlace place_after(const NodeHandle& node) noexcept {
 // Puts a node that the driver just made on record, with the owners that were prepared for it.
 NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot owners);
 
-// A clone, an executable or an embedding of this graph is about to be made: see OwnerPages::seal.
+// Called before a clone, an executable or an embedding of this graph is made: see OwnerPages::seal.
 void seal_owners(GraphBox& graph) noexcept;
 
-// A scope in which something is made of a graph, or of two: one thread at a time, since that changes the graph for a
-// while (graph_order.hpp, DetachedOwners), and a graph is for one thread at a time (a rule of CUDA). Python may run in
-// it, and come here again. Waits without the GIL.
+// A scope in which something is made from one graph or two. Only one thread may be in it, because it changes the graph
+// temporarily (graph_order.hpp, DetachedOwners), and CUDA allows one thread at a time per graph. Python may run in the
+// scope and enter it recursively. Waits without the GIL.
 class Making {
   public:
     explicit Making(GraphBox& graph, GraphBox* other = nullptr);
@@ -120,38 +122,40 @@ class Making {
     std::unique_lock<std::recursive_mutex> first_, second_;
 };
 
-// From now on somebody else may copy the hierarchy: its graphs take what their nodes need. Again on failure.
+// Attaches the pages of owners to all graphs of the hierarchy, because foreign code may copy them from now on. Call
+// again after a failure.
 CUresult share_owners(GraphBox& graph) noexcept;
 
-// A user object that a graph has a reference to, or, where that is null, our records.
+// A user object, and the graph that has a reference to it; `graph` is null when this library holds the reference.
 struct HeldObject {
     CUgraph graph;
     CUuserObject object;
 };
 
-// Those of this graph and of all bodies in it. What an embedded graph has is left out: it got it from its source.
+// Lists the user objects of this graph and of all bodies in it. Omits embedded graphs, which share the user objects of
+// their sources.
 std::vector<HeldObject> list_owners(const GraphBox& graph);
 
-// Keeps a reference to owners as long as the whole hierarchy lives.
+// Keeps a reference to a user object as long as the whole hierarchy lives.
 void keep_owners(GraphBox& graph, CUuserObject object) noexcept;
 
-// This graph or a body in it that cannot be made into an executable now, since it is being captured or was left half
-// done; null when there is none.
+// Returns this graph or a body in it that cannot be instantiated now, since it is being captured or its capture was
+// abandoned; null when all can.
 GraphBox* find_unfinished(GraphBox& graph) noexcept;
 
-// All graphs of the hierarchy that were not destroyed.
+// Returns all graphs of the hierarchy that were not destroyed.
 std::vector<GraphBox*> list_living(const GraphBox& graph);
 
-// Those of them that were edited, and that no capture adds to now.
+// Returns the living graphs that were edited and that no capture adds to now.
 std::vector<GraphBox*> list_edited(const GraphBox& graph);
 
-// What captures into bodies of this graph, at any depth.
+// Returns the captures into bodies of this graph, at any depth.
 std::vector<CaptureBox*> list_inner_captures(const GraphBox& graph);
 
-// The driver destroyed all that was inside this node.
+// Marks all graphs inside the node as destroyed by the driver.
 void forget_inner(NodeRecord& node) noexcept;
 
-// The driver destroyed this graph: its records and those of all graphs within are dead.
+// Marks this graph as destroyed by the driver: its records and those of its inner graphs are dead.
 void forget_graph(GraphBox& graph) noexcept;
 
 }  // namespace cg

@@ -23,7 +23,7 @@ bool has_owners(const GraphExecBox& box) noexcept {
     return !box.owners.empty() || box.parameters;
 }
 
-// The owners of values too are kept by a user object from now on.
+// Moves the owners of values to a user object.
 bool hold_values(GraphExecBox& box) noexcept {
     try {
         std::vector<Opaque> present;
@@ -36,7 +36,7 @@ bool hold_values(GraphExecBox& box) noexcept {
     }
 }
 
-// All of a definition, or none.
+// Keeps all owners of a definition, or none on failure.
 CUresult keep(const DetachedOwners& owners, ExecOwners& to) {
     std::vector<CUuserObject> kept;
     const CUresult status = owners.keep(kept);
@@ -44,7 +44,7 @@ CUresult keep(const DetachedOwners& owners, ExecOwners& to) {
     return status;
 }
 
-// As the driver answers (580, on an H200), but the capture is not spoiled by that.
+// Returns the status of libcuda 580 on an H200 for a stream that is being captured, but without spoiling the capture.
 CUresult refuse_capturing(CUstream stream) noexcept {
     CUstreamCaptureStatus capture{};
     const CUresult status = driver().cuStreamIsCapturing(stream, &capture);
@@ -94,7 +94,7 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
         *status = keep(owners, exec->owners);
         if (*status != CUDA_SUCCESS) return {};
         const RelaxedCapture relaxed;
-        params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;  // where the driver is not even asked
+        params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;  // if the driver is not reached
         if ((*status = relaxed.status()) != CUDA_SUCCESS) return {};
         if (upload_stream && (*status = refuse_capturing(*upload_stream)) != CUDA_SUCCESS) return {};
         if (upload_stream && has_owners(*exec)) {
@@ -103,7 +103,7 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
         }
         *status = driver().cuGraphInstantiateWithParams(&exec->raw, graph.raw, params);
         if (upload_stream && *status == CUDA_SUCCESS) mark_end(exec->owners.last(Use::kUpload), upload_stream);
-        // Some failures are told by the result alone. What a failure leaves in the handle is nothing to destroy.
+        // Some failures show only in `result_out`. After a failure the driver's handle must not be destroyed.
         if (*status != CUDA_SUCCESS || params->result_out != CUDA_GRAPH_INSTANTIATE_SUCCESS)
             return exec->raw = nullptr, GraphExecHandle();
         *status = exec->memsets.take_over(exec->raw, memsets);
@@ -116,12 +116,12 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
 
 namespace {
 
-// Makes `call`, if `allow` says so, and notes where its end can be seen. `undo` is for what `allow` did.
+// Makes `call` if `allow` returns true, and records its end. `undo` reverts the effects of `allow`.
 template <class Allow, class Call, class Undo>
 CUresult make_use(const GraphExecHandle& exec, const StreamHandle& stream, Use which, Allow allow, Call call,
                   Undo undo) {
     GraphExecBox& box = *box_of<GraphExecBox>(exec);
-    LastUse next;  // and later what was before: to be dropped without the lock, since Python may run
+    LastUse next;  // later the previous use: dropped after the lock is released, since Python may run
     const std::lock_guard lock(box.mutex);
     CUresult status = CUDA_SUCCESS;
     if (has_owners(box) || may_be_captured(stream)) status = refuse_capturing(*stream);
@@ -140,7 +140,7 @@ CUresult make_use(const GraphExecHandle& exec, const StreamHandle& stream, Use w
     return CUDA_SUCCESS;
 }
 
-// Another thread may have updated the executable since the caller looked which parameters it has.
+// Another thread may have updated the executable since the caller looked up the parameters.
 bool has_parameters(const GraphExecBox& box, ParameterChanges& changes, ParameterProblem* problem) {
     if (changes.empty()) return true;
     if (box.parameters) return box.parameters->locate(changes.data(), changes.size(), problem);
@@ -194,7 +194,7 @@ void list_parameters(const GraphExecHandle& exec, std::vector<PresentParameter>&
 
 CUresult set_exec_node(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec) {
     GraphExecBox& box = *box_of<GraphExecBox>(exec);
-    Owners dropped;  // without the lock, since Python may run
+    Owners dropped;  // dropped after the lock is released, since Python may run
     OwnerSlot slot;
     const std::lock_guard lock(box.mutex);
     CUresult status = box.owners.prepare(spec.owners, &slot);
@@ -212,7 +212,7 @@ CUresult set_exec_node(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& 
 
 namespace {
 
-// Whether the executable is about to be like its own definition in another shape.
+// Returns true when the executable is about to match its own definition in another shape.
 bool renames(GraphExecBox& box, GraphBox& graph) {
     const NodeHandle first = box.definition.lock();
     return first && box_of<NodeRecord>(first)->graph->hierarchy == graph.hierarchy && !has_shape(graph, box.shape);
@@ -253,7 +253,7 @@ CUresult set_exec_child(const GraphExecHandle& exec, NodeRecord& node, NodeSpec&
 
 namespace {
 
-// What memsets fill while they are off.
+// Keeps the scratch memory of disabled memsets.
 CUresult keep_scratch(ExecOwners& owners, std::vector<Opaque> all) {
     if (all.empty()) return CUDA_SUCCESS;
     OwnerSlot slot;
@@ -262,14 +262,14 @@ CUresult keep_scratch(ExecOwners& owners, std::vector<Opaque> all) {
     return status;
 }
 
-// A driver's answer, or `known` if it has the node.
+// Returns the driver's error for the node, or `known` if the executable contains it.
 CUresult find_enabled(CUgraphExec exec, CUgraphNode node, CUresult known) {
     unsigned int answer = 0;
     const CUresult status = driver().cuGraphNodeGetEnabled(exec, node, &answer);
     return status == CUDA_SUCCESS ? known : status;
 }
 
-// Memory for a memset that is about to be off. Without the lock: the allocation may wait for the device.
+// Allocates memory for a memset that is about to be disabled. Without the lock: the allocation may wait for the device.
 CUresult give_scratch(GraphExecBox& box, CUgraphNode node) {
     std::size_t size = 0;
     {
@@ -301,7 +301,7 @@ CUresult set_exec_enabled(const GraphExecHandle& exec, const NodeRecord& record,
     if (ready != CUDA_SUCCESS) return ready;
     const std::lock_guard lock(box.mutex);
     if (box.memsets.knows(node)) return box.memsets.turn(box.raw, node, enabled);
-    // Of a node that is not the executable's the driver says so.
+    // The driver rejects a node that does not belong to the executable.
     if (record.kind == NodeKind::kMemset && !enabled) return find_enabled(box.raw, node, CUDA_ERROR_NOT_SUPPORTED);
     return driver().cuGraphNodeSetEnabled(box.raw, node, enabled ? 1 : 0);
 }
@@ -322,8 +322,8 @@ CUresult refuse_shape(CUgraphExecUpdateResultInfo* info) {
     return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
 }
 
-// The parameters of an executable that is about to be like `graph`. With the GIL, so without the lock: values that are
-// set meanwhile have to be caught up with.
+// Creates the parameters of an executable that is about to match `graph`. Needs the GIL, so it must not hold the lock:
+// catch_up() adds values that are set meanwhile.
 CUresult prepare_parameters(GraphExecBox& box, GraphBox& graph, std::unique_ptr<ExecParameters>& fresh,
                             CUgraphExecUpdateResultInfo* info, ParameterProblem* problem) {
     std::unique_ptr<ExecParameters> now;
@@ -341,7 +341,7 @@ CUresult prepare_parameters(GraphExecBox& box, GraphBox& graph, std::unique_ptr<
     if (!has_shape(named, box.shape)) return problem->fault = ParameterFault::kEdited, refuse_shape(info);
     fresh = ExecParameters::create(first, graph, now.get());
     status = fresh ? CUDA_SUCCESS : take_noted_error().status;
-    // It does not get as far as the driver.
+    // The driver is not called in this case, so the result is set here.
     if (status == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE) info->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
     return status;
 }
@@ -353,9 +353,10 @@ bool has_other_memsets(GraphExecBox& box, const GraphBox& graph) {
     return !box.memsets.is_empty() && !box.memsets.are_as_in(graph, number);
 }
 
-// What the memsets of the executable will do. Not `known` when no node names them any more, or the definition whose
-// nodes do has another shape by now. With the GIL. An update gives no executable a memset that it has not, so what has
-// none need not ask for those of `graph`; nor one whose memsets do that already.
+// Lists the memsets of the executable after an update from `graph`. Sets `known` to false when the definition that
+// names the nodes was destroyed or has another shape. The caller holds the GIL. An update never adds a memset to an
+// executable. Therefore `graph` is not examined for an executable without memsets, or with memsets that already match
+// `graph`.
 CUresult prepare_memsets(GraphExecBox& box, GraphBox& graph, NotedMemsets& memsets, bool* known) {
     if (!has_other_memsets(box, graph)) return CUDA_SUCCESS;
     const NodeHandle first = box.definition.lock();
@@ -367,13 +368,13 @@ CUresult prepare_memsets(GraphExecBox& box, GraphBox& graph, NotedMemsets& memse
     if (*known) return CUDA_SUCCESS;
     memsets.clear();
     const CUresult status = take_noted_error().status;
-    return status == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE ? CUDA_SUCCESS : status;  // of shapes_differ()
+    return status == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE ? CUDA_SUCCESS : status;  // from shapes_differ()
 }
 
 CUresult take_over(GraphExecBox& box, bool are_known, const NotedMemsets& memsets, const GraphBox& graph,
                    std::uint64_t number) {
     const bool are_noted = !memsets.empty() || box.memsets.is_empty() || box.memsets.are_as_in(graph, number);
-    if (!are_known || !are_noted) return box.memsets.forget(), CUDA_SUCCESS;  // not noted: set by another thread since
+    if (!are_known || !are_noted) return box.memsets.forget(), CUDA_SUCCESS;  // another thread has set a memset
     box.memsets.set_source(graph, number);
     return box.memsets.take_over(box.raw, memsets);
 }
@@ -387,8 +388,9 @@ bool names_nodes(const GraphExecHandle& exec) noexcept {
 CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateResultInfo* info,
                 ParameterProblem* problem) {
     GraphExecBox& box = *box_of<GraphExecBox>(exec);
-    ExecOwners other;                          // first the definition's, then those that went out of use
-    std::unique_ptr<ExecParameters> replaced;  // the same of the parameters
+    ExecOwners other;                          // first the definition's owners, then the previous owners of the
+                                               // executable
+    std::unique_ptr<ExecParameters> replaced;  // first the new parameters, then the previous ones
     std::vector<Opaque> values, gone;
     const NodeHandle first = box.definition.lock();
     const Making making(graph, first ? box_of<NodeRecord>(first)->graph : nullptr);

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What Cython sees of the graph part of the handle layer. The headers next to this file are its documentation."""
+"""Cython declarations of the graph part of the handle layer. The headers next to this file document them."""
 
 from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, uint32_t, uint64_t

@@ -16,7 +16,7 @@ namespace {
 struct Range {
     CUdeviceptr end = 0;
     CUmemorytype type{};
-    const GraphMemory* owner = nullptr;  // tells a range from a later one at the same address
+    const GraphMemory* owner = nullptr;  // distinguishes a range from a later range at the same address
 };
 
 struct Ranges {
@@ -24,13 +24,13 @@ struct Ranges {
     std::map<CUdeviceptr, Range> by_start;  // guarded by mutex
 };
 
-// Never destroyed: owners may go after static destructors.
+// Never destroyed: owners may be destroyed after static destructors.
 Ranges& ranges() {
     static auto& all = *new Ranges;
     return all;
 }
 
-// What is on record for the address; an empty range where nothing is.
+// Returns the recorded range that contains the address, or an empty range.
 Range find_range(CUdeviceptr address) {
     const Lock lock(ranges().mutex);
     if (!lock) return {};
@@ -40,7 +40,7 @@ Range find_range(CUdeviceptr address) {
     return address < range.end ? range : Range{};
 }
 
-// cuda.h on an address that it did not allocate, map or register: CUDA_ERROR_INVALID_VALUE.
+// Returns true for the status of cuda.h for an address that it did not allocate, map or register.
 bool is_unknown(CUresult status) noexcept {
     return status == CUDA_ERROR_INVALID_VALUE;
 }

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which memory an address is in, for the operands of nodes. The driver tells, except for what alloc nodes reserved
-// and no launch has mapped yet: those ranges are on record here. What neither knows is pageable host memory, which a
-// memcpy node would take for device memory, so it has to be refused.
+// Finds the type of memory at an address, for the operands of nodes. The driver reports it, except for ranges that
+// alloc nodes reserved and no launch has mapped yet: those are recorded here. An address that is in neither is pageable
+// host memory. It must be refused, since a memcpy node would take it for device memory.
 #ifndef CUDA_GRAPHS_HANDLES_GRAPH_MEMORY_HPP
 #define CUDA_GRAPHS_HANDLES_GRAPH_MEMORY_HPP
 
@@ -16,11 +16,12 @@
 
 namespace cg {
 
-// Not a CUmemorytype: neither the driver nor a graph knows the address.
+// Not a CUmemorytype: neither the driver nor a recorded range contains the address.
 constexpr int kUnknownMemory = 0;
 
-// The range that an alloc node reserved, on record while this lives. The node owns it (user_object.hpp), so it is there
-// as long as any clone or executable that may still map the range. Made before the node is, whose address it gets.
+// The range that an alloc node reserved, recorded while this object lives. The node owns it (user_object.hpp), so it
+// lives as long as any clone or executable that may still map the range. It is created before the node, which supplies
+// the address.
 class GraphMemory {
   public:
     GraphMemory() = default;
@@ -39,10 +40,11 @@ inline std::shared_ptr<GraphMemory> create_graph_memory() {
     return std::make_shared<GraphMemory>();
 }
 
-// `type` becomes a CUmemorytype (host, device or unified), or kUnknownMemory. Without the GIL.
+// Sets `type` to a CUmemorytype (host, device or unified), or to kUnknownMemory. Called without the GIL.
 CUresult find_memory_type(CUdeviceptr address, int* type);
 
-// `end` becomes where the memory ends that the address is in, 0 where neither knows. Without the GIL.
+// Sets `end` to the end of the allocation that contains the address, or to 0 when it is unknown. Called without the
+// GIL.
 CUresult find_memory_end(CUdeviceptr address, CUdeviceptr* end);
 
 }  // namespace cg

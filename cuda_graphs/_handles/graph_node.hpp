@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nodes. Each node that was made or seen has a record in its graph: its kind, what the driver forgets about it, where
-// its owners are, and the Python object that stands for it while one lives, so that the same node is the same object.
-// A NodeHandle points into the record and shares the control block of the graph's hierarchy: holding a node keeps its
-// graph and all graphs around it. Records live as long as their hierarchy, or until the object of a destroyed node
-// goes.
+// Nodes. Each node that this library created or looked up has a record in its graph: its kind, properties that the
+// driver does not report, the slot of its owners, and its living Python object, so that one node is always one object.
+// A NodeHandle points into the record and shares the control block of the graph's hierarchy. It therefore keeps its
+// graph and all graphs around it alive. A record lives as long as its hierarchy. After its node was destroyed, it lives
+// until the node's object is deleted.
 //
-// Not locked: the GIL is held, except where a driver call is made.
+// There is no lock: callers hold the GIL, except during driver calls.
 #ifndef CUDA_GRAPHS_HANDLES_GRAPH_NODE_HPP
 #define CUDA_GRAPHS_HANDLES_GRAPH_NODE_HPP
 
@@ -29,7 +29,7 @@ namespace cg {
 
 struct GraphBox;
 
-// The classes of nodes that we tell apart, in the order of graph/node_kinds.pyx.
+// The kinds of nodes that have classes, in the order of graph/node_kinds.pyx.
 enum class NodeKind : int {
     kEntry,
     kEmpty,
@@ -46,30 +46,31 @@ enum class NodeKind : int {
     kIfElse,
     kWhile,
     kSwitch,
-    kConditional,  // of unknown conditional type: not made by us, and below CUDA 13.2 the driver does not tell
-    kOther,        // a type that has no class here
+    kConditional,  // unknown conditional type: created elsewhere, and the driver does not report it before CUDA 13.2
+    kOther,        // a type without a class
 };
 
-// What no driver call of CUDA 13.0 gives back.
+// Properties of a node that no driver call of CUDA 13.0 reports.
 struct NodeFacts {
     NodeLabels labels;
     std::vector<GraphBox*> inner;                     // bodies of a conditional node, or the one embedded graph
-    std::shared_ptr<const GraphLabels> inner_labels;  // for the embedded graph, until it is asked for
-    CUgraphConditionalHandle condition = 0;           // of a conditional node
-    int device = -1;                                  // of an alloc node: as asked for
-    std::unique_ptr<NodeParameters> parameters;       // of a node that uses some
-    Opaque values;                                    // of a destroyed node: a dict of its last property values
+    std::shared_ptr<const GraphLabels> inner_labels;  // labels for the embedded graph, until its first use
+    CUgraphConditionalHandle condition = 0;           // condition of a conditional node
+    int device = -1;                                  // requested device of an alloc node
+    std::unique_ptr<NodeParameters> parameters;       // null for a node without named parameters
+    Opaque values;                                    // last property values of a destroyed node: a dict
 };
 
 struct NodeRecord {
-    CUgraphNode raw = nullptr;  // null for the entry node, and once destroyed
+    CUgraphNode raw = nullptr;  // null for the entry node and for a destroyed node
     GraphBox* graph = nullptr;
     NodeKind kind = NodeKind::kOther;
-    void* object = nullptr;  // the living Python object, borrowed; it clears this in its __dealloc__
+    void* object = nullptr;  // the living Python object, borrowed; its __dealloc__ clears this
     OwnerSlot owners;
     SourcePlace source;
     std::unique_ptr<NodeFacts> facts;
-    std::uint32_t deaths = 0;  // tells the nodes apart that this was the record of, one after the other
+    std::uint32_t deaths = 0;  // number of destroyed nodes of this record; distinguishes the nodes that it successively
+                               // described
     Counted<Kind::kGraphNode> counted;
 
     bool is_alive() const noexcept { return raw != nullptr || kind == NodeKind::kEntry; }
@@ -78,28 +79,28 @@ struct NodeRecord {
 
 using NodeHandle = HandleTo<NodeRecord>;
 
-// The records of one graph. Adding one costs no look-up and no allocation besides: the index is brought up to date when
-// it is next asked.
+// The records of one graph. Adding a record needs no look-up and no extra allocation: the index is brought up to date
+// at the next find.
 class NodeTable {
   public:
     NodeRecord& add(GraphBox& graph, CUgraphNode raw, NodeKind kind);
     NodeRecord* find(CUgraphNode raw);
-    // The node was destroyed: its raw value is free for another.
+    // Marks the node as destroyed: its raw value may be reused.
     void forget(NodeRecord& record) noexcept;
-    // All were destroyed with the graph.
+    // Marks all nodes as destroyed with the graph.
     void forget_all() noexcept;
-    // The object of a destroyed node went; the record may serve another node.
+    // Allows reuse of the record, after the object of its destroyed node was deleted.
     void recycle(NodeRecord& record) noexcept;
 
     template <class Visit>
     void for_each(Visit visit) {
         for (NodeRecord& record : records_) visit(record);
     }
-    // By index, for visits that may add records.
+    // Number of records, for loops that may add records.
     std::size_t size() const noexcept { return records_.size(); }
-    // How many stand for nodes that are there.
+    // Number of records of nodes that are not destroyed.
     std::size_t alive() const noexcept { return alive_; }
-    // False: no memset node and nothing with a graph inside ever was among them.
+    // Returns false when the graph has never had a memset node, nor a node with inner graphs.
     bool with_more() const noexcept { return with_more_; }
     NodeRecord& operator[](std::size_t index) noexcept { return records_[index]; }
 
@@ -107,8 +108,8 @@ class NodeTable {
     void update_index();
     void index(NodeRecord& record);
 
-    std::deque<NodeRecord> records_;  // addresses stay
-    std::size_t indexed_ = 0;         // so many of them the index knows, but for those in `reused_`
+    std::deque<NodeRecord> records_;  // a deque keeps their addresses
+    std::size_t indexed_ = 0;         // number of records that were indexed, apart from those in `reused_`
     std::vector<NodeRecord*> free_;
     std::vector<NodeRecord*> reused_;
     std::unordered_map<CUgraphNode, NodeRecord*> index_;
@@ -118,7 +119,7 @@ class NodeTable {
 
 enum class Direction { kPredecessors, kSuccessors };
 
-// What is reserved is 0, as the driver wants it.
+// Returns edge data whose reserved bytes are 0, as the driver requires.
 inline CUgraphEdgeData edge_data(unsigned char from_port, unsigned char to_port, unsigned char type) noexcept {
     CUgraphEdgeData data{};
     data.from_port = from_port;
@@ -127,7 +128,7 @@ inline CUgraphEdgeData edge_data(unsigned char from_port, unsigned char to_port,
     return data;
 }
 
-// Edges side by side. Their data is always asked for: without it, a query fails as soon as one edge has some.
+// Edges as parallel arrays. Edge data is always requested: a query without it fails when any edge has data.
 struct Edges {
     std::vector<CUgraphNode> from;
     std::vector<CUgraphNode> to;
@@ -138,18 +139,18 @@ struct Edges {
     void copy(const Edges& edges, std::size_t i) { add(edges.from[i], edges.to[i], edges.data[i]); }
 };
 
-// Queries and edits of the driver's graph, without the GIL.
+// Queries and edits of the driver's graph, called without the GIL.
 CUresult list_nodes(CUgraph graph, std::vector<CUgraphNode>& nodes);
 CUresult list_edges(CUgraph graph, Edges& edges);
-// The edges that end at the node, or those that begin there.
+// Lists the edges that end at the node, or those that begin there.
 CUresult list_edges_of(CUgraphNode node, Direction direction, Edges& edges);
 CUresult add_edges(CUgraph graph, const Edges& edges);
 CUresult remove_edges(CUgraph graph, const Edges& edges);
 
-// The kind of a node that is not on record. Asks the driver.
+// Finds the kind of a node that has no record. Asks the driver.
 CUresult find_kind(CUgraphNode node, NodeKind* kind);
 
-// Destroys the node with all that is inside it. On success the records of it are dead and its owners released.
+// Destroys the node with its inner graphs. On success their records are dead and their owners released.
 CUresult destroy_node(NodeRecord& record);
 
 }  // namespace cg

@@ -18,7 +18,7 @@ namespace {
 
 using Positions = std::unordered_map<CUgraphNode, std::size_t>;
 
-// The edges that end at one node, in the order of the nodes that they come from; false when they are in it.
+// Sorts the edges that end at one node by the positions of their sources; returns false when they are already sorted.
 bool sort_edges(const Edges& edges, const Positions& positions, Edges& sorted) {
     std::vector<std::size_t> order(edges.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -39,7 +39,7 @@ CUresult replace_edges(CUgraph graph, const Edges& before, const Edges& after) {
     return added;
 }
 
-// Edges of every node in the order of `nodes`; `inner` gets the nodes that others depend on.
+// Sorts the edges of every node in the order of `nodes`. `inner` gets the nodes that have successors.
 CUresult settle_edges(CUgraph graph, const std::vector<CUgraphNode>& nodes, std::unordered_set<CUgraphNode>& inner) {
     Positions positions;
     for (std::size_t i = 0; i < nodes.size(); ++i) positions.emplace(nodes[i], i);
@@ -54,7 +54,7 @@ CUresult settle_edges(CUgraph graph, const std::vector<CUgraphNode>& nodes, std:
     return CUDA_SUCCESS;
 }
 
-// Nodes that nothing depends on, and nobody did for a moment: they come last in the order that they are given in.
+// Adds and removes a temporary successor of the exit nodes. They become the last exits, in the given order.
 CUresult renew_exits(CUgraph graph, const CUgraphNode* exits, std::size_t count) {
     CUgraphNode passing = nullptr;
     CUresult status = driver().cuGraphAddEmptyNode(&passing, graph, exits, count);
@@ -63,7 +63,7 @@ CUresult renew_exits(CUgraph graph, const CUgraphNode* exits, std::size_t count)
     for (std::size_t i = 0; i < count; ++i) edges.add(exits[i], passing, edge_data(0, 0, 0));
     status = remove_edges(graph, edges);
     CUresult destroyed = driver().cuGraphDestroyNode(passing);
-    if (destroyed != CUDA_SUCCESS) destroyed = driver().cuGraphDestroyNode(passing);  // else the graph has one too many
+    if (destroyed != CUDA_SUCCESS) destroyed = driver().cuGraphDestroyNode(passing);  // or a surplus node remains
     return status == CUDA_SUCCESS ? destroyed : status;
 }
 
@@ -77,7 +77,7 @@ CUresult holds_memory(const std::vector<CUgraphNode>& nodes, bool* found) {
     return CUDA_SUCCESS;
 }
 
-constexpr std::size_t kAtOnce = 64;  // removing an edge looks for it among those of its end
+constexpr std::size_t kAtOnce = 64;  // removing an edge takes time in proportion to the edges of its target
 
 CUresult settle(CUgraph graph) {
     std::vector<CUgraphNode> nodes, exits;

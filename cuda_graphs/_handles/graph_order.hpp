@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// By what a driver pairs the nodes of a definition with those of an executable that it updates: nodes that nothing
-// depends on in the order in which they became such, and from there dependencies in the order of the edges, where in
-// libcuda one that is removed leaves its place to the last (docs/design/2026-11-libcuda-updates.md). Left alone, an
-// edge that was added and removed again would have two nodes change places, which nobody could see. So before a graph
-// is instantiated, copied or updated from, both orders are made that in which the nodes were made, if its edges were
-// edited since the last time.
+// The order in which a driver pairs the nodes of a definition with those of an executable during an update. The driver
+// starts with the nodes without successors, in the order in which they became such, and follows dependencies in the
+// order of the edges. In libcuda the last edge takes the place of a removed edge
+// (docs/design/2026-11-libcuda-updates.md). An edge that is added and removed again would therefore swap two nodes, and
+// no user could see why. Before an edited graph is instantiated, copied or used for an update, both orders are restored
+// to the creation order of the nodes.
 #ifndef CUDA_GRAPHS_HANDLES_GRAPH_ORDER_HPP
 #define CUDA_GRAPHS_HANDLES_GRAPH_ORDER_HPP
 
@@ -14,8 +14,8 @@
 
 namespace cg {
 
-// This graph and all of its hierarchy. In one with alloc or free nodes a driver removes no edge: it stays as it is.
-// With the GIL.
+// Restores the order in this graph and all of its hierarchy. A graph with alloc or free nodes stays as it is, since a
+// driver removes no edge from it. The caller holds the GIL.
 CUresult settle_order(GraphBox& graph);
 
 }  // namespace cg

@@ -16,7 +16,7 @@ bool shapes_differ() {
 
 namespace {
 
-// The nodes that nothing depends on, in the order of the driver's list.
+// Lists the nodes without successors in the order of the driver's list.
 bool list_exits(CUgraph graph, std::vector<CUgraphNode>& exits) {
     std::vector<CUgraphNode> nodes;
     Edges edges;

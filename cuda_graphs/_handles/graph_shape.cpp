@@ -23,7 +23,7 @@ std::uint64_t number_of(const void* handle) noexcept {
     return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(handle));
 }
 
-// Of nodes in their order and edges in any.
+// Computes the checksum of a graph. The order of nodes matters, that of edges does not.
 CUresult sign(CUgraph graph, std::uint64_t* sum) {
     std::vector<CUgraphNode> nodes;
     Edges edges;
@@ -37,7 +37,7 @@ CUresult sign(CUgraph graph, std::uint64_t* sum) {
     return status;
 }
 
-// False: nobody can tell.
+// Computes the checksums of all living graphs; returns false when a query fails.
 bool sum_up(GraphBox& graph, std::vector<GraphSum>& sums) noexcept {
     try {
         const std::vector<GraphBox*> all = list_living(graph);
@@ -53,7 +53,8 @@ bool sum_up(GraphBox& graph, std::vector<GraphSum>& sums) noexcept {
     }
 }
 
-// What was embedded anew is no change of what is around it. A graph that is not in the note was not looked into then.
+// Compares the shapes. A new embedding does not change the graphs around it. A graph without a noted checksum counts by
+// its `changed` flag.
 bool is_like(const std::vector<GraphSum>& before, const std::vector<GraphSum>& now) noexcept {
     return std::all_of(now.begin(), now.end(), [&](const GraphSum& each) {
         const auto known = [&](const GraphSum& other) { return other.graph == each.graph; };

@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a definition still has the shape that it had when an executable was made of it. The nodes of an executable go
-// by the names and the shape of that day: once the definition is edited into another shape, an isomorphic one even, it
-// tells no more which node of a third definition is which, nor do its own nodes name those that a driver pairs them
-// with.
+// Detects whether a definition still has the shape (nodes and edges) from which an executable was instantiated. The
+// nodes of that shape name the nodes of the executable. After the definition was edited into another shape, even an
+// isomorphic one, it no longer shows which nodes a driver pairs with those of the executable.
 //
-// Instantiating costs nothing: an executable shares a note with the definition, which is filled in before the first
-// change that comes after, and only if an executable is still there. Changes through raw handles are not seen.
-// With the GIL.
+// Instantiating is free of charge: the executable and the definition share an empty note. The note is filled in before
+// the next change of the definition, if the executable still exists. Changes through raw handles are not detected. The
+// caller holds the GIL.
 #ifndef CUDA_GRAPHS_HANDLES_GRAPH_SHAPE_HPP
 #define CUDA_GRAPHS_HANDLES_GRAPH_SHAPE_HPP
 
@@ -22,25 +21,26 @@ namespace cg {
 
 struct GraphBox;
 
-// Nodes and edges of one graph, summed up.
+// A checksum of the nodes and edges of one graph.
 struct GraphSum {
-    const GraphBox* graph;  // of the hierarchy, as long as that is there
+    const GraphBox* graph;  // graph of the hierarchy; valid while the hierarchy lives
     std::uint64_t sum;
 };
 
 struct ShapeNote {
-    std::vector<GraphSum> sums;  // of all graphs of the hierarchy that are known; empty until something changes
-    bool is_lost = false;        // the driver could not be asked
+    std::vector<GraphSum> sums;  // of all known graphs of the hierarchy; empty until the first change
+    bool is_lost = false;        // a driver query failed
 };
 using ShapeHandle = std::shared_ptr<ShapeNote>;
 
-// The shape that the hierarchy has now.
+// Returns a note of the shape that the hierarchy has now.
 ShapeHandle note_shape(GraphBox& graph);
 
-// Nodes or edges of the graph are about to come or go.
+// Called before nodes or edges of the graph are added or removed.
 void about_to_change(GraphBox& graph) noexcept;
 
-// False also where nobody can tell. Where the shape is that again, the note is one of now.
+// Returns true when the hierarchy has the noted shape, and then replaces the note by one of its present state. Returns
+// false also when a query fails.
 bool has_shape(GraphBox& graph, ShapeHandle& shape);
 
 }  // namespace cg

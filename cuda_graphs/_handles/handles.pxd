@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What Cython sees of the handle layer. The headers next to this file are its documentation.
+"""Cython declarations of the handle layer. The headers next to this file document them.
 
 A creator that fails returns an empty handle: `if not h: raise_noted(...)` (seam.pxd).
 """

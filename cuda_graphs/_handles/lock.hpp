@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lock of what threads share. In a child that fork() made, a lock that another thread held is never given back, and
-// what it guards may be half changed. So a Lock is false there, and whoever made it does without what it guards.
+// A lock of state that threads share. In a child of fork() a mutex that another thread held is never released, and the
+// state that it guards may be half changed. There a Lock is false, and its user does without the guarded state.
 #ifndef CUDA_GRAPHS_HANDLES_LOCK_HPP
 #define CUDA_GRAPHS_HANDLES_LOCK_HPP
 

@@ -18,8 +18,9 @@ void* host_address(CUdeviceptr raw) {
     return reinterpret_cast<void*>(static_cast<std::uintptr_t>(raw));
 }
 
-// cuMemFree and cuMemFreeHost wait for the device. At the interpreter's end that could wait for work that only Python
-// could finish, and the process gives all its memory back anyway: so from then on nothing is freed with a wait.
+// Frees memory that is not freed in stream order. cuMemFree and cuMemFreeHost wait for the device. At interpreter exit
+// that wait could be for work that only Python can finish. The process then returns all its memory anyway, so nothing
+// is freed with a wait.
 CUresult free_now(const PointerBox& box) {
     if (!python_is_open()) return CUDA_SUCCESS;
     return box.how == Free::kDevice ? driver().cuMemFree(box.raw) : driver().cuMemFreeHost(host_address(box.raw));
@@ -35,7 +36,7 @@ const char* name_of_free(Free how) noexcept {
     return how == Free::kDevice ? "cuMemFree" : "cuMemFreeHost";
 }
 
-// Whether the free would become a node of a graph that has nothing to do with the memory. Where nobody knows, it might.
+// Returns true when the free would become a node of an unrelated graph, or when that cannot be determined.
 bool would_be_captured(const PointerBox& box) {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     cuuint64_t id = 0;
@@ -43,7 +44,8 @@ bool would_be_captured(const PointerBox& box) {
         driver().cuStreamGetCaptureInfo == nullptr
             ? driver().cuStreamIsCapturing(raw_of(box.stream), &status)
             : driver().cuStreamGetCaptureInfo(raw_of(box.stream), &status, &id, nullptr, nullptr, nullptr, nullptr);
-    // CUDA_ERROR_STREAM_CAPTURE_IMPLICIT: the legacy stream, while an ordinary one captures. Using it would spoil that.
+    // CUDA_ERROR_STREAM_CAPTURE_IMPLICIT: the legacy stream while an ordinary stream captures. Using it would spoil the
+    // capture.
     if (asked != CUDA_SUCCESS) return !is_over(asked);
     if (status == CU_STREAM_CAPTURE_STATUS_NONE) return false;
     return box.how == Free::kAsync || status != CU_STREAM_CAPTURE_STATUS_ACTIVE || id != box.capture;
@@ -100,7 +102,7 @@ bool PointerBox::finish() noexcept {
     const RelaxedCapture relaxed;
     if (must_wait(relaxed.status())) return false;
     const CUresult status = free_memory(*this);
-    // Memory of a graph is there between a launch and a free of it: that there is none is no loss.
+    // Memory of a graph exists only between a launch and a free of it, so a failed free is no leak.
     return how == Free::kGraph ? !is_refused_here(status) : has_ended(status, name_of_free(how));
 }
 
@@ -140,7 +142,7 @@ CUresult allocate_in_graph(std::size_t size, const StreamHandle& stream, Pointer
 
 namespace {
 
-// Of memory that is there at once, whatever a stream holds: the call of a function of the driver gets it.
+// Allocates memory that is usable at once, without stream order. `call` is the driver call that allocates it.
 template <class Call>
 PointerHandle allocate_now(const ContextHandle& context, std::size_t size, Free how, const char* function, Call call) {
     drain_deferred();

@@ -49,7 +49,7 @@ CUresult ask_parameters(KernelBox& box) {
             box.function != nullptr
                 ? driver().cuFuncGetParamInfo(box.function, index, &parameter.offset, &parameter.size)
                 : driver().cuKernelGetParamInfo(box.raw, index, &parameter.offset, &parameter.size);
-        // "CUDA_ERROR_INVALID_VALUE if paramIndex is outside the range" is how the list ends.
+        // "CUDA_ERROR_INVALID_VALUE if paramIndex is outside the range" marks the end of the list.
         if (status == CUDA_ERROR_INVALID_VALUE) break;
         if (status != CUDA_SUCCESS) return status;
         found.push_back(parameter);
@@ -118,7 +118,7 @@ KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library, const
     KernelHandle known = kernels().get_or_create(raw, [&] { return make_kernel(raw, library, owner); });
     const KernelBox& box = *box_of<KernelBox>(known);
     if (box.library || box.owner || (!library && !owner)) return known;
-    // It was borrowed without what keeps it: from now on the raw value means the box that has that.
+    // The known box was borrowed without an owner. From now on the raw value maps to a box that has one.
     KernelHandle keeping = make_kernel(raw, library, owner);
     kernels().add(keeping);
     return keeping;
@@ -181,7 +181,7 @@ std::string kernel_name(const KernelHandle& kernel) {
 
 const std::vector<Parameter>* kernel_parameters(const KernelHandle& kernel) {
     KernelBox& box = *box_of<KernelBox>(kernel);
-    // A forked child would wait for ever for a thread that was asking.
+    // A forked child would wait for ever for a thread that held the lock.
     if (driver_is_lost()) return note_error(CUDA_ERROR_NOT_INITIALIZED, "cuKernelGetParamInfo"), nullptr;
     if (box.known.load(std::memory_order_acquire)) return &box.parameters;
     const std::lock_guard<std::mutex> lock(box.asking);

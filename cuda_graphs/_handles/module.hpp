@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Libraries (loaded code) and their kernels. A library is unloaded with the last handle of it and of its kernels. A
-// kernel's box knows the layout of its parameters, which the driver tells.
+// Libraries (loaded code) and their kernels. A library is unloaded with the last handle of it and of its kernels. The
+// box of a kernel caches the layout of its parameters, which the driver reports.
 #ifndef CUDA_GRAPHS_HANDLES_MODULE_HPP
 #define CUDA_GRAPHS_HANDLES_MODULE_HPP
 
@@ -29,11 +29,11 @@ using LibraryHandle = HandleTo<LibraryBox>;
 // `image` is a cubin or a fatbin, or PTX text with its terminating NUL.
 LibraryHandle load_library(const void* image);
 
-// What the JIT compiler or the loader says about an image that did not load; "" when it says nothing. Tries to load it
-// once more as a module, because only modules give their log at once.
+// Returns the message of the JIT compiler or loader for an image that failed to load; "" when there is no message.
+// Loads the image again as a module, because only modules return their log at once.
 std::string load_log(const void* image);
 
-// The names of a library's kernels, sorted; false when the driver does not tell.
+// Lists the names of a library's kernels, sorted. Returns false when the driver cannot list them.
 bool kernel_names(const LibraryHandle& library, std::vector<std::string>& names);
 
 struct Parameter {
@@ -41,7 +41,7 @@ struct Parameter {
     std::size_t size;    // bytes
 };
 
-// What a kernel is called in a context.
+// The CUfunction of a kernel in one context.
 struct FunctionPlace {
     std::weak_ptr<const CUcontext> context;
     CUfunction function;
@@ -49,12 +49,12 @@ struct FunctionPlace {
 
 struct KernelBox {
     CUkernel raw = nullptr;
-    CUfunction function = nullptr;      // of a function of a module, which is no CUkernel; `raw` has this value then
-    LibraryHandle library;              // empty for a kernel of others
-    Opaque owner;                       // of a kernel of others: what keeps its code loaded; may be empty
+    CUfunction function = nullptr;      // function of a module, which is not a CUkernel; `raw` then has the same value
+    LibraryHandle library;              // empty for a kernel of foreign code
+    Opaque owner;                       // owner that keeps the code of a foreign kernel loaded; may be empty
     std::mutex asking;                  // guards the parameters until they are known
-    std::atomic<bool> known{false};     // a failed question, as without a context, is asked again
-    std::vector<Parameter> parameters;  // do not change once they are `known`
+    std::atomic<bool> known{false};     // a failed query, as without a context, is repeated
+    std::vector<Parameter> parameters;  // constant once `known`
     std::vector<FunctionPlace> functions;
     Counted<Kind::kKernel> counted;
     ~KernelBox();
@@ -62,29 +62,30 @@ struct KernelBox {
 
 using KernelHandle = HandleTo<KernelBox>;
 
-// The same kernel gives the same box as long as one handle lives.
+// Returns the kernel of that name. All handles of a kernel share one box.
 KernelHandle get_kernel(const LibraryHandle& library, const char* name);
 
-// Ours, with its library, if the raw value is one of ours; else borrowed, keeping `library` and `owner` (may be empty)
-// alive.
+// Returns the existing handle of a raw kernel if there is one, else a borrowed kernel that keeps `library` and `owner`
+// (may be empty) alive.
 KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library, const Opaque& owner = {});
 
-// The same of a function of a module.
+// Does the same for a function of a module.
 KernelHandle create_function_ref(CUfunction raw, const Opaque& owner = {});
 
-// What a node launches, as the driver tells. An H200 fills in both; of a function of a module `kern` is null.
+// Returns the kernel that a node launches, from the parameters that the driver reports. An H200 fills in both; for a
+// function of a module `kern` is null.
 KernelHandle kernel_of_node(CUfunction func, CUkernel kern);
 
-// What a launch on the stream takes: the kernel's CUfunction in the stream's context, asked for once, with the GIL. On
-// a default stream, and where the stream's context is not current, it is the kernel itself, which cuda.h allows too:
-// but libcuda 580 takes 0.04 us longer to capture its launch and 0.1 us longer to launch it (H200). Null with an error
-// noted.
+// Returns the function argument for a launch on the stream: the kernel's CUfunction in the stream's context, queried
+// once. On a default stream, and when the stream's context is not current, returns the kernel itself, which cuda.h
+// allows. For a kernel, libcuda 580 on an H200 takes 0.04 us longer to capture a launch and 0.1 us longer to launch.
+// Returns null with a noted error on failure. The caller holds the GIL.
 CUfunction function_on(const KernelHandle& kernel, const StreamHandle& stream);
 
-// The name of a kernel in its code; "" when the driver does not tell.
+// Returns the name of a kernel in its code; "" when the driver cannot report it.
 std::string kernel_name(const KernelHandle& kernel);
 
-// The parameters of a kernel, asked for once; nullptr with an error noted when the driver does not tell.
+// Returns the parameters of a kernel, queried once; nullptr with a noted error when the driver cannot report them.
 const std::vector<Parameter>* kernel_parameters(const KernelHandle& kernel);
 
 }  // namespace cg

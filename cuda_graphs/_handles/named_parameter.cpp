@@ -23,9 +23,8 @@ ParameterRef ParameterTable::find(const std::string& name) const {
 
 namespace {
 
-// The operands of a copy that parameters stand for are declared as unified: behind such a one libcuda lets device,
-// pinned and managed memory take each other's place in an executable (tests/conformance/driver,
-// patch/memory_behind_a_copy).
+// Operands of a copy that are parameters are declared as unified memory. libcuda then lets device, pinned and managed
+// memory replace each other in an executable (tests/conformance/driver, patch/memory_behind_a_copy).
 void write_copy(CUDA_MEMCPY3D& copy, const ParameterUse& use, std::uint64_t bits) noexcept {
     if (use.field == Field::kDestination)
         set_destination(copy, bits, CU_MEMORYTYPE_UNIFIED);
@@ -67,7 +66,7 @@ namespace {
 
 constexpr std::size_t kPlaceSize = 16;  // bytes; at least one element of any size
 
-// Any value can be memset, so none has to be known.
+// Returns true when the node needs a placeholder for the value. The fill value of a memset needs none.
 bool is_missing(const ParameterUse& use) noexcept {
     return !use.parameter->initial.known && use.field != Field::kValue;
 }
@@ -76,7 +75,8 @@ bool is_pointer(const ParameterUse& use) noexcept {
     return use.parameter->type->kind == ValueKind::kPointer;
 }
 
-// Rows apart from each other stay rows: an executable does not let them become one row or the other way round.
+// Returns the size of placeholder memory. A memset of several rows keeps them: an executable cannot change several rows
+// into one row or back.
 std::size_t place_size(const CUgraphNodeParams& params) noexcept {
     const CUDA_MEMSET_NODE_PARAMS_v2& fill = params.memset;
     return params.type == CU_GRAPH_NODE_TYPE_MEMSET && fill.height > 1 ? fill.pitch * fill.height : kPlaceSize;
@@ -93,7 +93,7 @@ void shrink(CUgraphNodeParams& params) noexcept {
 
 namespace {
 
-// Whether the other side of a copy is memory of the host that is known.
+// Sets `host` to true when the other operand of a copy is known to be host memory.
 CUresult faces_host(const CUgraphNodeParams& wanted, const ParameterUse& use, bool* host) {
     if (wanted.type != CU_GRAPH_NODE_TYPE_MEMCPY) return CUDA_SUCCESS;
     const CUDA_MEMCPY3D& copy = wanted.memcpy.copyParams;
@@ -109,8 +109,9 @@ PointerHandle allocate_pooled(const ContextHandle& context, std::size_t size) {
     return pool ? allocate_from_pool(pool, size, create_stream_ref(CU_STREAM_LEGACY)) : PointerHandle();
 }
 
-// In an executable a copy keeps to a family of memory: that of pools, or all other (tests/conformance/driver,
-// patch/kinds_of_memory_beside_host). What faces the host is most likely of a pool, as Device.allocate gives it.
+// Allocates placeholder memory. In an executable the operand of a copy keeps its family of memory: pool memory, or all
+// other (tests/conformance/driver, patch/kinds_of_memory_beside_host). The counterpart of host memory is most likely
+// pool memory, as Device.allocate returns it.
 PointerHandle allocate_place(const CUgraphNodeParams& wanted, const ParameterUse& use) {
     const std::size_t size = place_size(wanted);
     bool host = false;
@@ -140,7 +141,8 @@ CUresult hold_places(NodeSpec& spec, NodeParameters& parameters) {
 
 namespace {
 
-// Of `source` and of what is embedded in it; there are no conditional nodes in what can be embedded.
+// Visits the parameters of the nodes of `source` and of its embedded graphs. A graph that can be embedded has no
+// conditional nodes.
 template <class Visit>
 void for_each_user(GraphBox& source, Visit visit) {
     source.nodes.for_each([&](NodeRecord& node) {
@@ -167,7 +169,7 @@ std::unique_ptr<NodeParameters> translate(const NodeParameters& parameters, Para
     return copy;
 }
 
-// The copy of a node in a clone of its graph.
+// Returns the copy of a node in a clone of its graph.
 NodeRecord* find_copy(const NodeRecord& node, GraphBox& clone) {
     CUgraphNode raw = nullptr;
     {

@@ -17,7 +17,7 @@ struct CopiedLabels {
     NodeLabels labels;
     Opaque code;
     std::int32_t instruction = 0;
-    std::shared_ptr<const GraphLabels> inner;  // of an embedded graph
+    std::shared_ptr<const GraphLabels> inner;  // labels of an embedded graph
 };
 
 struct GraphLabels {
@@ -101,7 +101,7 @@ std::shared_ptr<const GraphLabels> copy_labels(GraphBox& graph) {
         const bool has_inner =
             node != nullptr && node->kind == NodeKind::kChild && node->facts && !node->facts->inner.empty();
         const auto& inner = labels->nodes.back().inner;
-        if (has_inner && !inner) return nullptr;  // it noted the error
+        if (has_inner && !inner) return nullptr;  // copy_labels has noted the error
         const std::uint32_t levels = inner ? 1 + inner->levels_inside : node != nullptr ? levels_inside(*node) : 0;
         labels->levels_inside = std::max(labels->levels_inside, levels);
     }
@@ -115,7 +115,7 @@ CUresult give_labels(GraphBox& clone, const std::shared_ptr<const GraphLabels>& 
     if (status != CUDA_SUCCESS || !same_kinds(nodes, copies, status)) return status;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         if (copies[i].kind == NodeKind::kOther) continue;
-        NodeRecord* const known = clone.nodes.find(nodes[i]);  // another thread may have looked meanwhile
+        NodeRecord* const known = clone.nodes.find(nodes[i]);  // another thread may have recorded it meanwhile
         give(known != nullptr ? *known : add_node(clone, nodes[i], copies[i].kind, OwnerSlot{}), copies[i]);
     }
     return CUDA_SUCCESS;

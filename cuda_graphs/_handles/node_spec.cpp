@@ -90,8 +90,9 @@ CUresult add(const NodePlace& place, NodeSpec& spec, CUgraphNode* node) {
     return driver().cuGraphAddNode(node, place.graph, place.after, place.data, place.count, &spec.params);
 }
 
-// A graph to be thrown away. The driver holds launch attributes against the node as it is, so they are set once it
-// exists, and a graph with memory nodes does not let a node go again: what the driver refuses has to show here.
+// A temporary graph on which launch attributes are tried. The driver checks launch attributes against the node, so they
+// are set after the node exists. A graph with memory nodes cannot delete a node again. Therefore an invalid attribute
+// must fail here first.
 class Scratch {
   public:
     Scratch() { status_ = driver().cuGraphCreate(&graph_, 0); }
@@ -126,7 +127,7 @@ CUresult make_node(const NodePlace& place, NodeSpec& spec, CUgraphNode* node) {
     if (status == CUDA_SUCCESS) status = add(place, spec, node);
     if (status != CUDA_SUCCESS) return status;
     status = set_shape(*node, {}, spec.shape);
-    // Where the graph keeps the node it is better to have it whole.
+    // If the graph keeps the node, set the attributes again, since a complete node is better.
     if (status != CUDA_SUCCESS && driver().cuGraphDestroyNode(*node) != CUDA_SUCCESS)
         status = set_shape(*node, {}, spec.shape);
     return status;
@@ -134,7 +135,8 @@ CUresult make_node(const NodePlace& place, NodeSpec& spec, CUgraphNode* node) {
 
 namespace {
 
-// A kernel node that changes its shape does so through none, in which any grid is right. `copy` is a copy of it.
+// Changes the shape of a kernel node by way of the plain shape, for which every grid is valid. `copy` is a copy of the
+// node.
 CUresult reshape(CUgraphNode node, NodeSpec& before, CUgraphNode copy, NodeSpec& after) {
     bool has_params = false;
     CUresult status = set_shape(node, before.shape, {});
@@ -162,7 +164,7 @@ CUresult set_kernel(CUgraphNode node, NodeSpec& spec) {
     if (status != CUDA_SUCCESS) return status;
     if (before.shape == spec.shape) return driver().cuGraphNodeSetParams(node, &spec.params);
 
-    // The scratch graph shows whether the driver takes it.
+    // The scratch graph shows whether the driver accepts the new parameters.
     Scratch scratch;
     CUgraphNode copy = nullptr, tried = nullptr;
     status = scratch.add_shaped(before, &copy);

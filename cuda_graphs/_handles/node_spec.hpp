@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a node is made from: the driver's parameters, whose type all kinds share, and who must live for them. One spec
-// makes a node, changes a node of a definition, and changes a node of an executable. It is filled by the read_*
-// functions of graph/spec.pyx, lives on the caller's stack, and is used for one call of the driver. Nothing here needs
-// the GIL.
+// The specification of a node: the driver's parameters, whose type all kinds share, and the owners that must live as
+// long as the node. One spec creates a node, changes a node of a definition, or changes a node of an executable. The
+// read_* functions of graph/spec.pyx fill it. It lives on the caller's stack and is used for one driver call. No
+// function of this header needs the GIL.
 #ifndef CUDA_GRAPHS_HANDLES_NODE_SPEC_HPP
 #define CUDA_GRAPHS_HANDLES_NODE_SPEC_HPP
 
@@ -19,7 +19,7 @@
 
 namespace cg {
 
-// Where a node goes: into `graph`, after `count` nodes, along edges with `data` (null: full edges).
+// The insertion point of a node: in `graph`, after `count` nodes, along edges with `data` (null: full edges).
 struct NodePlace {
     CUgraph graph;
     const CUgraphNode* after;
@@ -27,7 +27,7 @@ struct NodePlace {
     const CUgraphEdgeData* data = nullptr;
 };
 
-// Launch attributes of a kernel node. Cluster {0, 0, 0}: none.
+// Launch attributes of a kernel node. Cluster {0, 0, 0}: no clusters.
 struct KernelShape {
     unsigned int cluster[3];
     int cooperative;
@@ -43,40 +43,41 @@ struct KernelShape {
 
 struct NodeSpec {
     NodeKind kind = NodeKind::kEmpty;
-    CUgraphNodeParams params{};           // what is not used must be zero, for the driver
+    CUgraphNodeParams params{};           // unused fields must be zero
     KernelShape shape{};                  // of a kernel node
-    Owners owners;                        // what the node needs beside the driver
-    std::vector<ParameterUse> uses;       // which fields are values of named parameters
-    ArgumentPack arguments;               // of a kernel node: what params.kernel.kernelParams points into
-    std::vector<CUmemAccessDesc> access;  // of an alloc node: what params.alloc.accessDescs points to
-    void* child = nullptr;                // of a child graph node: whom messages name, borrowed
+    Owners owners;                        // owners that the node needs beside the driver
+    std::vector<ParameterUse> uses;       // fields that are values of named parameters
+    ArgumentPack arguments;               // target of params.kernel.kernelParams of a kernel node
+    std::vector<CUmemAccessDesc> access;  // target of params.alloc.accessDescs of an alloc node
+    void* child = nullptr;                // the child graph of a child graph node, for messages; borrowed
 
-    // To be called first.
+    // Starts a spec for a node of this kind. Must be called first.
     void begin(NodeKind what) noexcept;
 };
 
-// The context that is current; CUDA_ERROR_INVALID_CONTEXT when none is.
+// Gets the current context; returns CUDA_ERROR_INVALID_CONTEXT when no context is current.
 CUresult current_context(CUcontext* context);
 
-// Makes a node. `spec.params` gets what the driver gives back: the address of an alloc node, the bodies of a
-// conditional one.
+// Creates a node. `spec.params` receives the driver's outputs: the address of an alloc node, the bodies of a
+// conditional node.
 CUresult make_node(const NodePlace& place, NodeSpec& spec, CUgraphNode* node);
 
-// Changes a node of a definition; nothing on failure.
+// Changes a node of a definition; changes nothing on failure.
 CUresult set_node(CUgraphNode node, NodeSpec& spec);
 
-// Fills a spec from a node of the kind that the spec began with; without owners. Pointers in it are into the node. What
-// the driver does not tell before CUDA 13.2 (contexts, anything of conditional nodes) stays zero.
+// Fills a spec, without owners, from a node of the kind that the spec began with. Its pointers point into the node.
+// Fields that the driver does not report before CUDA 13.2 (contexts, all fields of conditional nodes) stay zero.
 CUresult load_node(CUgraphNode node, NodeSpec& spec);
 CUresult get_shape(CUgraphNode node, KernelShape* shape);
 
 enum class AllocKind : int { kDevice, kHost, kManaged };
 
-// What an alloc node allocates where. `peers` are the ordinals of devices with read and write access.
+// Sets the kind, size and location of an alloc node's memory. `peers` are the ordinals of devices with read and write
+// access.
 void set_allocation(NodeSpec& spec, AllocKind kind, int device, std::size_t size, const std::vector<int>& peers);
 AllocKind alloc_kind(const CUmemPoolProps& props) noexcept;
 
-// The operands of a copy: where one lies depends on its type.
+// Access the operands of a copy, whose field depends on the memory type.
 void set_source(CUDA_MEMCPY3D& copy, CUdeviceptr address, CUmemorytype type) noexcept;
 void set_destination(CUDA_MEMCPY3D& copy, CUdeviceptr address, CUmemorytype type) noexcept;
 CUdeviceptr source_of(const CUDA_MEMCPY3D& copy) noexcept;

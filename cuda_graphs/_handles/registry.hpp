@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a raw value that the driver gives back to the handle that we made of it, so that metadata and ownership are
-// never lost. Entries are weak. A box removes its entry before it destroys the resource, so that a raw value which
-// the driver uses again never resolves to a dying box; and only a dead entry is ever removed, so that the new owner
-// of a raw value keeps its entry. No driver call and no Python happens under the mutex. A forked child finds nothing.
+// Maps a raw value that the driver returns to the handle that this library made of it, so that metadata and ownership
+// are never lost. Entries are weak. A box removes its entry before it destroys the resource, so that a raw value that
+// the driver reuses never resolves to a dying box. Only a dead entry is ever removed, so that the new owner of a raw
+// value keeps its entry. No driver call and no Python runs under the mutex. A forked child finds nothing.
 #ifndef CUDA_GRAPHS_HANDLES_REGISTRY_HPP
 #define CUDA_GRAPHS_HANDLES_REGISTRY_HPP
 
@@ -22,25 +22,26 @@ class Registry {
   public:
     using Handle = std::shared_ptr<const Raw>;
 
-    // The live handle of a raw value, or an empty one.
+    // Returns the live handle of a raw value, or an empty handle.
     Handle find(Raw raw) {
         const Lock lock(mutex_);
         return lock ? find_locked(raw) : Handle{};
     }
 
-    // Enters a handle; a live one of the same raw value is replaced, since its resource cannot exist any more.
+    // Adds a handle. Replaces a live handle of the same raw value, since its resource cannot exist any more.
     void add(const Handle& handle) {
         const Lock lock(mutex_);
         if (lock) entries_[*handle] = handle;
     }
 
-    // The live handle of a raw value, or what `make()` returns, entered. `make` runs under the mutex: it may
-    // allocate, and no more than that.
+    // Returns the live handle of a raw value, or adds and returns the result of `make()`. `make` runs under the mutex
+    // and may only allocate.
     template <class Make>
     Handle get_or_create(Raw raw, Make make) {
         const Lock lock(mutex_);
         if (!lock) return make();
-        // Room first: were there none for what was made, its box would look for the entry under the mutex.
+        // The entry is created first: if its allocation failed after make(), the new box would call remove() under the
+        // mutex.
         std::weak_ptr<const Raw>& entry = entries_[raw];
         if (Handle found = entry.lock()) return found;
         Handle made = make();
@@ -48,7 +49,7 @@ class Registry {
         return made;
     }
 
-    // For a box's destructor, before it destroys the resource.
+    // Removes a dead entry. Called by a box's destructor before it destroys the resource.
     void remove(Raw raw) noexcept {
         const Lock lock(mutex_);
         if (!lock) return;
@@ -74,7 +75,8 @@ class Registry {
     std::unordered_map<Raw, std::weak_ptr<const Raw>> entries_;  // guarded by mutex_
 };
 
-// The registry of one kind of raw value. Never destroyed: deleters may run after static destructors.
+// Returns the registry of one kind of raw value. It is never destroyed, because deleters may run after static
+// destructors.
 template <class Raw>
 Registry<Raw>& registry_of_process() {
     static auto& registry = *new Registry<Raw>;

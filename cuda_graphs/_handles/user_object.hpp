@@ -1,19 +1,21 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a graph's nodes need beyond Python (kernels, arguments, callbacks, events, operands) is attached to the CUgraph
-// as CUDA user objects, so that clones keep it too, and executables can (graph_exec.hpp). One user object, a page,
-// holds the owners of many nodes: adding a node then costs a handle copy and not two driver calls. A page that
-// something may share with the graph is never emptied; releasing one node's owners moves the others to new pages
-// instead. The pages of a graph grow, so that large graphs have few; those that others are moved to are small, so that
-// the next release is cheap. docs/design/2026-11-node-owners.md says why.
+// Resources that a graph's nodes need after their Python objects are gone (kernels, arguments, callbacks, events,
+// operands) are attached to the CUgraph as CUDA user objects. Clones keep them too, and executables can
+// (graph_exec.hpp). One user object, called a page, holds the owners of many nodes. Adding a node then costs a handle
+// copy instead of two driver calls. A page that a clone or executable may share with the graph is never emptied.
+// Releasing the owners of one node moves the other owners to new pages instead. The pages of a graph grow, so that
+// large graphs have few pages. Pages for moved owners are small, so that the next release is cheap.
+// docs/design/2026-11-node-owners.md gives the reasons.
 //
-// Nobody can copy a graph whose handle nobody has. So pages are loose at first: ours, which spares the calls that give
-// them to the graph and those that take them away while an executable is made or updated. The graph takes them once its
-// handle was given away or it is embedded; not while it is being captured, since then it belongs to the driver, which
-// destroys it when the capture is spoiled.
+// Foreign code can copy a graph only after it was given the raw handle. Therefore pages are loose at first: this
+// library holds the reference instead of the graph. This saves the driver calls that attach pages to the graph and that
+// detach them while an executable is made or updated. The pages are attached when the raw handle is given away or the
+// graph is embedded. They are not attached during a capture, when the driver owns the graph and destroys it if the
+// capture is spoiled.
 //
-// Not locked: the GIL is held, except where a driver call is made.
+// There is no lock: callers hold the GIL, except during driver calls.
 #ifndef CUDA_GRAPHS_HANDLES_USER_OBJECT_HPP
 #define CUDA_GRAPHS_HANDLES_USER_OBJECT_HPP
 
@@ -32,7 +34,7 @@ namespace cg {
 
 struct NodeRecord;
 
-// What one node keeps alive.
+// The objects that one node keeps alive.
 struct Owners {
     Opaque first;
     Opaque second;
@@ -45,36 +47,36 @@ Opaque as_owner(const std::shared_ptr<T>& handle) noexcept {
     return handle;
 }
 
-// Gives one reference back. Without locks: it may warn.
+// Releases one reference. Called without locks, since a failure issues a warning.
 void release_object(CUuserObject object) noexcept;
 
-// Several owners as one.
+// Returns one owner that holds several owners.
 Opaque bundle(std::vector<Opaque> owners);
 
-// A copy of bytes, that goes with the owner. `get()` is its address.
+// Returns an owner of a copy of the bytes. `get()` is the address of the copy.
 Opaque copy_bytes(const void* data, std::size_t size);
 
 class OwnerPage;
 
-// Where a graph keeps the owners of a node. No page: it has none.
+// The place of a node's owners in a graph. `page` is null for a node without owners.
 struct OwnerSlot {
     OwnerPage* page = nullptr;
     std::uint32_t index = 0;
 };
 
-// Whether these are there: the very same, so that nothing has to be done.
+// Returns true when the slot holds these very owners, so that no update is needed.
 bool holds(OwnerSlot slot, const Owners& owners) noexcept;
 
-// The payload of one user object.
+// The payload of one user object: owners of many nodes.
 class OwnerPage final : public Deferred {
   public:
-    // A page of so many slots to which `graph` has the one reference, or we where that is null; null after a noted
-    // error.
+    // Creates a page of `size` slots and one reference to it, which `graph` gets, or this library when `graph` is null.
+    // Returns null with a noted error on failure.
     static OwnerPage* create(CUgraph graph, std::uint32_t size) noexcept;
 
-    // Gives our reference to the graph, or keeps it where the driver refuses.
+    // Moves this library's reference to the graph; keeps it when the driver refuses.
     CUresult attach(CUgraph graph) noexcept;
-    // Gives up that one reference. Nothing of the page may be used after it.
+    // Releases the one reference. The page must not be used afterwards.
     void drop(CUgraph graph) noexcept;
 
     bool is_loose() const noexcept { return loose_; }
@@ -95,27 +97,27 @@ class OwnerPage final : public Deferred {
     void commit(std::uint32_t index, NodeRecord& node) noexcept;
     const Owners& owners(std::uint32_t index) const noexcept { return slots_[index].owners; }
 
-    // The same where no node is on record (exec_owners.hpp).
+    // The same operations for a page whose nodes have no record (exec_owners.hpp).
     void keep(std::uint32_t) noexcept { --pending_; }
     Owners take_back(std::uint32_t index) noexcept;
     bool holds(const Owners& owners) const noexcept;
 
-    // The node goes, its owners stay with whoever shares this page.
+    // Detaches the node from its slot. Its owners stay, for the other holders of this page.
     void leave(std::uint32_t index) noexcept;
-    // The nodes go to empty pages with room for them, together with copies of their owners.
+    // Moves the nodes to empty pages with enough slots, together with copies of their owners.
     void move_nodes_to(const std::vector<OwnerPage*>& targets) noexcept;
 
   private:
-    friend class OwnerPages;  // keeps its pages in a list
+    friend class OwnerPages;  // links its pages in a list
 
     struct Slot {
         Owners owners;
-        NodeRecord* node = nullptr;  // of the graph that made the page, which outlives this use of it
+        NodeRecord* node = nullptr;  // node of the graph that made the page; outlives this use of the slot
     };
 
     CUuserObject object_ = nullptr;
     bool loose_ = true;
-    OwnerPage* previous_ = nullptr;  // of the pages of one graph
+    OwnerPage* previous_ = nullptr;  // previous page of the same graph
     OwnerPage* next_page_ = nullptr;
     std::uint32_t size_ = 0;
     std::uint32_t used_ = 0;
@@ -125,11 +127,12 @@ class OwnerPage final : public Deferred {
     Counted<Kind::kUserObject> counted_;
 };
 
-// A copy of what is there.
+// Returns a copy of the owners in the slot.
 Owners owners_of(OwnerSlot slot) noexcept;
 
-// The pages of one graph. To give a node owners: prepare, then the driver call that makes or changes the node, then
-// commit or rollback. So a failure leaves neither a stray owner nor an unprotected node.
+// The pages of one graph. To give owners to a node, call prepare, then the driver call that makes or changes the node,
+// then commit or rollback. A failure leaves neither a stray owner nor an unprotected
+// node.
 class OwnerPages {
   public:
     OwnerPages() = default;
@@ -137,32 +140,33 @@ class OwnerPages {
     OwnerPages(const OwnerPages&) = delete;
     OwnerPages& operator=(const OwnerPages&) = delete;
 
-    // Attaches owners to the graph; no page and a noted error on failure.
+    // Attaches owners to the graph; returns a slot without a page and a noted error on failure.
     OwnerSlot prepare(CUgraph graph, Opaque first, Opaque second) noexcept {
         if ((open_ == nullptr || open_->is_full()) && !open_page(graph)) return {};
         return {open_, open_->add_pending(std::move(first), std::move(second))};
     }
     void rollback(OwnerSlot slot) noexcept;
-    // Makes them those of the node, and releases what it had.
+    // Makes the prepared owners those of the node, and releases its previous owners.
     void commit(CUgraph graph, OwnerSlot slot, NodeRecord& node) noexcept;
 
-    // Lets go of what a node kept. Where the driver refuses, it stays until the graph goes.
+    // Releases the owners of a node. If the driver refuses, they stay until the graph is destroyed.
     void release(CUgraph graph, OwnerSlot slot) noexcept;
 
-    // Something is about to share the pages with the graph: it shall not keep the owners of later nodes.
+    // Closes the open page before a clone or executable shares the pages, so that it does not keep the owners of later
+    // nodes.
     void seal() noexcept { open_ = nullptr; }
 
-    // The graph takes all pages, from now on. On failure those that are left are ours still.
+    // Attaches all pages to the graph, now and from now on. On failure the remaining pages stay loose.
     CUresult share(CUgraph graph) noexcept;
 
-    // From here on the graph is the driver's: no page is attached to it; until it is ours (again).
+    // Stops attaching pages, since the driver owns the graph during a capture; end_capture resumes.
     void begin_capture() noexcept;
     CUresult end_capture(CUgraph graph) noexcept;
 
-    // The graph is gone, and with it its references.
+    // Drops the list of pages, after the graph and its references were destroyed.
     void forget_all() noexcept;
 
-    // All pages.
+    // Visits all pages.
     template <class Visit>
     void for_each(Visit visit) const {
         for (const OwnerPage* page : {first_, loose_})
@@ -180,11 +184,11 @@ class OwnerPages {
 
     CUresult attach_loose(CUgraph graph) noexcept;
 
-    OwnerPage* first_ = nullptr;  // full or sealed or not; the graph's references keep them
-    OwnerPage* loose_ = nullptr;  // those that are not the graph's
+    OwnerPage* first_ = nullptr;  // attached pages, kept alive by the graph's references
+    OwnerPage* loose_ = nullptr;  // pages that are not attached to the graph
     bool is_shared_ = false;
     bool is_captured_ = false;
-    OwnerPage* open_ = nullptr;  // where new owners go
+    OwnerPage* open_ = nullptr;  // page that receives new owners
 };
 
 }  // namespace cg

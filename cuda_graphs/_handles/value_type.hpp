@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The types that a named parameter of a graph can have, as one table. Values of all of them fit 64 bits, and are kept
-// as such: the low bytes are the value as a kernel reads it.
+// The table of types that a named parameter of a graph can have. A value of any of these types fits 64 bits and is
+// stored so: the low bytes are the value as a kernel reads it.
 #ifndef CUDA_GRAPHS_HANDLES_VALUE_TYPE_HPP
 #define CUDA_GRAPHS_HANDLES_VALUE_TYPE_HPP
 
@@ -28,22 +28,22 @@ constexpr ValueType kValueTypes[] = {
     {"bool", ValueKind::kBool, 1},  {"pointer", ValueKind::kPointer, 8},
 };
 
-// Null for a name that is none of a type.
+// Returns the type of that name, or null when there is no such type.
 inline const ValueType* find_value_type(const char* name) noexcept {
     for (const ValueType& type : kValueTypes)
         if (std::strcmp(type.name, name) == 0) return &type;
     return nullptr;
 }
 
-// bfloat16 is the upper half of a float. The nearest one, to even in a tie; a NaN stays one. Of a double, since through
-// a float it would be rounded twice.
+// Rounds to the nearest bfloat16, the upper half of a float; ties go to even, and a NaN stays a NaN. Takes a double,
+// since a float argument would already be rounded once.
 inline std::uint16_t to_bf16(double value) noexcept {
     float single = static_cast<float>(value);
     std::uint32_t bits = 0;
     std::memcpy(&bits, &single, sizeof bits);
     if (value != value) return static_cast<std::uint16_t>((bits >> 16) | 0x40);
     const double back = static_cast<double>(single);
-    if (back != value) {  // rounded: towards zero instead, with a last bit that says "and something"
+    if (back != value) {  // rounded: truncate instead and set the last bit as a sticky bit
         const bool away = (back < 0 ? -back : back) > (value < 0 ? -value : value);
         bits = (bits - (away ? 1 : 0)) | 1;
     }

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""From Python values to the `void**` that a kernel launch or a kernel node takes.
+"""Converts Python values to the `void**` of a kernel launch or a kernel node.
 
-The sizes that the driver knows of a kernel's parameters decide: an int fills 1, 2, 4 or 8 bytes and must fit, a float 4
-or 8, a complex 8 or 16; whatever has a width of its own (NumPy and ctypes scalars and structures) must have exactly
-that of the parameter. An array is passed as its address, of 8 bytes, where the device can reach it; nobody waits for a stream
-that its interface names. The driver knows no more than sizes: an int given for a float parameter passes its bits.
+The parameter sizes that the driver reports determine the conversion. An int fills 1, 2, 4 or 8 bytes and must fit, a
+float fills 4 or 8, a complex 8 or 16. A value with its own width (NumPy and ctypes scalars and structures) must have
+exactly the width of the parameter. An array is passed as its address, of 8 bytes, if the device can access it; the stream
+that its interface names is not waited for. The driver reports sizes only: an int for a float parameter passes its bits.
 """
 
 import sys
@@ -39,10 +39,10 @@ cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object value, int* overflow) except? -1
     unsigned long long PyLong_AsUnsignedLongLong(object value) except? 0xFFFFFFFFFFFFFFFF
 
-# Types whose `handle` is passed in 8 bytes. Filled by the layers above.
+# Types whose `handle` is passed in 8 bytes. Higher layers register them.
 cdef tuple handle_types = ()
 
-# NumPy's scalar types, by address, and their sizes; each is known to keep its value right after the object's head.
+# NumPy's scalar types by address, and their sizes. The value of each is stored directly after the object header.
 cdef unordered_map[void*, size_t] scalar_sizes
 cdef bint numpy_is_known = False
 
@@ -53,7 +53,7 @@ cpdef void register_handle_type(type cls):
 
 
 cdef class StandIn:
-    """An argument whose value comes later. Not made directly."""
+    """An argument whose value is set later. Not created directly."""
 
     def __init__(self, *args, **kwargs):
         raise RuntimeError(f"{type(self).__name__} objects cannot be instantiated directly")
@@ -78,7 +78,7 @@ cdef int pack_arguments(
 
 cdef int own_arguments(tuple args, Opaque& all) except -1:
     cdef Opaque owner
-    cdef vector[Opaque] owners  # nearly always empty: one Buffer and numbers
+    cdef vector[Opaque] owners  # nearly always empty, as for one Buffer and numbers
     cdef PyTypeObject* kind
     for arg in args:
         kind = Py_TYPE(arg)
@@ -101,7 +101,7 @@ cdef int own_arguments(tuple args, Opaque& all) except -1:
     return 0
 
 
-# What `append` returns, else 0.
+# The result of `append` for a StandIn; otherwise 0.
 cdef enum:
     STANDS_IN = 1
 
@@ -118,7 +118,7 @@ cdef inline int append(ArgumentPack& pack, Kernel kernel, size_t index, size_t s
 
 
 cdef int append_other(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg) except -1:
-    """Every type but the three usual ones."""
+    """Appends an argument of any type but the three usual ones."""
     cdef const char* value
     if not numpy_is_known and "numpy" in sys.modules:
         learn_numpy()
@@ -132,13 +132,13 @@ cdef int append_other(ArgumentPack& pack, Kernel kernel, size_t index, size_t si
         return append_word(pack, kernel, index, size, arg, arg.handle)
     if isinstance(arg, Buffer):
         return append_buffer(pack, kernel, index, size, <Buffer>arg)
-    if PyLong_Check(arg):  # bool and enums too
+    if PyLong_Check(arg):  # also bool and enums
         return append_int(pack, kernel, index, size, arg)
     if PyFloat_Check(arg):
         return append_float(pack, kernel, index, size, PyFloat_AS_DOUBLE(arg))
     if PyComplex_Check(arg):
         return append_complex(pack, kernel, index, size, arg)
-    # Arrays of CuPy have the buffer protocol too, and raise when it is used.
+    # Arrays of CuPy have the buffer protocol too, but raise an error when it is used.
     cdef bint of_device = hasattr(arg, "__cuda_array_interface__")
     if not of_device and PyObject_CheckBuffer(arg) and append_exported(pack, kernel, index, size, arg):
         return 0
@@ -221,13 +221,13 @@ cdef int append_stand_in(ArgumentPack& pack, Kernel kernel, size_t index, size_t
 
 
 cdef int append_word(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg, object word) except -1:
-    """A handle of 8 bytes."""
+    """Appends a handle of 8 bytes."""
     cdef uint64_t value = word
     return append_value(pack, kernel, index, size, arg, <const char*>&value, 8)
 
 
 cdef bint append_exported(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg) except -1:
-    """A scalar or structure of ctypes or NumPy by the buffer protocol: one value, so no dimensions. Whether it was."""
+    """Appends a scalar or structure of ctypes or NumPy by the buffer protocol; returns False when it has dimensions."""
     cdef Py_buffer view
     PyObject_GetBuffer(arg, &view, PyBUF_FULL_RO)
     try:
@@ -240,7 +240,8 @@ cdef bint append_exported(ArgumentPack& pack, Kernel kernel, size_t index, size_
 
 
 cpdef bint is_known_memory(CUdeviceptr address) except -1:
-    """Whether it is memory of the driver's, or no memory at all. It may be reserved only, by an alloc node of a graph."""
+    """Return True for memory that the driver knows, and for address 0. The memory may be a range that an alloc node
+    of a graph has only reserved."""
     cdef int memory = kUnknownMemory
     cdef CUresult status
     if not address:
@@ -254,7 +255,7 @@ cpdef bint is_known_memory(CUdeviceptr address) except -1:
 cdef int append_array(
     ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg, ArrayView array
 ) except -1:
-    """The address of an array."""
+    """Appends the address of an array."""
     if size != 8:
         raise TypeError(f"{describe(kernel, index, size)}; an array is passed as an address of 8 bytes")
     if not is_known_memory(array.address):
@@ -270,7 +271,7 @@ cdef int append_array(
 cdef int append_value(
     ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg, const char* value, size_t width
 ) except -1:
-    """A value that has a width of its own."""
+    """Appends a value that has its own width."""
     if size != width:
         raise TypeError(f"{describe(kernel, index, size)}; {type(arg).__module__}.{type(arg).__name__} has {width}")
     pack.append_copy(value, width)
@@ -282,7 +283,7 @@ cdef str describe(Kernel kernel, size_t index, size_t size):
 
 
 cdef int learn_numpy() except -1:
-    """Enters NumPy's scalar types, each after a look whether it keeps its value where we shall read it."""
+    """Registers those of NumPy's scalar types whose value is stored directly after the object header."""
     global numpy_is_known
     numpy = sys.modules["numpy"]
     cdef bytes expected

@@ -7,15 +7,15 @@ from cuda_graphs._handles.handles cimport Opaque
 
 
 cdef class ArrayView:
-    cdef readonly CUdeviceptr address  # of the element with index 0 in every dimension
+    cdef readonly CUdeviceptr address  # address of the element with index 0 in every dimension
     cdef readonly size_t itemsize
-    cdef readonly str dtype  # as in __array_interface__: "<f4"; "" where NumPy has no such type
-    cdef readonly bint is_bfloat16  # which DLPack has a code for, and NumPy no type
+    cdef readonly str dtype  # typestr of __array_interface__, "<f4"; "" when NumPy has no such type
+    cdef readonly bint is_bfloat16  # bfloat16 has a DLPack code, but no NumPy type
     cdef readonly tuple shape
     cdef readonly tuple strides  # bytes
     cdef readonly bint is_read_only
-    cdef Opaque owner  # keeps the memory
+    cdef Opaque owner  # keeps the memory alive
 
 
-# The memory behind an array, None for an object that is no array. `name` is that of the argument, for messages.
+# Returns the memory of an array, or None when the object is not an array. `name` names the argument in messages.
 cpdef ArrayView view_array(object array, str name)

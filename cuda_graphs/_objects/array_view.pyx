@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of other libraries as memory: where it is, its layout, and who keeps it.
+"""Reads arrays of other libraries: the address of the memory, its layout, and its owner.
 
-Three protocols, asked in this order: `__cuda_array_interface__` (version 2 or later), `__array_interface__` (NumPy), and
-DLPack; arrays of NumPy of plain numbers by Python's buffers, which say the same. Nothing is copied and nothing is
-synchronised: a `stream` that an interface names is not waited for, and DLPack exporters are told so (stream -1). A
-DLPack tensor is not consumed; its capsule is held, which is what keeps its memory.
+Three protocols are tried in this order: `__cuda_array_interface__` (version 2 or later), `__array_interface__` (NumPy),
+and DLPack. NumPy arrays of plain numbers are read by Python's buffer protocol, which has the same information. Nothing
+is copied or synchronised: the `stream` of an interface is ignored, and DLPack exporters get stream -1, which requests
+no synchronisation. A DLPack tensor is not consumed; holding its capsule keeps its memory alive.
 """
 
 import sys
@@ -46,20 +46,21 @@ cdef extern from "_handles/dlpack.hpp" namespace "cg" nogil:
     enum:
         kDLReadOnly
 
-# The letters of __array_interface__ for DLPack's type codes (dlpack.h, DLDataTypeCode); others NumPy does not have.
+# __array_interface__ letters of DLPack's type codes (dlpack.h, DLDataTypeCode). NumPy lacks the other types.
 cdef dict LETTERS = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}
 
 
 cdef class ArrayView:
-    """Memory of an array."""
+    """The memory of an array."""
 
 
 cpdef ArrayView view_array(object array, str name):
-    """The memory behind `array`; None when it is no array.
+    """Return the memory of `array`; None when it is not an array.
 
     Raises:
-        TypeError: An interface that does not say what it must.
-        ValueError: Memory of a kind of device that CUDA does not know, masked arrays, elements of part of a byte.
+        TypeError: The array's interface is incomplete or malformed.
+        ValueError: The memory is on a device that is not CUDA's, the array is masked, or its elements have a fraction
+        of a byte.
     """
     cdef ArrayView view = from_buffer(array)
     if view is not None:
@@ -74,7 +75,7 @@ cpdef ArrayView view_array(object array, str name):
     return None
 
 
-# What NumPy calls elements in buffers -> in its array interface, of those in the order of bytes of this machine.
+# Buffer format of NumPy -> typestr of its array interface, for elements in the byte order of this machine.
 cdef dict TYPESTRS = {
     b"?": "|b1", b"b": "|i1", b"B": "|u1", b"h": "<i2", b"H": "<u2", b"i": "<i4", b"I": "<u4", b"l": "<i8", b"L": "<u8",
     b"q": "<i8", b"Q": "<u8", b"e": "<f2", b"f": "<f4", b"d": "<f8",
@@ -82,7 +83,7 @@ cdef dict TYPESTRS = {
 
 
 cdef ArrayView from_buffer(object array):
-    """What __array_interface__ says of an array of NumPy of plain numbers, without the dict: it is asked in calls."""
+    """Read a NumPy array of plain numbers without the dict of __array_interface__, which is slow in kernel calls."""
     cdef Py_buffer buffer
     cdef ArrayView view
     numpy = sys.modules.get("numpy")
@@ -90,7 +91,7 @@ cdef ArrayView from_buffer(object array):
         return None
     try:
         PyObject_GetBuffer(array, &buffer, PyBUF_STRIDES | PyBUF_FORMAT)
-    except (ValueError, BufferError):  # elements that buffers have no name for
+    except (ValueError, BufferError):  # buffers have no format for these elements
         return None
     try:
         typestr = TYPESTRS.get(<bytes>buffer.format)
@@ -108,7 +109,7 @@ cdef ArrayView from_buffer(object array):
 
 
 cdef bint is_scalar(object array):
-    """NumPy's scalars have its interface too, of a copy."""
+    """Return True for a NumPy scalar, whose interface describes a temporary copy."""
     numpy = sys.modules.get("numpy")
     return numpy is not None and isinstance(array, numpy.generic)
 
@@ -116,13 +117,13 @@ cdef bint is_scalar(object array):
 cdef ArrayView from_interface(object array, object interface, str name):
     if not isinstance(interface, dict):
         raise TypeError(
-            f"{name} is a {type(array).__name__} whose array interface is no dict, but a {type(interface).__name__}"
+            f"{name} is a {type(array).__name__} whose array interface is not a dict, but a {type(interface).__name__}"
         )
     cdef ArrayView view = ArrayView.__new__(ArrayView)
     if interface.get("mask") is not None:
-        raise ValueError(f"{name} is a masked array, a {type(array).__name__}: copy its data and its mask one by one")
+        raise ValueError(f"{name} is a masked array, a {type(array).__name__}: copy its data and its mask separately")
     if not isinstance(interface.get("data"), tuple):
-        raise TypeError(f"{name} is a {type(array).__name__} that does not say at which address its data is")
+        raise TypeError(f"{name} is a {type(array).__name__} whose array interface has no data address")
     try:
         read_interface(view, interface)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
@@ -148,13 +149,13 @@ cdef int read_interface(ArrayView view, object interface) except -1:
 
 
 cdef size_t item_size(str dtype) except? 0:
-    import numpy  # here: most programs that have arrays have it loaded, others need not
+    import numpy  # imported here, since programs without arrays need not load NumPy
 
     return numpy.dtype(dtype).itemsize
 
 
 cdef tuple packed_strides(tuple shape, size_t itemsize):
-    """Those of an array in C order without gaps."""
+    """Return the strides, in bytes, of an array in C order without gaps."""
     strides = []
     stride = itemsize
     for count in reversed(shape):
@@ -177,7 +178,7 @@ cdef ArrayView from_dlpack(object array, str name):
     if PyCapsule_IsValid(capsule, b"dltensor_versioned"):
         versioned = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, b"dltensor_versioned")
         if versioned.version.major != 1:
-            raise TypeError(f"{name} is a {type(array).__name__} that answers with DLPack {versioned.version.major}, not 1")
+            raise TypeError(f"{name} is a {type(array).__name__} that exports DLPack {versioned.version.major}, not 1")
         view = from_tensor(&versioned.dl_tensor, name)
         view.is_read_only = versioned.flags & kDLReadOnly != 0
     else:

@@ -7,7 +7,7 @@ from cuda_graphs._handles.handles cimport Opaque, PointerHandle, WeakOpaque
 from cuda_graphs._objects.stream cimport Stream
 
 
-# The kinds of memory. NOT_ASKED stands for none of them.
+# The kinds of memory. NOT_ASKED: the driver was not queried yet.
 cdef enum MemoryKind:
     NOT_ASKED = -1
     PAGEABLE
@@ -18,23 +18,23 @@ cdef enum MemoryKind:
 
 cdef class Buffer:
     cdef PointerHandle _h  # empty once closed
-    cdef CUdeviceptr _address  # the raw value, also once closed: hashes must stay
+    cdef CUdeviceptr _address  # the raw value, kept after close() for the hash
     cdef size_t _size
     cdef object _memory_resource
     cdef object _owner
     cdef int _kind  # a MemoryKind
     cdef int _device_id
-    cdef WeakOpaque _owned  # what nodes that use it share: the Buffer and its memory
+    cdef WeakOpaque _owned  # weak reference to the owner that nodes share: the Buffer and its memory
     cdef object __weakref__
 
     @staticmethod
     cdef Buffer _from_handle(PointerHandle h, object memory_resource)
 
-    # No bytes at address 0, which the driver cannot be asked about.
+    # Returns a Buffer of no bytes at address 0, for which the driver cannot be queried.
     @staticmethod
     cdef Buffer _of_nothing(object memory_resource, MemoryKind kind, int device_id)
 
-    # RuntimeError once closed.
+    # Raises RuntimeError once closed.
     cdef int _check_open(self) except -1
 
     cdef int _free_on(self, Stream stream) except -1
@@ -42,9 +42,9 @@ cdef class Buffer:
     cdef int _ask(self) except -2
 
 
-# What a graph has to keep so that its nodes can use the memory: with the Buffer itself. False, and no owner, where the
-# memory is the graph's.
+# Sets `owner` to the owner that a graph must keep so that its nodes can use the memory: the Buffer and its memory.
+# Returns False, and no owner, when the graph itself owns the memory.
 cdef bint own_buffer(Buffer buffer, Opaque& owner) except -1
 
-# A fill value (int in 0..255, or a buffer of 1, 2 or 4 bytes): writes the pattern, returns its width in bytes.
+# Parses a fill value (int in 0..255, or a buffer of 1, 2 or 4 bytes): sets the pattern, returns its width in bytes.
 cdef int parse_fill_value(object value, unsigned int* pattern) except -1

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Buffers: pieces of memory that copy, fill, and show themselves to other libraries as arrays of bytes."""
+"""Buffers: pieces of memory that can be copied and filled, and exported to other libraries as arrays of bytes."""
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
 from cpython.object cimport PyObject
@@ -50,11 +50,11 @@ from cuda_graphs._objects.stream import default_stream
 from cuda_graphs.errors import ClosedBufferError
 
 cdef class Buffer:
-    """Memory of a device or of the host. A memory resource's `allocate` returns it, or `Device.allocate`.
+    """A piece of device or host memory. `Device.allocate` and the `allocate` of a memory resource return it.
 
-    Given back with its last reference or by `close()`, in the order of a stream where the resource does so. Where the
-    host can reach it, ``numpy.from_dlpack(buffer)`` is a view of its bytes (int8, shape ``(size,)``), which keeps the
-    memory. A context manager.
+    Freed with its last reference or by `close()`, in the order of a stream if the memory resource does so. If the host
+    can access it, ``numpy.from_dlpack(buffer)`` is a view of its bytes (int8, shape ``(size,)``), which keeps the
+    memory alive. A Buffer is a context manager.
     """
 
     def __init__(self, *args, **kwargs):
@@ -80,13 +80,14 @@ cdef class Buffer:
 
     @staticmethod
     def from_handle(ptr, size, mr=None, owner=None):
-        """A Buffer of memory that exists.
+        """Return a Buffer of existing memory.
 
         Args:
             ptr: The address, an int.
             size: Bytes.
-            mr: The MemoryResource to give it back to: ``mr.deallocate(ptr, size, stream=...)`` is called once.
-            owner: Whoever else owns the memory; kept alive. Without either the memory must outlive the Buffer.
+            mr: The MemoryResource that frees it: ``mr.deallocate(ptr, size, stream=...)`` is called once.
+            owner: Another owner of the memory, kept alive. With neither `mr` nor `owner`, the memory must outlive the
+            Buffer.
 
         Raises:
             TypeError: `ptr` or `size` is not an int, or `mr` has no `deallocate`.
@@ -128,7 +129,7 @@ cdef class Buffer:
 
     @property
     def memory_resource(self):
-        """The MemoryResource that it is from, or None."""
+        """The MemoryResource that allocated it, or None."""
         return self._memory_resource
 
     @property
@@ -142,12 +143,12 @@ cdef class Buffer:
         return not self._h
 
     def close(self, stream=None):
-        """Give the memory back, in the order of `stream` (None: the stream it was allocated with). May be called twice.
+        """Free the memory, in the order of `stream` (None: the stream it was allocated with). May be called twice.
 
-        Views of the memory (`__dlpack__`) and graphs that use it keep it until they go.
+        Views of the memory (`__dlpack__`) and graphs that use it keep it alive.
         """
         cdef Stream on = Stream_accept(stream) if stream is not None and self._h else None
-        if self._h:  # still: a stream of others may have code of its own
+        if self._h:  # checked again: the code of a foreign stream may have closed it
             if on is not None:
                 self._free_on(on)
             self._free_captured()
@@ -158,28 +159,29 @@ cdef class Buffer:
             drain_deferred()
 
     def set_deallocation_stream(self, stream):
-        """Have the memory given back in the order of `stream`, whenever the last reference goes."""
+        """Set the stream in whose order the memory is freed with its last reference."""
         cdef Stream on = Stream_accept(stream)
         self._check_open()
         self._free_on(on)
 
     cdef int _free_on(self, Stream stream) except -1:
-        """Has the memory go in the order of another stream."""
+        """Makes the memory be freed in the order of another stream."""
         cdef PointerHandle memory = self._h
         cdef PointerBox* box = <PointerBox*>box_of[PointerBox](memory)
         cdef StreamHandle h = stream._h
         cdef CapturedCall call
         if box.how == Free.kAsync and may_be_captured(h) and find(call, h):
             raise RuntimeError(
-                f"{self!r} cannot be given back in the order of a stream that is being captured: that would become a "
-                "node of the graph, which did not allocate it"
+                f"{self!r} cannot be freed in the order of a stream that is being captured: the free would become a "
+                "node of a graph that did not allocate the memory"
             )
         box.context = stream._context()._h
         box.stream = h
         return 0
 
     cdef int _free_captured(self) except -1:
-        """Memory of a graph that is being captured is given back by a node, now: others may still hold the handle."""
+        """Frees memory of a graph that is being captured, by a node at this point of the capture. Other holders of the
+        handle may remain."""
         cdef PointerHandle memory = self._h
         cdef PointerBox* box = <PointerBox*>box_of[PointerBox](memory)
         cdef CUdeviceptr address = address_of(memory)
@@ -193,7 +195,7 @@ cdef class Buffer:
             status = driver().cuMemFreeAsync(address, raw_of(h))
             call.look(status)
         if status == CUDA_SUCCESS:
-            box.how = Free.kNever  # also where the node cannot be told
+            box.how = Free.kNever  # also when the node was not found
         settle(call, status, NodeKind.kFree, "free")
         if status != CUDA_SUCCESS:
             fail(call, status, f"free of {self!r}")
@@ -209,14 +211,14 @@ cdef class Buffer:
         """Copy to another Buffer of the same size, in the order of `stream`.
 
         Args:
-            dst: Where to; None for a new Buffer of the same memory resource.
+            dst: The destination; None for a new Buffer of the same memory resource.
             stream: A Stream, or an object with ``__cuda_stream__``.
 
         Returns:
-            The Buffer copied to.
+            The destination Buffer.
 
         Raises:
-            TypeError: The memory resource made something else than a Buffer.
+            TypeError: The memory resource did not return a Buffer.
             ValueError: The sizes differ.
         """
         self._check_open()
@@ -250,7 +252,7 @@ cdef class Buffer:
 
         Raises:
             OverflowError: An int out of range.
-            ValueError: Bytes of another length, or of one that does not divide the size.
+            ValueError: The value has another number of bytes, or one that does not divide the size.
         """
         cdef Stream on = Stream_accept(stream)
         cdef unsigned int pattern = 0
@@ -303,12 +305,12 @@ cdef class Buffer:
 
     @property
     def device_id(self):
-        """The number of the device that the memory is of; -1 for memory that the driver does not know."""
+        """The number of the device that has the memory; -1 for memory that the driver does not know."""
         self._ask()
         return self._device_id
 
     cdef int _ask(self) except -2:
-        """What kind of memory the driver says it is; asked once."""
+        """Returns the kind of memory that the driver reports; queried once."""
         cdef PointerHandle memory
         if self._kind == NOT_ASKED:
             self._check_open()
@@ -348,7 +350,7 @@ cdef class Buffer:
 
 
 cdef int ask_kind(CUdeviceptr address, int* device_id) except -2:
-    """The kind of memory at an address, and its device (-1 for memory that the driver does not know)."""
+    """Returns the kind of memory at an address, and its device (-1 for memory that the driver does not know)."""
     ensure_driver()
     cdef unsigned int memory_type = 0, managed = 0
     cdef int ordinal = -1
@@ -400,7 +402,8 @@ cdef int copy(Buffer dst, Buffer src, Stream on) except -1:
 
 
 cdef Opaque own_memory(PointerHandle memory) noexcept:
-    # What a graph allocates is its own: it lives as long, or until a node or the Buffer gives it back.
+    # The graph owns the memory that it allocates, until the graph is destroyed or a node or the Buffer frees the
+    # memory.
     cdef PointerBox* box = <PointerBox*>box_of[PointerBox](memory)
     return Opaque() if box.how == Free.kGraph else as_owner(memory)
 
@@ -412,7 +415,7 @@ cdef bint own_buffer(Buffer buffer, Opaque& owner) except -1:
         memory = own_memory(buffer._h)
         if not memory:
             return False
-        (&owner)[0] = hold_python(<PyObject*>buffer, move(memory))  # which survives close()
+        (&owner)[0] = hold_python(<PyObject*>buffer, move(memory))  # survives close()
         buffer._owned = WeakOpaque(owner)
     return True
 
@@ -430,7 +433,7 @@ cdef int parse_fill_value(object value, unsigned int* pattern) except -1:
     cdef Py_buffer view
     try:
         PyObject_GetBuffer(value, &view, PyBUF_SIMPLE)
-    except ValueError as problem:  # what NumPy says of an array with gaps
+    except ValueError as problem:  # NumPy's error for an array with gaps
         raise BufferError(f"a fill value must be contiguous: {problem}") from None
     try:
         if view.len not in (1, 2, 4):
@@ -443,7 +446,7 @@ cdef int parse_fill_value(object value, unsigned int* pattern) except -1:
 
 
 cdef void give_back(void* resource, CUdeviceptr address, size_t size, const StreamHandle& stream) noexcept nogil:
-    """Has a Python resource take memory back. Runs in a box's destructor: on any thread, at any time."""
+    """Makes a Python resource free memory. Runs in a box's destructor: on any thread, at any time."""
     cdef GilAcquire python
     if python:
         with gil:
@@ -453,5 +456,5 @@ cdef void give_back(void* resource, CUdeviceptr address, size_t size, const Stre
 cdef void call_deallocate(resource, CUdeviceptr address, size_t size, const StreamHandle& stream) noexcept:
     try:
         resource.deallocate(address, size, stream=Stream._from_handle(stream) if stream else default_stream())
-    except BaseException as error:  # whoever dropped the last reference cannot take it
+    except BaseException as error:  # the code that dropped the last reference cannot handle it
         report_unraisable(error, resource)

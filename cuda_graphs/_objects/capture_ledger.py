@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The words in which a capture's ledger says what spoiled it."""
+"""Text of a capture's ledger: describes the operation that spoiled the capture."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Entry", "describe", "unjoined"]
 
 
 class Entry(NamedTuple):
-    """Something that was done: "launch", and where ("/path/file.py:12"; None: unknown)."""
+    """An operation, such as "launch", and its source line ("/path/file.py:12", or None when unknown)."""
 
     what: str
     place: str | None
@@ -28,21 +28,22 @@ class Entry(NamedTuple):
 
 
 def describe(begun: Entry, last: Entry, count: int, spoiler: Entry, status: int, foreign: bool) -> str:
-    """What spoiled the capture that `begun` began, after `count` operations of which `last` is the last."""
+    """Describe how the capture that `begun` began was spoiled, after `count` operations, the last of which is
+    `last`."""
     so_far = f"{count} operation{'s' * (count != 1)} of cuda_graphs had been captured since {begun}"
     if not foreign:
         behind = f", the last by {last}" if count else ""
         return f"spoiled by {spoiler}: {rule_of(status)}\n{so_far}{behind}"
     before = f"after {last}, which was still captured," if count else f"after {begun}"
     return (
-        f"spoiled by code outside of cuda_graphs, {before} and before {spoiler}, which found it so. Only that "
-        f"code was told the rule that it broke\n{so_far}"
+        f"spoiled by code outside of cuda_graphs, {before} and before {spoiler}, which detected it. Only "
+        f"that code received the error that names the broken rule\n{so_far}"
     )
 
 
 def unjoined(forks: list[str | None]) -> str:
-    """Which builders were split off and not joined, by the places of their `split`."""
+    """Describe the builders that were split off and not joined, by the source lines of their `split`."""
     if not forks:
-        return "the branch was forked to by code outside of cuda_graphs: no builder that split() made is unjoined"
+        return "code outside of cuda_graphs forked the branch: every builder that split() made is joined"
     places = ", ".join(place or "an unknown line" for place in forks)
     return f"not joined: {len(forks)} builder{'s' * (len(forks) != 1)} that split() made at {places}"

@@ -5,7 +5,7 @@ from cuda_graphs._handles.capture_handles cimport CaptureBox, CapturedCall
 from cuda_graphs._handles.graph_handles cimport NodeKind, NodeRecord
 from cuda_graphs._handles.handles cimport Opaque, StreamHandle
 
-# A call on a stream that may be captured goes so:
+# The steps of a call on a stream that may be captured:
 #
 #     cdef CapturedCall call
 #     if may_be_captured(h) and find(call, h):
@@ -19,34 +19,34 @@ from cuda_graphs._handles.handles cimport Opaque, StreamHandle
 #     if status != CUDA_SUCCESS:
 #         fail(call, status, f"what was being attempted")
 
-# Whether the stream is in a capture of ours. CUDAError when the driver does not say: work that is captured unnoticed
-# would lose what it needs.
+# Returns True when a capture of this package includes the stream. Raises CUDAError when the query fails: without a
+# known capture, the captured work would lose its owners.
 cdef bint find(CapturedCall& call, const StreamHandle& h) except -1
 
-# Who must live as long as the node that the call makes.
+# Sets the owners that must live as long as the node of the call.
 cdef int keep(CapturedCall& call, Opaque first, Opaque second) except -1
 
-# Puts the call into the ledger and its node on record; NULL when the call failed. CaptureError when the capture is found spoiled though the call
-# went well; RuntimeError when its node cannot be told.
+# Puts the call into the ledger and its node on record. Returns NULL when the call failed. Raises CaptureError when the
+# capture is spoiled although the call succeeded, and RuntimeError when the node was not found.
 cdef NodeRecord* settle(CapturedCall& call, CUresult status, NodeKind kind, const char* what) except? NULL
 
-# The same for a call that makes no node.
+# Does the same for a call that makes no node.
 cdef int note(CapturedCall& call, CUresult status, const char* what) except -1
 
-# Raises the CUDAError of a call that failed, with what the ledger knows.
+# Raises the CUDAError of a failed call, with the text of the ledger.
 cdef int fail(CapturedCall& call, CUresult status, object attempt) except -1
 cdef int fail_capture(CaptureBox& capture, CUresult status, object attempt) except -1
 
-# Puts something into the ledger, with the line where the user's program is now.
+# Adds an operation to the ledger, with the current line of the user's program.
 cdef int note_operation(CaptureBox& capture, const char* what) except -1
 
-# Before a call that ends a capture or tells of it: if the capture is spoiled and no call of ours saw that happen, it was
-# code outside, before the line where the user's program is now.
+# Called before a call that ends a capture or reports its state. If the capture is spoiled and no recorded call spoiled
+# it, records that foreign code did so before the current line of the user's program.
 cdef int note_found(CaptureBox& capture, const char* what) except -1
 
-# CaptureError for what would spoil the capture of a conditional body, before the driver is asked: libcuda does not
-# survive it (_handles/capture_end.cpp).
+# Raises CaptureError for a call that would spoil the capture of a conditional body, before it reaches the driver, since
+# libcuda crashes (_handles/capture_end.cpp).
 cdef int protect_bodies(str attempt) except -1
 
-# What is known of how a capture was spoiled; "" when it was not.
+# Returns the text of how a capture was spoiled; "" when it was not.
 cdef str ledger_text(CaptureBox& capture)

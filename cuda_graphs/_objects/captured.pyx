@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Calls on a stream that may be captured: what the graph keeps, which node came of a call, and the ledger.
+"""Calls on a stream that may be captured: the owners that the graph keeps, the node that a call made, and the ledger.
 
-The ledger of a capture knows every operation that was issued through this package with its line. When the driver
-reports that the capture is spoiled, it says which call did that; or, when it was code that we do not see, between which
-two lines it happened. Costs nothing while nothing is captured.
+The ledger of a capture records every operation that was issued through this package, with its source line. The ledger
+names the call that spoiled the capture. For a call of foreign code it names the two lines around it. There is no cost
+while no capture is active.
 """
 
 from libcpp.utility cimport move
@@ -35,7 +35,7 @@ cdef bint find(CapturedCall& call, const StreamHandle& h) except -1:
 
 cdef int keep(CapturedCall& call, Opaque first, Opaque second) except -1:
     if not call.keep(move(first), move(second)):
-        raise_noted("attach what the captured work needs to the graph")
+        raise_noted("attach the owners of the captured work to the graph")
     return 0
 
 
@@ -47,7 +47,7 @@ cdef NodeRecord* settle(CapturedCall& call, CUresult status, NodeKind kind, cons
     check_attempt(call.asked(), f"find the node of a captured {what.decode()}")
     raise RuntimeError(
         f"expected exactly one capture dependency after a {what.decode()}, got {call.tail_count()}: the node is in the "
-        "graph, and the graph keeps what it needs"
+        "graph, which keeps its owners alive"
     )
 
 
@@ -68,7 +68,7 @@ cdef int note_node(CapturedCall& call, CUresult status, const char* what, NodeRe
 
 
 cdef int note_spoiler(CaptureBox& capture, CUresult status, const char* what) except -1:
-    """The first call that the driver reported it for counts."""
+    """Records the first call for which the driver reported a spoiled capture."""
     if capture.spoiler.status != CUDA_SUCCESS:
         return 0
     capture.spoiler.source = keep_source(&capture.box(), find_source())
@@ -128,7 +128,8 @@ cdef int protect_bodies(str attempt) except -1:
 
 
 cdef bint is_spoiled(CaptureBox& capture) noexcept:
-    """For the ledger: what cannot be asked now is found later, or the error says less."""
+    """Returns True when the driver reports the capture as spoiled. A failed query only makes the ledger less
+    precise."""
     cdef CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE
     return ask_status(capture, &now) == CUDA_SUCCESS and now == CU_STREAM_CAPTURE_STATUS_INVALIDATED
 
@@ -154,7 +155,8 @@ cdef int note_found(CaptureBox& capture, const char* what) except -1:
 
 
 def tell_captures(error) -> None:
-    """Called with each CUDAError before it is raised: one of 900 to 908 may have spoiled a capture of ours."""
+    """Called with each CUDAError before it is raised: an error from 900 to 908 may have spoiled a capture of this
+    package."""
     cdef vector[CaptureHandle] captures
     cdef CaptureHandle capture
     if not 900 <= error.code <= 908:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from cuda_graphs._handles.handles cimport ContextBox, ContextHandle
 
-# The context that is current on this thread; empty when there is none.
+# Returns the context that is current on this thread; empty without a current context.
 cdef ContextHandle find_current() except *
 
 
@@ -13,5 +13,5 @@ cdef class Context:
     @staticmethod
     cdef Context _from_handle(ContextHandle h)
 
-    # RuntimeError for an object that nothing was put into.
+    # Raises RuntimeError for an object without a handle.
     cdef const ContextBox* _box(self) except NULL

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Contexts, as far as graphs need them: who one is, and on which device."""
+"""Contexts, as far as graphs need them: identity and device."""
 
 from libc.stdint cimport uintptr_t
 
@@ -22,7 +22,7 @@ cdef ContextHandle find_current() except *:
 
 
 cdef class Context:
-    """A CUDA context. `Device.context` and `Stream.context` return it; it cannot be made or closed here."""
+    """A CUDA context. `Device.context` and `Stream.context` return it. It cannot be created or closed here."""
 
     def __init__(self, *args, **kwargs):
         raise RuntimeError("Context objects cannot be instantiated directly. Use Device.context.")
@@ -45,7 +45,7 @@ cdef class Context:
 
     @property
     def device(self):
-        """The Device that the context is on."""
+        """The Device of the context."""
         from cuda_graphs._objects.device import Device
 
         return Device(self._box().device)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Devices: a GPU, or the CPU when the host driver answers. One object a device and thread."""
+"""Devices: a GPU, or the CPU with the host driver. Each thread has one object per device."""
 
 import threading
 from collections import namedtuple
@@ -31,13 +31,13 @@ _tls = threading.local()
 
 
 class Device:
-    """A device: ``Device()`` is the one that is current on this thread, else number 0; ``Device(n)`` is number n.
+    """A device: ``Device(n)`` is number n, and ``Device()`` the current device of this thread, or number 0 without one.
 
-    The same thread gets the same object for the same device. Everything that makes something (streams, events, memory)
-    needs `set_current()` first; what only asks does not.
+    The same thread gets the same object for the same device. Creating streams, events or memory needs `set_current()`
+    first; queries do not.
 
     Raises:
-        ValueError: There is no device of that number.
+        ValueError: No device has that number.
     """
 
     __slots__ = ("__weakref__", "_context", "_device_id", "_memory_resource", "_properties")
@@ -57,7 +57,7 @@ class Device:
 
     @classmethod
     def get_all_devices(cls):
-        """All devices, a tuple in the order of their numbers."""
+        """Return all devices, a tuple in the order of their numbers."""
         ensure_driver()
         return tuple(cls(i) for i in range(device_count()))
 
@@ -80,7 +80,7 @@ class Device:
 
     @property
     def uuid(self):
-        """The identity of the device over processes, in the form 8-4-4-4-12 hex digits."""
+        """The UUID of the device, the same in every process, as 8-4-4-4-12 hex digits."""
         cdef CUuuid uuid
         cdef int device = self._device_id
         cdef CUresult status
@@ -93,14 +93,14 @@ class Device:
 
     @property
     def pci_bus_id(self):
-        """Where the device sits, "domain:bus:device.function"."""
+        """The PCI address of the device, "domain:bus:device.function"."""
         cdef char text[64]
         cdef int device = self._device_id
         cdef CUresult status
         with nogil:
             status = driver().cuDeviceGetPCIBusId(text, 64, device)
         if status:
-            check_attempt(status, f"ask where device {device} sits")
+            check_attempt(status, f"ask for the PCI address of device {device}")
         return (<bytes>text).decode()
 
     @property
@@ -122,7 +122,7 @@ class Device:
 
     @property
     def arch(self):
-        """The compute capability as compilers name it, "90" for 9.0."""
+        """The compute capability in compiler notation, "90" for 9.0."""
         return "{}{}".format(*self.compute_capability)
 
     @property
@@ -131,7 +131,7 @@ class Device:
         return self._properties
 
     def can_access_peer(self, peer):
-        """Whether kernels of this device can use the memory of another (a Device or its number)."""
+        """Return True when kernels of this device can use the memory of another device (a Device or its number)."""
         cdef int can = 0
         cdef int device = self._device_id, other = Device(peer).device_id
         if other == device:
@@ -144,16 +144,16 @@ class Device:
         return bool(can)
 
     def set_current(self, context=None):
-        """Make this device current on this thread: later work of the thread goes to it.
+        """Make this device current on this thread: later work of the thread runs on it.
 
         Args:
-            context: A Context of this device, or None for its primary one, which other CUDA libraries share.
+            context: A Context of this device, or None for its primary context, which other CUDA libraries share.
 
         Returns:
-            With a `context`: the Context that was current before, or None. Else None.
+            If `context` is given: the previously current Context, or None. Otherwise None.
 
         Raises:
-            RuntimeError: `context` is of another device.
+            RuntimeError: `context` belongs to another device.
         """
         if context is None:
             self._context = primary(self._device_id)
@@ -182,7 +182,7 @@ class Device:
         return self._context
 
     def create_stream(self, obj=None, options=None):
-        """A new stream, or the stream of another library's object.
+        """Return a new stream, or the stream of another library's object.
 
         Args:
             obj: An object with ``__cuda_stream__``, which is kept alive and keeps its stream; None for a new stream.
@@ -196,28 +196,29 @@ class Device:
         return from_protocol(obj)
 
     def create_event(self, options=None):
-        """A new event; `options` is EventOptions or a dict of its fields."""
+        """Return a new event; `options` is EventOptions or a dict of its fields."""
         return make_event(self.context, options)
 
     def create_graph_builder(self):
-        """A GraphBuilder with a stream of its own: what is given to it becomes a graph instead of being done.
+        """Return a GraphBuilder with its own stream: it records the work given to it as a graph instead of running it.
 
-        The stream goes with the builder and with what else was made on it. It begins to capture with `begin_building` or
-        at the beginning of a `with` block.
+        The stream is destroyed with the builder and the other objects that use it. Capture begins with `begin_building`
+        or at the beginning of a `with` block.
 
         Raises:
-            CUDAError: The device has not been made current yet, or there is no room for a stream.
+            CUDAError: The device has not been made current yet, or a stream cannot be allocated.
         """
         return make_stream(self.context, None).create_graph_builder()
 
     @property
     def default_stream(self):
-        """The default stream, of the device that is current."""
+        """The default stream of the current device."""
         return default_stream()
 
     @property
     def memory_resource(self):
-        """Where `allocate` takes memory from; a DeviceMemoryResource unless one was assigned. A thread's own."""
+        """The resource that `allocate` uses; a DeviceMemoryResource unless another was assigned. Each thread has its
+        own."""
         if self._memory_resource is None:
             from cuda_graphs._objects.memory_resource import device_memory_resource
 
@@ -233,8 +234,9 @@ class Device:
         self._memory_resource = resource
 
     def allocate(self, size, *, stream=None):
-        """A Buffer of `size` bytes of device memory, usable in the order of `stream` (None: the default stream)."""
-        self.context  # noqa: B018 - says what is missing, if it is
+        """Return a Buffer of `size` bytes of device memory, usable in the order of `stream` (None: the default
+        stream)."""
+        self.context  # noqa: B018 - raises an error if the device was not made current
         return self.memory_resource.allocate(size, stream=default_stream() if stream is None else stream)
 
     def sync(self):
@@ -275,7 +277,7 @@ class Device:
     def __repr__(self):
         try:
             return f"<Device {self._device_id} ({self.name})>"
-        except CUDAError:  # a repr is for those who look for what went wrong
+        except CUDAError:  # a repr must work after an error too
             return f"<Device {self._device_id}>"
 
 
@@ -293,7 +295,7 @@ cdef int device_attribute(int device_id, int attribute) except? -1:
     cdef CUresult status
     with nogil:
         status = driver().cuDeviceGetAttribute(&value, <CUdevice_attribute>attribute, device_id)
-    # An older driver does not know a newer attribute: it has not what that one asks for.
+    # An older driver does not know a newer attribute, so the device lacks its feature.
     if status == CUDA_ERROR_INVALID_VALUE:
         return 0
     if status:

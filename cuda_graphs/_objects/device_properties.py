@@ -1,16 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a device is and can: one property for each device attribute of the driver, all from one table."""
+"""Properties of a device: one property for each device attribute of the driver, all from one table."""
 
 from collections.abc import Callable
 from typing import Annotated
 
 
 class DeviceProperties:
-    """The properties of a device, `Device.properties`. Each is asked for once; 0 or False where the driver has none.
+    """The properties of a device, `Device.properties`. Each is queried once; 0 or False if the driver lacks the
+    attribute.
 
-    The annotations are the table: a type, and the number of the attribute. Name and number are those of
-    ``CUdevice_attribute`` in cuda.h (CUDA 13.0) without its deprecated members; meaning and unit of each stand there.
+    The annotations are the table: a type, and the number of the attribute. Names and numbers are those of
+    ``CUdevice_attribute`` in cuda.h (CUDA 13.0), without its deprecated members. cuda.h gives the meaning and unit of
+    each.
     """
 
     __slots__ = ("_ask", "_known")

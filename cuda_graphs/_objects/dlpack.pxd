@@ -23,8 +23,8 @@ cdef extern from "_handles/dlpack.hpp" namespace "cg" nogil:
         uint8_t bits
         vector[int64_t] shape
 
-# The capsule of `__dlpack__`. `device` is what `__dlpack_device__` answers, the rest the arguments of the protocol.
-# BufferError for what cannot be had: a copy, another device.
+# Returns the capsule of `__dlpack__`. `device` is the result of `__dlpack_device__`, the other arguments are those of
+# the protocol. Raises BufferError for an unsupported request: a copy, or another device.
 cdef object export_capsule(
     const PointerHandle& memory, const ArrayForm& form, tuple device, object max_version, object dl_device, object copy
 )

@@ -7,17 +7,18 @@ from cuda_graphs._handles.handles cimport EventBox, EventHandle
 
 cdef class Event:
     cdef EventHandle _h  # empty once closed
-    cdef uintptr_t _address  # the raw value, also once closed: hashes must stay
+    cdef uintptr_t _address  # the raw value, kept after close() for the hash
     cdef object __weakref__
 
-    # Two wrappers of one event are equal, not identical.
+    # Two wrappers of one event are equal, but not identical.
     @staticmethod
     cdef Event _from_handle(EventHandle h)
 
-    # RuntimeError once closed.
+    # Raises RuntimeError once closed.
     cdef int _check_open(self) except -1
 
     cdef const EventBox* _box(self) except NULL
 
-    # Whether what came before it is over (_handles/aside.hpp); captures of this thread do not matter. Of one that is open.
+    # Returns true when the work before an open event is complete (_handles/aside.hpp). Does not spoil captures of this
+    # thread.
     cdef bint _is_over(self) noexcept

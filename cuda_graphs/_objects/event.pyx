@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Events: marks in streams and graphs that can be waited for and timed."""
+"""Events: marks in streams and graphs, for waiting and for timing."""
 
 from dataclasses import dataclass
 
@@ -33,16 +33,16 @@ from cuda_graphs._objects.options import accept_options
 
 @dataclass
 class EventOptions:
-    """How `Device.create_event` and `Stream.record` make an event."""
+    """Options of a new event of `Device.create_event` or `Stream.record`."""
 
     timing_enabled: bool = False
-    """The time between two such events can be measured."""
+    """Allow measuring the time between two such events."""
     blocking_sync: bool = False
-    """`Event.sync` sleeps instead of spinning."""
+    """Make `Event.sync` sleep instead of spin."""
 
 
 cdef class Event:
-    """A mark in the work of a device. `Device.create_event` or `Stream.record` makes one.
+    """A mark in the work of a device. `Device.create_event` and `Stream.record` return it.
 
     ``end - start`` is the time between two recorded events in milliseconds (float).
     """
@@ -61,14 +61,14 @@ cdef class Event:
 
     @staticmethod
     def from_handle(handle):
-        """The event of a raw CUevent (an int).
+        """Return the event of a raw CUevent (an int).
 
-        One that this package made comes back with all that is known of it; any other is borrowed and must outlive the
+        An event that this package created keeps its properties. Any other event is borrowed and must outlive the
         result.
         """
         cdef CUevent raw = <CUevent><uintptr_t>read_address(handle, "handle")
         if raw == NULL:
-            raise ValueError("handle is 0, which is no event")
+            raise ValueError("handle is 0, which is not an event")
         ensure_driver()
         return Event._from_handle(create_event_ref(raw))
 
@@ -92,13 +92,13 @@ cdef class Event:
         return not self._h
 
     def close(self):
-        """Give up the event; graphs that use it keep it alive. May be called twice."""
+        """Release the event; graphs that use it keep it alive. May be called twice."""
         self._h.reset()
         with nogil:
             drain_deferred()
 
     def sync(self):
-        """Wait until the work before the event's latest record is done; at once if it was never recorded."""
+        """Wait until the work before the event's latest record is done. Returns at once if it was never recorded."""
         self._check_open()
         cdef EventHandle h = self._h
         cdef CUresult status
@@ -131,28 +131,28 @@ cdef class Event:
 
     @property
     def is_timing_enabled(self):
-        """True when the event was made to measure time; False for an event of others."""
+        """True when the event can measure time; False for a borrowed event."""
         return self._box().timing
 
     @property
     def is_blocking_sync(self):
-        """True when `sync` sleeps instead of spinning; False for an event of others."""
+        """True when `sync` sleeps instead of spinning; False for a borrowed event."""
         return self._box().blocking
 
     @property
     def is_ipc_enabled(self):
-        """False: no event here can be shared with other processes."""
+        """False: events cannot be shared with other processes."""
         self._check_open()
         return False
 
     @property
     def context(self):
-        """The Context of the event; None for an event of others."""
+        """The Context of the event; None for a borrowed event."""
         return Context._from_handle(self._box().context) if self._box().context else None
 
     @property
     def device(self):
-        """The Device of the event; None for an event of others."""
+        """The Device of the event; None for a borrowed event."""
         return self.context.device if self._box().context else None
 
     def __sub__(self, other):
@@ -199,7 +199,7 @@ cdef float elapsed(Event start, Event end) except? -1:
 
 
 def make_event(Context context not None, options) -> Event:
-    """A new event of a context; `options` is EventOptions, a dict of its fields, or None."""
+    """Return a new event of a context; `options` is EventOptions, a dict of its fields, or None."""
     options = accept_options(EventOptions, options, "event options")
     cdef bint timing = read_flag(options.timing_enabled, "timing_enabled")
     cdef bint blocking = read_flag(options.blocking_sync, "blocking_sync")

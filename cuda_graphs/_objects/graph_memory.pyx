@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that captured graphs allocate: GraphMemoryResource, and what the device has of such memory."""
+"""Memory that captured graphs allocate: GraphMemoryResource, and statistics of such memory on a device."""
 
 from libc.stddef cimport size_t
 from libcpp.memory cimport shared_ptr
@@ -29,11 +29,11 @@ cdef dict resources = {}
 
 class GraphMemoryResource(SelfFreeingResource):
     """Memory that graphs allocate: `allocate` on a stream that is being captured becomes an alloc node, and closing the
-    Buffer there a free node. The same object for the same device (a Device or its number).
+    Buffer there becomes a free node. Each device (a Device or its number) has one resource object.
 
-    The address is fixed when it is captured; there is memory behind it while a launch of the graph is between the two
-    nodes, or after it until it is freed, when no node does. The device keeps such memory from launch to launch: `trim`
-    gives back what is not in use.
+    The address is fixed at capture. It is backed by memory during a launch, from the alloc node to the free node. Without
+    a free node the memory stays after the launch until it is freed. The device keeps freed memory for later launches;
+    `trim` releases it.
     """
 
     def __new__(cls, device):
@@ -46,10 +46,10 @@ class GraphMemoryResource(SelfFreeingResource):
         return resources[number]
 
     def allocate(self, size, *, stream):
-        """A Buffer of `size` bytes, usable by what is captured on `stream` from now on.
+        """Return a Buffer of `size` bytes, usable by later captured work of `stream`.
 
-        Closing it while the capture goes on adds a free node; afterwards, it is freed in the order of a stream, once a
-        launch has allocated it.
+        Closing it during the capture adds a free node. After the capture, closing it frees the memory in the order of a
+        stream, once a launch has allocated it.
 
         Raises:
             OverflowError: `size` is negative.
@@ -58,10 +58,10 @@ class GraphMemoryResource(SelfFreeingResource):
         return allocate(self, read_size(size, "size"), Stream_accept(stream))
 
     def close(self):
-        """Nothing happens: the memory is the device's."""
+        """Do nothing: the device owns the memory."""
 
     def trim(self):
-        """Give memory of graphs that is not in use back to the system."""
+        """Release memory of graphs that is not in use to the system."""
         cdef int device = self._device_id
         cdef CUresult status
         with nogil:
@@ -70,7 +70,7 @@ class GraphMemoryResource(SelfFreeingResource):
 
     @property
     def attributes(self):
-        """How much memory graphs have on the device, GraphMemoryResourceAttributes."""
+        """Statistics of the graph memory on the device, GraphMemoryResourceAttributes."""
         return self._attributes
 
     @property
@@ -128,8 +128,8 @@ cdef Buffer allocate(resource, size_t size, Stream stream):
 
 
 cdef class GraphMemoryResourceAttributes:
-    """Bytes of memory that graphs use and have reserved on a device. A high is the most since the process began or it
-    was set to 0.
+    """Bytes of memory that graphs use and have reserved on a device. A high is the maximum since the process began or
+    it was last set to 0.
     """
 
     cdef int _device
@@ -166,12 +166,12 @@ cdef class GraphMemoryResourceAttributes:
 
     @property
     def used_mem_current(self):
-        """Bytes that launches have allocated; freed ones count until trim()."""
+        """Bytes that launches have allocated; freed bytes count until trim()."""
         return self._get(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT)
 
     @property
     def used_mem_high(self):
-        """The most of it. Set to 0 to begin anew."""
+        """The maximum of `used_mem_current`. Set to 0 to reset it."""
         return self._get(CU_GRAPH_MEM_ATTR_USED_MEM_HIGH)
 
     @used_mem_high.setter
@@ -180,12 +180,12 @@ cdef class GraphMemoryResourceAttributes:
 
     @property
     def reserved_mem_current(self):
-        """Bytes that the device keeps for graphs until trim(), also after their graphs are gone."""
+        """Bytes that the device keeps for graphs until trim(), also after the graphs were destroyed."""
         return self._get(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT)
 
     @property
     def reserved_mem_high(self):
-        """The most of it. Set to 0 to begin anew."""
+        """The maximum of `reserved_mem_current`. Set to 0 to reset it."""
         return self._get(CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)
 
     @reserved_mem_high.setter

@@ -7,19 +7,19 @@ from cuda_graphs._handles.handles cimport KernelHandle, Parameter
 
 cdef class Kernel:
     cdef KernelHandle _h
-    cdef const vector[Parameter]* _known_parameters  # of the box that _h keeps; NULL before it was asked
+    cdef const vector[Parameter]* _known_parameters  # in the box of _h; NULL before the first query
     cdef object __weakref__
 
-    # Two wrappers of one kernel are equal, not identical.
+    # Two wrappers of one kernel are equal, but not identical.
     @staticmethod
     cdef Kernel _from_handle(KernelHandle h)
 
-    # Offsets and sizes in bytes.
+    # Returns offsets and sizes in bytes.
     cdef const vector[Parameter]* _parameters(self) except NULL
 
-    # For messages; "0x..." when the driver does not tell.
+    # Returns the name for messages; "0x..." when the driver does not report it.
     cdef str _name(self)
 
 
-# (config, Kernel, arguments) of a kernel of another compiler: what has `__cuda_graph_kernel__(config, args)`.
+# Returns (config, Kernel, arguments) of a foreign kernel: an object with `__cuda_graph_kernel__(config, args)`.
 cdef tuple as_launch(object config, object kernel, tuple args)

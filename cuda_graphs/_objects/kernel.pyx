@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels: what they are called, take, need, and how many of their blocks fit on a device."""
+"""Kernels: their names, parameters, resources, and occupancy."""
 
 import warnings
 from collections import namedtuple
@@ -42,7 +42,7 @@ from cuda_graphs._objects.object_code cimport ObjectCode
 from cuda_graphs._objects.stream cimport Stream, Stream_accept
 
 ParamInfo = namedtuple("ParamInfo", "offset size")
-"""Where a parameter stands in the parameter block, and how large it is; both in bytes."""
+"""The offset of a parameter in the parameter block, and its size; both in bytes."""
 
 MaxPotentialBlockSizeOccupancyResult = namedtuple(
     "MaxPotentialBlockSizeOccupancyResult", "min_grid_size max_block_size"
@@ -50,7 +50,7 @@ MaxPotentialBlockSizeOccupancyResult = namedtuple(
 
 
 cdef class Kernel:
-    """A function that runs on a device. `ObjectCode.get_kernel` returns it; its code stays loaded while it lives."""
+    """A function that runs on a device. `ObjectCode.get_kernel` returns it. It keeps its code loaded."""
 
     def __init__(self, *args, **kwargs):
         raise RuntimeError("Kernel objects cannot be instantiated directly. Use ObjectCode.get_kernel().")
@@ -63,26 +63,26 @@ cdef class Kernel:
 
     @staticmethod
     def from_handle(handle, ObjectCode mod=None, *, owner=None):
-        """The kernel of a raw CUkernel (an int).
+        """Return the kernel of a raw CUkernel (an int).
 
         Args:
-            handle: A CUkernel. One that this package knows comes back with its code, which stays loaded.
-            mod: For a kernel of others: the ObjectCode it is from, to be kept loaded.
-            owner: For a kernel of others: any object that keeps its code loaded. It is kept by the Kernel, and by all
-                nodes that launch it.
+            handle: A CUkernel. A kernel that this package knows keeps its code loaded.
+            mod: For a foreign kernel: its ObjectCode, which the Kernel keeps loaded.
+            owner: For a foreign kernel: any object that keeps its code loaded. The Kernel, and all nodes that launch it,
+                keep the object alive.
 
         Raises:
             TypeError: `handle` is not an int, or `mod` not an ObjectCode.
             ValueError: `handle` is 0.
 
         Warns:
-            UserWarning: The kernel is known to be from other code than `mod`.
+            UserWarning: The kernel comes from other code than `mod`.
         """
         if not isinstance(handle, int) or isinstance(handle, bool):
             raise TypeError(f"handle must be an int, got {type(handle).__name__}")
         cdef CUkernel raw = <CUkernel><uintptr_t>read_unsigned(handle, "handle", 64)
         if raw == NULL:
-            raise ValueError("handle is 0, which is no kernel")
+            raise ValueError("handle is 0, which is not a kernel")
         ensure_driver()
         cdef LibraryHandle library
         if mod is not None:
@@ -98,22 +98,23 @@ cdef class Kernel:
 
     @staticmethod
     def from_function(handle, *, owner=None):
-        """The kernel that a raw CUfunction (an int) is, as libraries have that load modules. It is of one context.
+        """Return the kernel of a raw CUfunction (an int), as libraries that load modules have it. It belongs to one
+        context.
 
         Args:
             handle: A CUfunction.
-            owner: Any object that keeps its module loaded. It is kept by the Kernel, and by all nodes that launch it.
+            owner: Any object that keeps its module loaded. The Kernel, and all nodes that launch it, keep the object alive.
 
         Raises:
             TypeError: `handle` is not an int.
             ValueError: `handle` is 0.
-            CUDAError: It is no function.
+            CUDAError: The handle is not a function.
         """
         if not isinstance(handle, int) or isinstance(handle, bool):
             raise TypeError(f"handle must be an int, got {type(handle).__name__}")
         cdef CUfunction function = <CUfunction><uintptr_t>read_unsigned(handle, "handle", 64)
         if function == NULL:
-            raise ValueError("handle is 0, which is no function")
+            raise ValueError("handle is 0, which is not a function")
         ensure_driver()
         cdef KernelHandle h = create_function_ref(function, owner_of(owner))
         cdef const vector[Parameter]* parameters
@@ -141,18 +142,19 @@ cdef class Kernel:
 
     @property
     def handle(self):
-        """The CUkernel as an int; of a kernel made by `from_function` the CUfunction."""
+        """The CUkernel as an int; for a kernel of `from_function` the CUfunction."""
         return <uintptr_t>raw_of(self._h)
 
     @property
     def name(self):
-        """The name of the kernel in its code (mangled, if the code mangles); its handle where a driver keeps no names."""
+        """The name of the kernel in its code (mangled, if the code mangles names); its handle if the driver keeps no
+        names."""
         ensure_driver()
         return self._name()
 
     @property
     def num_arguments(self):
-        """How many arguments a launch takes."""
+        """The number of arguments of a launch."""
         return self._parameters().size()
 
     @property
@@ -163,12 +165,12 @@ cdef class Kernel:
 
     @property
     def attributes(self):
-        """KernelAttributes on the device that is current; ``kernel.attributes[device]`` on another one."""
+        """KernelAttributes on the current device; ``kernel.attributes[device]`` on another device."""
         return make_attributes(self, None)
 
     @property
     def occupancy(self):
-        """KernelOccupancy: how many blocks fit on the device that is current."""
+        """KernelOccupancy: the number of blocks that fit on the current device."""
         return make_occupancy(self)
 
     def __eq__(self, other):
@@ -190,23 +192,23 @@ cdef Opaque owner_of(object owner) except *:
 
 cdef tuple as_launch(object config, object kernel, tuple args):
     if config is not None:
-        LaunchConfig_accept(config)  # which names what stands in the wrong place
+        LaunchConfig_accept(config)  # raises an error that names the misplaced argument
     make = getattr(type(kernel), "__cuda_graph_kernel__", None)
     if make is None:
         raise TypeError(f"kernel must be a Kernel, got {type(kernel).__name__}")
     config, made, args = make(kernel, config, args)
     if not isinstance(made, Kernel):
-        raise TypeError(f"{type(kernel).__name__}.__cuda_graph_kernel__ must give a Kernel, got {type(made).__name__}")
+        raise TypeError(f"{type(kernel).__name__}.__cuda_graph_kernel__ must return a Kernel, got {type(made).__name__}")
     return config, made, tuple(args)
 
 
 cdef CUfunction as_function(Kernel kernel) noexcept:
-    # cuda.h: where a CUfunction is taken a CUkernel may be cast to it; then the current context is meant.
+    # cuda.h: a CUkernel may be cast to a CUfunction parameter; it then means the current context.
     return <CUfunction><void*>raw_of(kernel._h)
 
 
 def function_attribute(int number, str text, bint writable=False, kind=int):
-    """A property for one CUfunction_attribute; `kind` is the type of its value, int or bool."""
+    """Return a property for one CUfunction_attribute; `kind` is the type of its value, int or bool."""
 
     def get(self):
         return kind(get_attribute(self._kernel, number, self._device_id()))
@@ -235,26 +237,26 @@ class KernelAttributes:
 
         return (self._device or Device()).device_id
 
-    max_threads_per_block = function_attribute(0, "The most threads that a block of this kernel may have.")
+    max_threads_per_block = function_attribute(0, "The maximum number of threads of a block of this kernel.")
     shared_size_bytes = function_attribute(1, "Bytes of static shared memory of a block.")
     const_size_bytes = function_attribute(2, "Bytes of constant memory.")
     local_size_bytes = function_attribute(3, "Bytes of local memory of a thread.")
     num_regs = function_attribute(4, "Registers of a thread.")
-    ptx_version = function_attribute(5, "The PTX architecture it was compiled for, 10 * major + minor.")
-    binary_version = function_attribute(6, "The machine architecture it was compiled for, 10 * major + minor.")
-    cache_mode_ca = function_attribute(7, "Whether it was compiled with -Xptxas --dlcm=ca.", kind=bool)
+    ptx_version = function_attribute(5, "The PTX architecture the kernel was compiled for, 10 * major + minor.")
+    binary_version = function_attribute(6, "The machine architecture the kernel was compiled for, 10 * major + minor.")
+    cache_mode_ca = function_attribute(7, "True when the kernel was compiled with -Xptxas --dlcm=ca.", kind=bool)
     max_dynamic_shared_size_bytes = function_attribute(
-        8, "The most bytes of dynamic shared memory of a launch. Raise it for more than 48 KiB.", True
+        8, "The maximum bytes of dynamic shared memory of a launch. Raise it for more than 48 KiB.", True
     )
     preferred_shared_memory_carveout = function_attribute(
-        9, "Percent of the on-chip memory that is wanted as shared memory; -1 leaves it to the driver.", True
+        9, "The preferred percentage of on-chip memory for shared memory; -1 leaves it to the driver.", True
     )
-    cluster_size_must_be_set = function_attribute(10, "Whether a launch must say a cluster size.", kind=bool)
-    required_cluster_width = function_attribute(11, "The cluster width that it was compiled for, or 0.", True)
-    required_cluster_height = function_attribute(12, "The cluster height that it was compiled for, or 0.", True)
-    required_cluster_depth = function_attribute(13, "The cluster depth that it was compiled for, or 0.", True)
+    cluster_size_must_be_set = function_attribute(10, "True when a launch must set a cluster size.", kind=bool)
+    required_cluster_width = function_attribute(11, "The cluster width the kernel was compiled for, or 0.", True)
+    required_cluster_height = function_attribute(12, "The cluster height the kernel was compiled for, or 0.", True)
+    required_cluster_depth = function_attribute(13, "The cluster depth the kernel was compiled for, or 0.", True)
     non_portable_cluster_size_allowed = function_attribute(
-        14, "Whether clusters larger than every device takes are allowed.", True, bool
+        14, "True when clusters larger than the size that every device supports are allowed.", True, bool
     )
     cluster_scheduling_policy_preference = function_attribute(15, "The CUclusterSchedulingPolicy.", True)
 
@@ -271,7 +273,7 @@ cdef int get_attribute(Kernel kernel, int number, int device) except? -2:
     cdef CUfunction function = box_of[KernelBox](kernel._h).function
     cdef CUresult status
     with nogil:
-        if function != NULL:  # of one context, so of one device
+        if function != NULL:  # belongs to one context, and so to one device
             status = driver().cuFuncGetAttribute(&value, <CUfunction_attribute>number, function)
         else:
             status = driver().cuKernelGetAttribute(&value, <CUfunction_attribute>number, raw_of(kernel._h), device)
@@ -292,7 +294,7 @@ cdef int set_attribute(Kernel kernel, int number, int value, int device) except 
 
 
 class KernelOccupancy:
-    """How many blocks of a kernel fit on the device that is current. `Kernel.occupancy` returns it."""
+    """Occupancy of a kernel on the current device. `Kernel.occupancy` returns it."""
 
     __slots__ = ("_kernel",)
 
@@ -300,7 +302,8 @@ class KernelOccupancy:
         raise RuntimeError("KernelOccupancy objects cannot be instantiated directly. Use Kernel.occupancy.")
 
     def max_active_blocks_per_multiprocessor(self, block_size, dynamic_shared_memory_size):
-        """Blocks of `block_size` threads and so many bytes of dynamic shared memory that fit on a multiprocessor."""
+        """Return the number of blocks that fit on a multiprocessor. Each has `block_size` threads and
+        `dynamic_shared_memory_size` bytes of dynamic shared memory."""
         cdef int blocks = 0, threads = read_int(block_size, "block_size")
         cdef size_t bytes = read_size(dynamic_shared_memory_size, "dynamic_shared_memory_size")
         cdef CUfunction function = as_function(self._kernel)
@@ -312,7 +315,7 @@ class KernelOccupancy:
         return blocks
 
     def max_potential_block_size(self, dynamic_shared_memory_needed, block_size_limit):
-        """The block size of best occupancy, and the smallest grid that fills the device with it.
+        """Return the block size of best occupancy, and the smallest grid that fills the device with it.
 
         Args:
             dynamic_shared_memory_needed: Bytes of dynamic shared memory of a block, an int; or a
@@ -320,7 +323,7 @@ class KernelOccupancy:
             block_size_limit: The largest block size to consider; 0 for no limit.
 
         Raises:
-            TypeError: Either is something else.
+            TypeError: An argument has another type.
         """
         cdef int grid = 0, block = 0, limit = read_int(block_size_limit, "block_size_limit")
         cdef CUoccupancyB2DSize size_of = NULL
@@ -338,7 +341,8 @@ class KernelOccupancy:
         return MaxPotentialBlockSizeOccupancyResult(grid, block)
 
     def available_dynamic_shared_memory_per_block(self, num_blocks_per_multiprocessor, block_size):
-        """Bytes of dynamic shared memory that each of so many blocks of a multiprocessor can have."""
+        """Return the bytes of dynamic shared memory for each block when `num_blocks_per_multiprocessor` blocks share a
+        multiprocessor."""
         cdef size_t bytes = 0
         cdef int blocks = read_int(num_blocks_per_multiprocessor, "num_blocks_per_multiprocessor")
         cdef int threads = read_int(block_size, "block_size")
@@ -351,16 +355,16 @@ class KernelOccupancy:
         return bytes
 
     def max_potential_cluster_size(self, config, *, stream=None):
-        """The largest cluster size (blocks) that a launch with this LaunchConfig can have."""
+        """Return the largest cluster size (blocks) of a launch with this LaunchConfig."""
         return cluster_question(self._kernel, config, stream, False)
 
     def max_active_clusters(self, config, *, stream=None):
-        """How many clusters of a launch with this LaunchConfig run at the same time on the device."""
+        """Return the number of clusters of a launch with this LaunchConfig that run at the same time on the device."""
         return cluster_question(self._kernel, config, stream, True)
 
 
 cdef bint is_callback(object value):
-    """True for a CUoccupancyB2DSize of cuda.bindings."""
+    """Returns True for a CUoccupancyB2DSize of cuda.bindings."""
     return is_address(value) and type(value).__name__ == "CUoccupancyB2DSize"
 
 

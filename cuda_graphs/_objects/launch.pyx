@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Launching a kernel on a stream."""
+"""Launches a kernel on a stream."""
 
 from libcpp.utility cimport move
 
@@ -30,16 +30,16 @@ def launch(stream, config, kernel, *args):
     Args:
         stream: A Stream, a GraphBuilder, or an object with ``__cuda_stream__``.
         config: A LaunchConfig, or a dict of its fields.
-        kernel: The Kernel; or what has ``__cuda_graph_kernel__(config, args) -> (config, Kernel, args)``, as functions
-            made by `kernel` have: they choose the config where None is given, and take their own arguments.
+        kernel: The Kernel, or an object with ``__cuda_graph_kernel__(config, args) -> (config, Kernel, args)``, such as
+            a function made by `kernel`. Such an object takes its own arguments, and chooses the config for None.
         args: One value for each parameter: Buffers and addresses (int) for pointers; Python, NumPy or ctypes numbers; a
-            Condition. An int or float takes the width that the parameter has. Buffers must live until the kernel is done;
-            a launch that is captured is a node, and the graph keeps its kernel and arguments.
+            Condition. An int or float takes the width of the parameter. Buffers must live until the kernel is done. A
+            captured launch becomes a node, and the graph keeps its kernel and arguments alive.
 
     Raises:
-        TypeError: A wrong count or type of arguments, or a width that is not the parameter's.
-        OverflowError: An int that does not fit.
-        ValueError: A cooperative grid that cannot run all at once.
+        TypeError: The number, a type or a width of the arguments does not match the parameters.
+        OverflowError: An int does not fit its parameter.
+        ValueError: A cooperative grid cannot run all at once.
         CUDAError: The driver refuses the launch, or earlier work of the device failed.
     """
     cdef Stream on = <Stream>stream if type(stream) is Stream and (<Stream>stream)._h else Stream_accept(stream)
@@ -49,9 +49,9 @@ def launch(stream, config, kernel, *args):
     cdef Kernel code = <Kernel>kernel
     cdef ArgumentPack pack
     pack_arguments(pack, code, args)
-    if shape._is_cooperative:  # before anything is kept for the launch
+    if shape._is_cooperative:  # before the graph keeps any owner for the launch
         check_cooperative(shape, code)
-    on._check_open()  # arguments may have code of their own
+    on._check_open()  # arguments may run code that closes the stream
     cdef StreamHandle h = on._h  # a copy: another thread may close the stream meanwhile
     cdef CUstream raw_stream = raw_of(h)
     cdef CUfunction function = function_on(code._h, h)
@@ -95,7 +95,7 @@ cdef CUresult launch_with_attributes(
 
 
 cdef int check_cooperative(LaunchConfig shape, Kernel kernel) except -1:
-    """All blocks of a cooperative launch must fit on the device at the same time."""
+    """Refuses a cooperative launch whose blocks do not all fit on the device at the same time."""
     from cuda_graphs._objects.device import Device
 
     x, y, z = shape.block

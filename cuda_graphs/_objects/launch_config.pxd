@@ -4,7 +4,7 @@ from cuda_graphs._driver.cuda cimport CUlaunchAttribute, CUlaunchConfig
 
 
 cdef enum:
-    MOST_ATTRIBUTES = 3  # of a launch
+    MOST_ATTRIBUTES = 3  # maximum number of launch attributes
 
 
 cdef class LaunchConfig:
@@ -16,10 +16,10 @@ cdef class LaunchConfig:
     cdef bint _is_programmatic     # may overlap with the kernel before it on its stream
     cdef object __weakref__
 
-    # Everything but the stream. `attributes` has room for MOST_ATTRIBUTES and lives as long as `native` is used; the grid comes out
-    # in blocks.
+    # Sets all fields except the stream, with the grid in blocks. `attributes` has MOST_ATTRIBUTES elements and must
+    # live as long as `native` is used.
     cdef void _fill(self, CUlaunchConfig* native, CUlaunchAttribute* attributes) noexcept nogil
 
 
-# A LaunchConfig as it is, a dict of its fields as one; anything else is a TypeError.
+# Returns a LaunchConfig, also for a dict of its fields; raises TypeError for any other object.
 cdef LaunchConfig LaunchConfig_accept(object arg)

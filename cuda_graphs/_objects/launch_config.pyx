@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""LaunchConfig: how many threads run a kernel, and how they are grouped."""
+"""LaunchConfig: the number of threads that run a kernel, and their grouping."""
 
 from cuda_graphs._driver.cuda cimport (
     CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
@@ -25,14 +25,15 @@ cdef class LaunchConfig:
         cluster: Blocks of a cluster, in the same form; None for no clusters (needs compute capability 9.0).
         block: Threads of a block, in the same form.
         shmem_size: Bytes of dynamic shared memory of a block.
-        is_cooperative: All blocks run at the same time and may wait for each other (grid sync).
-        programmatic_stream_serialization: The kernel may begin when the one before it on the stream lets it, by
-            ``griddepcontrol.launch_dependents``, and itself waits for that one's memory with ``griddepcontrol.wait``.
-            Captured, it has an edge like `EdgeData.programmatic()`. For launches on a stream; explicit nodes have `edge`.
+        is_cooperative: All blocks run at the same time and may wait for each other (grid synchronisation).
+        programmatic_stream_serialization: The kernel may begin before the previous kernel on the stream ends, when that
+            kernel executes ``griddepcontrol.launch_dependents``. It waits for that kernel's memory by
+            ``griddepcontrol.wait``. A captured launch has an edge like `EdgeData.programmatic()`. For launches on a
+            stream; explicit nodes have `edge`.
 
     Raises:
         ValueError: A number is missing or out of range.
-        CUDAError: The device has no clusters, or no cooperative launches.
+        CUDAError: The device does not support clusters, or cooperative launches.
     """
 
     def __init__(self, grid=None, cluster=None, block=None, shmem_size=None, is_cooperative=False,
@@ -102,7 +103,7 @@ cdef class LaunchConfig:
 
     @property
     def programmatic_stream_serialization(self):
-        """True when the kernel may begin before the one before it on the stream has ended."""
+        """True when the kernel may begin before the previous kernel on the stream has ended."""
         return self._is_programmatic
 
     @programmatic_stream_serialization.setter
@@ -160,7 +161,8 @@ cdef class LaunchConfig:
 
 
 cdef int set_three(str name, value, unsigned int* target, const unsigned int* times) except -1:
-    """`times` is what the driver's numbers are the product with: it counts blocks, and a grid may count clusters."""
+    """Checks and stores a dimension. `times` are the factors of the driver's block count: it counts blocks, where a grid
+    may count clusters."""
     cdef int i
     numbers = [as_int(n) for n in (value if isinstance(value, tuple) else (value,))]
     if not 1 <= len(numbers) <= 3 or None in numbers:
@@ -197,7 +199,7 @@ def refuse_without_cooperation():
             801,
             "CUDA_ERROR_NOT_SUPPORTED",
             explanation="cooperative kernels are not supported on this device",
-            remedy="Split the kernel where the grid waits for itself.",
+            remedy="Split the kernel at its grid synchronisations.",
         )
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory resources: where Buffers come from and go back to."""
+"""Memory resources: allocate and free the memory of Buffers."""
 
 from dataclasses import dataclass
 
@@ -37,17 +37,17 @@ from cuda_graphs._objects.stream import default_stream
 
 
 class MemoryResource:
-    """The base of all memory resources. A class of your own defines `allocate`, `deallocate` and the three properties.
+    """The base of all memory resources. A subclass defines `allocate`, `deallocate` and the three properties.
 
     `allocate` returns ``Buffer.from_handle(address, size, mr=self)``; `deallocate` is called once for each such Buffer.
     """
 
     def allocate(self, size, *, stream=None):
-        """A Buffer of `size` bytes, usable in the order of `stream`."""
+        """Return a Buffer of `size` bytes, usable in the order of `stream`."""
         raise TypeError(f"{type(self).__name__}.allocate is abstract")
 
     def deallocate(self, ptr, size, *, stream):
-        """Take memory back after the work that `stream` holds so far."""
+        """Free memory after the work that `stream` holds so far."""
         raise TypeError(f"{type(self).__name__}.deallocate is abstract")
 
     @property
@@ -62,24 +62,24 @@ class MemoryResource:
 
     @property
     def device_id(self):
-        """The number of the device that the memory is of."""
+        """The number of the device that has the memory."""
         raise TypeError(f"{type(self).__name__}.device_id is abstract")
 
 
 class SelfFreeingResource(MemoryResource):
-    """The base of our own memory resources: their Buffers know how to give themselves back."""
+    """The base of the resources of this package, whose Buffers free themselves."""
 
     def deallocate(self, ptr, size, *, stream):
-        """Refused: Buffers of this resource give themselves back."""
-        raise TypeError(f"Buffers of a {type(self).__name__} give themselves back; close them")
+        """Raise TypeError: Buffers of this resource free themselves."""
+        raise TypeError(f"Buffers of a {type(self).__name__} free themselves; close them instead")
 
 
 @dataclass
 class DeviceMemoryResourceOptions:
-    """How a DeviceMemoryResource makes a pool of its own."""
+    """Options of the pool that a DeviceMemoryResource creates."""
 
     max_size: int = 0
-    """The most bytes that the pool may hold; 0 is no limit."""
+    """The maximum size of the pool in bytes; 0 for no limit."""
 
 
 class DeviceMemoryResource(SelfFreeingResource):
@@ -87,9 +87,8 @@ class DeviceMemoryResource(SelfFreeingResource):
 
     Args:
         device: A Device or its number.
-        options: None for the pool that the device has now, which keeps freed memory for later; else
-            DeviceMemoryResourceOptions (or a dict of its fields) for a pool of its own, which goes with this object and
-            the Buffers from it.
+        options: None for the device's current pool, which keeps freed memory for later. DeviceMemoryResourceOptions (or
+            a dict of its fields) creates a separate pool, which is destroyed with this object and its Buffers.
     """
 
     def __init__(self, device, options=None):
@@ -100,7 +99,7 @@ class DeviceMemoryResource(SelfFreeingResource):
         self._pool = make_pool(self._device.device_id, own)
 
     def allocate(self, size, *, stream=None):
-        """A Buffer of `size` bytes of device memory, usable in the order of `stream` (None: the default stream).
+        """Return a Buffer of `size` bytes of device memory, usable in the order of `stream` (None: the default stream).
 
         Raises:
             OverflowError: `size` is negative.
@@ -122,7 +121,7 @@ class DeviceMemoryResource(SelfFreeingResource):
 
     @property
     def is_host_accessible(self):
-        """False: the host cannot use the memory, also where the device is the host itself."""
+        """False: the host cannot use the memory, even if the device is the host itself."""
         return False
 
     @property
@@ -135,7 +134,7 @@ class DeviceMemoryResource(SelfFreeingResource):
 
 
 cdef class _Pool:
-    """The handle of a pool, where a Python class can hold it."""
+    """Holds the handle of a pool for a Python class."""
 
     cdef PoolHandle _h
 
@@ -191,7 +190,7 @@ ctypedef PointerHandle (*Allocate)(const ContextHandle&, size_t) except + nogil
 
 
 cdef Buffer allocate_in(Context context, Allocate allocate, MemoryKind kind, object size, object stream, object resource):
-    """What all resources do whose memory is there at once, whatever a stream holds."""
+    """Allocates for all resources whose memory is usable at once, without stream order."""
     if stream is not None:
         Stream_accept(stream)
     cdef size_t bytes = read_size(size, "size")
@@ -206,7 +205,7 @@ cdef Buffer allocate_in(Context context, Allocate allocate, MemoryKind kind, obj
 
 
 class SynchronousMemoryResource(SelfFreeingResource):
-    """Memory of a device by cuMemAlloc, for devices without pools. Giving it back waits for the device.
+    """Memory of a device by cuMemAlloc, for devices without pools. Freeing it waits for the device.
 
     Args:
         device: A Device or its number; it must have been made current once.
@@ -217,7 +216,7 @@ class SynchronousMemoryResource(SelfFreeingResource):
         self._context = self._device.context
 
     def allocate(self, size, *, stream=None):
-        """A Buffer of `size` bytes of device memory; `stream` is only checked.
+        """Return a Buffer of `size` bytes of device memory; `stream` is only checked.
 
         Raises:
             OverflowError: `size` is negative.
@@ -242,10 +241,10 @@ class SynchronousMemoryResource(SelfFreeingResource):
 
 
 class PinnedMemoryResource(SelfFreeingResource):
-    """Memory of the host that kernels and copies can use as well. Giving it back waits for the device."""
+    """Host memory that kernels and copies can use too. Freeing it waits for the device."""
 
     def allocate(self, size, *, stream=None):
-        """A Buffer of `size` bytes of pinned host memory; `stream` is only checked.
+        """Return a Buffer of `size` bytes of pinned host memory; `stream` is only checked.
 
         Raises:
             OverflowError: `size` is negative.
@@ -265,14 +264,14 @@ class PinnedMemoryResource(SelfFreeingResource):
 
     @property
     def device_id(self):
-        """RuntimeError: pinned memory is not of one device."""
+        """Raise RuntimeError: pinned memory does not belong to one device."""
         raise RuntimeError("PinnedMemoryResource is not bound to any GPU")
 
 
 class ManagedMemoryResource(SelfFreeingResource):
-    """Memory that the host and the device both use; the driver moves it to the side that accesses it.
+    """Memory that both the host and the device use; the driver moves it to the side that accesses it.
 
-    Giving it back waits for the device.
+    Freeing it waits for the device.
 
     Args:
         device: A Device or its number; it must have been made current once.
@@ -283,7 +282,7 @@ class ManagedMemoryResource(SelfFreeingResource):
         self._context = self._device.context
 
     def allocate(self, size, *, stream=None):
-        """A Buffer of `size` bytes of managed memory; `stream` is only checked.
+        """Return a Buffer of `size` bytes of managed memory; `stream` is only checked.
 
         Raises:
             OverflowError: `size` is negative.
@@ -298,7 +297,7 @@ class ManagedMemoryResource(SelfFreeingResource):
 
     @property
     def is_host_accessible(self):
-        """True: the host can use the memory, on most devices while none of its kernels runs."""
+        """True: the host can use the memory; on most devices only while no kernel runs."""
         return True
 
     @property
@@ -308,6 +307,6 @@ class ManagedMemoryResource(SelfFreeingResource):
 
 
 def device_memory_resource(device) -> MemoryResource:
-    """The memory resource that a device begins with."""
+    """Return the initial memory resource of a device."""
     kind = DeviceMemoryResource if device.properties.memory_pools_supported else SynchronousMemoryResource
     return kind(device)

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers that are passed as arguments. Cython would take a float where C wants an integer, and names no argument."""
+"""Reads numeric arguments. Cython itself would convert a float to a C integer, and its errors name no argument."""
 
 import operator
 
 from libc.limits cimport INT_MAX, INT_MIN
 
 
-# Types of cuda.bindings that cuda.h and driver_types.h declare as integers which are no addresses. All others that have
-# __int__ (handles, callbacks, CUdeviceptr) are addresses.
+# Types of cuda.bindings that cuda.h and driver_types.h declare as integers and that are not addresses. All other types
+# with __int__ (handles, callbacks, CUdeviceptr) are addresses.
 cdef frozenset INTEGERS = frozenset({
     "cuuint32_t", "cuuint64_t", "CUdevice", "CUdevice_v1", "CUgraphConditionalHandle", "CUlogIterator", "CUlogicalEndpointId",
     "CUmemGenericAllocationHandle", "CUmemGenericAllocationHandle_v1", "CUsurfObject", "CUsurfObject_v1", "CUtexObject",
@@ -23,17 +23,18 @@ cdef bint is_of_bindings(object value):
 
 
 cpdef bint is_address(object value):
-    """True for a handle, a callback or an address of cuda.bindings, which is no number though it has __int__."""
+    """Return True for a handle, callback or address of cuda.bindings, which has __int__ but is not a number."""
     return is_of_bindings(value) and not any([kind.__name__ in INTEGERS for kind in type(value).__mro__])
 
 
 cpdef object as_int(object value):
-    """The int that a number stands for, or None: an int, or anything with __index__ that gives one and is no address."""
+    """Return the int of a number, or None. A number is an int, or an object with a working __index__ that is not an
+    address."""
     if type(value) is int:
         return value
     if is_of_bindings(value):
         return None if is_address(value) else int(value)
-    # Not hasattr(value, "__index__"): an array of NumPy has that, and mostly raises when it is called.
+    # Not hasattr(value, "__index__"): a NumPy array has it, but mostly raises an error when it is called.
     try:
         return operator.index(value)
     except TypeError:
@@ -45,7 +46,7 @@ cdef object as_address(object value):
 
 
 cpdef object need_int(object value, str name):
-    """The int that a number stands for. A TypeError names the argument."""
+    """Return the int of a number. A TypeError names the argument."""
     number = as_int(value)
     if number is None:
         raise TypeError(f"{name} must be an int, got {type(value).__name__}")
@@ -81,9 +82,9 @@ cdef int read_int(object value, str name) except? -0xBAD:
 
 
 cpdef bint read_flag(object value, str name) except -1:
-    """True or False, or what equals one of them; TypeError names the argument."""
+    """Return True or False for a value equal to one of them; a TypeError names the argument."""
     if value is True or value is False:
         return value
-    if not isinstance(value, str | bytes) and value in (True, False):  # NumPy's too
+    if not isinstance(value, str | bytes) and value in (True, False):  # also NumPy's
         return bool(value)
     raise TypeError(f"{name} must be True or False, got {type(value).__name__} {value!r}")

@@ -7,9 +7,9 @@ cdef class ObjectCode:
     cdef LibraryHandle _h  # empty until loaded
     cdef bytes _code
     cdef str _code_type
-    cdef str _label  # what the user calls it
+    cdef str _label  # the user's name for the code
     cdef dict _symbols
     cdef object __weakref__
 
-    # Loads it into the driver unless it is loaded.
+    # Loads the code into the driver at the first call.
     cdef LibraryHandle _load(self)

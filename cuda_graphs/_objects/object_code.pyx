@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""ObjectCode: compiled code, loaded when a kernel is first asked for."""
+"""ObjectCode: compiled code, loaded at the first request for a kernel."""
 
 import os
 from collections.abc import Mapping
@@ -30,56 +30,61 @@ CODE_TYPES = (*LOADABLE, "ltoir", "object", "library")
 
 
 cdef class ObjectCode:
-    """Compiled code. `Program.compile` returns it; ``ObjectCode.from_ptx(...)`` and its sisters take it as it is.
+    """Compiled code. `Program.compile` returns it; ``ObjectCode.from_ptx(...)`` and similar methods accept existing
+    code.
 
-    Loading happens at the first `get_kernel`; it is unloaded when this object and all its kernels are gone.
+    The first `get_kernel` loads it. It is unloaded when this object and all its kernels are deleted.
     """
 
     def __init__(self, *args, **kwargs):
         raise RuntimeError(
-            "ObjectCode objects cannot be instantiated directly. Use Program.compile(), or ObjectCode.from_cubin() and "
-            "its sisters."
+            "ObjectCode objects cannot be instantiated directly. Use Program.compile(), or ObjectCode.from_cubin() "
+            "and similar methods."
         )
 
     @staticmethod
     def from_cubin(module, *, name="", symbol_mapping=None):
-        """Code of kind "cubin".
+        """Return ObjectCode of type "cubin".
 
         Args:
-            module: The code as bytes, or the path of a file that holds it.
-            name: What to call it in messages.
-            symbol_mapping: From names that `get_kernel` takes to names in the code.
+            module: The code as bytes, or the path of its file.
+            name: The name of the code in messages.
+            symbol_mapping: A mapping from names for `get_kernel` to names in the code.
         """
         return make_object_code(module, "cubin", name, symbol_mapping)
 
     @staticmethod
     def from_ptx(module, *, name="", symbol_mapping=None):
-        """PTX text, as bytes or a file; see `from_cubin`."""
+        """Return ObjectCode of PTX text, given as bytes or a file; see `from_cubin`."""
         return make_object_code(module, "ptx", name, symbol_mapping)
 
     @staticmethod
     def from_fatbin(module, *, name="", symbol_mapping=None):
-        """A fat binary, as bytes or a file; see `from_cubin`."""
+        """Return ObjectCode of a fat binary, given as bytes or a file; see `from_cubin`."""
         return make_object_code(module, "fatbin", name, symbol_mapping)
 
     @staticmethod
     def from_ltoir(module, *, name="", symbol_mapping=None):
-        """Link-time-optimisation IR, as bytes or a file. It can be kept and written, not loaded; see `from_cubin`."""
+        """Return ObjectCode of link-time-optimisation IR, given as bytes or a file. It can be stored, but not loaded; see
+        `from_cubin`."""
         return make_object_code(module, "ltoir", name, symbol_mapping)
 
     @staticmethod
     def from_object(module, *, name="", symbol_mapping=None):
-        """An object file with device code, as bytes or a file. It can be kept, not loaded; see `from_cubin`."""
+        """Return ObjectCode of an object file with device code, given as bytes or a file. It can be stored, but not
+        loaded; see `from_cubin`."""
         return make_object_code(module, "object", name, symbol_mapping)
 
     @staticmethod
     def from_library(module, *, name="", symbol_mapping=None):
-        """An archive with device code, as bytes or a file. It can be kept, not loaded; see `from_cubin`."""
+        """Return ObjectCode of an archive with device code, given as bytes or a file. It can be stored, but not loaded;
+        see `from_cubin`."""
         return make_object_code(module, "library", name, symbol_mapping)
 
     @staticmethod
     def from_native(module, *, name="", symbol_mapping=None):
-        """A native image, as bytes or a file: what the kernel compiler makes for a CPU, and the host driver loads."""
+        """Return ObjectCode of a native image, given as bytes or a file. The kernel compiler creates it for a CPU, and
+        the host driver loads it."""
         return make_object_code(module, "native", name, symbol_mapping)
 
     cdef LibraryHandle _load(self):
@@ -88,17 +93,17 @@ cdef class ObjectCode:
         return self._h
 
     def get_kernel(self, name):
-        """The kernel of that name.
+        """Return the kernel of that name.
 
         Args:
             name: str or bytes: a key of `symbol_mapping`, or the name in the code.
 
         Raises:
             TypeError: `name` is neither str nor bytes.
-            ValueError: There is a NUL in it.
+            ValueError: The name contains a NUL.
             RuntimeError: Code of this type cannot be loaded.
-            ImageError: The driver refuses the code; `log` says why.
-            CUDAError: It has no kernel of that name.
+            ImageError: The driver refuses the code; `log` gives the cause.
+            CUDAError: The code has no kernel of that name.
         """
         if not isinstance(name, str | bytes):
             raise TypeError(f"name must be str or bytes, got {type(name).__name__}")
@@ -132,7 +137,7 @@ cdef class ObjectCode:
 
     @property
     def symbol_mapping(self):
-        """A copy of the mapping from names that `get_kernel` takes to names in the code."""
+        """A copy of the mapping from names for `get_kernel` to names in the code."""
         return dict(self._symbols)
 
     @property
@@ -155,7 +160,7 @@ cdef class ObjectCode:
 
 
 def make_object_code(module, str code_type, str name="", symbol_mapping=None) -> ObjectCode:
-    """ObjectCode of any of CODE_TYPES from bytes or the path of a file."""
+    """Return ObjectCode of any of CODE_TYPES, from bytes or the path of a file."""
     if isinstance(module, (str, os.PathLike)):
         with open(module, "rb") as file:
             name = name or os.fspath(module)
@@ -185,22 +190,22 @@ cdef int load(ObjectCode self) except -1:
     ensure_driver()
     if self._code_type == "native":
         check_length(self)
-    cdef const char* image = self._code  # a bytes object ends with a NUL that is not counted, as PTX text must
+    cdef const char* image = self._code  # a bytes object ends with an uncounted NUL, which PTX text needs
     cdef LibraryHandle h
     with nogil:
         h = load_library(image)
     if not h:
         raise_noted(f"loading {describe(self)}", seam.last_load_log() or ask_log(self))
-    if not self._h:  # another thread may have been faster while the GIL was free
+    if not self._h:  # another thread may have loaded it while the GIL was released
         self._h = h
     return 0
 
 
 cdef int check_length(ObjectCode self) except -1:
-    """cuLibraryLoadData is not told where an image ends: a driver would read past the end of one that was cut."""
+    """Refuses a truncated image: cuLibraryLoadData does not know the length, so a driver would read past the end."""
     size = int.from_bytes(self._code[16:24], "little")  # image_loader.h has the format
     if self._code[:8] != b"\x7fCGHOBJ\n" or size != len(self._code):
-        raise ValueError(f"{describe(self)} is no native image, or not all of one; compile it again")
+        raise ValueError(f"{describe(self)} is not a native image, or is truncated; compile it again")
     return 0
 
 
@@ -212,7 +217,8 @@ cdef str ask_log(ObjectCode self):
 
 
 cdef int raise_for_kernel(ObjectCode self, str name) except -1:
-    """The driver may compile code as late as this, so a refusal of the code can come here as well."""
+    """Raises the error of a failed get_kernel. The driver may compile code this late, so the code itself may be
+    refused."""
     attempt = f"get_kernel({name!r}) of {describe(self)}"
     cdef CUresult status = take_noted_error().status
     cdef vector[string] names

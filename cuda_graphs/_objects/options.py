@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""How every option argument is taken: as its dataclass, as a dict of its fields, or as None."""
+"""Reads option arguments: an instance of the dataclass, a dict of its fields, or None."""
 
 from typing import Any, TypeVar
 
@@ -8,15 +8,15 @@ T = TypeVar("T")
 
 
 def accept_options(cls: type[T], options: Any, what: str) -> T:
-    """`options` as an instance of the dataclass `cls`.
+    """Return `options` as an instance of the dataclass `cls`.
 
     Args:
         cls: The dataclass.
         options: An instance of it, a dict of its fields, or None for the defaults.
-        what: What they are, for the message.
+        what: The name of the options in the message.
 
     Raises:
-        TypeError: Anything else, or a field that `cls` does not have.
+        TypeError: `options` has another type, or a field that `cls` does not have.
     """
     if options is None:
         return cls()

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Program: CUDA C++ source, compiled by NVRTC at run time.
 
-On a GPU the result is machine code for that GPU, so that an NVRTC that is newer than the driver does no harm (the
-driver refuses PTX that is newer than itself). On the host driver it is PTX, which the host driver translates.
+On a GPU the result is machine code for that GPU, so that NVRTC may be newer than the driver (the driver refuses PTX
+that is newer than itself). On the host driver the result is PTX, which the host driver translates.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MISSING = (
 )
 
 
-# How a field of ProgramOptions becomes words for NVRTC.
+# The functions below convert a field of ProgramOptions to NVRTC options.
 def _switch(option: str, on: bool) -> list[str]:
     return [f"--{option}"] if on else []
 
@@ -43,12 +43,13 @@ def _one(option: str, value: Any) -> list[str]:
 
 
 def _each(option: str, values: Any) -> list[str]:
-    """A word for each of one value, or of a list or a tuple of them."""
+    """Return an option for one value, or for each value of a list or tuple."""
     return [f"--{option}={_text(option, value)}" for value in _sequence(values)]
 
 
 def _each_macro(option: str, values: Any) -> list[str]:
-    """A word for each of one macro, or of a list or a tuple of them. ("NAME", "1") is one macro with its value."""
+    """Return an option for one macro, or for each macro of a list or tuple. ("NAME", "1") is one macro with its
+    value."""
     return [
         f"--{option}={_macro(option, value)}"
         for value in ([values] if _is_pair(values) else _sequence(values))
@@ -101,62 +102,62 @@ WORDS: dict[str, tuple[str, Callable[[str, Any], list[str]]]] = {
     "disable_warnings": ("disable-warnings", _switch),
     "ptxas_options": ("ptxas-options", _each),
 }
-"""Field of ProgramOptions -> (option of NVRTC, how it is written)."""
+"""Field of ProgramOptions -> (option of NVRTC, function that formats the value)."""
 
 
 @dataclass
 class ProgramOptions:
-    """How a Program is compiled. None leaves an option to NVRTC."""
+    """Compilation options of a Program. None leaves an option to NVRTC."""
 
     name: str = "program"
-    """What the source is called in messages."""
+    """The name of the source in messages."""
     arch: str | None = None
-    """The architecture to compile for, "sm_90" or "compute_90"; None is that of the device that is current."""
+    """The architecture to compile for, "sm_90" or "compute_90"; None for that of the current device."""
     std: str | None = None
-    """The language, "c++11" to "c++23"."""
+    """The language standard, "c++11" to "c++23"."""
     include_path: str | Path | Sequence[str | Path] | None = None
-    """Where to look for headers: one folder, a list or a tuple; CUDA's own are found without it."""
+    """Folders with headers: one folder, a list or a tuple. CUDA's own headers are always found."""
     define_macro: str | tuple[str, Any] | Sequence[str | tuple[str, Any]] | None = None
     """A name, a pair (name, value), or a list or a tuple of them. A tuple of two strings is one pair."""
     undefine_macro: str | Sequence[str] | None = None
-    """Names to forget: one, a list or a tuple."""
+    """Names to undefine: one, a list or a tuple."""
     pre_include: str | Path | Sequence[str | Path] | None = None
-    """Headers to read first: one, a list or a tuple."""
+    """Headers to include first: one, a list or a tuple."""
     relocatable_device_code: bool | None = None
-    """Code that can be linked with other code."""
+    """Generate code that can be linked with other code."""
     link_time_optimization: bool = False
-    """For the target "ltoir", which sets it."""
+    """Enable link-time optimisation. The target "ltoir" sets it."""
     debug: bool = False
-    """With debug information, without optimisation."""
+    """Generate debug information, without optimisation."""
     lineinfo: bool = False
-    """With line numbers, for profilers."""
+    """Generate line numbers, for profilers."""
     max_register_count: int | None = None
-    """The most registers of a thread."""
+    """The maximum number of registers of a thread."""
     ftz: bool | None = None
-    """Denormal floats become zero."""
+    """Flush denormal floats to zero."""
     prec_sqrt: bool | None = None
-    """Square roots are rounded as IEEE 754 says."""
+    """Round square roots as in IEEE 754."""
     prec_div: bool | None = None
-    """Divisions are rounded as IEEE 754 says."""
+    """Round divisions as in IEEE 754."""
     fma: bool | None = None
-    """``a * b + c`` may be rounded once."""
+    """Allow ``a * b + c`` to be rounded once."""
     use_fast_math: bool = False
-    """ftz and fma, neither prec_sqrt nor prec_div, and the fast functions."""
+    """Set ftz and fma, clear prec_sqrt and prec_div, and use the fast functions."""
     extra_device_vectorization: bool = False
-    """Vectorise more."""
+    """Vectorise more aggressively."""
     device_as_default_execution_space: bool = False
-    """Functions without a mark are __device__."""
+    """Treat functions without an annotation as __device__."""
     no_source_include: bool = False
-    """Do not look for headers in the folder of the process."""
+    """Do not search the working directory for headers."""
     disable_warnings: bool = False
-    """Say nothing but errors."""
+    """Report only errors."""
     ptxas_options: str | Sequence[str] | None = None
     """Options of the assembler: one, a list or a tuple."""
     options: str | Sequence[str] = ()
-    """Further options, as NVRTC takes them: one, a list or a tuple."""
+    """Further NVRTC options: one, a list or a tuple."""
 
     def as_words(self) -> list[str]:
-        """The options as NVRTC takes them, without the architecture."""
+        """Return the options for NVRTC, without the architecture."""
         words = []
         for name, (option, write) in WORDS.items():
             value = getattr(self, name)
@@ -174,7 +175,7 @@ class Program:
         options: ProgramOptions or a dict of its fields.
 
     Raises:
-        ValueError: Another `code_type`.
+        ValueError: `code_type` is unknown.
     """
 
     def __init__(
@@ -207,7 +208,7 @@ class Program:
         return self._code is None
 
     def close(self) -> None:
-        """Forget the source. What was compiled from it stays. May be called twice."""
+        """Release the source. Code compiled from it stays valid. May be called twice."""
         self._code = None
 
     def compile(
@@ -216,21 +217,21 @@ class Program:
         name_expressions: str | bytes | Iterable[str | bytes] = (),
         logs: TextIO | None = None,
     ) -> ObjectCode:
-        """Compile.
+        """Compile and return the ObjectCode.
 
         Args:
             target_type: "cubin" (code for the device), "ptx", or "ltoir" (to be linked); a str, or an enum of strings.
-            name_expressions: A C++ name (``"scale<float>"``) to instantiate and to offer to `get_kernel`, or several.
-            logs: Where the compiler's warnings go; has a `write` method.
+            name_expressions: One or more C++ names (``"scale<float>"``) to instantiate, for `get_kernel`.
+            logs: The destination of the compiler's warnings; has a `write` method.
 
         Raises:
-            NVRTCError: The source has errors; `log` is what the compiler wrote.
+            NVRTCError: The source has errors; `log` is the compiler's output.
             RuntimeError: NVRTC is not installed, or the program has been closed.
-            ValueError: Another `target_type`.
+            ValueError: `target_type` is unknown.
         """
         if self._code is None:
             raise RuntimeError("Program has been closed")
-        # The table's own word for it: target_type may be an enum of strings.
+        # Use the table's own string, since target_type may be an enum of strings.
         target = next((each for each in TARGETS[self._code_type] if each == target_type), None)
         if target is None:
             raise ValueError(
@@ -250,7 +251,7 @@ class Program:
         self, target: str, names: list[str | bytes]
     ) -> tuple[bytes, str, dict[str | bytes, bytes]]:
         assert self._code is not None
-        # The host driver's machine code is made of PTX when it is loaded.
+        # The host driver translates PTX to machine code when it loads it.
         made_as = "ptx" if target == "cubin" and driver_info().kind == "host" else target
         words = [f"--gpu-architecture={self._architecture(made_as)}", *self._options.as_words()]
         words += [f"--include-path={folder}" for folder in _header_folders()]
@@ -260,7 +261,7 @@ class Program:
             return compiler.compile(words, made_as, names)
 
     def _architecture(self, target: str) -> str:
-        """The architecture in the form that the target needs: real for a cubin, virtual for what is compiled later."""
+        """Return the architecture for the target: real for a cubin, virtual for code that is compiled later."""
         arch = self._options.arch
         if arch is None:
             from cuda_graphs._objects.device import Device
@@ -274,12 +275,12 @@ class Program:
 
 
 class _Compiler:
-    """One nvrtcProgram, for the time of one compilation."""
+    """An nvrtcProgram for one compilation."""
 
     def __init__(self, code: bytes, name: str) -> None:
         self._api = _nvrtc()
         self._name = name
-        # NVRTC wants C strings; the binding takes bytes as they are.
+        # NVRTC requires C strings, and the binding passes bytes unchanged.
         self._handle = self._check(
             self._api.nvrtcCreateProgram(code + b"\0", name.encode() + b"\0", 0, None, None),
             "nvrtcCreateProgram",
@@ -327,7 +328,7 @@ class _Compiler:
 
 @functools.cache
 def _nvrtc() -> Any:
-    """cuda.bindings.nvrtc, once the library behind it is known to be there."""
+    """Return cuda.bindings.nvrtc, after a check that its library is installed."""
     from cuda import pathfinder
 
     try:
@@ -341,7 +342,7 @@ def _nvrtc() -> Any:
 
 @functools.cache
 def _header_folders() -> tuple[str, ...]:
-    """Where CUDA's own headers are (cuda_fp16.h, <cuda/std/...>), as far as they are installed."""
+    """Return the installed folders of CUDA's own headers (cuda_fp16.h, <cuda/std/...>)."""
     from cuda import pathfinder
 
     found = (pathfinder.find_nvidia_header_directory(name) for name in ("cudart", "cccl"))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What objects of other libraries must have to be used here."""
+"""Protocols that objects of other libraries implement to be used here."""
 
 from typing import Protocol
 
@@ -9,4 +9,4 @@ class SupportsCudaStream(Protocol):
     """A stream of any library that follows the CUDA stream protocol (PyTorch, CuPy, cuda.core, ...)."""
 
     def __cuda_stream__(self) -> tuple[int, int]:
-        """(0, the CUstream as an int)."""
+        """Return (0, the CUstream as an int)."""

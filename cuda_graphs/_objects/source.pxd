@@ -5,24 +5,23 @@ from cpython.object cimport PyObject
 from cuda_graphs._handles.graph_handles cimport GraphBox, SourcePlace
 
 
-# A line of Python, as the code object and the instruction in it: the line's number is worked out when it is asked for.
+# A line of Python, as a code object and an instruction in it. The line number is computed on request.
 cdef struct Source:
-    PyObject* code  # borrowed: lives as long as the call that found it; hold it to keep it. NULL: unknown
+    PyObject* code  # borrowed: valid during the call that found it; NULL when unknown
     int instruction
 
 
-# Where this package was called from: the innermost frame on this thread that is not of the package itself, or what is
-# pinned. Costs some 20 ns.
+# Returns the source of the innermost frame of this thread outside the package, or the pinned source. Takes about 20 ns.
 cdef Source find_source() noexcept
 
-# "/path/file.py:12"
+# Returns "/path/file.py:12".
 cdef str source_text(PyObject* code, int instruction)
 
-# From here until unpin_source(), find_source() on this thread returns what it returns now. False, and nothing to undo,
-# when something is pinned already: the outermost wins.
+# Pins the current source: until unpin_source(), find_source() on this thread returns it. Returns False, and must not be
+# undone, when a source is pinned already: the outermost pin wins.
 cdef bint pin_source() noexcept
 cdef void unpin_source() noexcept
 
-# A place of the program, kept by the hierarchy of a graph; and its text, None when it is unknown.
+# keep_source() stores a source in the hierarchy of a graph; text_of() returns its text, or None when it is unknown.
 cdef SourcePlace keep_source(GraphBox* graph, Source source) except *
 cdef object text_of(GraphBox* graph, SourcePlace source)

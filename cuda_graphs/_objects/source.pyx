@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which line of the user's program a call came from, cheap enough to be noted by every node that is added.
+"""Finds the source line of the user's program that made a call, fast enough to record it for every added node.
 
-Looking at the frame gives the code object and the instruction; neither a string nor a line number is made before
-somebody asks. Whether a code object is the package's own (its Python parts are looked through) is remembered for the
-last ones seen.
+The frame gives the code object and the instruction. Strings and line numbers are created only on request. Frames of the
+package's own Python code are skipped; a cache remembers which of the latest code objects belong to the package.
 """
 
 import os
@@ -37,13 +36,13 @@ cdef extern from *:
         int instruction
     PinnedSource pinned_source
 
-# How many threads have something pinned: that is quicker to look at than the thread's own.
+# The number of threads with a pinned source: faster to check than the thread's own.
 cdef int pinned_threads = 0
 
 cdef str package = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
-# Code objects that were looked at, and whether they are the user's. They are held, so that an address does not come to
-# mean another one; a new one takes the place of the old.
+# A cache of code objects, and whether they belong to the user. The cache keeps them alive, so that an address is not
+# reused for another code object. A new entry replaces the old one of its slot.
 cdef enum:
     REMEMBERED = 64
 
@@ -63,7 +62,7 @@ cdef Source find_source() noexcept:
         found.instruction = pinned_source.instruction
         return found
     cdef Frame* frame = PyEval_GetFrame()  # borrowed
-    if frame == NULL:  # a thread that no Python function is running on
+    if frame == NULL:  # no Python function is running on this thread
         return found
     found.code = code_of(frame)
     if is_users(found.code):
@@ -79,7 +78,7 @@ cdef PyObject* code_of(Frame* frame) noexcept:
 
 
 cdef Source find_caller(Frame* frame) noexcept:
-    """Past the frames of the package."""
+    """Returns the innermost frame outside the package."""
     cdef Source found
     cdef Frame* outer
     found.code = NULL

@@ -8,24 +8,24 @@ from cuda_graphs._objects.context cimport Context
 
 cdef class Stream:
     cdef StreamHandle _h  # empty once closed
-    cdef uintptr_t _address  # the raw value, also once closed: hashes must stay
+    cdef uintptr_t _address  # the raw value, kept after close() for the hash
     cdef object __weakref__
 
     @staticmethod
     cdef Stream _from_handle(StreamHandle h)
 
-    # RuntimeError once closed.
+    # Raises RuntimeError once closed.
     cdef int _check_open(self) except -1
 
     cdef Context _context(self)
     cdef EventHandle _mark(self, Stream other)
 
 
-# Something that stands for a stream wherever one is taken (GraphBuilder).
+# Base of objects that are accepted as streams (GraphBuilder).
 cdef class StreamHolder:
     cdef Stream _stream_or_error(self)
 
 
-# The stream that an argument stands for: a Stream, or any object with __cuda_stream__. Raises TypeError, or
-# RuntimeError when it is closed: so `raw_of(Stream_accept(x)._h)` is always a stream.
+# Returns the stream of an argument: a Stream, or any object with __cuda_stream__. Raises TypeError, or RuntimeError
+# when it is closed, so that `raw_of(Stream_accept(x)._h)` is always a stream.
 cdef Stream Stream_accept(object arg)

@@ -47,19 +47,19 @@ from cuda_graphs._objects.options import accept_options
 
 @dataclass
 class StreamOptions:
-    """How `Device.create_stream` makes a stream."""
+    """Options of a new stream of `Device.create_stream`."""
 
     nonblocking: bool = True
-    """Does not wait for the legacy default stream, nor it for this one."""
+    """Do not synchronise with the legacy default stream."""
     priority: int | None = None
-    """From the greatest (a negative number) to the least (0); None is the least. Smaller runs first."""
+    """The priority, from the greatest (a negative number) to the least (0); None for the least. Smaller runs first."""
 
 
 cdef class Stream:
     """A queue of work for a device, run in order.
 
-    `Device.create_stream` makes one, `Stream.from_handle` borrows one. It is destroyed with its last reference or by
-    `close()`; work that is queued still runs. Works as any ``__cuda_stream__`` object with other libraries.
+    `Device.create_stream` creates a stream, `Stream.from_handle` borrows one. It is destroyed with its last reference
+    or by `close()`; queued work still runs. Other libraries can use it as any ``__cuda_stream__`` object.
     """
 
     def __init__(self, *args, **kwargs):
@@ -74,9 +74,11 @@ cdef class Stream:
 
     @staticmethod
     def from_handle(handle):
-        """The stream of a raw CUstream (an int). 0 and 1 are the legacy default stream, 2 the one of each thread.
+        """Return the stream of a raw CUstream (an int). 0 and 1 are the legacy default stream, 2 the per-thread default
+        stream.
 
-        One that this package made comes back with ownership; any other is borrowed and must outlive the result.
+        A stream that this package created is shared with its owner. Any other stream is borrowed and must outlive the
+        result.
         """
         cdef CUstream raw = <CUstream><uintptr_t>read_address(handle, "handle")
         cdef StreamHandle h
@@ -103,13 +105,14 @@ cdef class Stream:
         return not self._h
 
     def close(self):
-        """Give up the stream. Nothing waits: work that is queued still runs. May be called twice."""
+        """Release the stream without waiting: queued work still runs. May be called twice."""
         self._h.reset()
         with nogil:
             drain_deferred()
 
     def sync(self):
-        """Wait until all work that was queued so far is done. Spoils a capture of the stream: it would never end.
+        """Wait until all work that was queued so far is done. Spoils a capture of the stream, since captured work does
+        not run.
 
         Raises:
             CUDAError: That work, or earlier work of the device, failed.
@@ -131,7 +134,7 @@ cdef class Stream:
 
         Args:
             event: The Event to record again, or None for a new one.
-            options: EventOptions (or a dict of its fields) of the new one.
+            options: EventOptions (or a dict of its fields) for a new event.
 
         Returns:
             The event.
@@ -149,13 +152,13 @@ cdef class Stream:
         return event
 
     def wait(self, event_or_stream):
-        """Have later work of this stream wait for an Event, or for the work that another stream holds so far.
+        """Make later work of this stream wait for an Event, or for the work that another stream holds so far.
 
         Raises:
             ValueError: `event_or_stream` is neither an Event, a Stream, nor an object with ``__cuda_stream__``.
         """
         self._check_open()
-        cdef StreamHandle h = self._h  # a copy: another stream may have code of its own, which closes this one
+        cdef StreamHandle h = self._h  # a copy: code of another stream's class may close this stream
         cdef EventHandle e
         if isinstance(event_or_stream, Event):
             (<Event>event_or_stream)._check_open()
@@ -181,7 +184,7 @@ cdef class Stream:
             fail(call, status, f"have {self!r} wait for {event_or_stream!r}")
 
     cdef EventHandle _mark(self, Stream other):
-        """An event at the present end of another stream."""
+        """Returns an event recorded at the present end of another stream."""
         cdef Context context = other._context()
         cdef StreamHandle h = other._h
         cdef EventHandle e
@@ -193,7 +196,7 @@ cdef class Stream:
         return e
 
     cdef Context _context(self):
-        """The stream's context; for a default stream the one that is current."""
+        """Returns the stream's context; for a default stream the current context."""
         self._check_open()
         cdef ContextHandle h = (<StreamBox*>box_of[StreamBox](self._h)).context
         if not h:
@@ -205,7 +208,7 @@ cdef class Stream:
 
     @property
     def context(self):
-        """The Context that the stream belongs to; for a default stream the one that is current."""
+        """The Context of the stream; for a default stream the current context."""
         return self._context()
 
     @property
@@ -215,7 +218,7 @@ cdef class Stream:
 
     @property
     def is_nonblocking(self):
-        """True when the stream does not wait for the legacy default stream, nor that one for it."""
+        """True when the stream does not synchronise with the legacy default stream."""
         self._check_open()
         cdef StreamHandle h = self._h
         cdef unsigned int flags = 0
@@ -243,11 +246,11 @@ cdef class Stream:
         return priority
 
     def create_graph_builder(self):
-        """A GraphBuilder that captures the work given to this stream; see `Device.create_graph_builder`."""
+        """Return a GraphBuilder that captures the work given to this stream; see `Device.create_graph_builder`."""
         return make_builder(self)
 
     def __cuda_stream__(self):
-        """The protocol by which other libraries use this stream: (version, handle)."""
+        """Return (version, handle), by which other libraries use this stream."""
         self._check_open()
         return (0, self.handle)
 
@@ -291,7 +294,7 @@ cdef int check_askable(const StreamHandle& h, str what) except -1:
     with nogil:
         status = driver().cuStreamIsCapturing(raw_of(h), &now)
     if status == CUDA_SUCCESS and now != CU_STREAM_CAPTURE_STATUS_NONE:
-        raise RuntimeError(f"{what} cannot be asked for while the stream is being captured: that would spoil the capture")
+        raise RuntimeError(f"{what} cannot be read while the stream is being captured: the query would spoil the capture")
     return 0
 
 
@@ -299,13 +302,13 @@ cdef object make_builder = None
 
 
 def register_builder(factory) -> None:
-    """Give streams the factory of graph builders, which are of a layer above."""
+    """Register the factory of graph builders, which belong to a higher layer."""
     global make_builder
     make_builder = factory
 
 
 cdef class StreamHolder:
-    """Base of what is accepted wherever a stream is."""
+    """Base of classes that are accepted as streams."""
 
     cdef Stream _stream_or_error(self):
         raise TypeError(f"{type(self).__name__} objects cannot be made from Python")
@@ -328,11 +331,11 @@ cdef Stream Stream_accept(object arg):
 
 
 def from_protocol(obj) -> Stream:
-    """The stream of any object that has ``__cuda_stream__``; keeps the object alive.
+    """Return the stream of any object with ``__cuda_stream__``; the stream keeps the object alive.
 
     Raises:
         TypeError: It has no ``__cuda_stream__``.
-        RuntimeError: What that returns is not ``(0, handle)``.
+        RuntimeError: ``__cuda_stream__`` does not return ``(0, handle)``.
     """
     method = getattr(obj, "__cuda_stream__", None)
     if method is None:
@@ -362,7 +365,7 @@ def from_protocol(obj) -> Stream:
 
 
 def make_stream(Context context not None, options) -> Stream:
-    """A new stream of a context; `options` is StreamOptions, a dict of its fields, or None."""
+    """Return a new stream of a context; `options` is StreamOptions, a dict of its fields, or None."""
     options = accept_options(StreamOptions, options, "stream options")
     cdef int priority = check_priority(options.priority)
     cdef unsigned int flags = CU_STREAM_NON_BLOCKING if read_flag(options.nonblocking, "nonblocking") else CU_STREAM_DEFAULT
@@ -389,12 +392,13 @@ cdef int check_priority(priority) except? -1:
     return wanted
 
 
-# The driver's names for its two default streams. Using one before a device is current is an error of the driver.
+# The driver's names of its two default streams. Using one before a device is current is an error of the driver.
 LEGACY_DEFAULT_STREAM = Stream._from_handle(create_stream_ref(<CUstream><uintptr_t>1))
 PER_THREAD_DEFAULT_STREAM = Stream._from_handle(create_stream_ref(<CUstream><uintptr_t>2))
 
 
 def default_stream() -> Stream:
-    """The default stream: the legacy one, or each thread's own when CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM=1."""
+    """Return the default stream: the legacy stream, or the per-thread stream when
+    CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM=1."""
     wanted = os.environ.get("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM", "0").strip()
     return PER_THREAD_DEFAULT_STREAM if wanted not in ("", "0") else LEGACY_DEFAULT_STREAM

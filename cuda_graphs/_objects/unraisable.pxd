@@ -5,8 +5,8 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 
 
-# An exception that nobody can take goes to sys.unraisablehook, with the object that raised it. What Cython does of itself
-# where an exception meets `noexcept` prints a traceback besides, and ends the process on SystemExit.
+# Passes an exception that cannot be raised to sys.unraisablehook, with the object that raised it. Cython's own handling
+# at `noexcept` also prints a traceback, and ends the process on SystemExit.
 cdef inline int report_unraisable(object error, object source) except -1:
     cdef object kind = type(error), traceback = error.__traceback__
     Py_INCREF(kind)

@@ -2,5 +2,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-# To be called when a wait of the program for the device is over; raises what layers above have to tell then.
+# Called after each wait of the program for the device; raises the errors that higher layers have collected.
 cdef int waited() except -1

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is to be told to whoever waits for the device: work that runs has nobody else to tell."""
+"""Errors that are raised at the end of a wait for the device, since running work cannot raise them."""
 
 cdef object told = None
 
 
 def tell_by(callback):
-    """Have `callback` called at the end of each wait, from now on; what it raises is raised by the wait."""
+    """Call `callback` at the end of each wait from now on; the wait raises its exceptions."""
     global told
     told = callback
 

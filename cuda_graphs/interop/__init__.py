@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of other compilers as nodes of graphs: adapters for numba-cuda, CuPy and Triton; and the other way round our
-kernels as functions that PyTorch differentiates.
+"""Adapters for kernels of numba-cuda, CuPy and Triton as nodes of graphs, and `cg.kernel` as functions of PyTorch.
 
-Each adapter takes a kernel as its library makes it, and gives what stands where a `Kernel` does (adapted.py). None of
-these libraries is imported here: who has a kernel has its library. PyTorch is when such a function is called.
+Each adapter takes a kernel of its library and returns an object that replaces a `Kernel` (adapted.py). No module here
+imports these libraries: a caller with a kernel has imported its library. PyTorch is imported at the first call of
+such a function.
 
-Not here: arrays and streams of other libraries, which are taken everywhere by their protocols.
+Arrays and streams of other libraries are accepted everywhere by their protocols, without an adapter.
 """
 
 from cuda_graphs.interop.adapted import Adapted

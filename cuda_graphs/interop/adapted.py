@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the adapters share: both plug-in protocols, and arguments that know who owns the memory they point to.
+"""The common part of the adapters: both plug-in protocols, and arguments that keep the memory they point to
+alive.
 
-An adapter says how its library's kernel becomes a Kernel, and how values become what that takes: one value for each
-parameter that the driver knows. All else, the checks of widths, named parameters and who keeps what alive, is done as
-for any Kernel.
+An adapter defines how its library's kernel becomes a Kernel, and how values become one argument for each
+parameter that the driver reports. Checks of widths, named parameters and lifetimes are those of any Kernel.
 """
 
 from __future__ import annotations
@@ -22,21 +22,23 @@ from cuda_graphs._objects.launch_config import LaunchConfig
 
 __all__ = ["Adapted", "address_of", "checked_view", "cooperative", "needs_shared"]
 
-# Of dynamic shared memory, a kernel has so many bytes without asking (CUDA Programming Guide, "Shared Memory").
+# The bytes of dynamic shared memory that a kernel may use by default (CUDA Programming Guide, "Shared
+# Memory").
 USUAL_SHARED = 48 * 1024
 
 
 class Adapted(ABC):
-    """A kernel of another library, which stands where a `Kernel` does.
+    """A kernel of another library, usable in place of a `Kernel`.
 
-    In `launch` of streams and nodes it is given with a LaunchConfig, or with None where it has its own:
-    ``adapted[grid, block]``, ``adapted[grid, block, shared bytes]`` or ``adapted[LaunchConfig]``, which
-    ``node.call(adapted[...], *args)`` takes too. It takes the arguments that a launch by its own library takes.
+    `launch` of streams and nodes takes it with a LaunchConfig, or with None when the kernel has a
+    configuration: ``adapted[grid, block]``, ``adapted[grid, block, shared bytes]`` or
+    ``adapted[LaunchConfig]``, which ``node.call(adapted[...], *args)`` takes too. Its arguments are those of
+    a launch by its own library.
 
-    Nodes keep the compiled code and the arrays.
+    Nodes keep the compiled code and the arrays alive.
     """
 
-    library: str  # that the kernel is of
+    library: str  # name of the kernel's library
     usage = "adapted[grid, block]"
 
     def __init__(self, kernel: Any, name: str) -> None:
@@ -44,7 +46,7 @@ class Adapted(ABC):
         self.config: Any = None
 
     def __getitem__(self, config: Any) -> Adapted:
-        """The same kernel with a launch configuration of its own."""
+        """Return the same kernel with a launch configuration."""
         bound = copy.copy(self)
         bound.config = self._read_config(config)
         return bound
@@ -52,9 +54,11 @@ class Adapted(ABC):
     def __cuda_graph_kernel__(
         self, config: LaunchConfig | Mapping[str, Any] | None, args: tuple[Any, ...]
     ) -> tuple[LaunchConfig, Kernel, tuple[Any, ...]]:
-        """(config, Kernel, arguments) of one launch."""
+        """Return (config, Kernel, arguments) of one launch."""
         if config is not None and self.config is not None:
-            raise ValueError(f"{self!r} has a launch configuration: give it None, or another one in brackets")
+            raise ValueError(
+                f"{self!r} has a launch configuration: pass None, or another configuration in brackets"
+            )
         if config is None and self.config is None:
             raise ValueError(f"{self!r} has no launch configuration: give one, or write {self.usage}")
         return self._launch(self.config if config is None else self._read_config(config), args)
@@ -82,23 +86,23 @@ class Adapted(ABC):
 
 
 class Address(ctypes.c_uint64):
-    """An address among the arguments; `owner` keeps the memory."""
+    """An address as an argument; `owner` keeps its memory alive."""
 
     owner: Any
 
 
 def address_of(address: int, owner: Any) -> Address:
-    """An address as an argument."""
+    """Return an address as an argument."""
     found = Address(address)
     found.owner = owner
     return found
 
 
 def checked_view(value: Any, what: str) -> ArrayView | None:
-    """The memory of an array; None for what is no array.
+    """Return a view of an array, or None when `value` is not an array.
 
     Raises:
-        TypeError: The device does not reach it.
+        TypeError: The device cannot access the memory.
     """
     view = view_array(value, what)
     if view is not None and not is_known_memory(view.address):
@@ -110,7 +114,7 @@ def checked_view(value: Any, what: str) -> ArrayView | None:
 
 
 def cooperative(config: LaunchConfig) -> LaunchConfig:
-    """The same, of blocks that wait for one another."""
+    """Return the same configuration for a cooperative launch, whose blocks can wait for each other."""
     if config.is_cooperative:
         return config
     changed = copy.copy(config)
@@ -119,6 +123,6 @@ def cooperative(config: LaunchConfig) -> LaunchConfig:
 
 
 def needs_shared(kernel: Kernel, size: int, allowed: int) -> None:
-    """Have a kernel run with more dynamic shared memory than kernels usually may, if its library allows that."""
+    """Allow a kernel more dynamic shared memory than the default, up to `allowed` bytes."""
     if size > USUAL_SHARED:
         kernel.attributes.max_dynamic_shared_size_bytes = allowed

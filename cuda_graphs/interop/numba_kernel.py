@@ -2,19 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels of numba-cuda: functions with `numba.cuda.jit`.
 
-An argument becomes several parameters, as its type of Numba says. An array:
+An argument becomes several parameters, which depend on its Numba type. An array becomes:
 
-    meminfo, parent   pointers that only Numba's own memory management has: 0
+    meminfo, parent   pointers of Numba's own memory management: 0
     nitems, itemsize  64-bit integers
     data              the address
     shape, strides    a 64-bit integer for each dimension; strides in bytes
 
-A complex number is its two parts, a tuple its elements. This layout is no promise of Numba ("the Numba ABI is not
-considered stable"), so the sizes that the driver knows of the parameters are compared with it before any launch.
+A complex number becomes its two parts, a tuple its elements. Numba does not guarantee this layout ("the Numba
+ABI is not considered stable"). Therefore it is compared with the parameter sizes that the driver reports
+before any launch.
 
-Of the dispatcher are used `compile`, `overloads`, `typeof_pyval` and `py_func`; of what it compiled
-`library.get_cufunc().kernel`, a kernel of cuda.core with a `handle`. There is no documented way to the handle: this one
-was seen in numba-cuda 0.30.
+The adapter uses `compile`, `overloads`, `typeof_pyval` and `py_func` of the dispatcher. From a compiled
+overload it uses `library.get_cufunc().kernel`, a kernel of cuda.core with a `handle`. Numba documents no way
+to the handle: this way works in numba-cuda 0.30.
 """
 
 from __future__ import annotations
@@ -39,12 +40,12 @@ Part = tuple[Any, int]
 
 
 def numba(kernel: Any) -> Adapted:
-    """A kernel of `numba.cuda.jit` as nodes and launches take it, compiled for the types of the arguments it is given.
+    """Return a kernel of `numba.cuda.jit` for nodes and launches, compiled for the types of its arguments.
 
-    Numbers may be named parameters of a graph. What `debug=True` of Numba finds is told to nobody.
+    Numbers may be named parameters of a graph. Errors that Numba's `debug=True` detects are not reported.
 
     Raises:
-        TypeError: It is no such kernel.
+        TypeError: It is not a kernel of numba.cuda.jit.
     """
     if not all(hasattr(kernel, name) for name in ("typeof_pyval", "overloads", "compile", "py_func")):
         raise TypeError(f"numba() takes a kernel of numba.cuda.jit, got {type(kernel).__name__}")
@@ -59,7 +60,7 @@ class NumbaKernel(Adapted):
     ) -> tuple[LaunchConfig, Kernel, tuple[Any, ...]]:
         if getattr(self.kernel, "extensions", ()):
             raise TypeError(
-                f"{self!r} has extensions, which change arguments in each launch: a node keeps what it has"
+                f"{self!r} has extensions, which change the arguments of each launch: the arguments of a node are fixed"
             )
         names = list(inspect.signature(self.kernel.py_func).parameters)
         if len(args) != len(names):
@@ -83,13 +84,13 @@ class NumbaKernel(Adapted):
             raise TypeError(f"argument {name!r} of {self!r}: {error}") from error
 
     def _compiled(self, types: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
-        """What it is compiled for, and the code: these types, or, where it was declared for others, ones that fit."""
+        """Return the compiled types and the code: for these types, or for declared types that accept them."""
         overloads = self.kernel.overloads
         try:
             compiled = overloads[types] if types in overloads else self.kernel.compile(types)
-        except RuntimeError:  # the types were declared, so no others are compiled
+        except RuntimeError:  # types were declared, so no others are compiled
             known = overloads.items()
-        else:  # some versions answer with what was declared
+        else:  # some versions return the declared overload
             known = [(tuple(compiled.signature.args), compiled)]
         for declared, compiled in known:
             if len(declared) == len(types) and all(fits(have, want) for have, want in zip(types, declared)):
@@ -102,12 +103,13 @@ class NumbaKernel(Adapted):
         wanted, found = [size for _, size in parts], [each.size for each in kernel.arguments_info]
         if wanted != found:
             raise TypeError(
-                f"{self!r} has parameters of {found} bytes, and its arguments are {wanted}: this version of numba-cuda "
-                "passes them in another way than 0.30 does, which the adapter knows; launch it on a captured stream"
+                f"{self!r} has parameters of {found} bytes, but its arguments have {wanted}: this version of "
+                "numba-cuda does not pass arguments as 0.30 does, which the adapter supports; launch it on a "
+                "captured stream"
             )
 
 
-# By the type of a named parameter: what has the same type as Numba sees it.
+# Sample values by the type of a named parameter: Numba gives the sample the same type.
 SAMPLES = {
     "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "u8": np.uint8, "u16": np.uint16,
     "u32": np.uint32, "u64": np.uint64, "f16": np.float16, "f32": np.float32, "f64": np.float64, "bool": np.bool_,
@@ -115,23 +117,24 @@ SAMPLES = {
 
 
 def sample(value: Any, what: str) -> Any:
-    """A value of the type of one that comes later."""
+    """Return a value of the Numba type of a named parameter or condition."""
     if isinstance(value, Condition):
         return np.uint64(0)
     if value.type not in SAMPLES:
         raise TypeError(
-            f"{what}, {value!r}: of a parameter Numba knows numbers only; arrays are more than an address"
+            f"{what} is {value!r}: for Numba a named parameter must be a number, since an array is more than "
+            "an address"
         )
     return SAMPLES[value.type](0)
 
 
 def spread(type_: Any, value: Any, what: str) -> Iterator[Part]:
-    """The parameters that one argument becomes."""
+    """Yield the parameters that one argument becomes."""
     for cls in type(type_).__mro__:
         if cls.__name__ in RULES:
             yield from RULES[cls.__name__](type_, value, what)
             return
-    raise TypeError(f"{what} is {type_} to Numba: nodes take numbers, arrays and tuples of them")
+    raise TypeError(f"{what} has the Numba type {type_}: nodes take numbers, arrays and tuples of them")
 
 
 def array(type_: Any, value: Any, what: str) -> Iterator[Part]:
@@ -174,13 +177,13 @@ def elements(type_: Any, value: Any, what: str) -> Iterator[Part]:
         yield from spread(each, part, f"{what}[{i}]")
 
 
-# By the name of a class of Numba's types.
+# Converters by the class name of a Numba type.
 RULES: dict[str, Callable[[Any, Any, str], Iterator[Part]]] = {
     "Array": array, "Integer": integer, "Float": real, "Boolean": boolean, "Complex": complex_number,
     "BaseTuple": elements,
 }  # fmt: skip
 
-# What a number of one type of Numba may be given for.
+# The kinds of parameters that accept a number of one kind.
 WIDER = {
     "Boolean": ("Boolean", "Integer", "Float"),
     "Integer": ("Integer", "Float", "Complex"),
@@ -190,7 +193,7 @@ WIDER = {
 
 
 def fits(have: Any, want: Any) -> bool:
-    """Whether an argument of a type may be given where another is declared."""
+    """Return True when a parameter of type `want` accepts an argument of type `have`."""
     if have == want:
         return True
     kind, wanted = type(have).__name__, type(want).__name__

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels as functions of PyTorch that `torch.autograd` differentiates: `loss.backward()` calls the kernel's gradient.
 
-A call makes the tensors that the kernel writes, and calls the kernel on PyTorch's current stream. The way back gives
-`kernel.grad` tensors of the same memory, whose gradients are its own. PyTorch keeps inputs and outputs until then, and
-says so where something has written to them in between.
+A call creates the tensors that the kernel writes, and calls the kernel on PyTorch's current stream. The
+backward pass calls `kernel.grad` with tensors of the same memory that have their own gradients. PyTorch keeps
+inputs and outputs until then, and raises an error when they were written to in between.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Like = str | Callable[..., Any]
 
 
 def torch(kernel: Any, out: Mapping[str, Like]) -> TorchFunction:
-    """A kernel as a function of PyTorch.
+    """Return a kernel as a function of PyTorch.
 
         @cg.kernel
         def wave(x: cg.types.ndarray(cg.f32, 1), y: cg.types.ndarray(cg.f32, 1)):
@@ -32,22 +32,25 @@ def torch(kernel: Any, out: Mapping[str, Like]) -> TorchFunction:
         sine(x).sum().backward()
 
     Args:
-        kernel: A `cg.kernel`. It writes to its outputs and to nothing else.
-        out: Its parameters that are outputs, and how the tensor for each is made, filled with zeros: the name of an
-            input that it is like, or a function of the inputs, by name, that gives it.
+        kernel: A `cg.kernel`. It writes only to its outputs.
+        out: Its parameters that are outputs, each with the way to create its tensor, which is filled with zeros: the
+            name of an input of the same shape and type, or a function of the inputs, by name, that returns a tensor.
 
     Returns:
-        A function of the other parameters, in their order or by name, that gives the output, or a tuple of all of them.
-        Tensors of floats among its arguments have gradients, all else is constant, members of dataclasses too.
+        A function of the other parameters, in their order or by name, that returns the output, or a tuple of all
+        outputs. Tensors of floats among its arguments have gradients. All other arguments are constants, including
+        members of dataclasses.
 
     Raises:
-        TypeError: It is no kernel, or `out` is no dict of names.
-        ValueError: The kernel has no such parameter, or there are no outputs.
+        TypeError: `kernel` is not a cg.kernel, or `out` is not a mapping of names.
+        ValueError: The kernel has no such parameter, or `out` is empty.
     """
     if not hasattr(kernel, "grad") or not hasattr(kernel, "__wrapped__"):
         raise TypeError(f"torch() takes a cg.kernel, got {kernel!r}")
     if not isinstance(out, Mapping):
-        raise TypeError(f'out says what each output is like, as in out={{"y": "x"}}, got {out!r}')
+        raise TypeError(
+            f'out must map each output to the input that it is like, as in out={{"y": "x"}}, got {out!r}'
+        )
     return TorchFunction(kernel, out)
 
 
@@ -64,29 +67,27 @@ class TorchFunction:
         self.inputs = [name for name in self.names if name not in self.out]
         if not self.out:
             raise ValueError(
-                f"{kernel.__name__}() needs an output: {', '.join(self.names)} are its parameters"
+                f"{kernel.__name__}() needs an output; its parameters are {', '.join(self.names)}"
             )
         for name, like in self.out.items():
             if name not in self.names:
                 raise ValueError(f"{kernel.__name__}() has no parameter {name!r}: {', '.join(self.names)}")
             if isinstance(like, str) and like not in self.inputs:
                 raise ValueError(
-                    f"output {name!r} is like {like!r}, which is no input: {', '.join(self.inputs)}"
+                    f"output {name!r} is like {like!r}, which is not an input; the inputs are {', '.join(self.inputs)}"
                 )
             if not isinstance(like, str) and not callable(like):
-                raise TypeError(
-                    f"output {name!r} is like an input, by name, or made by a function, not {like!r}"
-                )
+                raise TypeError(f"output {name!r} must name an input or give a function, got {like!r}")
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         if len(args) + len(keywords) != len(self.inputs) or set(self.inputs[len(args) :]) != set(keywords):
             raise TypeError(
-                f"{self.kernel.__name__}() takes {', '.join(self.inputs)}; {', '.join(self.out)} it gives"
+                f"{self.kernel.__name__}() takes {', '.join(self.inputs)} and returns {', '.join(self.out)}"
             )
         return function_class().apply(self, *args, *(keywords[name] for name in self.inputs[len(args) :]))
 
     def forward(self, context: Any, given: Sequence[Any]) -> Any:
-        """The outputs for these inputs."""
+        """Return the outputs for these inputs."""
         values = {name: plain(value) for name, value in zip(self.inputs, given, strict=True)}
         outputs = {name: self.made(name, values) for name in self.out}
         wants = context.needs_input_grad[1:]
@@ -95,7 +96,7 @@ class TorchFunction:
         context.others = {name: value for name, value in values.items() if name not in tensors}
         if any(wants):
             self.check_writes(self.shadows(context, tensors))
-        hidden = {name: each.detach() for name, each in outputs.items()}  # to a tape these are constants
+        hidden = {name: each.detach() for name, each in outputs.items()}  # constants to a tape
         self.kernel(*self.ordered(values | hidden), **stream_of(tensors))
         context.save_for_backward(*tensors.values())
         context.mark_non_differentiable(*(each for each in outputs.values() if not each.is_floating_point()))
@@ -103,7 +104,7 @@ class TorchFunction:
         return found[0] if len(found) == 1 else found
 
     def backward(self, context: Any, adjoints: Sequence[Any]) -> list[Any]:
-        """The gradient of each input; None of those that want none."""
+        """Return the gradient of each input, or None for an input without one."""
         tensors = dict(zip(context.names, context.saved_tensors, strict=True))
         shadows = self.shadows(context, tensors)
         for name, adjoint in zip(self.out, adjoints, strict=True):
@@ -113,7 +114,7 @@ class TorchFunction:
         return [shadows[name].grad if context.wants[name] else None for name in self.inputs]
 
     def shadows(self, context: Any, tensors: Mapping[str, Any]) -> dict[str, Any]:
-        """All arguments, with tensors of the same memory that have gradients of their own."""
+        """Return all arguments, with tensors of the same memory that have gradients of their own."""
         made: dict[str, Any] = {name: value.detach() for name, value in tensors.items()}
         for name, value in made.items():
             if value.is_floating_point() and (name in self.out or context.wants[name]):
@@ -123,28 +124,31 @@ class TorchFunction:
         return made
 
     def check_writes(self, shadows: Mapping[str, Any]) -> None:
-        """Refuse a kernel whose inputs change, of which PyTorch would not know."""
+        """Refuse a kernel that changes its inputs, since PyTorch would not know of the change."""
         info = self.kernel.grad.info(*self.ordered(shadows))
         changed = [path for path in info.written if path in self.inputs]
         if changed:
             raise ValueError(
-                f"{self.kernel.__name__}() writes {', '.join(map(repr, changed))}, no output: copy it to one"
+                f"{self.kernel.__name__}() writes {', '.join(map(repr, changed))}, which is not an output: "
+                "write to an output"
             )
 
     def made(self, name: str, values: Mapping[str, Any]) -> Any:
-        """A tensor for an output."""
+        """Return a tensor for an output."""
         like = self.out[name]
         if isinstance(like, str):
             if not is_tensor(values[like]):
-                raise TypeError(f"output {name!r} is like {like!r}, which is no tensor but {values[like]!r}")
+                raise TypeError(
+                    f"output {name!r} is like {like!r}, which is not a tensor but {values[like]!r}"
+                )
             return values[like].new_zeros(values[like].shape)
         found = like(**values)
         if not is_tensor(found):
-            raise TypeError(f"output {name!r} must be a tensor, and its function gives {found!r}")
+            raise TypeError(f"output {name!r} must be a tensor, but its function returned {found!r}")
         return found.detach()
 
     def ordered(self, values: Mapping[str, Any]) -> list[Any]:
-        """As the kernel lists them."""
+        """Return the values in the order of the kernel's parameters."""
         return [values[name] for name in self.names]
 
     def __repr__(self) -> str:
@@ -155,7 +159,8 @@ class TorchFunction:
 
 @cache
 def function_class() -> Any:
-    """The class that PyTorch wants for the two ways, made when PyTorch is here for sure."""
+    """Return the subclass of torch.autograd.Function with both passes. Created at first use, when PyTorch is
+    installed."""
     autograd = import_module("torch.autograd")
 
     def forward(context: Any, owner: TorchFunction, *values: Any) -> Any:
@@ -176,12 +181,12 @@ def is_tensor(value: Any) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """A tensor as kernels take it: without history and gaps."""
+    """Return a tensor without history and gaps, as kernels require."""
     return value.detach().contiguous() if is_tensor(value) else value
 
 
 def stream_of(tensors: Mapping[str, Any]) -> dict[str, Any]:
-    """The keyword of a call for tensors of a device: PyTorch's current stream there."""
+    """Return the `stream` keyword for tensors of a device: PyTorch's current stream there."""
     devices = {each.device for each in tensors.values() if each.is_cuda}
     if not devices:
         return {}

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels of Triton: functions with `triton.jit`.
 
-`JITFunction.warmup` compiles for given arguments and launches nothing. What it gives says which of them are parameters
-of the code (`src.signature`: those that are "constexpr" are not, such as an int that is 1), what block and shared
-memory the code needs (`metadata`), and has the code itself (`asm`), which is loaded here once more, for the graphs to
-keep. Behind the arguments recent versions take pointers to scratch memory, of the kernel and of a profiler.
+`JITFunction.warmup` compiles for given arguments without a launch. Its result says which arguments are
+parameters of the code (`src.signature`; a "constexpr" argument, such as an int that is 1, is not). It also
+has the required block and shared memory (`metadata`) and the code (`asm`). The code is loaded again here, so
+that graphs can keep it. After the arguments recent versions take pointers to scratch memory for the kernel
+and for a profiler.
 
-Seen in Triton 3.6 (of PyTorch 2.11) and 3.9.
+Tested with Triton 3.6 (of PyTorch 2.11) and 3.9.
 """
 
 from __future__ import annotations
@@ -32,24 +33,27 @@ __all__ = ["triton"]
 
 
 def triton(function: Any, **options: Any) -> Adapted:
-    """A kernel of `triton.jit` as nodes and launches take it: ``triton(function, BLOCK=128)[grid]``.
+    """Return a kernel of `triton.jit` for nodes and launches: ``triton(function, BLOCK=128)[grid]``.
 
     Args:
         function: The JITFunction.
-        options: Arguments by name, compile-time constants above all, and Triton's own options (`num_warps`, ...).
+        options: Arguments by name, mainly compile-time constants, and Triton's own options (`num_warps`,
+        ...).
 
-    The grid is an int, a tuple, or a function of a dict of the arguments, as in Triton, which chooses the block.
-    Numbers may be named parameters of a graph: code is made for any value of them. Arrays may be of any library.
+    The grid is an int, a tuple, or a function of a dict of the arguments, as in Triton. Triton chooses the
+    block. Numbers may be named parameters of a graph: the code is valid for any value of them. Arrays may be
+    of any library.
 
     Raises:
-        TypeError: It is no JITFunction. Of an autotuned one give `.fn`, and the configuration as options.
+        TypeError: It is not a JITFunction. For an autotuned kernel, pass `.fn` and the configuration as
+        options.
     """
     if not all(hasattr(function, name) for name in ("warmup", "arg_names", "fn")) or hasattr(
         function, "configs"
     ):
         raise TypeError(
-            f"triton() takes a function of triton.jit, got {type(function).__name__}: of an autotuned kernel give "
-            ".fn, and the configuration as options"
+            f"triton() takes a function of triton.jit, got {type(function).__name__}: for an autotuned kernel "
+            "pass .fn, and the configuration as options"
         )
     return TritonKernel(function, options)
 
@@ -61,13 +65,14 @@ class TritonKernel(Adapted):
     def __init__(self, function: Any, options: dict[str, Any]) -> None:
         super().__init__(function, function.fn.__name__)
         self.options = options
-        self.loaded: dict[Any, Kernel] = {}  # by what Triton compiled; also of those with a grid
+        self.loaded: dict[Any, Kernel] = {}  # keys: Triton's compiled kernels; shared by the copies with a
+        # grid
 
     def _read_config(self, config: Any) -> Any:
-        """The grid."""
+        """Return the grid."""
         if isinstance(config, LaunchConfig) or not (callable(config) or isinstance(config, (int, tuple))):
             raise ValueError(
-                f"of {self!r} give the grid alone, {self.usage}, and None: Triton chooses the block"
+                f"{self!r} takes only a grid, as {self.usage}, and None as config: Triton chooses the block"
             )
         return config
 
@@ -92,7 +97,7 @@ class TritonKernel(Adapted):
         return launch_config(grid, compiled.metadata), kernel, tuple(values)
 
     def _arguments(self, args: tuple[Any, ...]) -> dict[str, Any]:
-        """Each argument by its name."""
+        """Return the arguments by name."""
         named = {name: value for name, value in self.options.items() if name in self.kernel.arg_names}
         try:
             bound = inspect.signature(self.kernel.fn).bind(*args, **named)
@@ -102,34 +107,34 @@ class TritonKernel(Adapted):
         return dict(bound.arguments)
 
     def _extra(self) -> dict[str, Any]:
-        """Options that are no arguments."""
+        """Return the options that are not arguments."""
         return {name: value for name, value in self.options.items() if name not in self.kernel.arg_names}
 
     def _is_passed(self, name: str, type_: Any) -> bool:
         if not isinstance(type_, str) or type_.startswith(("tensordesc", "nvTmaDesc")):
             raise TypeError(
-                f"argument {name!r} of {self!r} is {type_} to Triton: nodes take numbers and arrays"
+                f"argument {name!r} of {self!r} has the Triton type {type_}: nodes take numbers and arrays"
             )
         return type_ != "constexpr"
 
     def _scratch(self, count: int, metadata: Any, grid: tuple[int, ...]) -> list[Any]:
-        """Memory for the parameters behind the arguments."""
+        """Return the values of the parameters after the arguments: scratch memory, or 0."""
         if not 0 <= count <= len(SCRATCH):
             raise TypeError(
-                f"{self!r} has {count} parameters more than arguments: this version of Triton passes them in another "
-                "way than 3.6 does, which the adapter knows; launch it on a captured stream"
+                f"{self!r} has {count} parameters more than arguments: this version of Triton does not pass "
+                "arguments as 3.6 does, which the adapter supports; launch it on a captured stream"
             )
         blocks = math.prod(grid) * metadata.num_ctas
         sizes = [blocks * getattr(metadata, name, 0) for name in SCRATCH[:count]]
         return [SynchronousMemoryResource(Device()).allocate(size) if size else 0 for size in sizes]
 
 
-# Bytes for each block, in the order of the parameters.
+# Metadata fields with the scratch bytes for each block, in the order of the parameters.
 SCRATCH = ("global_scratch_size", "profile_scratch_size")
 
 
 class Pointer:
-    """An array as Triton looks at it: an address and the name of a type."""
+    """An array for Triton's compiler: an address and the name of a type."""
 
     def __init__(self, address: int, dtype: str) -> None:
         self.address, self.dtype = address, dtype
@@ -138,17 +143,18 @@ class Pointer:
         return self.address
 
 
-# What stands for a named parameter when code is made: of its type to Triton, and neither 1 nor a multiple of 16.
+# Sample values of named parameters for compilation, of the same Triton type. They are neither 1 nor a
+# multiple of 16, for which Triton specialises code.
 SAMPLES = {"i32": 7, "i64": (1 << 40) + 1, "u64": (1 << 63) + 1, "f32": 0.5, "bool": True}
 
 
 def stand_in(value: Any, name: str) -> Any:
-    """What Triton looks at."""
+    """Return the value or sample that Triton compiles for."""
     if isinstance(value, Parameter):
         if value.type not in SAMPLES:
             raise TypeError(
-                f"argument {name!r}, {value!r}: of a parameter Triton takes numbers of {', '.join(SAMPLES)}; for "
-                "others code is made that fits some values only"
+                f"argument {name!r} is {value!r}: for Triton a named parameter must be one of {', '.join(SAMPLES)}; "
+                "code for other types is valid for some values only"
             )
         return SAMPLES[value.type]
     if isinstance(value, Buffer):
@@ -160,7 +166,7 @@ def stand_in(value: Any, name: str) -> Any:
 
 
 def name_of(array: Any, typestr: str) -> str:
-    """What Triton calls the type of elements."""
+    """Return Triton's name of the element type."""
     return (
         "bfloat16"
         if str(getattr(array, "dtype", "")).endswith(("bf16", "bfloat16"))
@@ -169,14 +175,14 @@ def name_of(array: Any, typestr: str) -> str:
 
 
 def passed(value: Any, name: str, type_: str) -> Any:
-    """What the code gets."""
+    """Return the argument that the code receives."""
     if isinstance(value, Parameter):
         return value
-    if type_ in FLOATS:  # of a parameter that is declared, an int too
+    if type_ in FLOATS:  # a declared parameter, which also accepts an int
         return FLOATS[type_](value)
     if isinstance(value, (int, float)):
         return value
-    if hasattr(value, "data_ptr"):  # one that needs gradients has no array interface
+    if hasattr(value, "data_ptr"):  # a tensor that needs gradients has no array interface
         return address_of(checked_address(value, name), value)
     view = checked_view(value, f"argument {name!r}")
     return value if view is None else address_of(view.address, value)
@@ -195,7 +201,7 @@ def checked_address(tensor: Any, name: str) -> int:
 
 
 def launch_config(grid: tuple[int, ...], metadata: Any) -> LaunchConfig:
-    """The launch that the code was made for."""
+    """Return the launch configuration that the code was compiled for."""
     return LaunchConfig(
         grid=grid,
         cluster=metadata.num_ctas if metadata.num_ctas > 1 else None,
@@ -206,11 +212,11 @@ def launch_config(grid: tuple[int, ...], metadata: Any) -> LaunchConfig:
 
 
 def load(compiled: Any) -> Kernel:
-    """The code of a CompiledKernel."""
+    """Load the code of a CompiledKernel."""
     arch, device = compiled.metadata.target.arch, Device()
     if arch != int(device.arch):
         raise ValueError(
-            f"Triton made code of {compiled.name} for sm_{arch}, and {device!r} is current, an sm_{device.arch}"
+            f"Triton compiled {compiled.name} for sm_{arch}, but the current {device!r} is an sm_{device.arch}"
         )
     asm = compiled.asm
     if "cubin" in asm:

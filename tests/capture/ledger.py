@@ -10,7 +10,7 @@ import cuda_graphs as cg
 
 BETWEEN = re.compile(
     r"spoiled by code outside of cuda_graphs, after (\w+) at (\S+):(\d+) \[.*?\](?:, which was still captured,)? "
-    r"and before (.*?) at (\S+):(\d+) \[.*?\], which found it so"
+    r"and before (.*?) at (\S+):(\d+) \[.*?\], which detected it"
 )
 
 

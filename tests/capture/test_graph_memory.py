@@ -224,7 +224,7 @@ def test_there_is_one_resource_for_each_device(device):
     assert cg.GraphMemoryResource(0) is resource
     assert repr(resource) == "<GraphMemoryResource device=0>"
     assert isinstance(resource, cg.MemoryResource)
-    with pytest.raises(TypeError, match="give themselves back"):
+    with pytest.raises(TypeError, match="free themselves"):
         resource.deallocate(0, 0, stream=device.default_stream)
 
 
@@ -256,9 +256,7 @@ def test_ordinary_memory_dropped_in_a_capture_of_its_stream_is_freed_when_that_i
 ):
     buffer = device.allocate(SIZE, stream=stream)
     builder = stream.create_graph_builder().begin_building()
-    with pytest.raises(
-        RuntimeError, match="cannot be given back in the order of a stream that is being captured"
-    ):
+    with pytest.raises(RuntimeError, match="cannot be freed in the order of a stream that is being captured"):
         buffer.close(stream=builder)
     assert not buffer.is_closed
     buffer.close()

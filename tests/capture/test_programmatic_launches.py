@@ -65,7 +65,7 @@ def test_an_explicit_node_has_an_edge_instead(kernels):
 def test_the_priority_of_a_stream_can_be_asked_for_while_it_is_captured(capturing):
     assert capturing.stream.priority == 0
     with pytest.raises(
-        RuntimeError, match="is_nonblocking cannot be asked for while the stream is being captured"
+        RuntimeError, match="is_nonblocking cannot be read while the stream is being captured"
     ):
         capturing.stream.is_nonblocking  # noqa: B018
     assert capturing.is_building

@@ -258,7 +258,7 @@ def test_an_image_that_says_its_length_needs_no_other(host, driver, device):
 def test_object_code_that_was_cut_is_not_given_to_a_driver(device):
     image = image_of(X86()).image
     for wrong in (image[:-1], image[:30], b"", image_of(Ptx()).image):
-        with pytest.raises(ValueError, match="no native image, or not all of one"):
+        with pytest.raises(ValueError, match="is not a native image, or is truncated"):
             cuda_graphs.ObjectCode.from_native(wrong).get_kernel("a")
 
 

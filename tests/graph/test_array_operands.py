@@ -133,7 +133,7 @@ def test_other_arrays_are_refused_by_name(pinned, on_device):
         g.memcpy(x, Packed(x, kind=(10, 0)))
     with pytest.raises(ValueError, match="src is a masked array"):
         g.memcpy(x, on_device(VALUES, mask=x))
-    with pytest.raises(TypeError, match="src is a Cuda that does not say at which address"):
+    with pytest.raises(TypeError, match="src is a Cuda whose array interface has no data address"):
         g.memcpy(x, on_device(VALUES, data=None))
     for wrong in (
         {"shape": None},

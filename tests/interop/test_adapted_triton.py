@@ -168,6 +168,6 @@ def test_wrong_arguments_are_refused(theirs, torch, triton, tensors):
         g.call(axpy, x.cpu(), y, 2.0, SIZE)
     with pytest.raises(TypeError, match="is a Buffer, whose elements have no type"):
         g.call(axpy, cg.ndarray(cg.f32, 3).buffer, y, 2.0, SIZE)
-    with pytest.raises(TypeError, match=r"of an autotuned kernel give \.fn"):
+    with pytest.raises(TypeError, match=r"for an autotuned kernel pass \.fn"):
         cg.interop.triton(triton.autotune([triton.Config({"BLOCK": 64})], key=["n"])(theirs.axpy))
     assert not g.nodes()

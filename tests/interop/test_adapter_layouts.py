@@ -267,7 +267,7 @@ def test_triton_makes_code_for_any_value_of_a_named_parameter(axpy, stream):
     np.testing.assert_array_equal(y.to_numpy(), 1 + i + i * ((i % 16 == 0) & (i < 64)))
     for type_ in (cg.pointer, cg.f64, cg.i8):
         with pytest.raises(
-            TypeError, match="of a parameter Triton takes numbers of i32, i64, u64, f32, bool"
+            TypeError, match="for Triton a named parameter must be one of i32, i64, u64, f32, bool"
         ):
             g.call(cg.interop.triton(function, BLOCK=64)[2], x, y, 1.0, g.param(f"p_{type_}", type_), 1)
 
@@ -322,12 +322,12 @@ def test_code_for_another_device_is_refused(axpy):
 def test_error_for_an_autotuned_kernel_asks_for_its_function(device):
     tuned = JITFunction()
     tuned.configs = []
-    with pytest.raises(TypeError, match=r"of an autotuned kernel give .fn"):
+    with pytest.raises(TypeError, match=r"for an autotuned kernel pass .fn"):
         cg.interop.triton(tuned)
 
 
 def test_triton_takes_the_grid_alone(device):
     kernel = cg.interop.triton(JITFunction(), BLOCK=64)
     for config in (cg.LaunchConfig(grid=1, block=64), {"grid": 1}, 1.5):
-        with pytest.raises(ValueError, match="give the grid alone"):
+        with pytest.raises(ValueError, match="takes only a grid"):
             kernel[config]

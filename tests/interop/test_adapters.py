@@ -213,7 +213,7 @@ def test_a_launch_needs_one_configuration(case, stream):
     ):
         with pytest.raises(ValueError, match="has no launch configuration: give one, or write adapted"):
             call()
-    with pytest.raises(ValueError, match=r"has a launch configuration: give it None|give the grid alone"):
+    with pytest.raises(ValueError, match=r"has a launch configuration: pass None|takes only a grid"):
         g.launch(cg.LaunchConfig(grid=1, block=1), case.bound, *case.args(2.0, 7))
     assert not g.nodes()
 

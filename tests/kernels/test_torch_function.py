@@ -160,7 +160,7 @@ def test_kernels_that_write_their_inputs_are_refused_where_gradients_are_wanted(
             x[i] = 0.0
 
     function = cg.interop.torch(both, out={"y": "x"})
-    with pytest.raises(ValueError, match=r"both\(\) writes 'x', no output"):
+    with pytest.raises(ValueError, match=r"both\(\) writes 'x', which is not an output"):
         function(tensor([1.0, 2.0]))
 
 
@@ -183,7 +183,7 @@ def test_kernel_without_a_gradient_is_refused_in_the_call(tensor):
         (orbit, "y", TypeError, 'as in out={"y": "x"}'),
         (orbit, {}, ValueError, "needs an output"),
         (orbit, {"z": "x"}, ValueError, "has no parameter 'z'"),
-        (orbit, {"y": "z"}, ValueError, "'z', which is no input"),
+        (orbit, {"y": "z"}, ValueError, "'z', which is not an input"),
         (orbit, {"y": 3}, TypeError, "not 3"),
     ],
 )
@@ -195,9 +195,9 @@ def test_outputs_are_parameters_of_a_kernel(kernel, out, kind, words):
 def test_calls_take_what_is_no_output(tensor):
     x, c = tensor([0.3]), tensor(0.1)
     for args, keywords in (((x, c), {}), ((x, c, 1, x), {}), ((x, c), {"m": 1}), ((x, c, 1), {"n": 1})):
-        with pytest.raises(TypeError, match=r"orbit\(\) takes x, c, n; y it gives"):
+        with pytest.raises(TypeError, match=r"orbit\(\) takes x, c, n and returns y"):
             orbits(*args, **keywords)
-    with pytest.raises(TypeError, match="like 'n', which is no tensor"):
+    with pytest.raises(TypeError, match="like 'n', which is not a tensor"):
         cg.interop.torch(orbit, out={"y": "n"})(x, c, 2)
     with pytest.raises(TypeError, match="its function gives None"):
         cg.interop.torch(orbit, out={"y": lambda x, c, n: None})(x, c, 2)

@@ -173,8 +173,8 @@ except RuntimeError as error:
     assert child.stdout.splitlines() == [
         "host",
         "the host driver stands in for libcuda (cuda_graphs.hostdriver)",
-        "use_driver('cuda') came in a process where the host driver stands in for libcuda (cuda_graphs.hostdriver): "
-        "there is no other driver in it.",
+        "use_driver('cuda') was called in a process where the host driver stands in for libcuda "
+        "(cuda_graphs.hostdriver): no other driver can be loaded.",
     ], child.stderr
 
 
