@@ -113,7 +113,7 @@ void read_environment() {
         const std::string one = left.substr(0, comma);
         left = comma == std::string::npos ? "" : left.substr(comma + 1);
         if (fail_call(one) == CUDA_SUCCESS) continue;
-        std::fprintf(stderr, "cuda_graphs host driver: CUDA_GRAPHS_HOST_FAIL: no call is %s; expected %s\n",
+        std::fprintf(stderr, "cuda_graphs host driver: CUDA_GRAPHS_HOST_FAIL: invalid entry %s; expected %s\n",
                      one.c_str(), "<driver function>:<nth call, from 1>[:<CUresult as name or number>]");
         environment_wrong = true;
     }

@@ -75,7 +75,7 @@ void tell_of_the_runtime() {
     static std::atomic<bool> told{false};
     if (!refusals_are_told() || told.exchange(true)) return;
     std::fputs(
-        "cuda_graphs host driver: the CUDA Runtime (cudart), which this program or a library of it uses, runs on "
+        "cuda_graphs host driver: the CUDA Runtime (cudart), which this program or one of its libraries uses, runs on "
         "NVIDIA's driver only, so its calls fail here. Run the program on a GPU, or let it call the driver (cuda.core, "
         "cuda.bindings.driver, numba-cuda).\n",
         stderr);

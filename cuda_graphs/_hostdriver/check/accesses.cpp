@@ -94,7 +94,7 @@ constexpr const char* kBy = "CUDA_GRAPHS_HOST_CHECK=";
 constexpr std::size_t kFar = std::size_t{1} << 20;  // bytes: an address farther behind a memory is unrelated to it
 
 std::string where_is(std::uintptr_t address, std::size_t bytes, const WatchedMemory* near) {
-    if (near == nullptr) return "which is no memory of a device";
+    if (near == nullptr) return "which is outside device memory";
     if (near->holds(address, 1) && near->live)
         return "which ends " + bytes_text(address + bytes - near->base - near->size) + " behind the " +
                memory_text(*near);
@@ -102,7 +102,7 @@ std::string where_is(std::uintptr_t address, std::size_t bytes, const WatchedMem
         return "byte " + std::to_string(address - near->base) + " of freed " + memory_text(*near) + ", freed by " +
                near->freed_by;
     const std::size_t distance = address - near->base - near->size;
-    if (distance > std::max(near->size, kFar)) return "which is no memory of a device";
+    if (distance > std::max(near->size, kFar)) return "which is outside device memory";
     return "which is " + (distance == 0 ? "right" : bytes_text(distance)) + " behind the " +
            (near->live ? "" : "freed ") + memory_text(*near);
 }
@@ -137,7 +137,7 @@ void check_written(WatchedMemory& memory, std::uintptr_t address, std::size_t by
         if (i < first + bytes && !(is_copy && memory.any_written(first, bytes)))
             report(*who.task->context, "init " + who.task->name() + place_of(site),
                    std::string(kBy) + "init: " + name_of(who, site) + " " + verb_of(site) + " " + bytes_text(bytes) +
-                       " at " + hex(address) + " that nobody wrote: byte " + std::to_string(i) + " of the " +
+                       " at " + hex(address) + " before any write to byte " + std::to_string(i) + " of the " +
                        memory_text(memory) + place_of(site));
     }
     if ((site.flags & CGH_SITE_WRITE) != 0) std::fill(written + first, written + first + bytes, true);
@@ -164,7 +164,7 @@ void check_race(WatchedMemory& memory, std::uintptr_t address, std::size_t bytes
             ? "Iterations of a parallel loop run in any order: use atomics, or another loop."
         : earlier->task == who.task
             ? "Blocks of a kernel run in any order: use atomics, or another kernel."
-            : "Nothing says which comes first: add an edge between the nodes, or an event between the streams.";
+            : "No dependency orders them: add an edge between the nodes, or an event between the streams.";
     report(*who.task->context,
            "race " + earlier->task->name() + place_of(*earlier->site) + who.task->name() + place_of(site),
            std::string(kBy) + "race: two accesses to byte " + std::to_string(at - memory.base) + " of the " +
@@ -210,7 +210,7 @@ bool shared_is_fine(std::uintptr_t address, std::size_t bytes, const cgh_site& s
     report_illegal_address(*who.task->context,
                            std::string(kBy) + "memory: " + name_of(who, site) + " " + verb_of(site) + " " +
                                bytes_text(bytes) + " at " + std::to_string(static_cast<std::int64_t>(offset)) +
-                               " of shared memory, of which the block has " + bytes_text(size) + "," + place_of(site));
+                               " of shared memory; the block has " + bytes_text(size) + "," + place_of(site));
     return false;
 }
 

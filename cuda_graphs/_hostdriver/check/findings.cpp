@@ -80,7 +80,7 @@ void report(Context& context, const std::string& what, const std::string& text) 
     tell_at_exit();
     Untold& untold = all.untold[&context];
     if (++untold.count <= kMost) untold.text += (untold.text.empty() ? "" : "\n") + text;
-    if (untold.count == kMost + 1) untold.text += "\nMore was found that is not told.";
+    if (untold.count == kMost + 1) untold.text += "\nThere are more findings, which are not shown.";
     show(text);
 }
 
