@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Counts, traces or fails driver calls. Every call reads one flag, and calls this code only if the flag is set.
 #include "../call_watch.h"
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Events of whole contexts: a record of all work of a context, and a wait before all its later work.
 #include "../objects/arena.hpp"
 #include "../objects/capture.hpp"

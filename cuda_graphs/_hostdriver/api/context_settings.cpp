@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Contexts that programs create in addition to the primary contexts, and the settings of a context.
 #include "../exec/thread_state.hpp"
 #include "../objects/arena.hpp"

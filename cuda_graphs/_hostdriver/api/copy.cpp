@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Copies. The synchronous forms queue a copy in stream 0 and wait for it.
 #include <cstdint>
 #include <vector>

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Settings of core dumps. They are stored and returned, because the host driver makes no core dumps. A new context
 // starts with the global settings.
 #include "../objects/coredump.hpp"

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Capabilities of devices over the links to each other and to the host, and callbacks for device notifications.
 #include <cstddef>
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Features that the devices lack: linear textures and graphics.
 #include <cuda.h>
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // The form of an entry point. Each has at most 15 lines: trace, REQUIRE lines, cast, delegate.
 //
 //     CGH_API CUresult cuStreamQuery(CUstream hStream) {

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // The table of error codes, one per line, and the two entry points that read it.
 #include "errors.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Fills. The CUDA driver API page "API synchronization behavior" says that the synchronous forms are asynchronous to
 // the host, except for pinned host memory and managed memory.
 #include "../objects/intake.hpp"

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // First versions of functions, under the symbols that libcuda has kept for them. Programs that look functions up with
 // dlsym get these (Warp, Quadrants), and so do programs that ask cuGetProcAddress for an old version. Each calls
 // today's version.

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Declares the first versions of functions. The C++ name belongs to this project. The symbol is that of the driver
 // function, because cuda.h gives the function's name to today's version.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_API_FIRST_VERSIONS_HPP

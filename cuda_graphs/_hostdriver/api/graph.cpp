@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Graph definitions: creation and destruction, structure, clones, conditional handles, DOT. The nodes of each kind are
 // in graph_nodes.cpp.
 #include "../objects/graph.hpp"

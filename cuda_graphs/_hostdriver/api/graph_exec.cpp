@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Executable graphs: instantiate, launch, update. Also the memory that graphs have reserved on a device.
 #include "../objects/graph_exec.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Nodes by kind: add, get and set. Every function fills the CUgraphNodeParams of cuGraphAddNode and uses the kind's row
 // in node_kinds.cpp.
 #include <cuda.h>

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // The multiprocessors of a device as a resource, partitions of it, and green contexts, each of which has a partition.
 #include "../objects/green_context.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Inter-process handles of memory and events, which are bytes, for processes of one machine.
 #include "../objects/arena.hpp"
 #include "../objects/context.hpp"

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // The launch attributes of cuLaunchKernelEx and of a graph's kernel nodes.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_API_LAUNCH_ATTRIBUTES_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_API_LAUNCH_ATTRIBUTES_HPP

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // The linker. Its inputs are PTX and containers of PTX. Its output is an image that the driver loads: the only input
 // text, or all texts, each after a header line with its length. The image loader makes one module of them
 // (_ptx/units.py): here to check that it can, and again when the image is loaded.

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Returns the number of live objects of each kind. Tests compare the numbers before and after a call, to find leaks.
 #include <iterator>
 

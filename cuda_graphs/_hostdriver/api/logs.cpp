@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // The driver's log, for callers that read it or register a callback. These calls work before cuInit, because earlier
 // events are logged too. Flags "must be 0" (cuda.h), but an H200 accepts any.
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Managed memory: advice, prefetches, and attachment to streams. There is only one memory, so these calls move no
 // bytes. They are checked, and their settings can be read back.
 #include <algorithm>

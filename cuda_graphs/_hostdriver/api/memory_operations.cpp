@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Memory operations of streams: waits for values, writes of values, and batches. A single operation is a batch of one.
 #include "../objects/intake.hpp"
 #include "../objects/stream.hpp"

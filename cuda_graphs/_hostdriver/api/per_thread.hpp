@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // The per-thread default stream forms of functions (cuda.h: _ptsz, _ptds), in which stream 0 is CU_STREAM_PER_THREAD.
 // Each form sets a flag of the thread and calls the ordinary function.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_API_PER_THREAD_HPP

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Queries about pointers.
 #include "../objects/context.hpp"
 #include "../objects/memory.hpp"

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // The entry points of refused.def. One definition without parameters serves all of them, because the caller removes its
 // arguments.
 #include "entry.hpp"

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Attributes of streams. They are stored and returned, and have no effect: there is no persisting cache, a thread that
 // synchronises runs the work itself, and all memory is in one domain.
 #include <mutex>

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Tensor maps. A tensor map describes a tensor whose boxes a kernel copies. Maps are encoded and checked as cuda.h
 // says. Code with instructions that use a tensor map is refused when it is loaded.
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Virtual memory management: address ranges, physical memory, and mappings.
 #include "../objects/virtual_memory.hpp"
 

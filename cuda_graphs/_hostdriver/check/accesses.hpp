@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // The functions by which the driver reports memory events to the checks (CUDA_GRAPHS_HOST_CHECK). When the checks are
 // off, only code that tests `settings` first calls them.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_CHECK_ACCESSES_HPP

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Findings of the checks, and the way that they reach the program.
 //
 // An invalid address ends its kernel and its context with CUDA_ERROR_ILLEGAL_ADDRESS, as on a GPU. A GPU does not

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // The order of tasks that the program requested, independent of the order of this run. A task accesses memory: it is an
 // operation of a stream, or a node of a graph launch. Operations are ordered by their stream, by waits for events, and
 // by the rules of the legacy default stream. The host orders two operations if it waited for the first before it queued

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Finds unordered accesses. Each byte stores its last writer and the later readers that no other stored reader follows.
 // At most two readers of one task and kind are stored: they belong to different blocks, so any writer races with at
 // least one of them.

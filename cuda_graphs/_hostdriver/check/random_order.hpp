@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Random orders (CUDA_GRAPHS_HOST_SCHEDULE=random:<seed>) of the ready nodes of a graph, of the blocks of a kernel, and
 // of the threads of a block between its barriers. All work then runs in the thread that waits for it, as without
 // workers, so a single-threaded program gets the same orders each time.

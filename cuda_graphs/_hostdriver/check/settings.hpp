@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // The settings of the process, read when the library is loaded: the enabled checks (CUDA_GRAPHS_HOST_CHECK), and
 // whether work runs in a random order (CUDA_GRAPHS_HOST_SCHEDULE). They are constant, so a test of a setting is one
 // load.

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // The memory that kernels may access, with a shadow for each byte: whether it was written, its last writer, and its
 // readers since then. Freed memory is poisoned and held back for a while. It counts as freed until its addresses are
 // used again.

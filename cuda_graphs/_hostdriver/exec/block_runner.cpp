@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Hands the blocks of a kernel to the threads that run it (see block_runner.hpp).
 #include "block_runner.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Runs the blocks of one kernel. A small launch runs on the calling thread. The blocks of a larger launch are handed
 // out in order from a cursor, in chunks, to the owner and to the helper threads. The limit is measured: each kernel
 // remembers the cost of one of its threads.

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Reads two clocks. Ticks measure kernels while they run; they come from the processor's time stamp counter if it has
 // one. Nanoseconds of the steady clock are for values that users see.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_EXEC_CLOCK_HPP

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Copies and fills as checked values: make() returns the error of the real driver for invalid parameters, run() moves
 // the bytes. Streams and graph nodes hold the same values.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_EXEC_COPY_HPP

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // The signal handlers for work that accesses an invalid address, or a page that is being moved.
 //
 // Another handler of these signals (Python's faulthandler) may be installed later. The driver then installs its handler

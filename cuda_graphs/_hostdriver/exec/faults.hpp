@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Turns memory faults of work into CUDA_ERROR_ILLEGAL_ADDRESS. As on a GPU, a kernel, copy or fill that accesses an
 // invalid address fails, and the process continues. A SIGSEGV or SIGBUS of a thread that runs such work returns to the
 // driver. Any other SIGSEGV or SIGBUS goes to the previous handler.

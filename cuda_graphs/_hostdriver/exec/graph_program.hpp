@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // The program of an executable graph, compiled from a definition.
 //
 // A program consists of sections. A section runs as a unit. One section is the graph with all its child graphs

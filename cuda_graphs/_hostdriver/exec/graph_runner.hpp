@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Runs programs. A section whose nodes form a chain, or that is known to be small, runs as a loop in the calling
 // thread. Any other run copies the counters of unfinished dependencies. A node is ready when its counter reaches zero.
 // Ready nodes are published as a job, and any idle thread can take one.

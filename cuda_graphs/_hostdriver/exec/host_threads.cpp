@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // The threads for host functions. They are started on demand and never joined: at process exit they sleep.
 #include "host_threads.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Runs host functions on the driver's own threads only, as libcuda does. A waiting thread of the program may hold state
 // that must not affect a host function: a pending Python exception, or signals. Python's signal handlers run on the
 // main thread, and inside a host function all their driver calls would fail.

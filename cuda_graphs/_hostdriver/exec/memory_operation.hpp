@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Memory operations of streams as checked values: waits for a value in memory, writes of a value, and barriers. A batch
 // is a sequence of operations; streams and graph nodes hold the same type. A thread that reaches a wait that does not
 // hold yet leaves it and retries later. So no thread is occupied by a wait that only another stream or the host can

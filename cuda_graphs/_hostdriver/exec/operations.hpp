@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // The basic operations of a stream: a copy, fill or batch value, a host function, a kernel.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_EXEC_OPERATIONS_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_EXEC_OPERATIONS_HPP

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Moves the contents of device memory pages to a file that other processes map. The addresses stay the same, and work
 // may run on the pages during the move. The pages are read-only while their bytes are copied. A thread that writes a
 // page then waits in the fault handler and repeats the write. So no write is lost, and the moving call waits for no

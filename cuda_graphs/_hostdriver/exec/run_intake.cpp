@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // The intake of streams that are not captured: it adds operations to the stream's queue.
 #include <cstring>
 #include <memory>

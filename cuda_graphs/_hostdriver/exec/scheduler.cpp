@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // The worker threads, and the rules for waking them (see scheduler.hpp).
 //
 // Two orders keep work from being forgotten. Both are between a store and a later load of another variable, so these

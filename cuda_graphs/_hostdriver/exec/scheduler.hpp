@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Chooses the threads that run work. One thread at a time runs a stream: the thread that synchronises it, if there is
 // one, otherwise a worker.
 //

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Short waits. SpinLock guards a few instructions and never enters the kernel while it is free. Signal lets threads
 // sleep until a condition that they check has changed.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_EXEC_SPIN_HPP

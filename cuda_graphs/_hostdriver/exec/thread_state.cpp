@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Stores the resources of a thread, and releases them when the thread ends.
 #include "thread_state.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // The driver's state of each OS thread. It is plain data, so a read is one instruction.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_EXEC_THREAD_STATE_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_EXEC_THREAD_STATE_HPP

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // The parts of a thread's state that own resources. They are made on first use and destroyed when the thread ends.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_EXEC_THREAD_STORE_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_EXEC_THREAD_STORE_HPP

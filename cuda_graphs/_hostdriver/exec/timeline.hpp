@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
+//
 // Runs a graph node under observation. The timeline records the node's time and thread (call_watch.h), and the checks
 // observe its memory accesses (check/). When both are off, a node costs one additional load.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_EXEC_TIMELINE_HPP
