@@ -83,8 +83,8 @@ CUresult add_input(Link& link, CUjitInputType type, const void* data, std::size_
     return CUDA_SUCCESS;
 }
 
-// Completes the link. As on an H200, inputs that are invalid by themselves are ignored, and an empty link is a valid
-// image.
+// Completes the link. Inputs that are invalid by themselves are ignored, and an empty link is a valid image, as on an
+// H200.
 CUresult complete(Link& link) {
     TRY(link.broken);
     if (link.inputs.empty()) link.inputs.push_back({".version 8.0\n.target sm_90\n.address_size 64\n", ""});

@@ -35,8 +35,8 @@ CUresult create_stream(CUstream* out, unsigned flags, int priority) {
     return CUDA_SUCCESS;
 }
 
-// cuda.h, cuStreamAddCallback: "The callback will be called with CUDA_SUCCESS or an error code". So it also runs after
-// a failure.
+// cuda.h, cuStreamAddCallback: "The callback will be called with CUDA_SUCCESS or an error code". This operation also
+// runs after a failure.
 class CallbackOperation final : public Operation {
   public:
     CallbackOperation(CUstream handle, CUstreamCallback callback, void* data)
@@ -64,8 +64,8 @@ CGH_API CUresult cuStreamCreateWithPriority(CUstream* phStream, unsigned int fla
 
 // cuda.h: "In case the device is still doing work in the stream hStream when cuStreamDestroy() is called, the function
 // will return immediately and the resources associated with hStream will be released automatically once the device has
-// completed all work in hStream." Without workers no other thread would run that work. So it runs now, up to the first
-// wait for a value in memory that does not hold.
+// completed all work in hStream." Without workers no other thread would run that work. This call runs it, up to the
+// first wait for a value in memory that does not hold.
 CGH_API CUresult cuStreamDestroy_v2(CUstream hStream) {
     return entry("cuStreamDestroy", [&]() -> CUresult {
         auto* stream = cast<Stream>(hStream);

@@ -107,8 +107,8 @@ std::string where_is(std::uintptr_t address, std::size_t bytes, const WatchedMem
            (near->live ? "" : "freed ") + memory_text(*near);
 }
 
-// Returns the memory that contains all bytes. Returns nullptr if there is none, and reports it if addresses are
-// checked.
+// Returns the memory that contains all bytes. Otherwise reports the address, if addresses are checked, and returns
+// nullptr.
 WatchedMemory* memory_at(std::uintptr_t address, std::size_t bytes, const cgh_site& site, const Who& who, bool* bad) {
     WatchedMemory* const memory = MemoryWatch::get().at_or_before(address);
     const bool is_there = memory != nullptr && memory->holds(address, bytes);

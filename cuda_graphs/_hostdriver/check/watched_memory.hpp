@@ -89,8 +89,8 @@ class MemoryWatch {
     // Marks all memory as written, because code without instrumentation runs from now on.
     void loses_sight();
 
-    // Returns the memory that contains the address, or else the last one before it, live or freed; nullptr if there is
-    // none.
+    // Returns the memory that contains the address, or the last memory before it, live or freed. Returns nullptr if no
+    // memory starts at or before it.
     WatchedMemory* at_or_before(std::uintptr_t address);
     WatchedMemory* holding(std::uintptr_t address);  // returns live memory or nullptr
 

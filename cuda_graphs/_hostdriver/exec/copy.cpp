@@ -24,8 +24,8 @@ struct Place {
 
 enum class Use : std::uint8_t { kRead, kWrite, kFill };
 
-// Returns true if the device may access the memory. As on H200s, a device copies and fills memory of another device's
-// pool only with access to the pool.
+// Returns true if the device may access the memory. A device copies and fills memory of another device's pool only with
+// access to the pool, as on H200s.
 bool may_access(Use use, const Allocation& allocation, CUdevice device) {
     if (allocation.kind != MemoryKind::kPool || allocation.residence != Residence::kDevice || device == kEveryDevice)
         return true;
@@ -33,8 +33,8 @@ bool may_access(Use use, const Allocation& allocation, CUdevice device) {
     return use == Use::kRead ? access != CU_MEM_ACCESS_FLAGS_PROT_NONE : access == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 }
 
-// Returns true if the memory may be used as a side of this type. cuMemSetAccess can make memory read-only. As on an
-// H200, memory of a host pool can be filled if the device has access to the pool, but is not device memory for copies.
+// Returns true if the memory may be used as a side of this type. cuMemSetAccess can make memory read-only. Memory of a
+// host pool can be filled if the device has access to the pool, but is not device memory for copies, as on an H200.
 bool is_for(Use use, CUmemorytype type, const Allocation& allocation, CUdevice device) {
     if (!may_access(use, allocation, device)) return false;
     if (use == Use::kRead) return true;

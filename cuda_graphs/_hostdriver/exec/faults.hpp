@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns memory faults of work into CUDA_ERROR_ILLEGAL_ADDRESS. As on a GPU, a kernel, copy or fill that accesses an
-// invalid address fails, and the process continues. A SIGSEGV or SIGBUS of a thread that runs such work returns to the
+// Turns memory faults of work into CUDA_ERROR_ILLEGAL_ADDRESS. A kernel, copy or fill that accesses an invalid address
+// fails, and the process continues, as on a GPU. A SIGSEGV or SIGBUS of a thread that runs such work returns to the
 // driver. Any other SIGSEGV or SIGBUS goes to the previous handler.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_EXEC_FAULTS_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_EXEC_FAULTS_HPP
