@@ -58,7 +58,7 @@ struct WatchedMemory {
     const bool host_may_write;  // the checks do not see these writes
     const bool is_ours;         // the driver allocated it and frees it
     bool live = true;
-    bool anybody_may_have_written = false;  // uninstrumented code has run
+    bool anybody_may_have_written = false;  // uninstrumented code has run, or other processes share it
     std::string freed_by;
     Pages touched;  // one Touched per byte, if races are checked
     Pages written;  // one bool per byte, if reads of unwritten bytes are checked

@@ -14,8 +14,8 @@
 namespace cgh {
 
 extern std::atomic<bool> faults_are_caught;
-// Installs the handlers, also on top of handlers that were installed since the last call. Such a handler receives the
-// signals that do not belong to the driver.
+// Installs the handlers, also on top of handlers of the program that were installed since the last call. The program's
+// handlers receive the signals that do not belong to the driver.
 void put_fault_handlers_on_top();
 
 // Installs the handlers once, before the first guarded work runs. CUDA_GRAPHS_HOST_FAULTS=0 leaves the signals alone,

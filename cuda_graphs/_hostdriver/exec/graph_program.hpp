@@ -148,8 +148,8 @@ class Program {
     } in_flight;
 };
 
-// Convert a definition node's parameters to those of its executable node. Child graph and conditional nodes have no
-// such form. Event nodes keep the slot of `before`.
+// Convert a definition node's parameters to those of its executable node. They do not accept child graph nodes or
+// conditional nodes. Event nodes keep the slot of `before`.
 ExecParams to_exec_params(NodeParams&& params, const ExecParams& before);
 ExecParams to_exec_params(const NodeParams& params, const ExecParams& before);
 
