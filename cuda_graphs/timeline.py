@@ -41,7 +41,7 @@ class _Noted(ctypes.Structure):
 def trace(path: str | os.PathLike[str]) -> Iterator[None]:
     """Write a timeline of the graph nodes that end inside the block to `path`, as JSON of Chrome's trace format.
 
-    Each node is one event. `name` is its kernel or its kind, and `cat` is its kind. `ts` and `dur` are
+    Each node is one event. `name` names its kernel or its kind, and `cat` names its kind. `ts` and `dur` are
     microseconds. `tid` is the thread that ran it: a worker or a waiting thread. `args` contains the number of the
     stream. A conditional node spans its bodies. Nodes that run at the end of the block are left out, so wait for the
     stream inside the block.
