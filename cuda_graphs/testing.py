@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""For tests of programs that use cuda_graphs: driver calls that fail on purpose, how many calls are made, and which
-objects of the driver are left.
+"""For tests of programs that use cuda_graphs: make driver calls fail, count driver calls, and count the live objects
+of the driver.
 
-All of it works on the host driver only, where every call of the process is seen, whoever makes it::
+These functions work on the host driver only, which observes every driver call of the process, from any library::
 
     from cuda_graphs import testing
 
@@ -18,7 +18,7 @@ All of it works on the host driver only, where every call of the process is seen
     run_the_program()
     assert testing.objects() == before
 
-Functions are named as in the documentation of the CUDA driver, without a version at the end: ``"cuMemAlloc"``.
+Function names are those of the CUDA driver's documentation, without a version suffix: ``"cuMemAlloc"``.
 """
 
 import ctypes
@@ -33,7 +33,7 @@ _NOT_FOUND = 500  # CUDA_ERROR_NOT_FOUND
 
 
 def _watch(what: str) -> ctypes.CDLL:
-    """The host driver's functions of call_watch.h."""
+    """Return the host driver's library with the functions of call_watch.h. `what` names the caller in the error."""
     driver = ensure_loaded()
     if driver.kind != "host":
         raise RuntimeError(
@@ -50,7 +50,7 @@ def _watch(what: str) -> ctypes.CDLL:
 
 
 def _rows(table: Callable[..., int]) -> dict[str, int]:
-    """What one of the library's tables of names and numbers says now; versions of a function have one name."""
+    """Return the current numbers of one of the library's tables, by name. Versions of a function share one name."""
     name, count = ctypes.c_char_p(), ctypes.c_uint64()
     found: dict[str, int] = {}
     row = 0
@@ -62,12 +62,12 @@ def _rows(table: Callable[..., int]) -> dict[str, int]:
 
 
 def _counts(library: ctypes.CDLL) -> dict[str, int]:
-    """Every function with its calls so far."""
+    """Return the number of calls so far of every function."""
     return _rows(library.cghCallCount)
 
 
 class Failure:
-    """A driver call that is going to fail, or has failed. `with` takes it back at the end."""
+    """A driver call that will fail, or has failed. The end of a `with` block cancels a pending failure."""
 
     def __init__(self, function: str, nth: int, code: str | int) -> None:
         if isinstance(nth, bool) or not isinstance(nth, int):
@@ -92,7 +92,7 @@ class Failure:
 
     @property
     def happened(self) -> bool:
-        """Whether the call was made, and failed."""
+        """True if the call was made and failed."""
         return bool(self._library.cghFailedCalls(self.function.encode()) > self._before)
 
     def __enter__(self) -> "Failure":
@@ -106,27 +106,26 @@ class Failure:
 
 
 def fail(function: str, nth: int = 1, code: str | int = "CUDA_ERROR_OUT_OF_MEMORY") -> Failure:
-    """Make the `nth` call of a driver function, counted from now on, do nothing but answer with `code`.
+    """Make the `nth` call of a driver function, counted from now on, do nothing and return `code`.
 
     Args:
-        function: Its name, for example ``"cuMemAlloc"``. What was asked for this function before is replaced.
-        nth: Which call, from 1; the others do their work.
-        code: The name or the number of a CUresult. With 0 the call pretends to succeed: what it should have written
-            is not written.
+        function: Name of the function, for example ``"cuMemAlloc"``. Replaces an earlier failure of this function.
+        nth: Number of the failing call, from 1; the other calls work normally.
+        code: Name or number of a CUresult. With 0 the call returns success, but writes none of its outputs.
 
     Returns:
-        A `Failure`, which says whether it `happened`; as a context manager it ends with the `with` block.
+        A `Failure`. Its property `happened` is true once the call has failed. The end of its `with` block cancels it.
 
     Raises:
-        ValueError: No such function, call or code.
-        RuntimeError: This process uses another driver than the host driver.
+        ValueError: The function, `nth` or the code does not exist.
+        RuntimeError: The process does not use the host driver.
     """
     return Failure(function, nth, code)
 
 
 class Calls(Mapping[str, int]):
-    """How often each driver function was called in the `with` block so far, by any thread; functions that were not are
-    left out. After the block the counts stay as they are."""
+    """The number of calls of each driver function in the `with` block so far, by any thread. Functions without calls
+    are left out. The counts do not change after the block."""
 
     def __init__(self) -> None:
         self._library = _watch("calls()")
@@ -147,7 +146,7 @@ class Calls(Mapping[str, int]):
         self._library.cghCountCalls(0)
 
     def __getitem__(self, function: str) -> int:
-        """0 for a function that was not called; KeyError for one that the driver does not have."""
+        """Return the number of calls, 0 if there were none. Raises KeyError for a function that the driver lacks."""
         return self._since().get(function, 0) if function in self._before else self._before[function]
 
     def __contains__(self, function: object) -> bool:
@@ -167,21 +166,22 @@ def calls() -> Calls:
     """Count the calls of driver functions: ``with testing.calls() as calls: ...; calls["cuGraphLaunch"]``.
 
     Raises:
-        RuntimeError: This process uses another driver than the host driver.
+        RuntimeError: The process does not use the host driver.
     """
     return Calls()
 
 
 def objects() -> dict[str, int]:
-    """How many objects of each kind live in the driver now, whoever made them: streams (two a device are its own),
-    events, libraries and their modules and kernels, pools, allocations of memory (those of allocation nodes and of
-    modules' variables too), graphs (bodies and child graphs too) and their nodes, executables, user objects, captures
-    that have not ended.
+    """Return the number of live objects of each kind in the driver, of the whole process.
 
-    What is released later is counted until then: the objects of launches in flight, and those whose Python objects
-    wait for the garbage collector.
+    The kinds are streams (two per device belong to the driver), events, libraries and their modules and kernels, pools,
+    allocations of memory (including allocation nodes and modules' variables), graphs (including bodies and child
+    graphs) and their nodes, executables, user objects, and captures that have not ended.
+
+    Objects count until they are released. Launches in flight release their objects when they end, and Python objects
+    in cycles release theirs when the garbage collector runs.
 
     Raises:
-        RuntimeError: This process uses another driver than the host driver.
+        RuntimeError: The process does not use the host driver.
     """
     return _rows(_watch("objects()").cghLiveObjects)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""When each node of a graph ran, and where, as a Chrome trace: a file for chrome://tracing or ui.perfetto.dev ::
+"""Writes the time and the thread of each graph node as a Chrome trace, for chrome://tracing or ui.perfetto.dev ::
 
     from cuda_graphs import timeline
 
@@ -8,8 +8,8 @@
         graph.launch(stream)
         stream.sync()
 
-It works on the host driver, which notes every node of every graph that the process runs meanwhile, whoever launched it.
-CUDA tells the times of nodes to its own profilers only: with a GPU use Nsight Systems.
+It works on the host driver, which records every node of every graph that the process runs inside the block. CUDA
+reports the times of nodes to its own profilers only, so with a GPU use Nsight Systems.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ __all__ = ["trace"]
 
 
 class _Noted(ctypes.Structure):
-    """cgh_noted_node of call_watch.h."""
+    """The struct cgh_noted_node of call_watch.h."""
 
     _fields_ = (
         ("name", ctypes.c_char_p),
@@ -39,23 +39,23 @@ class _Noted(ctypes.Structure):
 
 @contextlib.contextmanager
 def trace(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Write a timeline of the nodes of graphs that end inside the block to `path`, as JSON of Chrome's trace format.
+    """Write a timeline of the graph nodes that end inside the block to `path`, as JSON of Chrome's trace format.
 
-    An event is a node: `name` is that of its kernel, or of its kind; `cat` its kind; `ts` and `dur` are microseconds;
-    `tid` is the thread that ran it, a worker or one that waited; `args` says the number of the stream. A conditional
-    node spans what its bodies did. Work that has not ended at the end of the block is not in it: wait for the stream
-    inside.
+    Each node is one event. `name` names its kernel or its kind, and `cat` names its kind. `ts` and `dur` are
+    microseconds. `tid` is the thread that ran it: a worker or a waiting thread. `args` contains the number of the
+    stream. A conditional node spans its bodies. Nodes that run at the end of the block are left out, so wait for the
+    stream inside the block.
 
-    Blocks do not nest: an inner one ends the outer one's notes.
+    Blocks do not nest: an inner block ends the recording of the outer block.
 
     Raises:
-        RuntimeError: The process uses the CUDA driver, which does not tell when nodes run.
+        RuntimeError: The process uses the CUDA driver, which does not report when nodes run.
     """
     driver = ensure_loaded()
     if driver.kind != "host":
         raise RuntimeError(
-            f"timeline.trace() notes nodes on the host driver, and this process uses the {driver.kind} driver "
-            f"({driver.reason}), which tells the times of nodes to its own profilers only: use Nsight Systems."
+            f"timeline.trace() works on the host driver only, and this process uses the {driver.kind} driver "
+            f"({driver.reason}), which reports the times of nodes to its own profilers only: use Nsight Systems."
         )
     library = ctypes.CDLL(driver.path)  # loaded already
     library.cghNotedNode.argtypes = [ctypes.c_uint64, ctypes.POINTER(_Noted)]

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Python processes that a program on the host driver starts run on it, too, where CUDA_GRAPHS_STAND_IN=1 says so.
+"""Puts the host driver into every Python process that a program on it starts, if CUDA_GRAPHS_STAND_IN=1.
 
-Such a process finds the folder site/ first in PYTHONPATH, and Python imports the sitecustomize.py in there before
-anything else.
+The folder site/ becomes the first entry of PYTHONPATH. Python imports the sitecustomize.py in that folder before the
+program.
 """
 
 import os
@@ -14,10 +14,10 @@ SITE = Path(__file__).parent / "site"
 
 
 def is_asked_for() -> bool:
-    """Return True when the variable asks for it.
+    """Return True if the variable is 1.
 
     Raises:
-        RuntimeError: Its value is neither 0 nor 1.
+        RuntimeError: The value is neither 0 nor 1.
     """
     value = os.environ.get(VARIABLE, "0")
     if value not in ("0", "1"):
@@ -26,7 +26,7 @@ def is_asked_for() -> bool:
 
 
 def install() -> None:
-    """Put the folder into PYTHONPATH where the variable asks for it; once is enough."""
+    """Put the folder into PYTHONPATH if the variable is 1. Further calls have no effect."""
     folders = [folder for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep) if folder]
     if is_asked_for() and str(SITE) not in folders:
         os.environ["PYTHONPATH"] = os.pathsep.join([str(SITE), *folders])

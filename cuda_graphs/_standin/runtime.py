@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""A few functions of cuda.bindings.runtime, on the driver.
+"""Implements a few functions of cuda.bindings.runtime with driver functions.
 
-The CUDA Runtime is compiled into that module. Before it does anything it asks the driver for tables that nothing
-documents, one of which assures it that the driver is NVIDIA's; a stand-in has no answer to that. cuda.core calls the
-driver, but for a handful of calls. Those are answered here from the driver's functions of the same meaning, as soon as
-the module is imported; every other one fails, as cudaErrorSymbolNotFound.
+The CUDA Runtime is compiled into that module. Its first action is to ask the driver for undocumented tables, and one of
+them verifies that the driver is NVIDIA's driver. The host driver does not have these tables. cuda.core calls the driver
+except for a few Runtime functions. This module replaces those by driver functions of the same meaning when the module
+is imported. All other Runtime functions return cudaErrorSymbolNotFound.
 """
 
 import importlib.abc
@@ -19,7 +19,7 @@ MODULE = "cuda.bindings.runtime"
 
 
 class _Patching(importlib.abc.Loader):
-    """Loads the module as ever, then replaces functions of it."""
+    """Loads the module with its own loader, then replaces functions in it."""
 
     def __init__(self, loader: importlib.abc.Loader) -> None:
         self._loader = loader
@@ -53,11 +53,11 @@ def install() -> None:
 
 
 def replace(runtime: ModuleType) -> None:
-    """The functions of the table below, in `runtime`."""
+    """Replace the functions of the table below in `runtime`."""
     from cuda.bindings import driver
 
     def status(answer: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The driver's status as the runtime's; the numbers are the same."""
+        """Return `answer` with the driver's status as the Runtime's; the numbers are the same."""
         return (runtime.cudaError_t(int(answer[0])), *answer[1:])
 
     def of_the_driver(name: str) -> Callable[..., tuple[Any, ...]]:
@@ -73,7 +73,7 @@ def replace(runtime: ModuleType) -> None:
         setattr(runtime, ours, of_the_driver(theirs))
 
 
-# Functions of the runtime, and those of the driver that take and give the same.
+# Functions of the Runtime, and the driver functions with the same parameters and results.
 FUNCTIONS = {
     "cudaDeviceSynchronize": "cuCtxSynchronize",
     "cudaDeviceGetPCIBusId": "cuDeviceGetPCIBusId",

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The script that a process runs first when its parent is on the host driver (workers.py, children.py).
+"""The first script of a process whose parent runs on the host driver (workers.py, children.py).
 
-The package is the parent's, wherever that found it. In a process of multiprocessing the parent's sys.path, which comes
-next, replaces this one.
+It imports the package from the parent's folder. In a process of multiprocessing, the parent's sys.path then replaces
+this sys.path.
 """
 
 import importlib

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that multiprocessing starts for a program on the host driver run on the host driver, too.
+"""Puts the host driver into the processes that multiprocessing starts for a program on the host driver.
 
-Such a process (of the start methods "spawn" and "forkserver") is a part of its program: it runs functions of it on
-objects that are pickled for it, and memory that it shares is of its parent's driver. Before anything else it unpickles
-a dictionary that tells it how to prepare. One more value goes with that: an object that stands in when it is unpickled.
+Such a process (start methods "spawn" and "forkserver") is a part of its program. It runs the program's functions on
+pickled objects, and shares memory of its parent's driver. Its first action is to unpickle a dictionary of preparation
+data. This module adds one value to the dictionary: an object that runs worker.py when it is unpickled.
 """
 
 import runpy
@@ -16,14 +16,14 @@ WORKER = Path(__file__).parent / "worker.py"
 
 
 class _StandsIn:
-    """Unpickled, it runs worker.py, by path: the parent's sys.path comes only after this."""
+    """Runs worker.py when it is unpickled. It uses a path, because the parent's sys.path is set later."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return runpy.run_path, (str(WORKER),)
 
 
 def install() -> None:
-    """Do so for the processes that this one starts from now on; once is enough."""
+    """Prepare the processes that this process starts from now on. Further calls have no effect."""
     prepare = spawn.get_preparation_data
     if hasattr(prepare, "stands_in"):
         return

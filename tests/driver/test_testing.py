@@ -225,4 +225,6 @@ def test_wrong_variable_is_reported_and_no_program_starts(run_child, value):
     assert "DriverNotFoundError: The host driver does not start" in child.stderr
     assert f"CUDA_GRAPHS_HOST_FAIL is {value!r}; expected <driver function>:<nth call" in child.stderr
     wrong = "" if ",," in value else value
-    assert f"CUDA_GRAPHS_HOST_FAIL: no call is {wrong}; expected <driver function>:<nth call" in child.stderr
+    assert (
+        f"CUDA_GRAPHS_HOST_FAIL: invalid entry {wrong}; expected <driver function>:<nth call" in child.stderr
+    )

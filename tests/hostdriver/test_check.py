@@ -47,12 +47,12 @@ MEMORY = {
         "of the PTX)"
     ),
     "kernel_uses_host_memory": (
-        "kernel `put` (stream *), block (0, 0, 0), thread (0, 0, 0) writes 4 bytes at 0x*, which is no "
-        "memory of a device, at bugs.cu:10 (st.global.u32, line 25 of the PTX)"
+        "kernel `put` (stream *), block (0, 0, 0), thread (0, 0, 0) writes 4 bytes at 0x*, which is "
+        "outside device memory, at bugs.cu:10 (st.global.u32, line 25 of the PTX)"
     ),
     "kernel_writes_behind_shared_memory": (
         "kernel `put_shared` (stream *), block (0, 0, 0), thread (4, 0, 0) writes 4 bytes at 16 of shared "
-        "memory, of which the block has 16 bytes, at bugs.cu:50 (st.shared.u32, line 125 of the PTX)"
+        "memory; the block has 16 bytes, at bugs.cu:50 (st.shared.u32, line 125 of the PTX)"
     ),
     "node_uses_memory_after_its_free": (
         "kernel `put` (node 2 of its graph), block (0, 0, 0), thread (0, 0, 0) writes 4 bytes at 0x*, byte "
@@ -67,21 +67,21 @@ MEMORY = {
 
 INIT = {
     "kernel_reads_what_nobody_wrote": (
-        "kernel `take` (stream *), block (0, 0, 0), thread (0, 0, 0) reads 4 bytes at 0x* that nobody "
-        "wrote: byte 0 of the memory of 32 bytes at 0x* (cuMemAllocAsync) at bugs.cu:20 (ld.global.u32, "
+        "kernel `take` (stream *), block (0, 0, 0), thread (0, 0, 0) reads 4 bytes at 0x* before any "
+        "write to byte 0 of the memory of 32 bytes at 0x* (cuMemAllocAsync) at bugs.cu:20 (ld.global.u32, "
         "line 49 of the PTX)"
     ),
     "kernel_reads_more_than_was_written": (
-        "kernel `take` (stream *), block (0, 0, 0), thread (7, 0, 0) reads 4 bytes at 0x* that nobody "
-        "wrote: byte 28 of the memory of 32 bytes at 0x* (cuMemAllocAsync) at bugs.cu:20 (ld.global.u32, "
+        "kernel `take` (stream *), block (0, 0, 0), thread (7, 0, 0) reads 4 bytes at 0x* before any "
+        "write to byte 28 of the memory of 32 bytes at 0x* (cuMemAllocAsync) at bugs.cu:20 (ld.global.u32, "
         "line 49 of the PTX)"
     ),
     "copy_reads_what_nobody_wrote": (
-        "a copy (stream *) reads 32 bytes at 0x* that nobody wrote: byte 0 of the memory of 32 bytes at 0x* "
+        "a copy (stream *) reads 32 bytes at 0x* before any write to byte 0 of the memory of 32 bytes at 0x* "
         "(cuMemAllocAsync)"
     ),
     "kernel_reads_what_a_copy_took_along": (
-        "kernel `take` (stream *), block (0, 0, 0), thread (7, 0, 0) reads 4 bytes at 0x* that nobody wrote: byte "
+        "kernel `take` (stream *), block (0, 0, 0), thread (7, 0, 0) reads 4 bytes at 0x* before any write to byte "
         "28 of the memory of 32 bytes at 0x* (cuMemAllocAsync) at bugs.cu:20 (ld.global.u32, line 49 of the PTX)"
     ),
     "kernel_reads_what_was_written": "",
@@ -206,7 +206,7 @@ def accesses_of(text: str) -> set[str]:
         r"32 bytes at 0x\* \([^)]*\)",
         head,
     ), head
-    remedy = BLOCKS if BLOCKS in both else f"Nothing says which comes first: {NODES}"
+    remedy = BLOCKS if BLOCKS in both else f"No dependency orders them: {NODES}"
     assert both.endswith(f". {remedy}")
     both = re.sub(r", thread \(\d+, \d+, \d+\)", "", both.removesuffix(f". {remedy}"))
     return set(both.split("; "))

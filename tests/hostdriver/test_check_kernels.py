@@ -25,7 +25,7 @@ def at(kernel: str, what: str) -> str:
 
 
 BEHIND = "which is right behind the memory of {} bytes at 0x* ({})"
-NOBODY = "that nobody wrote: byte 0 of the memory of 32 bytes at 0x* ({}) {}"
+NOBODY = "before any write to byte 0 of the memory of 32 bytes at 0x* ({}) {}"
 
 MEMORY = {
     "an_iteration_writes_behind": (
@@ -42,7 +42,7 @@ MEMORY = {
     ),
     "a_thread_writes_behind_shared_memory": (
         "kernel `put_shared_0_loop` (stream *), block (0, 0, 0), thread (32, 0, 0) writes 4 bytes at 128 of shared "
-        f"memory, of which the block has 128 bytes, {at('put_shared', 'a store of shared memory')}"
+        f"memory; the block has 128 bytes, {at('put_shared', 'a store of shared memory')}"
     ),
     "an_iteration_uses_freed_memory": (
         "kernel `put_0_loop` (stream *), thread of iteration 0 writes 4 bytes at 0x*, byte 0 of freed memory of "

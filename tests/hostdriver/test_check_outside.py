@@ -37,7 +37,7 @@ BUGS = {
     "memory_of_a_kernels_malloc": ("memory", "(malloc of a kernel), at ", "follow"),
     "freed_by_a_kernel": ("memory", "(malloc of a kernel), freed by kernel `drop` (stream ", "follow"),
     "memory_of_a_graph": ("memory", "freed by a free (node 1 of its graph)", "put"),
-    "memory_of_the_process": ("memory", "which is no memory of a device", "put"),
+    "memory_of_the_process": ("memory", "which is outside device memory", "put"),
     "a_node_in_a_body": ("memory", "kernel `put` (node 0 of its graph)", "put"),
     "a_node_of_a_child": ("memory", "kernel `put` (node 0 of its graph)", "put"),
     "a_captured_kernel": ("memory", "kernel `put` (node 0 of its graph)", "put"),

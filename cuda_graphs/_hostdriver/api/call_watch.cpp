@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls that are counted, traced, or failed on purpose. Every call reads one flag; only when it is set does it come
-// here.
+// Counts, traces or fails driver calls. Every call reads one flag, and calls this code only if the flag is set.
 #include "../call_watch.h"
 
 #include <sys/syscall.h>
@@ -22,7 +21,7 @@
 namespace cgh {
 namespace {
 
-// Both macros spelled out: passed on, `base` would be replaced by what cuda.h defines it to be.
+// Both macros are spelled out: an argument that is passed on would be expanded by the macros of cuda.h.
 #define CG_REQUIRED(base, symbol, version) #base,
 #define CG_OPTIONAL(base, symbol, version) #base,
 #define CGH_MORE(base, symbol, version) #base,
@@ -35,19 +34,19 @@ constexpr const char* kNames[] = {
 constexpr std::size_t kCount = std::size(kNames);
 
 struct Watched {
-    std::atomic<std::uint64_t> calls{0};  // while calls were counted
-    std::atomic<std::int64_t> until{0};   // so many calls from now one fails; 0 or less: none does
+    std::atomic<std::uint64_t> calls{0};  // number of calls while calls were counted
+    std::atomic<std::int64_t> until{0};   // number of the failing call, counted from now; none if 0 or less
     std::atomic<CUresult> code{CUDA_SUCCESS};
     std::atomic<std::uint64_t> failed{0};
 };
 Watched watched[kCount];
 
-std::mutex settings_mutex;  // guards the five below
+std::mutex settings_mutex;  // guards the next five variables
 bool environment_read = false;
 bool environment_wrong = false;
 bool traces = false;
 int counters = 0;
-bool fails[kCount];  // a failure is asked for and may be still to come
+bool fails[kCount];  // true while a requested failure has not happened yet
 
 std::atomic<bool> counting{false};
 
@@ -57,7 +56,7 @@ std::size_t index_of(const char* name) {
     return static_cast<std::size_t>(found - std::begin(kNames));
 }
 
-// With settings_mutex held.
+// Updates the flags. The caller holds settings_mutex.
 void settle() {
     counting.store(counters > 0, std::memory_order_relaxed);
     entry_state.trace.store(traces, std::memory_order_relaxed);
@@ -65,7 +64,7 @@ void settle() {
     entry_state.watched.store(traces || counters > 0 || any_fails || environment_wrong, std::memory_order_release);
 }
 
-// Digits and nothing else; 0 is no number here, nor is what 18 digits do not hold.
+// Returns the number that the digits of `text` form. Returns 0 for any other text and for more than 18 digits.
 std::uint64_t parse_number(const std::string& text) {
     const bool is_one = !text.empty() && text.size() <= 18 && text.find_first_not_of("0123456789") == std::string::npos;
     return is_one ? std::strtoull(text.c_str(), nullptr, 10) : 0;
@@ -78,7 +77,7 @@ bool parse_code(const char* text, CUresult* out) {
     return std::strcmp(text, "0") == 0 || (*out != CUDA_SUCCESS && error_name(*out) != nullptr);
 }
 
-// With settings_mutex held.
+// Requests a failure of the nth call from now on. The caller holds settings_mutex.
 CUresult fail_call(const char* function, std::uint64_t nth, const char* code) {
     const std::size_t index = index_of(function);
     REQUIRE(index < kCount, CUDA_ERROR_NOT_FOUND);
@@ -91,7 +90,7 @@ CUresult fail_call(const char* function, std::uint64_t nth, const char* code) {
     return CUDA_SUCCESS;
 }
 
-// One <function>:<nth>[:<code>].
+// Requests one failure, in the form <function>:<nth>[:<code>].
 CUresult fail_call(const std::string& text) {
     const std::size_t first = text.find(':'), second = text.find(':', first == std::string::npos ? first : first + 1);
     REQUIRE(first != std::string::npos, CUDA_ERROR_INVALID_VALUE);
@@ -102,7 +101,7 @@ CUresult fail_call(const std::string& text) {
                      second == std::string::npos ? nullptr : text.c_str() + second + 1);
 }
 
-// With settings_mutex held.
+// Reads the environment once. The caller holds settings_mutex.
 void read_environment() {
     if (environment_read) return;
     environment_read = true;
@@ -115,7 +114,7 @@ void read_environment() {
         const std::string one = left.substr(0, comma);
         left = comma == std::string::npos ? "" : left.substr(comma + 1);
         if (fail_call(one) == CUDA_SUCCESS) continue;
-        std::fprintf(stderr, "cuda_graphs host driver: CUDA_GRAPHS_HOST_FAIL: no call is %s; expected %s\n",
+        std::fprintf(stderr, "cuda_graphs host driver: CUDA_GRAPHS_HOST_FAIL: invalid entry %s; expected %s\n",
                      one.c_str(), "<driver function>:<nth call, from 1>[:<CUresult as name or number>]");
         environment_wrong = true;
     }
@@ -124,13 +123,13 @@ void read_environment() {
 
 }  // namespace
 
-// The flag is set when the process starts, so that the first call comes here and reads the environment.
+// The flag is set when the process starts, so the first call runs this function and reads the environment.
 bool watch_call(const char* name, CUresult* answer) {
     const std::size_t index = index_of(name);
     {
         const std::lock_guard<std::mutex> lock(settings_mutex);
         read_environment();
-        // A test that asked for a failure and got none would say that all is well: so no program starts.
+        // cuInit fails if the environment is invalid. Otherwise a test that requested a failure would pass without one.
         if (environment_wrong && !std::strcmp(name, "cuInit")) return *answer = CUDA_ERROR_INVALID_VALUE, true;
     }
     if (index == kCount) return false;

@@ -84,7 +84,7 @@ CGH_API CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStat
     });
 }
 
-// As it was before edges had data: a capture whose edges have some is a lossy query.
+// The form before edges had data. It returns CUDA_ERROR_LOSSY_QUERY if an edge of the capture has data.
 CGH_API CUresult cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus* captureStatus_out,
                                            cuuint64_t* id_out, CUgraph* graph_out, const CUgraphNode** dependencies_out,
                                            size_t* numDependencies_out) {
@@ -110,7 +110,7 @@ CGH_API CUresult cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphN
 CGH_API CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
     return entry("cuThreadExchangeStreamCaptureMode", [&]() -> CUresult {
         REQUIRE(mode != nullptr, CUDA_ERROR_INVALID_VALUE);
-        std::swap(thread_state.capture_mode, *mode);  // of any value, as on an H200
+        std::swap(thread_state.capture_mode, *mode);  // accepts any value, as on an H200
         return CUDA_SUCCESS;
     });
 }

@@ -18,7 +18,7 @@ using namespace cgh;
 
 namespace cgh {
 
-// The stack is empty exactly when nothing is current.
+// The stack is empty exactly if there is no current context.
 void pop_context() {
     if (thread_state.current == nullptr) return;
     auto& below = thread_store().below;
@@ -35,7 +35,7 @@ void push_context(Context& context) {
 
 namespace {
 
-// The context of a call that may name one; NULL is the current one.
+// Finds the context of a call with an optional context; NULL stands for the current context.
 CUresult named_context(CUcontext handle, Context** out) {
     if (handle == nullptr) return any_current_context(out);
     *out = cast<Context>(handle);
@@ -136,7 +136,7 @@ CGH_API CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int* version) {
         REQUIRE(version != nullptr, CUDA_ERROR_INVALID_VALUE);
         Context* context = ctx == nullptr ? thread_state.current : cast<Context>(ctx);
         REQUIRE(context != nullptr, CUDA_ERROR_INVALID_CONTEXT);
-        *version = 3020;  // the version of the context ABI, as libcuda says since CUDA 4
+        *version = 3020;  // the version of the context ABI, which libcuda has returned since CUDA 4
         return CUDA_SUCCESS;
     });
 }
@@ -146,8 +146,8 @@ CGH_API CUresult cuCtxGetFlags(unsigned int* flags) {
         REQUIRE(flags != nullptr, CUDA_ERROR_INVALID_VALUE);
         Context* context = nullptr;
         TRY(any_current_context(&context));
-        // Host memory can always be mapped, with or without the flag; libcuda says so too, and of green contexts that
-        // local memory stays as large as it became.
+        // Host memory can always be mapped, with or without the flag, and libcuda returns the flag too. For green
+        // contexts it also returns that local memory keeps its largest size.
         *flags = (context->is_own() ? context->flags() : device_of(*context).primary_flags()) | CU_CTX_MAP_HOST;
         if (context->green() != nullptr) *flags |= CU_CTX_LMEM_RESIZE_TO_MAX;
         return CUDA_SUCCESS;
@@ -164,7 +164,8 @@ CGH_API CUresult cuCtxGetId(CUcontext ctx, unsigned long long* ctxId) {
     });
 }
 
-// Every virtual device can read every other one's memory already; what is kept is who asked, for the error codes.
+// Every virtual device can read the memory of the others without a call. The driver only stores which contexts enabled
+// access, for the error codes.
 namespace {
 CUresult peer_of(CUcontext handle, Context** current, Context** peer) {
     TRY(current_context(current));

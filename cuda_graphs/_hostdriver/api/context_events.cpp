@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events of whole contexts: a record of all their work, and a wait that all their later work comes after.
+// Events of whole contexts: a record of all work of a context, and a wait before all its later work.
 #include "../objects/arena.hpp"
 #include "../objects/capture.hpp"
 #include "../objects/context.hpp"
@@ -13,7 +13,8 @@ using namespace cgh;
 
 namespace {
 
-// What takes part: the streams of a green context, or of a whole one.
+// Finds the context of a call, and its green context if the handle is one. The record or wait concerns the streams of
+// this scope.
 CUresult scope_of(CUcontext handle, Context** out, const GreenContext** green) {
     Context* const context = cast<Context>(handle);
     REQUIRE(context != nullptr, CUDA_ERROR_INVALID_CONTEXT);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Contexts that programs make for themselves, beside the primary ones, and what may be set on a context.
+// Contexts that programs create in addition to the primary contexts, and the settings of a context.
 #include "../exec/thread_state.hpp"
 #include "../objects/arena.hpp"
 #include "../objects/capture.hpp"
@@ -60,7 +60,7 @@ CGH_API CUresult cuCtxCreate_v4(CUcontext* pctx, CUctxCreateParams* ctxCreatePar
 
 // cuda.h: "Destroys the CUDA context specified by ctx. The context ctx will be destroyed regardless of how many threads
 // it is current to." "If ctx is current to the calling thread then ctx will also be popped from the current thread's
-// context stack". Elsewhere it stays current, and its calls answer CUDA_ERROR_CONTEXT_IS_DESTROYED.
+// context stack". On other threads it stays current, and its calls return CUDA_ERROR_CONTEXT_IS_DESTROYED.
 CGH_API CUresult cuCtxDestroy_v2(CUcontext ctx) {
     return entry("cuCtxDestroy", [&]() -> CUresult {
         TRY(Capture::check_unsafe_call());
@@ -78,8 +78,9 @@ CGH_API CUresult cuCtxDestroy_v2(CUcontext ctx) {
     });
 }
 
-// cuda.h of both: "Note that this function is deprecated and should not be used. ... cuCtxAttach() must be passed a
-// flags of 0, and *pctx is the current context". The usage count was that of one thread's attaches.
+// cuda.h about cuCtxAttach and cuCtxDetach: "Note that this function is deprecated and should not be used. ...
+// cuCtxAttach() must be passed a flags of 0, and *pctx is the current context". The usage count counted the attaches of
+// one thread.
 CGH_API CUresult cuCtxAttach(CUcontext* pctx, unsigned int flags) {
     return entry("cuCtxAttach", [&]() -> CUresult {
         REQUIRE(pctx != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE);
@@ -144,7 +145,7 @@ CGH_API CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
     });
 }
 
-// cuda.h: "On devices with configurable shared memory banks"; these have banks of four bytes.
+// cuda.h: "On devices with configurable shared memory banks". The virtual devices have banks of four bytes.
 CGH_API CUresult cuCtxGetSharedMemConfig(CUsharedconfig* pConfig) {
     return entry("cuCtxGetSharedMemConfig", [&]() -> CUresult {
         REQUIRE(pConfig != nullptr, CUDA_ERROR_INVALID_VALUE);
@@ -172,7 +173,7 @@ CGH_API CUresult cuCtxGetExecAffinity(CUexecAffinityParam* pExecAffinity, CUexec
     });
 }
 
-// There is no such cache (CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE is 0), so every line of it is reset.
+// There is no such cache (CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE is 0), so nothing has to be reset.
 CGH_API CUresult cuCtxResetPersistingL2Cache(void) {
     return entry("cuCtxResetPersistingL2Cache", [&]() -> CUresult {
         Context* context = nullptr;

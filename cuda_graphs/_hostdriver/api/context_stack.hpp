@@ -10,7 +10,7 @@
 namespace cgh {
 
 void push_context(Context& context);
-// Nothing when the stack is empty.
+// Pops the top context. Does nothing if the stack is empty.
 void pop_context();
 
 }  // namespace cgh

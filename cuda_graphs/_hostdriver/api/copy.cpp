@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies. The synchronous forms are copies in stream 0 that the caller waits for.
+// Copies. The synchronous forms queue a copy in stream 0 and wait for it.
 #include <cstdint>
 #include <vector>
 
@@ -42,14 +42,14 @@ bool is_synchronous(CUdeviceptr address) {
 
 constexpr CUmemorytype kHost = CU_MEMORYTYPE_HOST, kDevice = CU_MEMORYTYPE_DEVICE, kAny = CU_MEMORYTYPE_UNIFIED;
 
-// Addresses are of one space, and no context is as good as any, as on H200s.
+// Checks the contexts of a peer copy. All devices share one address space, and NULL is accepted, as on H200s.
 CUresult check_peers(CUcontext one, CUcontext other) {
     for (CUcontext peer : {one, other})
         REQUIRE(peer == nullptr || cast<Context>(peer) != nullptr, CUDA_ERROR_INVALID_CONTEXT);
     return CUDA_SUCCESS;
 }
 
-// The same copy without its contexts: every address is of one space.
+// Converts a peer copy to the same copy without contexts, because all devices share one address space.
 CUresult solid_of(const CUDA_MEMCPY3D_PEER& peer, CUDA_MEMCPY3D* out) {
     const bool of_contexts = (peer.srcMemoryType == CU_MEMORYTYPE_HOST || cast<Context>(peer.srcContext) != nullptr) &&
                              (peer.dstMemoryType == CU_MEMORYTYPE_HOST || cast<Context>(peer.dstContext) != nullptr);
@@ -67,7 +67,7 @@ CUresult solid_of(const CUDA_MEMCPY3D_PEER& peer, CUDA_MEMCPY3D* out) {
 
 CUresult check_batch_attributes(const CUmemcpyAttributes* attributes, const std::size_t* first, std::size_t count,
                                 std::size_t copies) {
-    // "attrsIdxs ... the first entry must be 0", and each entry is larger than the one before it.
+    // cuda.h: "attrsIdxs ... the first entry must be 0". Each entry must be larger than the one before it.
     REQUIRE(attributes != nullptr && first != nullptr && count != 0 && count <= copies && first[0] == 0,
             CUDA_ERROR_INVALID_VALUE);
     for (std::size_t i = 0; i < count; ++i) {
@@ -82,7 +82,7 @@ CUresult check_batch_attributes(const CUmemcpyAttributes* attributes, const std:
 constexpr unsigned kCopyFlags = CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE;  // a hint
 
 // cuda.h, cuMemcpy3DBatchAsync: rowLength and layerHeight "must either be zero or be greater than or equal to" the
-// width and the height of the copy; of pointers "the element size is considered to be 1".
+// width and the height of the copy. For pointers "the element size is considered to be 1".
 CUresult solid_of(const CUDA_MEMCPY3D_BATCH_OP& op, CUDA_MEMCPY3D* out) {
     REQUIRE(op.srcAccessOrder >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM &&
                 op.srcAccessOrder <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY && (op.flags & ~kCopyFlags) == 0,
@@ -140,8 +140,8 @@ CGH_API CUresult cuMemcpyDtoH_v2(void* dstHost, CUdeviceptr srcDevice, size_t By
                  [&]() -> CUresult { return copy_now(kHost, dstHost, kDevice, pointer(srcDevice), ByteCount); });
 }
 
-// "API synchronization behavior": copies from device memory to device memory are not waited for by the host, but where
-// CU_POINTER_ATTRIBUTE_SYNC_MEMOPS says so.
+// The driver API page "API synchronization behavior" says that the host does not wait for copies between device memory.
+// CU_POINTER_ATTRIBUTE_SYNC_MEMOPS makes it wait.
 CGH_API CUresult cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount) {
     return entry("cuMemcpyDtoD", [&]() -> CUresult {
         if (is_synchronous(dstDevice) || is_synchronous(srcDevice))
@@ -229,11 +229,11 @@ struct Batch {
     std::size_t *first, attribute_count;
 };
 
-constexpr std::size_t kNoCopy = SIZE_MAX;  // the index for an error that belongs to no copy
+constexpr std::size_t kNoCopy = SIZE_MAX;  // index of an error that belongs to no copy
 
 // cuda.h: "Performs a batch of memory copies asynchronously. ... hStream - The stream to enqueue the operations in.
-// Must not be legacy NULL stream." "the copies within a batch are not guaranteed to be ordered"; here they are. The
-// hints of locations say nothing here, and the order in which sources are read is that of the stream or earlier.
+// Must not be legacy NULL stream." "the copies within a batch are not guaranteed to be ordered"; here they are ordered.
+// Location hints have no effect. Sources are read in stream order or earlier.
 CUresult copy_batch(const Batch& batch, CUstream handle, std::size_t* failed) {
     *failed = kNoCopy;
     Stream* stream = nullptr;

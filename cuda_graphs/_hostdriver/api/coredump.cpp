@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Settings of core dumps: kept and told, as nothing here dumps. A context begins with what is set globally.
+// Settings of core dumps. They are stored and returned, because the host driver makes no core dumps. A new context
+// starts with the global settings.
 #include "../objects/coredump.hpp"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ using namespace cgh;
 
 namespace {
 
-// The bytes of a setting; 0 of one that there is not, or not of contexts.
+// Returns the bytes of a setting; 0 if the setting does not exist, or not for contexts.
 std::size_t size_of(CUcoredumpSettings which, bool global) {
     switch (which) {
         case CU_COREDUMP_ENABLE_ON_EXCEPTION:

@@ -75,7 +75,7 @@ CGH_API CUresult cuDeviceGetPCIBusId(char* pciBusId, int len, CUdevice dev) {
     return entry("cuDeviceGetPCIBusId", [&]() -> CUresult {
         Device* device = nullptr;
         TRY(find_device(dev, &device));
-        // A name may be cut, an address may not.
+        // A name may be truncated, an address may not.
         REQUIRE(len > static_cast<int>(device->pci_bus_id().size()), CUDA_ERROR_INVALID_VALUE);
         return copy_text(device->pci_bus_id(), pciBusId, len);
     });
@@ -91,7 +91,7 @@ CGH_API CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice dev) {
     });
 }
 
-// The virtual devices share one memory.
+// The virtual devices share one memory, so each can access the others.
 CGH_API CUresult cuDeviceCanAccessPeer(int* canAccessPeer, CUdevice dev, CUdevice peerDev) {
     return entry("cuDeviceCanAccessPeer", [&]() -> CUresult {
         REQUIRE(canAccessPeer != nullptr, CUDA_ERROR_INVALID_VALUE);
@@ -138,8 +138,8 @@ CGH_API CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int* flags, i
     });
 }
 
-// Ends the work of the context. Streams, memory and modules stay, unlike with libcuda: their handles keep working,
-// which no correct program can tell apart.
+// Ends the work of the context. Unlike with libcuda, streams, memory and modules stay and their handles keep working. A
+// correct program cannot observe the difference.
 CGH_API CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev) {
     return entry("cuDevicePrimaryCtxReset", [&]() -> CUresult {
         Device* device = nullptr;
@@ -241,7 +241,7 @@ CGH_API CUresult cuDeviceGetExecAffinitySupport(int* pi, CUexecAffinityType type
     });
 }
 
-// There is no profiler that would have to be told. cuda.h: "CUDA_ERROR_INVALID_CONTEXT" without a context.
+// There is no profiler to start or stop. cuda.h: "CUDA_ERROR_INVALID_CONTEXT" without a context.
 CGH_API CUresult cuProfilerStart(void) {
     return entry("cuProfilerStart", [&]() -> CUresult {
         Context* context = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What devices can do over the links between them and to the host, and who wants to be told what happens to them.
+// Capabilities of devices over the links to each other and to the host, and callbacks for device notifications.
 #include <cstddef>
 
 #include "../objects/arena.hpp"
@@ -18,7 +18,7 @@ constexpr unsigned kBoth = kWords | CU_ATOMIC_CAPABILITY_SCALAR_64;
 constexpr unsigned kExchange =
     CU_ATOMIC_CAPABILITY_SCALAR_32 | CU_ATOMIC_CAPABILITY_SCALAR_64 | CU_ATOMIC_CAPABILITY_SCALAR_128;
 
-// By CUatomicOperation. It is one memory: every atomic instruction works on all of it.
+// Capabilities by CUatomicOperation. There is one memory, so every atomic instruction works on all of it.
 constexpr unsigned kAtomics[CU_ATOMIC_OPERATION_MAX] = {
     kIntegers | kBoth,                       // add
     kIntegers | kBoth,                       // min
@@ -31,7 +31,7 @@ constexpr unsigned kAtomics[CU_ATOMIC_OPERATION_MAX] = {
     kIntegers | kExchange,                   // exchange
     kIntegers | kExchange,                   // compare and swap
     CU_ATOMIC_CAPABILITY_SIGNED | kBoth,     // add of floats
-    0,                                       // min and max of floats: PTX has no such instruction
+    0,                                       // minimum and maximum of floats: PTX has no such instruction
     0,
 };
 
@@ -42,7 +42,7 @@ CUresult put_atomics(const CUatomicOperation* operations, unsigned count, unsign
     return CUDA_SUCCESS;
 }
 
-// Nothing happens that somebody would be told of: the one kind of notification is of a budget that nobody sets here.
+// A registered callback. It is never called: the only kind of notification concerns a budget that cannot be set here.
 struct Listener {
     CUdevice device;
 };

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What devices cannot do: linear textures, graphics.
+// Features that the devices lack: linear textures and graphics.
 #include <cuda.h>
 
 #include "../objects/device.hpp"
@@ -9,7 +9,7 @@
 
 using namespace cgh;
 
-// Of a device without graphics, as an H200 in Linux.
+// The device has no graphics, as an H200 on Linux.
 CGH_API CUresult cuDeviceGetLuid(char* luid, unsigned int* deviceNodeMask, CUdevice dev) {
     return entry("cuDeviceGetLuid", [&]() -> CUresult {
         Device* device = nullptr;
@@ -19,7 +19,7 @@ CGH_API CUresult cuDeviceGetLuid(char* luid, unsigned int* deviceNodeMask, CUdev
     });
 }
 
-// There are no textures.
+// The devices have no textures.
 CGH_API CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t* maxWidthInElements, CUarray_format format,
                                                     unsigned numChannels, CUdevice dev) {
     return entry("cuDeviceGetTexture1DLinearMaxWidth", [&]() -> CUresult {

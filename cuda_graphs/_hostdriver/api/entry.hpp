@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The shape of an entry point. Each is at most 15 lines: trace, REQUIRE lines, cast, delegate.
+// The form of an entry point. Each has at most 15 lines: trace, REQUIRE lines, cast, delegate.
 //
 //     CGH_API CUresult cuStreamQuery(CUstream hStream) {
 //         return entry("cuStreamQuery", [&]() -> CUresult {
@@ -11,9 +11,9 @@
 //         });
 //     }
 //
-// entry() is the gate that every call goes through: the driver is initialised, the caller is not inside a host
-// function, memory that runs out is CUDA_ERROR_OUT_OF_MEMORY, and a call may be watched: counted, traced, or failed on
-// purpose (call_watch.h).
+// Every call goes through entry(). It refuses calls before initialisation and inside host functions, and turns
+// std::bad_alloc into CUDA_ERROR_OUT_OF_MEMORY. It also passes watched calls to watch_call(), which counts them, traces
+// them, or makes them fail (call_watch.h).
 #ifndef CUDA_GRAPHS_HOSTDRIVER_API_ENTRY_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_API_ENTRY_HPP
 
@@ -24,10 +24,11 @@
 
 #include "../exec/thread_state.hpp"
 
-// In the library's export table; everything else is hidden.
+// Puts a function into the library's export table; all other symbols are hidden.
 #define CGH_API extern "C" __attribute__((visibility("default")))
 
-// The checking words of the host driver: refuse the call with `code` unless `cond`; pass a refusal on.
+// The checking macros of the host driver. REQUIRE returns `code` unless `cond` holds. TRY returns any result but
+// CUDA_SUCCESS.
 #define REQUIRE(cond, code)         \
     do {                            \
         if (!(cond)) return (code); \
@@ -43,17 +44,17 @@ enum class Ready : int { kNo, kYes, kForked };
 
 struct EntryState {
     std::atomic<Ready> ready{Ready::kNo};
-    // Set at first, for the environment is read by the first call (watch_call).
+    // True at first, because the first call reads the environment (watch_call).
     std::atomic<bool> watched{true};
     std::atomic<bool> trace{false};
 };
 inline EntryState entry_state;
 
-// Of watched calls. True: the call does nothing but answer with `answer`.
+// Handles a watched call. Returns true if the call must only return `answer`.
 bool watch_call(const char* name, CUresult* answer);
 void trace_call(const char* name, CUresult result);
 
-// CUDA_SUCCESS, or why no call may be made now.
+// Returns CUDA_SUCCESS if calls are allowed now, otherwise the error.
 inline CUresult gate() {
     // cuda.h, cuLaunchHostFunc: "The host function must not make any CUDA API calls. Attempting to use a CUDA API may
     // result in CUDA_ERROR_NOT_PERMITTED, but this is not required."
@@ -62,7 +63,7 @@ inline CUresult gate() {
     return CUDA_SUCCESS;
 }
 
-// An entry that may be called at any time, also before cuInit and inside host functions.
+// Runs the body of an entry point that may be called at any time, also before cuInit and inside host functions.
 template <class Body>
 inline CUresult entry_anytime(const char* name, Body&& body) {
     CUresult result;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of error codes, one a line, and the two entries that read it.
+// The table of error codes, one per line, and the two entry points that read it.
 #include "errors.hpp"
 
 #include <cstring>

@@ -9,7 +9,7 @@
 
 namespace cgh {
 
-const char* error_name(CUresult code);  // nullptr: no such code
+const char* error_name(CUresult code);  // nullptr for an unknown code
 const char* error_text(CUresult code);
 bool find_error(const char* name, CUresult* code);
 

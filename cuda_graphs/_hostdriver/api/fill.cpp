@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fills. As the CUDA driver API's page "API synchronization behavior" says, the synchronous forms are asynchronous to
-// the host but for pinned host memory and managed memory.
+// Fills. The CUDA driver API page "API synchronization behavior" says that the synchronous forms are asynchronous to
+// the host, except for pinned host memory and managed memory.
 #include "../objects/intake.hpp"
 #include "../objects/stream.hpp"
 #include "entry.hpp"

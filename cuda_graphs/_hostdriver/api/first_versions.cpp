@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// First versions of functions, by the names that libcuda has kept for them. Programs that look functions up by name
-// with dlsym get these (Warp, Quadrants), and so do those that ask cuGetProcAddress for an old version. Each calls the
-// version of today.
+// First versions of functions, under the symbols that libcuda has kept for them. Programs that look functions up with
+// dlsym get these (Warp, Quadrants), and so do programs that ask cuGetProcAddress for an old version. Each calls
+// today's version.
 #include "first_versions.hpp"
 
 namespace {
 
-// A device, or CU_DEVICE_CPU.
+// Converts a device, or CU_DEVICE_CPU, to a location.
 CUmemLocation location_of(CUdevice device) {
     CUmemLocation location{};
     location.type = device == CU_DEVICE_CPU ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_DEVICE;
@@ -66,7 +66,7 @@ CUresult cgh_first_cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgrap
     return cuGraphAddNode_v2(node, graph, after, nullptr, count, params);
 }
 
-// Those whose parameters have stayed the same.
+// Defines a first version with the same parameters as today's version.
 #define UNCHANGED(name, version, params, ...) \
     CUresult cgh_first_##name params {        \
         return name##_##version(__VA_ARGS__); \
@@ -110,7 +110,8 @@ CUresult cgh_first_cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus
     return cuStreamGetCaptureInfo_v2(stream, status, id, nullptr, nullptr, nullptr);
 }
 
-// The following are older than data of edges: they make edges without data, and a query that meets data is lossy.
+// The following functions are older than edge data. They make edges without data. Their queries return
+// CUDA_ERROR_LOSSY_QUERY for an edge with data.
 
 CUresult cgh_first_cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode* nodes, std::size_t count,
                                                      unsigned flags) {
@@ -139,7 +140,7 @@ CUresult cgh_first_cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode* f
     return cuGraphRemoveDependencies_v2(graph, from, to, nullptr, count);
 }
 
-// A node that was made of a CUkernel has that as its function, which every launch takes as well.
+// The function of a node that was made from a CUkernel is that CUkernel, which every launch accepts as well.
 CUresult cgh_first_cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1* out) {
     if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
     CUDA_KERNEL_NODE_PARAMS now{};

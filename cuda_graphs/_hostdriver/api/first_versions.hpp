@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// First versions of functions. The C++ name is ours, the symbol that of the driver function, whose name cuda.h gives to
-// the version of today.
+// Declares the first versions of functions. The C++ name belongs to this project. The symbol is that of the driver
+// function, because cuda.h gives the function's name to today's version.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_API_FIRST_VERSIONS_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_API_FIRST_VERSIONS_HPP
 
@@ -55,7 +55,7 @@ FIRST(cuGraphExecUpdate, CUgraphExec, CUgraph, CUgraphNode*, CUgraphExecUpdateRe
 
 #undef FIRST
 
-// Second versions that later ones have followed, so that cuda.h does not declare them.
+// Second versions that cuda.h no longer declares, because later versions exist.
 CGH_API CUresult cuCtxCreate_v2(CUcontext*, unsigned, CUdevice);
 CGH_API CUresult cuStreamGetCaptureInfo_v2(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*, const CUgraphNode**,
                                            std::size_t*);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Graph definitions: life, structure, clones, conditional handles, DOT. Nodes by kind are in graph_nodes.cpp.
+// Graph definitions: creation and destruction, structure, clones, conditional handles, DOT. The nodes of each kind are
+// in graph_nodes.cpp.
 #include "../objects/graph.hpp"
 
 #include <cuda.h>
@@ -17,15 +18,15 @@
 namespace cgh {
 namespace {
 
-// "nodes may be NULL, in which case this function will return the number of nodes in numNodes. Otherwise, numNodes
-// entries will be filled in. If numNodes is higher than the actual number of nodes, the remaining entries in nodes will
-// be set to NULL, and the number of nodes actually obtained will be returned in numNodes" (cuda.h, cuGraphGetNodes; the
-// other queries say the same).
+// Fills the caller's array of entries. "nodes may be NULL, in which case this function will return the number of nodes
+// in numNodes. Otherwise, numNodes entries will be filled in. If numNodes is higher than the actual number of nodes,
+// the remaining entries in nodes will be set to NULL, and the number of nodes actually obtained will be returned in
+// numNodes" (cuda.h, cuGraphGetNodes; the other queries say the same).
 class Listing {
   public:
     explicit Listing(size_t* count) : count_(count), room_(*count) {}
 
-    // The place of the next entry; false when there is none left.
+    // Sets `index` to the index of the next entry. Returns false if the array is full.
     bool next(size_t* index) {
         *index = found_++;
         return *index < room_;
@@ -51,7 +52,7 @@ class Listing {
     size_t found_ = 0;
 };
 
-// An array with room for nothing is refused, as on an H200.
+// Returns false for an array without entries, as on an H200.
 bool is_room(const CUgraphNode* entries, const size_t* count) {
     return count != nullptr && (entries == nullptr || *count != 0);
 }
@@ -105,7 +106,7 @@ CGH_API CUresult cuGraphCreate(CUgraph* phGraph, unsigned int flags) {
 CGH_API CUresult cuGraphDestroy(CUgraph hGraph) {
     return entry("cuGraphDestroy", [&]() -> CUresult {
         Graph* const graph = cast<Graph>(hGraph);
-        // Others go with the node that owns them.
+        // Any other graph is destroyed with the node that owns it.
         REQUIRE(graph != nullptr && graph->owner() == GraphOwner::kUser, CUDA_ERROR_INVALID_VALUE);
         REQUIRE(!graph->in_capture, CUDA_ERROR_ILLEGAL_STATE);
         GraphDeleter()(graph);
@@ -151,7 +152,7 @@ CGH_API CUresult cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode* rootNodes, siz
         const Graph* const graph = cast<Graph>(hGraph);
         REQUIRE(graph != nullptr && is_room(rootNodes, numRootNodes), CUDA_ERROR_INVALID_VALUE);
         Listing listing(numRootNodes);
-        // The latest first, as an H200 lists them.
+        // Latest node first, as on an H200.
         for (Node* node = graph->last_node(); node != nullptr; node = node->previous) {
             if (node->dependencies.empty()) listing.add(rootNodes, to_handle(node));
         }

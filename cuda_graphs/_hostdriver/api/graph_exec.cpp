@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Executable graphs: instantiate, launch, change. And the memory that graphs have set aside on a device.
+// Executable graphs: instantiate, launch, update. Also the memory that graphs have reserved on a device.
 #include "../objects/graph_exec.hpp"
 
 #include <cuda.h>
@@ -62,7 +62,7 @@ CGH_API CUresult cuGraphInstantiateWithFlags(CUgraphExec* phGraphExec, CUgraph h
     });
 }
 
-// As it was up to CUDA 11: it names the node that stands in the way, if one does.
+// The form up to CUDA 11. It returns the node that prevents the instantiation, if there is one.
 CGH_API CUresult cuGraphInstantiate_v2(CUgraphExec* phGraphExec, CUgraph hGraph, CUgraphNode* phErrorNode,
                                        char* logBuffer, size_t bufferSize) {
     return entry("cuGraphInstantiate", [&]() -> CUresult {

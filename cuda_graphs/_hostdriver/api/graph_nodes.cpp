@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nodes by kind: add, get and set. Every function fills the CUgraphNodeParams of cuGraphAddNode and goes through the
-// kind's row in node_kinds.cpp.
+// Nodes by kind: add, get and set. Every function fills the CUgraphNodeParams of cuGraphAddNode and uses the kind's row
+// in node_kinds.cpp.
 #include <cuda.h>
 
 #include <utility>
@@ -31,7 +31,7 @@ CUresult add(CUgraphNode* out, CUgraph handle, const Dependencies& dependencies,
     return CUDA_SUCCESS;
 }
 
-// A live node of a type.
+// Finds a live node of the given type.
 CUresult find_node(CUgraphNode handle, CUgraphNodeType type, Node** out) {
     *out = cast<Node>(handle);
     REQUIRE(*out != nullptr && (*out)->kind->type == type, CUDA_ERROR_INVALID_VALUE);
@@ -161,7 +161,7 @@ CGH_API CUresult cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D* no
     });
 }
 
-// The context stays: the typed setters of definitions do not take one.
+// The context is unchanged, because the typed setters of definitions have no context parameter.
 CGH_API CUresult cuGraphMemcpyNodeSetParams(CUgraphNode hNode, const CUDA_MEMCPY3D* nodeParams) {
     return entry("cuGraphMemcpyNodeSetParams", [&]() -> CUresult {
         REQUIRE(nodeParams != nullptr, CUDA_ERROR_INVALID_VALUE);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The multiprocessors of a device as a resource, parts of it, and green contexts, which have such a part.
+// The multiprocessors of a device as a resource, partitions of it, and green contexts, each of which has a partition.
 #include "../objects/green_context.hpp"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ using namespace cgh;
 
 namespace {
 
-// What a resource says of itself beside its public fields.
+// The private fields of a resource.
 struct Origin {
     std::int32_t device;
     std::uint32_t is_part;
@@ -76,7 +76,7 @@ unsigned all_multiprocessors() {
     return static_cast<unsigned>(multiprocessors());
 }
 
-// A live one.
+// Finds a live green context.
 CUresult find_green(CUgreenCtx handle, GreenContext** out) {
     *out = cast<GreenContext>(handle);
     return *out != nullptr ? (*out)->status() : CUDA_ERROR_INVALID_CONTEXT;
@@ -125,7 +125,7 @@ CGH_API CUresult cuGreenCtxGetDevResource(CUgreenCtx hCtx, CUdevResource* resour
 
 // cuda.h: "If result is NULL, the API simulates a split and provides the amount of groups that would be created in
 // nbGroups"; "the output results cannot be split again without first creating a descriptor and a green context". An
-// H200 looks at no flag that it does not know. Any number of multiprocessors is a part here.
+// H200 ignores unknown flags. Here a partition may have any number of multiprocessors.
 CGH_API CUresult cuDevSmResourceSplitByCount(CUdevResource* result, unsigned int* nbGroups, const CUdevResource* input,
                                              CUdevResource* remaining, unsigned int, unsigned int minCount) {
     return entry("cuDevSmResourceSplitByCount", [&]() -> CUresult {
@@ -161,7 +161,7 @@ CGH_API CUresult cuDevResourceGenerateDesc(CUdevResourceDesc* phDesc, CUdevResou
     });
 }
 
-// Without a description it has the whole device, as on an H200.
+// Without a description the green context gets the whole device, as on an H200.
 CGH_API CUresult cuGreenCtxCreate(CUgreenCtx* phCtx, CUdevResourceDesc desc, CUdevice dev, unsigned int flags) {
     return entry("cuGreenCtxCreate", [&]() -> CUresult {
         TRY(Capture::check_unsafe_call());

@@ -27,7 +27,7 @@ struct EntryPoint {
     void* address;
 };
 
-// These need not be in cuda.h: it is their symbols that count.
+// cuda.h need not declare these functions, because the table contains the addresses of their symbols.
 #define CGH_MORE(base, symbol, version) extern "C" CUresult cgh_address_of_##symbol() __asm__(#symbol);
 #include "../more.def"
 #define CGH_REFUSED(base, symbol, version) extern "C" CUresult cgh_address_of_##symbol() __asm__(#symbol);
@@ -35,7 +35,7 @@ struct EntryPoint {
 
 #define CGH_MORE(base, symbol, version) {#base, version, reinterpret_cast<void*>(&cgh_address_of_##symbol)},
 #define CGH_REFUSED(base, symbol, version) {#base, version, reinterpret_cast<void*>(&cgh_address_of_##symbol)},
-// Both spelled out: passed on from one macro to the other, `base` would be replaced by what cuda.h defines it to be.
+// Both macros are spelled out: an argument that is passed on would be expanded by the macros of cuda.h.
 #define CG_REQUIRED(base, symbol, version) {#base, version, reinterpret_cast<void*>(&symbol)},
 #define CG_OPTIONAL(base, symbol, version) {#base, version, reinterpret_cast<void*>(&symbol)},
 const EntryPoint kEntryPoints[] = {
@@ -44,8 +44,8 @@ const EntryPoint kEntryPoints[] = {
 #include "../refused.def"
 };
 
-// A process that forks has no worker threads in the child, and the work in flight is nobody's. As with libcuda, the
-// driver is then unusable there.
+// Makes the driver unusable in a forked child, as with libcuda: the child has no worker threads, and no thread runs the
+// work in flight.
 void after_fork_in_child() {
     entry_state.ready.store(Ready::kForked, std::memory_order_release);
 }
@@ -58,22 +58,24 @@ CUresult initialise() {
     if (ready == Ready::kYes) return CUDA_SUCCESS;
     TRY(make_devices());
     if (settings.any()) nodes_are_watched.store(true, std::memory_order_relaxed);
-    ticks_per_microsecond();  // measured now, so that no launch has to
+    ticks_per_microsecond();  // measured here, not during a launch
     pthread_atfork(nullptr, nullptr, after_fork_in_child);
     entry_state.ready.store(Ready::kYes, std::memory_order_release);
     return CUDA_SUCCESS;
 }
 
-// The table without which the CUDA Runtime, linked statically or not, refuses every call.
+// The export table that the CUDA Runtime needs. Without it every Runtime call fails, whether the Runtime is linked
+// statically or not.
 constexpr unsigned char kTableOfTheRuntime[16] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
                                                   0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
 
-// Writes one line a process, and only in the place of libcuda: elsewhere the caller chose this driver by its name.
+// Writes one line per process, and only when the driver stands in for libcuda. Otherwise the caller chose this driver
+// by its name.
 void tell_of_the_runtime() {
     static std::atomic<bool> told{false};
     if (!refusals_are_told() || told.exchange(true)) return;
     std::fputs(
-        "cuda_graphs host driver: the CUDA Runtime (cudart), which this program or a library of it uses, runs on "
+        "cuda_graphs host driver: the CUDA Runtime (cudart), which this program or one of its libraries uses, runs on "
         "NVIDIA's driver only, so its calls fail here. Run the program on a GPU, or let it call the driver (cuda.core, "
         "cuda.bindings.driver, numba-cuda).\n",
         stderr);
@@ -100,8 +102,8 @@ CGH_API CUresult cuDriverGetVersion(int* driverVersion) {
     });
 }
 
-// The newest ABI of `symbol` that is not newer than cudaVersion. cuda.h: "The requested symbol was found, but is not
-// supported by cudaVersion specified" is CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT.
+// Returns the newest ABI of `symbol` that is not newer than cudaVersion. cuda.h: "The requested symbol was found, but
+// is not supported by cudaVersion specified" is CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT.
 CGH_API CUresult cuGetProcAddress_v2(const char* symbol, void** pfn, int cudaVersion, cuuint64_t flags,
                                      CUdriverProcAddressQueryResult* symbolStatus) {
     return entry_anytime("cuGetProcAddress", [&]() -> CUresult {
@@ -123,8 +125,8 @@ CGH_API CUresult cuGetProcAddress_v2(const char* symbol, void** pfn, int cudaVer
     });
 }
 
-// NVIDIA's own libraries alone know what is behind export tables. NVRTC, which asks for one before every compilation,
-// gets on without; the CUDA Runtime does not, and its first call fails. May be called before cuInit.
+// Only NVIDIA's own libraries know the contents of export tables. NVRTC asks for one before every compilation and works
+// without it. The CUDA Runtime does not, and its first call fails. May be called before cuInit.
 CGH_API CUresult cuGetExportTable(const void** ppExportTable, const CUuuid* pExportTableId) {
     return entry_anytime("cuGetExportTable", [&]() -> CUresult {
         REQUIRE(ppExportTable != nullptr && pExportTableId != nullptr, CUDA_ERROR_INVALID_VALUE);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Handles of memory and events that are bytes, for processes of one machine.
+// Inter-process handles of memory and events, which are bytes, for processes of one machine.
 #include "../objects/arena.hpp"
 #include "../objects/context.hpp"
 #include "../objects/event.hpp"

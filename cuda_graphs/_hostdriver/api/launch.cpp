@@ -17,7 +17,7 @@ CUresult launch(CUfunction function, const LaunchShape& shape, CUstream handle, 
     TRY(find_stream(handle, &stream));
     Kernel* kernel = find_kernel(function);
     if (kernel == nullptr) return stream->intake().refuse(*stream, CUDA_ERROR_INVALID_HANDLE);
-    // A function belongs to the context that its module was loaded into, a CUkernel to none.
+    // A function belongs to the context that its module was loaded into. A CUkernel belongs to no context.
     const Context* const home = find_function(function) != nullptr ? kernel->image().context : nullptr;
     if (home != nullptr && home != &stream->context())
         return stream->intake().refuse(*stream, CUDA_ERROR_INVALID_HANDLE);

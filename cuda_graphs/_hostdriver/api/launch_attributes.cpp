@@ -25,7 +25,7 @@ CUresult apply_attribute(CUlaunchAttributeID id, const CUlaunchAttributeValue& v
                 CUDA_ERROR_INVALID_VALUE);
             return CUDA_SUCCESS;
         case CU_LAUNCH_ATTRIBUTE_IGNORE:
-        case CU_LAUNCH_ATTRIBUTE_PRIORITY:  // of any value: libcuda clamps it
+        case CU_LAUNCH_ATTRIBUTE_PRIORITY:  // any value: libcuda clamps it
         case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
@@ -39,7 +39,7 @@ CUresult apply_attribute(CUlaunchAttributeID id, const CUlaunchAttributeValue& v
         case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
             return CUDA_ERROR_NOT_SUPPORTED;
         default:
-            return CUDA_ERROR_INVALID_VALUE;  // of streams only, or unknown
+            return CUDA_ERROR_INVALID_VALUE;  // attributes of streams only, and unknown attributes
     }
 }
 

@@ -152,7 +152,7 @@ CGH_API CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t
         Kernel* found = find_kernel(kernel);
         REQUIRE(found != nullptr, CUDA_ERROR_INVALID_HANDLE);
         Context* context = nullptr;
-        TRY(current_context(&context));  // as an H200 asks; cuda.h says nothing of it
+        TRY(current_context(&context));  // required by an H200; cuda.h does not mention it
         return found->param_info(paramIndex, paramOffset, paramSize);
     });
 }
@@ -178,7 +178,8 @@ CGH_API CUresult cuKernelGetLibrary(CUlibrary* pLib, CUkernel kernel) {
     });
 }
 
-// cuda.h, also of cuFuncGetName: "If either **name or hfunc is NULL, CUDA_ERROR_INVALID_VALUE is returned."
+// cuda.h about cuKernelGetName and cuFuncGetName: "If either **name or hfunc is NULL, CUDA_ERROR_INVALID_VALUE is
+// returned."
 CGH_API CUresult cuKernelGetName(const char** name, CUkernel hfunc) {
     return entry("cuKernelGetName", [&]() -> CUresult {
         REQUIRE(name != nullptr && hfunc != nullptr, CUDA_ERROR_INVALID_VALUE);
@@ -198,8 +199,8 @@ CGH_API CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CU
     });
 }
 
-// PTX with managed variables, or with functions that the host can call, is refused when it is loaded; so there are
-// none.
+// There are no managed variables and no functions that the host can call, because PTX with either is refused when it is
+// loaded.
 CGH_API CUresult cuLibraryGetManaged(CUdeviceptr*, size_t*, CUlibrary library, const char* name) {
     return entry("cuLibraryGetManaged", [&]() -> CUresult {
         REQUIRE(name != nullptr, CUDA_ERROR_INVALID_VALUE);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The linker. PTX goes in, or what has PTX in it; what comes out is an image that the driver loads: the one text that
-// went in, or all of them behind a line that says how long each is. The image loader makes one module of them
-// (_ptx/units.py), here for a look at whether it can, and when the image is loaded.
+// The linker. Its inputs are PTX and containers of PTX. Its output is an image that the driver loads: the only input
+// text, or all texts, each after a header line with its length. The image loader makes one module of them
+// (_ptx/units.py): here to check that it can, and again when the image is loaded.
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -19,17 +19,18 @@ namespace {
 
 struct Input {
     std::string text;
-    std::string name;  // in messages
+    std::string name;  // for messages
 };
 
-// cuda.h, cuLinkCreate: what the options name "must remain valid for the life of the CUlinkState".
+// The state of one linker. cuda.h, cuLinkCreate: the buffers of the options "must remain valid for the life of the
+// CUlinkState".
 struct Link {
     std::vector<Input> inputs;
-    std::string image;               // of all of them, when they were linked
-    CUresult broken = CUDA_SUCCESS;  // by an input that does not fit those before it
+    std::string image;               // the linked image; empty before cuLinkComplete
+    CUresult broken = CUDA_SUCCESS;  // error of an input that does not fit the earlier inputs
     std::vector<CUjit_option> options;
     void** values = nullptr;
-    std::vector<void*> first_values;  // the driver writes over sizes of logs
+    std::vector<void*> first_values;  // original option values; the driver overwrites the sizes of logs
 };
 
 void tell(const Link& link, CUresult result) {
@@ -53,7 +54,7 @@ std::string hexadecimal(std::string_view bytes) {
     return text;
 }
 
-// The loader reads the first line as _ptx/units.py describes it.
+// Returns one image of several inputs. The loader reads the first line as described in _ptx/units.py.
 std::string together(std::string_view aim, const std::vector<Input>& inputs) {
     std::string text = "// linked by the host driver of cuda_graphs: ";
     text += aim;
@@ -82,7 +83,8 @@ CUresult add_input(Link& link, CUjitInputType type, const void* data, std::size_
     return CUDA_SUCCESS;
 }
 
-// As on an H200: inputs that are wrong by themselves do not count, and nothing at all is an image, too.
+// Completes the link. Inputs that are invalid by themselves are ignored, and an empty link is a valid image, as on an
+// H200.
 CUresult complete(Link& link) {
     TRY(link.broken);
     if (link.inputs.empty()) link.inputs.push_back({".version 8.0\n.target sm_90\n.address_size 64\n", ""});
@@ -146,7 +148,7 @@ CGH_API CUresult cuLinkComplete(CUlinkState state, void** cubinOut, size_t* size
         auto* link = cast<Link>(state);
         REQUIRE(link != nullptr, CUDA_ERROR_INVALID_HANDLE);
         REQUIRE(cubinOut != nullptr, CUDA_ERROR_INVALID_VALUE);
-        REQUIRE(link->image.empty(), CUDA_ERROR_INVALID_HANDLE);  // once is all that it can be done
+        REQUIRE(link->image.empty(), CUDA_ERROR_INVALID_HANDLE);  // the link can be completed only once
         const CUresult result = complete(*link);
         tell(*link, result);
         TRY(result);

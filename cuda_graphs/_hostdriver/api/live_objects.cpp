@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many objects of each kind live: what a test compares before and after, to find what was left behind.
+// Returns the number of live objects of each kind. Tests compare the numbers before and after a call, to find leaks.
 #include <iterator>
 
 #include "../call_watch.h"

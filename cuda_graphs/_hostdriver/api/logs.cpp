@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The driver's log, for whoever asks or registers for it. These calls need no initialised driver: what happens before
-// can be told too. Flags "must be 0" (cuda.h), but an H200 takes any.
+// The driver's log, for callers that read it or register a callback. These calls work before cuInit, because earlier
+// events are logged too. Flags "must be 0" (cuda.h), but an H200 accepts any.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -14,7 +14,8 @@ using namespace cgh;
 
 namespace {
 
-// From an iterator on, which then stands behind the last; without one, all that is kept.
+// Returns the lines from the iterator on and moves it behind the last line. Without an iterator, returns all stored
+// lines.
 std::vector<std::string> take(CUlogIterator* iterator) {
     unsigned next = 0;
     std::vector<std::string> lines = Log::get().since(iterator != nullptr ? *iterator : 0, &next);
@@ -22,7 +23,7 @@ std::vector<std::string> take(CUlogIterator* iterator) {
     return lines;
 }
 
-// The latest lines that fit, in their order.
+// Returns the latest lines that fit, in their order.
 std::string fitting(const std::vector<std::string>& lines, std::size_t room) {
     std::string text;
     for (auto line = lines.rbegin(); line != lines.rend() && text.size() + line->size() + 1 <= room; ++line)

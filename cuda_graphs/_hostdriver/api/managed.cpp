@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Managed memory: advice, prefetches, and who it is attached to. There is one memory, so that none of it moves a byte;
-// the calls are checked, and what was said can be read again.
+// Managed memory: advice, prefetches, and attachment to streams. There is only one memory, so these calls move no
+// bytes. They are checked, and their settings can be read back.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -26,7 +26,7 @@ CUresult find_managed(CUdeviceptr address, std::size_t bytes, Allocation* out) {
     return CUDA_SUCCESS;
 }
 
-// A place of memory, as it will be told again: the host has one node of memory.
+// Checks a location and normalises it to the form that queries return. The host has one NUMA node.
 CUresult check_location(CUmemLocation* location) {
     switch (location->type) {
         case CU_MEM_LOCATION_TYPE_DEVICE: {
@@ -47,7 +47,7 @@ CUresult check_location(CUmemLocation* location) {
     }
 }
 
-// As a device: that, or CU_DEVICE_CPU; CU_DEVICE_INVALID for no place.
+// Returns the location as a device: its number, CU_DEVICE_CPU, or CU_DEVICE_INVALID for no location.
 CUdevice device_at(const CUmemLocation& location) {
     if (location.type == CU_MEM_LOCATION_TYPE_DEVICE) return location.id;
     return location.type == CU_MEM_LOCATION_TYPE_INVALID ? CU_DEVICE_INVALID : CU_DEVICE_CPU;
@@ -89,7 +89,7 @@ CUresult advise(const Allocation& found, CUdeviceptr address, std::size_t bytes,
     }
 }
 
-// What all pieces of a range agree on; no place where they do not.
+// Returns the location that all pieces of a range share, or no location if they differ.
 CUmemLocation common(const std::vector<Advice>& pieces, CUmemLocation Advice::* which) {
     const CUmemLocation first = pieces.front().*which;
     const bool agree =
@@ -103,7 +103,8 @@ CUresult put(void* data, std::size_t size, int value) {
     return CUDA_SUCCESS;
 }
 
-// "a list of device ids that had CU_MEM_ADVISE_SET_ACCESSED_BY set for that entire memory range"
+// Writes the device ids. cuda.h: "a list of device ids that had CU_MEM_ADVISE_SET_ACCESSED_BY set for that entire
+// memory range".
 CUresult put_accessors(void* data, std::size_t size, const std::vector<Advice>& pieces) {
     REQUIRE(size != 0 && size % sizeof(int) == 0, CUDA_ERROR_INVALID_VALUE);
     std::vector<int> devices(size / sizeof(int), CU_DEVICE_INVALID);
@@ -148,7 +149,7 @@ void note_prefetch(const Allocation& found, CUdeviceptr address, std::size_t byt
     AdviceMap::get().change(found, address, bytes, [&](Advice& known) { known.prefetched = location; });
 }
 
-// A batch of ranges, with the locations to prefetch them to if there are any.
+// A batch of ranges, and the target locations if it is a prefetch.
 struct Batch {
     CUdeviceptr* addresses;
     std::size_t* sizes;
@@ -190,7 +191,8 @@ struct Batch {
     }
 };
 
-// cuda.h of the batches: "hStream - The stream to enqueue the operations in. Must not be legacy NULL stream."
+// cuda.h about the batch functions: "hStream - The stream to enqueue the operations in. Must not be legacy NULL
+// stream."
 CUresult check_batch_stream(CUstream handle, unsigned long long flags) {
     REQUIRE(flags == 0, CUDA_ERROR_INVALID_VALUE);
     Stream* stream = nullptr;
@@ -205,7 +207,7 @@ CGH_API CUresult cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise a
     return entry("cuMemAdvise", [&]() -> CUresult {
         Allocation found;
         TRY(find_managed(devPtr, count, &found));
-        REQUIRE(found.kind != MemoryKind::kPool, CUDA_ERROR_NOT_SUPPORTED);  // as an H200
+        REQUIRE(found.kind != MemoryKind::kPool, CUDA_ERROR_NOT_SUPPORTED);  // as on an H200
         return advise(found, devPtr, count, advice, location);
     });
 }
@@ -237,7 +239,7 @@ CGH_API CUresult cuMemPrefetchBatchAsync(CUdeviceptr* dptrs, size_t* sizes, size
     });
 }
 
-// cuda.h: what is discarded has indeterminate contents, which what is there fulfils.
+// cuda.h: discarded memory has indeterminate contents. Unchanged contents satisfy this.
 CGH_API CUresult cuMemDiscardBatchAsync(CUdeviceptr* dptrs, size_t* sizes, size_t count, unsigned long long flags,
                                         CUstream hStream) {
     return entry("cuMemDiscardBatchAsync", [&]() -> CUresult {
@@ -281,7 +283,7 @@ CGH_API CUresult cuMemRangeGetAttributes(void** data, size_t* dataSizes, CUmem_r
 }
 
 // cuda.h: "length must be zero or the entire allocation's size"; "It is illegal to specify CU_MEM_ATTACH_SINGLE" with
-// the default stream. With CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS everybody may use the memory all the same.
+// the default stream. With CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS every stream may use the memory anyway.
 CGH_API CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags) {
     return entry("cuStreamAttachMemAsync", [&]() -> CUresult {
         Stream* stream = nullptr;

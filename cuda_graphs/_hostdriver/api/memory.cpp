@@ -36,7 +36,7 @@ CUresult allocate(MemoryKind kind, std::size_t bytes, unsigned flags, CUdevicept
 CUresult allocate_host(std::size_t bytes, unsigned flags, void** out) {
     REQUIRE(out != nullptr, CUDA_ERROR_INVALID_VALUE);
     CUdeviceptr address = 0;
-    if (bytes == 0) {  // unlike cuMemAlloc
+    if (bytes == 0) {  // a difference from cuMemAlloc
         *out = nullptr;
         return CUDA_SUCCESS;
     }
@@ -45,7 +45,7 @@ CUresult allocate_host(std::size_t bytes, unsigned flags, void** out) {
     return CUDA_SUCCESS;
 }
 
-// Waits for the work that may still use it, as libcuda does, then gives it back.
+// Waits for the work that may still use the memory, as libcuda does, then frees it.
 CUresult release(const Allocation& found) {
     const CUresult status = found.context != nullptr ? found.context->synchronize() : CUDA_SUCCESS;
     if (found.owner != nullptr) {
@@ -55,7 +55,7 @@ CUresult release(const Allocation& found) {
         return status;
     }
     const auto removed = AddressMap::get().remove(found.base);
-    REQUIRE(removed, CUDA_ERROR_INVALID_VALUE);  // another thread was faster
+    REQUIRE(removed, CUDA_ERROR_INVALID_VALUE);  // another thread has freed it meanwhile
     if (settings.any()) unwatch_memory(removed->base);
     if (removed->kind == MemoryKind::kPool)
         removed->pool->give_back(*removed);
@@ -87,7 +87,7 @@ CGH_API CUresult cuMemAllocManaged(CUdeviceptr* dptr, size_t bytesize, unsigned 
     });
 }
 
-// A free of 0 does nothing. Pinned memory is cuMemFreeHost's, a module's variables are nobody's.
+// Freeing 0 does nothing. cuMemFreeHost frees pinned memory; a variable of a module cannot be freed.
 CGH_API CUresult cuMemFree_v2(CUdeviceptr dptr) {
     return entry("cuMemFree", [&]() -> CUresult {
         TRY(Capture::check_unsafe_call());
@@ -185,7 +185,7 @@ CGH_API CUresult cuMemHostGetFlags(unsigned int* pFlags, void* p) {
         REQUIRE(pFlags != nullptr, CUDA_ERROR_INVALID_VALUE);
         const auto found = AddressMap::get().find(p);
         REQUIRE(found && found->on_host(), CUDA_ERROR_INVALID_VALUE);
-        *pFlags = found->flags | CU_MEMHOSTALLOC_DEVICEMAP;  // with unified addressing every one is mapped
+        *pFlags = found->flags | CU_MEMHOSTALLOC_DEVICEMAP;  // unified addressing maps all memory
         return CUDA_SUCCESS;
     });
 }
@@ -201,7 +201,7 @@ CGH_API CUresult cuMemGetAddressRange_v2(CUdeviceptr* pbase, size_t* psize, CUde
     });
 }
 
-// cuda.h: "ElementSizeBytes must be 4, 8, or 16 bytes". The pitch is a multiple of what allocations are aligned to.
+// cuda.h: "ElementSizeBytes must be 4, 8, or 16 bytes". The pitch is a multiple of the alignment of allocations.
 CGH_API CUresult cuMemAllocPitch_v2(CUdeviceptr* dptr, size_t* pPitch, size_t WidthInBytes, size_t Height,
                                     unsigned int ElementSizeBytes) {
     return entry("cuMemAllocPitch", [&]() -> CUresult {

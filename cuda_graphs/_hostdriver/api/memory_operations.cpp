@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory operations of streams: waits for values, writes of them, batches of both. A single one is a batch of one.
+// Memory operations of streams: waits for values, writes of values, and batches. A single operation is a batch of one.
 #include "../objects/intake.hpp"
 #include "../objects/stream.hpp"
 #include "entry.hpp"
@@ -18,7 +18,7 @@ CUresult operate(CUstream handle, const BatchRequest& request) {
 
 CUresult operate(CUstream handle, CUstreamBatchMemOpType type, CUdeviceptr address, cuuint64_t value, unsigned flags) {
     CUstreamBatchMemOpParams one{};
-    one.writeValue.operation = type;  // waits are laid out as writes are
+    one.writeValue.operation = type;  // waits have the layout of writes
     one.writeValue.address = address;
     one.writeValue.value64 = value;
     one.writeValue.flags = flags;

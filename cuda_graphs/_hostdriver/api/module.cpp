@@ -42,7 +42,7 @@ CUresult find_module(CUmodule handle, Image** out) {
 }
 
 CUresult kernel_of(CUfunction handle, Kernel** out) {
-    // Not a CUkernel, which only launches, occupancy queries and cuKernel* take.
+    // A CUkernel is refused: only launches, occupancy queries and cuKernel* accept it.
     *out = find_function(handle);
     return *out != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
@@ -163,8 +163,8 @@ CGH_API CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int 
     });
 }
 
-// Whole images are translated when they are loaded, which is what CU_MODULE_EAGER_LOADING means; so every function is
-// loaded as well.
+// An image is translated as a whole when it is loaded. CU_MODULE_EAGER_LOADING means exactly this, and so every
+// function is loaded as well.
 CGH_API CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
     return entry("cuModuleGetLoadingMode", [&]() -> CUresult {
         REQUIRE(mode != nullptr, CUDA_ERROR_INVALID_VALUE);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arguments of the typed node functions as the CUgraphNodeParams that all kinds share.
+// Converts the arguments of the typed node functions to the CUgraphNodeParams that all kinds share.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_API_NODE_ARGUMENTS_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_API_NODE_ARGUMENTS_HPP
 

@@ -24,7 +24,7 @@ CUresult active_blocks(int* out, CUfunction function, int block_size, std::size_
     return CUDA_SUCCESS;
 }
 
-// The block size with the most resident threads, the largest of them.
+// The block size with the most resident threads; the largest such size.
 struct Best {
     int block = 0, blocks = 0;
 };

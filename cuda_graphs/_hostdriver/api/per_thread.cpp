@@ -35,7 +35,8 @@ std::pair<void* const, void*> form() {
     return {reinterpret_cast<void*>(function), reinterpret_cast<void*>(&Form<function>::call)};
 }
 
-// Those that cuda.h renames where CUDA_API_PER_THREAD_DEFAULT_STREAM is defined, but for graphics.
+// The per-thread forms of the functions that cuda.h renames if CUDA_API_PER_THREAD_DEFAULT_STREAM is defined, except
+// those for graphics.
 const std::map<void*, void*> kForms = {
     form<&cuMemPrefetchAsync>(),
     form<&cuMemPrefetchBatchAsync>(),
@@ -137,7 +138,7 @@ void* per_thread_form(void* function) {
 
 }  // namespace cgh
 
-// Forms of older versions, which cuda.h declares by name.
+// The per-thread forms of older versions, which cuda.h declares by name.
 #define OWN_FORM(symbol, function, params, ...)                \
     CGH_API CUresult cgh_own_##symbol params __asm__(#symbol); \
     CUresult cgh_own_##symbol params {                         \

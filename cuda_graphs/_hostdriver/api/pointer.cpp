@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the driver knows about a pointer.
+// Queries about pointers.
 #include "../objects/context.hpp"
 #include "../objects/memory.hpp"
 #include "../objects/pool.hpp"
@@ -21,7 +21,7 @@ CUresult known_attribute(CUpointer_attribute which, CUdeviceptr address, const A
     const bool has_host_pointer = a.on_host() || a.is_managed();
     switch (which) {
         case CU_POINTER_ATTRIBUTE_CONTEXT:
-            // Memory of a pool belongs to a device, not to a context, and so does what is mapped.
+            // Memory of a pool and mapped memory belong to a device, not to a context.
             *static_cast<CUcontext*>(data) = a.context != nullptr && a.pool == nullptr && a.kind != MemoryKind::kMapped
                                                  ? a.context->handle()
                                                  : nullptr;
@@ -75,7 +75,7 @@ CUresult known_attribute(CUpointer_attribute which, CUdeviceptr address, const A
     }
 }
 
-// The value of an attribute of memory that the driver does not know, or that this memory does not have.
+// Sets the default value of an attribute, for unknown memory and for memory without this attribute.
 CUresult default_attribute(CUpointer_attribute which, void* data) {
     switch (which) {
         case CU_POINTER_ATTRIBUTE_CONTEXT:
@@ -129,13 +129,13 @@ CGH_API CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_at
         for (unsigned i = 0; i < numAttributes; ++i) {
             REQUIRE(data[i] != nullptr, CUDA_ERROR_INVALID_VALUE);
             TRY(default_attribute(attributes[i], data[i]));
-            if (found) known_attribute(attributes[i], ptr, *found, data[i]);  // where it has none, the default stays
+            if (found) known_attribute(attributes[i], ptr, *found, data[i]);  // else the default stays
         }
         return CUDA_SUCCESS;
     });
 }
 
-// cuda.h: CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is the only one that can be set; an H200 takes memory of the host as well.
+// cuda.h: only CU_POINTER_ATTRIBUTE_SYNC_MEMOPS can be set. An H200 accepts host memory as well.
 CGH_API CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute, CUdeviceptr ptr) {
     return entry("cuPointerSetAttribute", [&]() -> CUresult {
         REQUIRE(value != nullptr && attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, CUDA_ERROR_INVALID_VALUE);

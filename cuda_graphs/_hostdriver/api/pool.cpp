@@ -20,10 +20,10 @@ using namespace cgh;
 
 namespace {
 
-// One node of memory is all that the host has.
+// The location of a pool. The host has only one NUMA node.
 struct Place {
     Residence residence;
-    Device* device;  // of device memory; of other memory device 0, whose context is that of the pool
+    Device* device;  // the device of device memory; for other memory device 0, whose context owns the pool
 };
 
 CUresult find_place(const CUmemLocation& location, CUmemAllocationType type, Place* out) {
@@ -49,7 +49,8 @@ CUresult find_place(const CUmemLocation& location, CUmemAllocationType type, Pla
     }
 }
 
-// Of an H200. CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES says that here no fabric reaches other machines.
+// The handle types of an H200. CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES reports no fabric to other machines
+// here.
 constexpr int kHandleTypesOfPools = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC;
 
 CUresult check_props(const CUmemPoolProps& props, Place* place) {
@@ -57,7 +58,7 @@ CUresult check_props(const CUmemPoolProps& props, Place* place) {
     if (props.handleTypes == CU_MEM_HANDLE_TYPE_NONE) return CUDA_SUCCESS;
     REQUIRE((props.handleTypes & ~kHandleTypesOfPools) == 0, CUDA_ERROR_INVALID_VALUE);
     REQUIRE((props.handleTypes & CU_MEM_HANDLE_TYPE_FABRIC) == 0, CUDA_ERROR_NOT_SUPPORTED);
-    // That of a named place: the host's is given by its node.
+    // The location must be specific: the host is specified by its node.
     const bool is_placed =
         props.location.type == CU_MEM_LOCATION_TYPE_DEVICE || props.location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
     REQUIRE(is_placed && place->residence != Residence::kManaged, CUDA_ERROR_INVALID_VALUE);
@@ -69,7 +70,7 @@ CUresult find_place_of(CUmemLocation* location, CUmemAllocationType type, Place*
     return find_place(*location, type, out);
 }
 
-// Who may be given access to memory of a pool: devices, and the host to what is not a device's own.
+// Checks that a location may get access to the pool: any device may, and the host if the memory is not device memory.
 CUresult check_accessor(const MemoryPool& pool, const CUmemLocation& location) {
     if (location.type == CU_MEM_LOCATION_TYPE_DEVICE) {
         Device* device = nullptr;
@@ -238,7 +239,7 @@ CGH_API CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
     });
 }
 
-// By location and type: what cuDeviceGetDefaultMemPool and its like are for the memory of devices.
+// Returns the default pool by location and type. For device memory it equals that of cuDeviceGetDefaultMemPool.
 CGH_API CUresult cuMemGetDefaultMemPool(CUmemoryPool* pool_out, CUmemLocation* location, CUmemAllocationType type) {
     return entry("cuMemGetDefaultMemPool", [&]() -> CUresult {
         REQUIRE(pool_out != nullptr, CUDA_ERROR_INVALID_VALUE);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory pools that processes share, by file descriptors.
+// Memory pools that processes share through file descriptors.
 #include <cstdint>
 
 #include "../objects/capture.hpp"

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The entry points of refused.def: all the same, whatever their parameters are, for the caller takes its arguments
-// back.
+// The entry points of refused.def. One definition without parameters serves all of them, because the caller removes its
+// arguments.
 #include "entry.hpp"
 
 using namespace cgh;
 
-// The C++ name is ours, the symbol that of the driver function, so that no declaration of cuda.h is in the way.
+// The C++ name belongs to this project and the symbol to the driver function, so the definitions do not conflict with
+// cuda.h.
 #define CGH_REFUSED(base, symbol, version)                                          \
     CGH_API CUresult cgh_refused_##symbol() __asm__(#symbol);                       \
     CUresult cgh_refused_##symbol() {                                               \

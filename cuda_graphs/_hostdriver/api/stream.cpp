@@ -35,7 +35,8 @@ CUresult create_stream(CUstream* out, unsigned flags, int priority) {
     return CUDA_SUCCESS;
 }
 
-// cuda.h, cuStreamAddCallback: "The callback will be called with CUDA_SUCCESS or an error code" also after a failure.
+// cuda.h, cuStreamAddCallback: "The callback will be called with CUDA_SUCCESS or an error code". This operation also
+// runs after a failure.
 class CallbackOperation final : public Operation {
   public:
     CallbackOperation(CUstream handle, CUstreamCallback callback, void* data)
@@ -63,8 +64,8 @@ CGH_API CUresult cuStreamCreateWithPriority(CUstream* phStream, unsigned int fla
 
 // cuda.h: "In case the device is still doing work in the stream hStream when cuStreamDestroy() is called, the function
 // will return immediately and the resources associated with hStream will be released automatically once the device has
-// completed all work in hStream." Without workers nobody else would do that work, so it is done now, up to where it
-// waits for a value in memory.
+// completed all work in hStream." Without workers no other thread would run that work. This call runs it, up to the
+// first wait for a value in memory that does not hold.
 CGH_API CUresult cuStreamDestroy_v2(CUstream hStream) {
     return entry("cuStreamDestroy", [&]() -> CUresult {
         auto* stream = cast<Stream>(hStream);
@@ -130,7 +131,8 @@ CGH_API CUresult cuStreamGetCtx(CUstream hStream, CUcontext* pctx) {
     });
 }
 
-// cuda.h: of a stream of a green context that and "the primary context of the associated device in pCtx".
+// cuda.h: for a stream of a green context the function returns that green context and "the primary context of the
+// associated device in pCtx".
 CGH_API CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreenCtx) {
     return entry("cuStreamGetCtx", [&]() -> CUresult {
         REQUIRE(pCtx != nullptr && pGreenCtx != nullptr, CUDA_ERROR_INVALID_VALUE);
@@ -175,8 +177,8 @@ CGH_API CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData)
     });
 }
 
-// cuda.h: "This function is slated for eventual deprecation and removal ... Consider using cuLaunchHostFunc()"; it has
-// no form in a graph.
+// cuda.h: "This function is slated for eventual deprecation and removal ... Consider using cuLaunchHostFunc()". It
+// cannot be captured into a graph.
 CGH_API CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void* userData, unsigned int flags) {
     return entry("cuStreamAddCallback", [&]() -> CUresult {
         REQUIRE(callback != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attributes of streams: kept as they were set. Nothing here depends on them: there is no persisting cache, a thread
-// that synchronises runs the work itself, and all memory is in one domain.
+// Attributes of streams. They are stored and returned, and have no effect: there is no persisting cache, a thread that
+// synchronises runs the work itself, and all memory is in one domain.
 #include <mutex>
 
 #include "../objects/context.hpp"
@@ -15,7 +15,7 @@ using namespace cgh;
 
 namespace {
 
-std::mutex attributes_mutex;  // guards those of every stream
+std::mutex attributes_mutex;  // guards the attributes of every stream
 
 StreamAttributes attributes_of(const Stream& stream) {
     const std::lock_guard<std::mutex> lock(attributes_mutex);
@@ -45,8 +45,8 @@ CUresult read(const Stream& stream, CUstreamAttrID which, CUstreamAttrValue* out
     }
 }
 
-// Refuses what this device has not: domains past CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT, windows larger than
-// CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE, and another priority than the stream was made with.
+// Writes an attribute. Refuses values that the device lacks: domains past CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT,
+// windows larger than CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE, and any priority except that of the stream.
 CUresult write(Stream& stream, CUstreamAttrID which, const CUstreamAttrValue& value) {
     StreamAttributes next = attributes_of(stream);
     switch (which) {

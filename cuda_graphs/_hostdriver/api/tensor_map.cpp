@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensor maps: what a kernel is told of a tensor whose boxes it copies. They are made and checked as cuda.h says; the
-// instructions that take one are refused when code is loaded.
+// Tensor maps. A tensor map describes a tensor whose boxes a kernel copies. Maps are encoded and checked as cuda.h
+// says. Code with instructions that use a tensor map is refused when it is loaded.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -17,10 +17,10 @@ namespace {
 struct ElementType {
     std::uint32_t bits;
     bool is_float;
-    bool is_packed;  // to chunks of 16 bytes
+    bool is_packed;  // packed into chunks of 16 bytes
 };
 
-// By CUtensorMapDataType.
+// Indexed by CUtensorMapDataType.
 constexpr ElementType kElements[] = {
     {8, false, false},  {16, false, false}, {32, false, false}, {32, false, false},
     {64, false, false}, {64, false, false}, {16, true, false},  {32, true, false},
@@ -30,7 +30,7 @@ constexpr ElementType kElements[] = {
 
 constexpr cuuint32_t kMaxRank = 5;
 
-// What is in the opaque words.
+// The contents of a map's opaque words.
 struct Tensor {
     void* address;
     CUtensorMapDataType type;
@@ -59,7 +59,7 @@ CUresult check_choices(const Tensor& tensor) {
     REQUIRE(tensor.fill <= CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA, CUDA_ERROR_INVALID_VALUE);
     REQUIRE(tensor.fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE || kElements[tensor.type].is_float,
             CUDA_ERROR_INVALID_VALUE);
-    // cuda.h asks for CU_TENSOR_MAP_SWIZZLE_32B; an H200 also takes none.
+    // cuda.h requires CU_TENSOR_MAP_SWIZZLE_32B. An H200 also accepts no swizzle.
     REQUIRE(tensor.interleave != CU_TENSOR_MAP_INTERLEAVE_32B || tensor.swizzle <= CU_TENSOR_MAP_SWIZZLE_32B,
             CUDA_ERROR_INVALID_VALUE);
     return CUDA_SUCCESS;
@@ -71,7 +71,8 @@ CUresult take_extents(const cuuint64_t* dims, const cuuint64_t* strides, const c
     for (cuuint32_t i = 0; i < tensor->rank; ++i) {
         REQUIRE(dims[i] != 0 && dims[i] <= kMostElements, CUDA_ERROR_INVALID_VALUE);
         tensor->last[i] = static_cast<std::uint32_t>(dims[i] - 1);
-        // "if interleave is ..._NONE, the first element of this array is ignored", but an H200 refuses a 0 there too.
+        // cuda.h: "if interleave is ..._NONE, the first element of this array is ignored", but an H200 refuses a 0
+        // there too.
         const bool counts = i != 0 || tensor->interleave != CU_TENSOR_MAP_INTERLEAVE_NONE;
         REQUIRE(steps[i] != 0 && (!counts || steps[i] <= 8), CUDA_ERROR_INVALID_VALUE);
         tensor->steps[i] = counts ? static_cast<std::uint8_t>(steps[i]) : 1;
@@ -85,7 +86,7 @@ CUresult take_extents(const cuuint64_t* dims, const cuuint64_t* strides, const c
     return CUDA_SUCCESS;
 }
 
-// The innermost row of a box, of `elements`.
+// Checks the innermost row of a box, which has `elements` elements.
 CUresult check_row(const Tensor& tensor, cuuint32_t elements) {
     const ElementType element = kElements[tensor.type];
     REQUIRE(!element.is_packed || elements == 128, CUDA_ERROR_INVALID_VALUE);
@@ -104,13 +105,12 @@ CUresult put(const Tensor& tensor, CUtensorMap* out) {
     return CUDA_SUCCESS;
 }
 
-// cuda.h asks for an alignment of 64 bytes, which the maps of cuda.core do not have: it is the kernel's copy that
-// counts.
+// cuda.h requires an alignment of 64 bytes. The maps of cuda.core are not aligned; only the kernel's copy must be.
 bool is_place_of_a_map(const CUtensorMap* map) {
     return map != nullptr;
 }
 
-// cuda.h, cuTensorMapEncodeIm2col: how far corners of the box may be from those of the tensor, by rank.
+// cuda.h, cuTensorMapEncodeIm2col: the largest distance between corners of the box and of the tensor, by rank.
 CUresult check_corners(cuuint32_t rank, const cuuint64_t* dims, const int* lower, const int* upper) {
     constexpr int kFarthest[] = {0, 0, 0, 32768, 128, 16};
     for (cuuint32_t i = 0; i + 2 < rank; ++i) {
@@ -174,7 +174,7 @@ CGH_API CUresult cuTensorMapEncodeIm2col(CUtensorMap* tensorMap, CUtensorMapData
     });
 }
 
-// "globalAddress ... must follow previous alignment requirements".
+// cuda.h: "globalAddress ... must follow previous alignment requirements".
 CGH_API CUresult cuTensorMapReplaceAddress(CUtensorMap* tensorMap, void* globalAddress) {
     return entry("cuTensorMapReplaceAddress", [&]() -> CUresult {
         REQUIRE(is_place_of_a_map(tensorMap), CUDA_ERROR_INVALID_VALUE);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Virtual memory management: addresses, memory, and mappings of the one to the other.
+// Virtual memory management: address ranges, physical memory, and mappings.
 #include "../objects/virtual_memory.hpp"
 
 #include <fcntl.h>
@@ -23,8 +23,8 @@ CUresult find_current_device(Device** out) {
     return find_device(any_current_context(&context) == CUDA_SUCCESS ? context->device() : 0, out);
 }
 
-// Memory of devices and of the host, which may go to other processes as a file descriptor. `device`: whose context
-// waits for work on it.
+// Checks the properties of memory of devices or of the host, which can be exported as a file descriptor. Sets `device`
+// to the device whose context waits for work on the memory.
 CUresult check_properties(const CUmemAllocationProp* properties, Device** device) {
     REQUIRE(properties != nullptr && properties->type == CU_MEM_ALLOCATION_TYPE_PINNED, CUDA_ERROR_INVALID_VALUE);
     REQUIRE(properties->allocFlags.compressionType == 0, CUDA_ERROR_NOT_SUPPORTED);
@@ -33,7 +33,7 @@ CUresult check_properties(const CUmemAllocationProp* properties, Device** device
             REQUIRE(find_device(properties->location.id, device) == CUDA_SUCCESS, CUDA_ERROR_INVALID_DEVICE);
             return CUDA_SUCCESS;
         case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-            REQUIRE(properties->location.id == 0, CUDA_ERROR_INVALID_VALUE);  // the only node
+            REQUIRE(properties->location.id == 0, CUDA_ERROR_INVALID_VALUE);  // the only NUMA node
             return find_current_device(device);
         case CU_MEM_LOCATION_TYPE_HOST:
         case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
@@ -43,7 +43,7 @@ CUresult check_properties(const CUmemAllocationProp* properties, Device** device
     }
 }
 
-// What may be asked about, and not be made.
+// Refuses properties that are valid in queries but not for new memory.
 CUresult check_makeable(const CUmemAllocationProp& properties) {
     const auto handles = properties.requestedHandleTypes;
     REQUIRE(properties.location.type != CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, CUDA_ERROR_INVALID_VALUE);
@@ -57,7 +57,7 @@ CUresult find_memory(CUmemGenericAllocationHandle handle, PhysicalMemory** out) 
     return *out != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-// Who is to have access: a device, or kHostAccess.
+// Finds the accessor of a location: a device, or kHostAccess.
 CUresult find_accessor(const CUmemLocation& location, CUresult unknown, CUdevice* out) {
     Device* device = nullptr;
     switch (location.type) {
@@ -173,7 +173,7 @@ CGH_API CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handl
     });
 }
 
-// cuda.h: the memory must have been made with the type of handle that is asked for.
+// cuda.h: the memory must have been created with the requested type of handle.
 CGH_API CUresult cuMemExportToShareableHandle(void* shareableHandle, CUmemGenericAllocationHandle handle,
                                               CUmemAllocationHandleType handleType, unsigned long long flags) {
     return entry("cuMemExportToShareableHandle", [&]() -> CUresult {
@@ -189,7 +189,7 @@ CGH_API CUresult cuMemExportToShareableHandle(void* shareableHandle, CUmemGeneri
     });
 }
 
-// A file does not say which device it was made for; here it is memory of the current one, or of the first.
+// A file does not name the device that it was made for. The memory belongs to the current device, or to the first.
 CGH_API CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, void* osHandle,
                                                 CUmemAllocationHandleType shHandleType) {
     return entry("cuMemImportFromShareableHandle", [&]() -> CUresult {

@@ -25,7 +25,7 @@
 namespace cgh {
 namespace {
 
-// ---- words ----------------------------------------------------------------------------------------------------------
+// ---- texts ----------------------------------------------------------------------------------------------------------
 
 std::string hex(std::uintptr_t address) {
     char text[32];
@@ -43,19 +43,19 @@ std::string triple(const Place& place) {
     return "(" + std::to_string(place[0]) + ", " + std::to_string(place[1]) + ", " + std::to_string(place[2]) + ")";
 }
 
-// Who accesses, in words: a kernel's thread, or a task that has none.
+// The origin of an access, for reports: a kernel's thread, or a task without threads.
 struct Who {
     const Task* task;
     const KernelRun* run = nullptr;
     Place thread{}, block{};
 };
 
-// What a remembered access is known by: of a loop's iteration its indices, else the block.
+// Returns the indices that identify a stored access: those of the loop iteration, or those of the block.
 const Place& remembered_place(const cgh_site& site, const Who& who) {
     return site.axes != 0 ? who.thread : who.block;
 }
 
-// "thread of iteration (3, -1)": by the indices of the loop
+// Returns "thread of iteration (3, -1)", with the indices of the loop.
 std::string iteration_text(const cgh_site& site, const Place& place) {
     std::string text;
     for (std::size_t i = 0; i < site.axes; ++i)
@@ -70,7 +70,7 @@ std::string name_of(const Who& who, const cgh_site& site) {
     return name + ", block " + triple(who.block) + ", thread " + triple(who.thread);
 }
 
-// " at saxpy.cu:12 (st.global.f32, line 40 of the PTX)"; a copy is nowhere.
+// Returns " at saxpy.cu:12 (st.global.f32, line 40 of the PTX)", or "" for a copy.
 std::string place_of(const cgh_site& site) {
     if (site.instruction == nullptr) return "";
     const std::string ptx = site.ptx_line != 0 ? ", line " + std::to_string(site.ptx_line) + " of the PTX" : "";
@@ -91,10 +91,10 @@ constexpr const char* kBy = "CUDA_GRAPHS_HOST_CHECK=";
 
 // ---- bad addresses --------------------------------------------------------------------------------------------------
 
-constexpr std::size_t kFar = std::size_t{1} << 20;  // bytes behind a memory, which then has nothing to do with it
+constexpr std::size_t kFar = std::size_t{1} << 20;  // bytes: an address farther behind a memory is unrelated to it
 
 std::string where_is(std::uintptr_t address, std::size_t bytes, const WatchedMemory* near) {
-    if (near == nullptr) return "which is no memory of a device";
+    if (near == nullptr) return "which is outside device memory";
     if (near->holds(address, 1) && near->live)
         return "which ends " + bytes_text(address + bytes - near->base - near->size) + " behind the " +
                memory_text(*near);
@@ -102,16 +102,17 @@ std::string where_is(std::uintptr_t address, std::size_t bytes, const WatchedMem
         return "byte " + std::to_string(address - near->base) + " of freed " + memory_text(*near) + ", freed by " +
                near->freed_by;
     const std::size_t distance = address - near->base - near->size;
-    if (distance > std::max(near->size, kFar)) return "which is no memory of a device";
+    if (distance > std::max(near->size, kFar)) return "which is outside device memory";
     return "which is " + (distance == 0 ? "right" : bytes_text(distance)) + " behind the " +
            (near->live ? "" : "freed ") + memory_text(*near);
 }
 
-// Not nullptr: the memory that holds all of it. Else it was reported where that is asked for.
+// Returns the memory that contains all bytes. Otherwise reports the address, if addresses are checked, and returns
+// nullptr.
 WatchedMemory* memory_at(std::uintptr_t address, std::size_t bytes, const cgh_site& site, const Who& who, bool* bad) {
     WatchedMemory* const memory = MemoryWatch::get().at_or_before(address);
     const bool is_there = memory != nullptr && memory->holds(address, bytes);
-    if (is_there && (memory->live || !settings.memory)) return memory;  // with who freed it one may race
+    if (is_there && (memory->live || !settings.memory)) return memory;  // an access may race with the free
     *bad = settings.memory;
     if (settings.memory)
         report_illegal_address(*who.task->context, std::string(kBy) + "memory: " + name_of(who, site) + " " +
@@ -121,7 +122,7 @@ WatchedMemory* memory_at(std::uintptr_t address, std::size_t bytes, const cgh_si
     return nullptr;
 }
 
-// ---- reads of what nobody wrote -------------------------------------------------------------------------------------
+// ---- reads of unwritten bytes ---------------------------------------------------------------------------------------
 
 void check_written(WatchedMemory& memory, std::uintptr_t address, std::size_t bytes, const cgh_site& site,
                    const Who& who) {
@@ -131,12 +132,12 @@ void check_written(WatchedMemory& memory, std::uintptr_t address, std::size_t by
     if ((site.flags & CGH_SITE_READ) != 0) {
         std::size_t i = first;
         while (i < first + bytes && memory.is_written(i)) ++i;
-        // Copies may take more along than anybody wrote or will read, as long as there is something in it.
+        // A copy may include unwritten bytes, such as padding, if at least one of its bytes was written.
         const bool is_copy = site.instruction == nullptr;
         if (i < first + bytes && !(is_copy && memory.any_written(first, bytes)))
             report(*who.task->context, "init " + who.task->name() + place_of(site),
                    std::string(kBy) + "init: " + name_of(who, site) + " " + verb_of(site) + " " + bytes_text(bytes) +
-                       " at " + hex(address) + " that nobody wrote: byte " + std::to_string(i) + " of the " +
+                       " at " + hex(address) + " before any write to byte " + std::to_string(i) + " of the " +
                        memory_text(memory) + place_of(site));
     }
     if ((site.flags & CGH_SITE_WRITE) != 0) std::fill(written + first, written + first + bytes, true);
@@ -163,7 +164,7 @@ void check_race(WatchedMemory& memory, std::uintptr_t address, std::size_t bytes
             ? "Iterations of a parallel loop run in any order: use atomics, or another loop."
         : earlier->task == who.task
             ? "Blocks of a kernel run in any order: use atomics, or another kernel."
-            : "Nothing says which comes first: add an edge between the nodes, or an event between the streams.";
+            : "No dependency orders them: add an edge between the nodes, or an event between the streams.";
     report(*who.task->context,
            "race " + earlier->task->name() + place_of(*earlier->site) + who.task->name() + place_of(site),
            std::string(kBy) + "race: two accesses to byte " + std::to_string(at - memory.base) + " of the " +
@@ -179,8 +180,8 @@ bool in_range(std::uintptr_t address, const void* start, std::size_t bytes) {
 
 constexpr std::size_t kGridBytes = 64;
 
-// Shared and local memory, and parameters: the stack of the OS thread, what resumable threads keep, the parameter
-// block.
+// Returns true for shared and local memory and for parameters: the stack of the OS thread, the saved state of resumable
+// threads, and the parameter block.
 bool is_own(std::uintptr_t address, const KernelRun& run) {
     static thread_local void* stack = nullptr;
     static thread_local std::size_t stack_bytes = 0;
@@ -191,7 +192,7 @@ bool is_own(std::uintptr_t address, const KernelRun& run) {
         pthread_attr_destroy(&attributes);
     }
     const ThreadStore& store = thread_store();
-    // What cooperative_groups.h keeps of a grid.
+    // The state of a grid that cooperative_groups.h stores.
     const cgh_together* const together = run.dims->together;
     const void* const grid = together != nullptr ? together->grid : nullptr;
     return in_range(address, stack, stack_bytes) || in_range(address, store.scratch.get(), store.scratch_bytes) ||
@@ -200,7 +201,7 @@ bool is_own(std::uintptr_t address, const KernelRun& run) {
            in_range(address, run.shared_around, run.shared_around_bytes);
 }
 
-// False: the kernel ends here.
+// Returns false if the access is invalid; the kernel then ends.
 bool shared_is_fine(std::uintptr_t address, std::size_t bytes, const cgh_site& site, const Who& who) {
     const auto start = reinterpret_cast<std::uintptr_t>(who.run->shared);
     const std::size_t size = who.run->shared_bytes, offset = address - start;
@@ -209,7 +210,7 @@ bool shared_is_fine(std::uintptr_t address, std::size_t bytes, const cgh_site& s
     report_illegal_address(*who.task->context,
                            std::string(kBy) + "memory: " + name_of(who, site) + " " + verb_of(site) + " " +
                                bytes_text(bytes) + " at " + std::to_string(static_cast<std::int64_t>(offset)) +
-                               " of shared memory, of which the block has " + bytes_text(size) + "," + place_of(site));
+                               " of shared memory; the block has " + bytes_text(size) + "," + place_of(site));
     return false;
 }
 
@@ -253,7 +254,7 @@ bool access_is_fine(std::uintptr_t address, std::size_t bytes, const cgh_site& s
 constexpr cgh_site kReads{nullptr, nullptr, 0, 0, CGH_SITE_READ, 0};
 constexpr cgh_site kWrites{nullptr, nullptr, 0, 0, CGH_SITE_WRITE, 0};
 
-// A piece that is no memory of a device is the host's own.
+// Checks one piece of a copy or fill. A piece outside device memory belongs to the host and is not checked.
 CUresult check_piece(const void* start, std::size_t bytes, const cgh_site& site, const Who& who, Block& block) {
     const auto address = reinterpret_cast<std::uintptr_t>(start);
     WatchedMemory* const near = MemoryWatch::get().at_or_before(address);
@@ -266,14 +267,14 @@ CUresult check_piece(const void* start, std::size_t bytes, const cgh_site& site,
     return CUDA_SUCCESS;
 }
 
-// What was not written where it comes from is not where it goes.
+// Copies the written marks of the source to the destination.
 void copy_written(const void* to, const void* from, std::size_t bytes) {
     const auto source = reinterpret_cast<std::uintptr_t>(from), target = reinterpret_cast<std::uintptr_t>(to);
     MemoryWatch& watch = MemoryWatch::get();
     WatchedMemory *const in = watch.holding(source), *const out = watch.holding(target);
     bool* const kept = out != nullptr ? out->written.as<bool>() : nullptr;
     if (in == nullptr || kept == nullptr) return;
-    std::vector<bool> known(bytes);  // the two may overlap
+    std::vector<bool> known(bytes);  // a copy of the marks, because the two may overlap
     for (std::size_t i = 0; i < bytes; ++i) known[i] = in->is_written(source - in->base + i);
     std::copy(known.begin(), known.end(), kept + (target - out->base));
 }
@@ -314,8 +315,8 @@ CUresult check_fill(const Fill& fill) {
     return result;
 }
 
-// Waits and writes of values are strong accesses, which race with none of their kind; who waited knows of all that
-// came before the write.
+// Waits and writes of values are strong accesses, which do not race with each other. A task that waited for a value
+// comes after all work before its write.
 CUresult check_memory_operation(const MemoryOperation& operation) {
     static constexpr cgh_site kStrongWrite{nullptr, nullptr, 0, 0, 0, CGH_SITE_WRITE | CGH_SITE_STRONG};
     static constexpr cgh_site kStrongRead{nullptr, nullptr, 0, 0, 0, CGH_SITE_READ | CGH_SITE_STRONG};
@@ -375,7 +376,7 @@ void hold_back(void* address, std::size_t bytes) {
 }
 
 void watch_memory(const Allocation& allocation) {
-    if (allocation.kind == MemoryKind::kGraph) return;  // from its node on
+    if (allocation.kind == MemoryKind::kGraph) return;  // registered when its node runs
     const std::lock_guard<std::mutex> lock(check_mutex());
     MemoryWatch::get().appears(allocation);
 }
@@ -384,7 +385,7 @@ namespace {
 
 constexpr std::size_t kSmall = std::size_t{1} << 20;  // bytes
 
-// That it comes or goes is an access to all of it; to what was touched, where it is large.
+// Treats an allocation or a free as a write of the whole memory. For large memory only the accessed range is checked.
 void race_with_all_of(CUdeviceptr address) {
     Task* const task = thread_state.task;
     WatchedMemory* const memory = MemoryWatch::get().holding(address);

@@ -16,7 +16,7 @@
 namespace cgh {
 namespace {
 
-constexpr std::size_t kMost = 20;  // that one call tells of
+constexpr std::size_t kMost = 20;  // findings that one call reports
 
 struct Untold {
     std::string text;
@@ -29,7 +29,7 @@ struct Address {
 };
 
 struct Findings {
-    std::mutex mutex;  // guards the rest
+    std::mutex mutex;  // guards the other members
     std::map<Context*, Address> illegal_addresses;
     std::map<Context*, Untold> untold;
     std::set<std::string> known;
@@ -41,10 +41,10 @@ Findings& findings() {
     return *found;
 }
 
-thread_local std::string told;  // of the calling thread's last call that answered CUDA_ERROR_ILLEGAL_STATE
+thread_local std::string told;  // text for the calling thread's last CUDA_ERROR_ILLEGAL_STATE
 
 void tell_the_rest() {
-    if (refusals_are_told()) return;  // and so it was said when it was found
+    if (refusals_are_told()) return;  // each text was printed when it was found
     Findings& all = findings();
     const std::lock_guard<std::mutex> lock(all.mutex);
     for (const auto& [context, address] : all.illegal_addresses)
@@ -53,7 +53,7 @@ void tell_the_rest() {
         std::fprintf(stderr, "cuda_graphs host driver: %s\n", untold.text.c_str());
 }
 
-// With the lock held, on the way to the first finding of a process.
+// Registers tell_the_rest() once. Called with the lock held, before the first finding of a process is stored.
 void tell_at_exit() {
     static const bool once = [] { return std::atexit(tell_the_rest) == 0; }();
     static_cast<void>(once);
@@ -68,7 +68,7 @@ void show(const std::string& text) {
 void report_illegal_address(Context& context, const std::string& text) {
     Findings& all = findings();
     const std::lock_guard<std::mutex> lock(all.mutex);
-    if (!all.illegal_addresses.emplace(&context, Address{text}).second) return;  // the first one ended it
+    if (!all.illegal_addresses.emplace(&context, Address{text}).second) return;  // the context has ended already
     tell_at_exit();
     show(text);
 }
@@ -80,7 +80,7 @@ void report(Context& context, const std::string& what, const std::string& text) 
     tell_at_exit();
     Untold& untold = all.untold[&context];
     if (++untold.count <= kMost) untold.text += (untold.text.empty() ? "" : "\n") + text;
-    if (untold.count == kMost + 1) untold.text += "\nMore was found that is not told.";
+    if (untold.count == kMost + 1) untold.text += "\nThere are more findings, which are not shown.";
     show(text);
 }
 
@@ -93,7 +93,7 @@ CUresult outcome_of(Context& context) {
     if (untold == all.untold.end()) return CUDA_SUCCESS;
     told = std::move(untold->second.text);
     all.untold.erase(untold);
-    all.known.clear();  // the next wait is told again
+    all.known.clear();  // later findings are reported again
     return CUDA_ERROR_ILLEGAL_STATE;
 }
 

@@ -1,11 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was found, and who is told. A bad address ends its kernel and its context with CUDA_ERROR_ILLEGAL_ADDRESS, as on
-// a GPU. Of the other bugs a GPU says nothing: work goes on, and the next call that waits for work of the context
-// answers CUDA_ERROR_ILLEGAL_STATE, once. (A query tells nothing: who asks may be about to give something back.) The
-// text of either is asked for after the call (cghFindings); a program that does not know of it has it on standard error
-// (cghTellRefusals), and so has one that ends without having waited.
+// Findings of the checks, and the way that they reach the program.
+//
+// An invalid address ends its kernel and its context with CUDA_ERROR_ILLEGAL_ADDRESS, as on a GPU. A GPU does not
+// report the other bugs: the work continues, and the next call that waits for work of the context returns
+// CUDA_ERROR_ILLEGAL_STATE, once. Queries do not report findings, because the caller may be about to release a
+// resource.
+//
+// The program requests the text of a finding after the call (cghFindings). A program that does not know cghFindings
+// gets it on standard error (cghTellRefusals), and so does a program that ends without a waiting call.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_CHECK_FINDINGS_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_CHECK_FINDINGS_HPP
 
@@ -17,12 +21,13 @@ namespace cgh {
 
 class Context;
 
-// Of a bad address. The caller ends the kernel.
+// Reports an invalid address. The caller ends the kernel.
 void report_illegal_address(Context& context, const std::string& text);
-// Of anything else. `what` tells findings apart: the same is said once.
+// Reports any other finding. `what` identifies it: a finding is reported once.
 void report(Context& context, const std::string& what, const std::string& text);
 
-// What a call that waited answers: the context's error, or that something was found since the last one.
+// Returns the result of a call that waited: the context's error, or CUDA_ERROR_ILLEGAL_STATE if there are findings
+// since the last such call.
 CUresult outcome_of(Context& context);
 
 }  // namespace cgh

@@ -22,10 +22,10 @@ struct StreamOrder {
     const Context* context = nullptr;
     std::uint64_t pushed = 0;
     std::uint64_t host_knows = 0;
-    std::map<std::uint64_t, ClockRef> before;  // from a position on, until the next one
+    std::map<std::uint64_t, ClockRef> before;  // each clock holds from its position to the next
 };
 
-// For each node, the nodes that a path leads to: one bit each.
+// For each node, one bit for each node that a path leads to.
 struct Paths {
     std::size_t words = 0;
     std::vector<std::uint64_t> bits;
@@ -34,7 +34,7 @@ struct Paths {
     }
 };
 
-// From a position of a stream on, all is known that lay before a value.
+// From `position` of `stream` on, all work in `before` precedes the stream's work.
 struct SeenValue {
     std::uint64_t stream, position;
     ClockRef before;
@@ -45,7 +45,7 @@ struct Order {
     ClockRef host = std::make_shared<const Clock>();
     std::deque<Task> tasks;
     std::unordered_map<const Structure*, Paths> paths;
-    std::unordered_map<std::uintptr_t, ClockRef> written;  // what lay before the values at an address
+    std::unordered_map<std::uintptr_t, ClockRef> written;  // the clock before the values, by address
     std::vector<SeenValue> seen;
     std::uint64_t running = 0, epoch = 0, section_runs = 0;
 };
@@ -73,11 +73,11 @@ ClockRef before_of(const StreamOrder& stream, std::uint64_t position) {
     return after != stream.before.begin() ? std::prev(after)->second : nullptr;
 }
 
-// `clock` and all that lies before a position of a stream, that position included.
+// Returns `clock` joined with a position of a stream and with all work before that position.
 ClockRef joined(const ClockRef& clock, std::uint64_t stream, std::uint64_t position) {
     const auto found = order().streams.find(stream);
     const ClockRef before = found != order().streams.end() ? before_of(found->second, position) : nullptr;
-    if (holds(*clock, stream, position)) return clock;  // and so what lies before it
+    if (holds(*clock, stream, position)) return clock;  // the clock then contains all work before it
     auto result = std::make_shared<Clock>(*clock);
     if (before != nullptr) join(result.get(), *before);
     std::uint64_t& known = (*result)[stream];
@@ -95,8 +95,8 @@ ClockRef joined(const ClockRef& clock, const ClockRef& other) {
     return result;
 }
 
-// When the host knows of the end of everything, nothing to come can be unordered with it.
-// `gone` is to be destroyed without the lock: with a task goes an image.
+// Drops all state once the host knows that all work is complete, because future work is ordered after it. The caller
+// destroys `gone` without the lock, because a task holds a reference to an image.
 void forget_if_all_is_known(std::deque<Task>* gone) {
     Order& all = order();
     if (all.running != 0) return;
@@ -124,7 +124,7 @@ Paths paths_of(const Structure& structure) {
     Paths paths;
     paths.words = (count + 63) / 64;
     paths.bits.resize(count * paths.words);
-    for (std::size_t from = count; from-- > 0;) {  // nodes are in an order in which they can run
+    for (std::size_t from = count; from-- > 0;) {  // nodes are in a valid order
         std::uint64_t* const mine = &paths.bits[from * paths.words];
         for (std::uint32_t i = structure.first_successor[from]; i < structure.first_successor[from + 1]; ++i) {
             const std::uint32_t next = structure.successors[i];
@@ -135,7 +135,7 @@ Paths paths_of(const Structure& structure) {
     return paths;
 }
 
-// For graphs whose table would be too large.
+// Searches for a path without a table, for large graphs.
 bool search_path(const Structure& structure, std::uint32_t from, std::uint32_t to) {
     std::vector<bool> seen(structure.dependency_count.size());
     std::vector<std::uint32_t> left{from};
@@ -166,7 +166,7 @@ unsigned depth(const Task& task) {
     return count;
 }
 
-// Of two tasks of one launch: the nodes of the innermost section that both are in decide.
+// Orders two tasks of one launch by their nodes in the innermost section that contains both.
 bool node_comes_before(const Task* a, const Task* b) {
     for (unsigned too_deep = depth(*a), limit = depth(*b); too_deep > limit; --too_deep) a = a->around;
     for (unsigned too_deep = depth(*b), limit = depth(*a); too_deep > limit; --too_deep) b = b->around;
@@ -174,8 +174,8 @@ bool node_comes_before(const Task* a, const Task* b) {
         a = a->around;
         b = b->around;
     }
-    if (a == b || a->structure == nullptr) return true;  // one is inside the other
-    if (a->run != b->run) return a->run < b->run;        // passes of a loop
+    if (a == b || a->structure == nullptr) return true;  // one task contains the other
+    if (a->run != b->run) return a->run < b->run;        // iterations of a loop
     return path_leads(*a->structure, a->node, b->node);
 }
 

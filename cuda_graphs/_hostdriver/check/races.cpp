@@ -10,9 +10,10 @@
 namespace cgh {
 namespace {
 
-constexpr std::uint32_t kSet = 0x80000000;  // a number of several readers, not of one access
+constexpr std::uint32_t kSet = 0x80000000;  // marks the number of a set of readers
 
-// Numbers go on when what they name is forgotten, so that shadows need not be cleared: one before `first` is nobody.
+// Values with increasing numbers. The numbers continue after forget(), so that shadows need not be cleared: a number
+// below `first_` has no value.
 template <class T>
 class Numbered {
   public:
@@ -42,7 +43,7 @@ std::size_t hash_of(const Readers& readers) {
 struct Races {
     Numbered<Access> accesses;
     Numbered<Readers> sets;
-    std::array<std::uint32_t, 1024> recent_sets{};  // by hash: a set that is made again after a while is another one
+    std::array<std::uint32_t, 1024> recent_sets{};             // by hash; an overwritten set gets a new number
     std::unordered_map<std::uintptr_t, ProgressRef> released;  // by address
     std::uint64_t epoch = 0;
 };
@@ -75,7 +76,7 @@ bool is_strong(const cgh_site& site) {
     return (site.flags & CGH_SITE_STRONG) != 0;
 }
 
-// Is the earlier access complete, and known to be, when the block makes the later one?
+// Returns true if the earlier access is complete when the block makes its access, and an order guarantees this.
 bool is_before(const Access& earlier, const Block& block) {
     if (earlier.task == block.task && (earlier.block == block.number || earlier.phase < block.phase)) return true;
     if (earlier.task != block.task && comes_before(*earlier.task, *block.task)) return true;
@@ -95,7 +96,7 @@ std::uint32_t number_of(Races& all, const cgh_site& site, Block& block) {
     return noted.number;
 }
 
-// Some numbers, where they are.
+// A view of several numbers.
 struct Numbers {
     const std::uint32_t* first;
     std::size_t count;
@@ -103,7 +104,7 @@ struct Numbers {
     const std::uint32_t* end() const { return first + count; }
 };
 
-// `readers` lives as long as what is returned.
+// Returns the readers in `readers`, which must outlive the result.
 Numbers readers_of(const Races& all, const std::uint32_t& readers) {
     if ((readers & kSet) == 0) return {&readers, all.accesses.find(readers) != nullptr ? 1u : 0u};
     const Readers* const found = all.sets.find(readers & ~kSet);
@@ -118,7 +119,7 @@ std::uint32_t number_of(Races& all, const Readers& readers) {
     return number;
 }
 
-// The readers, and a further one of `block`.
+// Returns the number of the readers with `further`, a reader of `block`, added.
 std::uint32_t with_reader(Races& all, std::uint32_t readers, std::uint32_t further, const Block& block) {
     if (readers == further) return readers;
     const Numbers before = readers_of(all, readers);
@@ -130,7 +131,7 @@ std::uint32_t with_reader(Races& all, std::uint32_t readers, std::uint32_t furth
         if (reader == further) return readers;
         const Access& access = *all.accesses.find(reader);
         const bool was_strong = is_strong(*access.site);
-        // Whoever races with it races with the new one, too.
+        // Any access that races with the old reader races with the new one, too.
         if (is_before(access, block) && (was_strong || !strong)) continue;
         alike += access.task == block.task && was_strong == strong;
         kept.push_back(reader);
@@ -153,7 +154,7 @@ const Access* note_access(WatchedMemory& memory, std::uintptr_t address, std::si
     memory.end_touched = std::max(memory.end_touched, first + bytes);
     Touched* const touched = memory.touched.as<Touched>();
     const Access* found = nullptr;
-    Touched looked_at{}, became{};  // what the byte before was and is: most are alike
+    Touched looked_at{}, became{};  // the previous byte before and after; most bytes are equal
     bool looked = false;
     for (std::size_t i = first; i < first + bytes; ++i) {
         if (looked && touched[i].writer == looked_at.writer && touched[i].readers == looked_at.readers) {

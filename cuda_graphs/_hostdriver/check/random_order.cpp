@@ -22,7 +22,7 @@ std::uint64_t draw() {
     return z ^ (z >> 31);
 }
 
-// With the lock held.
+// Returns a random number below `limit`. The caller holds the lock.
 std::uint64_t below(std::uint64_t limit) {
     return static_cast<std::uint64_t>((static_cast<unsigned __int128>(draw()) * limit) >> 64);
 }

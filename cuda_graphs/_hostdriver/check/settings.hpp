@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the process asked for when the library was loaded: which bugs to look for (CUDA_GRAPHS_HOST_CHECK), and whether
-// work runs in an order drawn at random (CUDA_GRAPHS_HOST_SCHEDULE). Constant, so that whoever asks pays one load.
+// The settings of the process, read when the library is loaded: the enabled checks (CUDA_GRAPHS_HOST_CHECK), and
+// whether work runs in a random order (CUDA_GRAPHS_HOST_SCHEDULE). They are constant, so a test of a setting is one
+// load.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_CHECK_SETTINGS_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_CHECK_SETTINGS_HPP
 
@@ -13,11 +14,11 @@ namespace cgh {
 
 struct CheckSettings {
     bool memory = false;  // accesses outside of live memory
-    bool race = false;    // accesses that nothing orders
-    bool init = false;    // reads of what nobody wrote
+    bool race = false;    // unordered accesses
+    bool init = false;    // reads of unwritten bytes
     bool random_order = false;
     std::uint64_t seed = 0;
-    std::string wrong;  // why the variables are not understood; empty when they are
+    std::string wrong;  // error in the variables; empty if they are valid
 
     bool any() const { return memory || race || init; }
 };

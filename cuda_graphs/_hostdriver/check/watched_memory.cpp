@@ -41,14 +41,16 @@ const char* origin_of(const Allocation& allocation) {
     return "";
 }
 
-// Of the 8 bytes at a multiple of 8: the finalizer of SplitMix64 (check/random_order.cpp).
+// Returns the pattern of the 8 bytes at `address`, a multiple of 8: the finalizer of SplitMix64
+// (check/random_order.cpp).
 std::uint64_t pattern_at(std::uintptr_t address) {
     std::uint64_t z = address * 0x9e3779b97f4a7c15ULL;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
     return z ^ (z >> 27);
 }
 
-// Memory begins at a multiple of 8. What is behind the last one does not show it, and so counts as written.
+// Fills memory with the pattern. Memory begins at a multiple of 8. Remaining bytes at its end have no pattern, so they
+// count as written.
 void show_pattern(std::uintptr_t base, std::size_t size) {
     for (std::uintptr_t at = base; at + sizeof(std::uint64_t) <= base + size; at += sizeof(std::uint64_t)) {
         const std::uint64_t pattern = pattern_at(at);
@@ -57,7 +59,7 @@ void show_pattern(std::uintptr_t base, std::size_t size) {
 }
 
 bool shows_pattern(std::uintptr_t address) {
-    const std::uintptr_t at = address / sizeof(std::uint64_t) * sizeof(std::uint64_t);  // pages end there too
+    const std::uintptr_t at = address / sizeof(std::uint64_t) * sizeof(std::uint64_t);  // never crosses a page
     std::uint64_t found = 0;
     std::memcpy(&found, reinterpret_cast<const void*>(at), sizeof found);
     return found == pattern_at(at);
@@ -104,7 +106,7 @@ MemoryWatch& MemoryWatch::get() {
 }
 
 void MemoryWatch::appears(const Allocation& allocation) {
-    // What other processes do is seen no more than what the host does.
+    // Writes of other processes are as invisible to the checks as writes of the host.
     const bool host_may_write = allocation.on_host() || allocation.is_managed() ||
                                 allocation.kind == MemoryKind::kGlobal || allocation.kind == MemoryKind::kMapped ||
                                 allocation.sharing != Sharing::kNone;

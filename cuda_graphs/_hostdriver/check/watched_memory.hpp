@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory that kernels may touch, and what is known of each byte of it: whether anybody wrote it, who wrote it last,
-// who read it since. Memory that was freed is poisoned, held back for a while, and known as freed until its addresses
-// are used again.
+// The memory that kernels may access, with a shadow for each byte: whether it was written, its last writer, and its
+// readers since then. Freed memory is poisoned and held back for a while. It counts as freed until its addresses are
+// used again.
 //
-// Where the host writes without being seen, memory begins with a pattern that depends on the address: what does not
-// show it any more was written. Memory that is not the driver's own, and variables of modules, count as written.
+// Memory that the host can write without a call begins with a pattern that depends on the address. A byte that no
+// longer has the pattern was written. Memory that the driver does not own, and variables of modules, count as written.
 //
-// Shadows are pages that appear when they are touched. Everything here is guarded by check_mutex().
+// Shadows are pages that are allocated on first access. check_mutex() guards all of this state.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_CHECK_WATCHED_MEMORY_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_CHECK_WATCHED_MEMORY_HPP
 
@@ -24,7 +24,7 @@
 
 namespace cgh {
 
-// Zeros of their own pages.
+// An anonymous mapping that begins as zeros.
 class Pages {
   public:
     explicit Pages(std::size_t bytes);
@@ -43,7 +43,7 @@ class Pages {
     std::size_t bytes_;
 };
 
-// Who touched a byte: accesses by number (check/races.hpp), 0 for nobody.
+// The accesses to a byte, by number (check/races.hpp); 0 for none.
 struct Touched {
     std::uint32_t writer;
     std::uint32_t readers;
@@ -54,18 +54,18 @@ struct WatchedMemory {
 
     const std::uintptr_t base;
     const std::size_t size;
-    const char* const origin;   // the call that made it
-    const bool host_may_write;  // and nobody sees it do so
-    const bool is_ours;         // the driver's own, which it gives back
+    const char* const origin;   // the call that allocated it
+    const bool host_may_write;  // the checks do not see these writes
+    const bool is_ours;         // the driver allocated it and frees it
     bool live = true;
-    bool anybody_may_have_written = false;  // code ran that does not tell
+    bool anybody_may_have_written = false;  // uninstrumented code has run, or other processes share it
     std::string freed_by;
-    Pages touched;  // one Touched a byte, where races are looked for
-    Pages written;  // one bool a byte, where reads of what nobody wrote are
-    // The bytes that were touched at all.
+    Pages touched;  // one Touched per byte, if races are checked
+    Pages written;  // one bool per byte, if reads of unwritten bytes are checked
+    // The range of bytes that were accessed so far.
     std::size_t first_touched = SIZE_MAX, end_touched = 0;
 
-    // Whether somebody wrote a byte, as far as is known.
+    // Return true if a write to the byte, or to any byte of the range, is known or must be assumed.
     bool is_written(std::size_t offset);
     bool any_written(std::size_t offset, std::size_t bytes);
 
@@ -78,23 +78,24 @@ class MemoryWatch {
   public:
     static MemoryWatch& get();
 
-    // Memory is there from now on, with contents that nobody wrote.
+    // Register memory whose contents are unwritten.
     void appears(const Allocation& allocation);
     void appears(std::uintptr_t base, std::size_t size, const char* origin, bool host_may_write, bool is_ours);
-    // It is gone: poisoned, where it is ours. `by`: who freed it.
+    // Marks memory as freed, and poisons it if the driver owns it. `by` names the cause of the free.
     void goes(std::uintptr_t base, std::string by);
-    // It is not even poisoned: no longer ours.
+    // Removes the memory in a range from the map, without poisoning it: it no longer belongs to the driver.
     void vanishes(std::uintptr_t base, std::size_t size);
 
-    // Code runs that does not tell of its accesses: from now on all memory counts as written.
+    // Marks all memory as written, because code without instrumentation runs from now on.
     void loses_sight();
 
-    // The memory at or before an address, live or not; nullptr when there is none.
+    // Returns the memory that contains the address, or the last memory before it, live or freed. Returns nullptr if no
+    // memory starts at or before it.
     WatchedMemory* at_or_before(std::uintptr_t address);
-    WatchedMemory* holding(std::uintptr_t address);  // live memory
+    WatchedMemory* holding(std::uintptr_t address);  // returns live memory or nullptr
 
-    // Takes memory that is given back, so that its addresses are not used again at once. Of what it took before it
-    // hands out what is too much, to be given back now; no address: nothing.
+    // Holds freed memory back, so that its addresses are not reused at once. Adds the oldest blocks above the limit to
+    // `too_much`; the caller frees them.
     struct Block {
         void* address;
         std::size_t bytes;

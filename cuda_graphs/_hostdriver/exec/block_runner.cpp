@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hands the blocks of a kernel to the threads that run it. See block_runner.hpp for the idea.
+// Hands the blocks of a kernel to the threads that run it (see block_runner.hpp).
 #include "block_runner.hpp"
 
 #include <algorithm>
@@ -27,9 +27,9 @@
 namespace cgh {
 namespace {
 
-constexpr double kSmall = 15;        // microseconds: a launch that costs less stays on one thread
+constexpr double kSmall = 15;        // microseconds: cheaper launches stay on one thread
 constexpr double kChunk = 10;        // microseconds of blocks that a thread takes at a time
-constexpr double kWorthWaking = 25;  // microseconds of work left that pay for waking a sleeping worker
+constexpr double kWorthWaking = 25;  // microseconds of remaining work that justify waking a sleeping worker
 
 struct Launch {
     Kernel& kernel;
@@ -37,14 +37,14 @@ struct Launch {
     const void* params;
     void* run_context;
     Context* context;
-    Task* task = thread_state.task;  // where bugs are looked for
+    Task* task = thread_state.task;  // set while the checks are on
 };
 
 std::size_t shared_bytes(const Launch& launch) {
     return (launch.kernel.code().static_shared_bytes + 15u) / 16 * 16 + launch.dims.dynamic_shared_bytes;
 }
 
-// Calls the entry for some blocks.
+// Calls the kernel's entry for a range of blocks.
 struct Entry {
     const Launch& launch;
     const cgh_launch& dims;
@@ -68,7 +68,7 @@ CUresult enter_unchecked(const Launch& launch, const cgh_launch& dims, void* sha
     return fault;
 }
 
-// `around` is what blocks that run together have as shared memory, `shared` the part that is the block's own.
+// The shared memory of a block (`own`), and that of all blocks that run together (`around`), which contains it.
 struct SharedMemory {
     std::byte* own;
     std::byte* around;
@@ -110,7 +110,7 @@ class BlockJob final : public Job {
         }
     }
 
-    // Takes a chunk and runs it. False: none was left. Adds what it measured to `done`.
+    // Takes a chunk and runs it. Adds the measured ticks and blocks to `done`. Returns false if no chunk was left.
     struct Measured {
         std::uint64_t ticks = 0, blocks = 0;
     };
@@ -124,14 +124,14 @@ class BlockJob final : public Job {
         const std::uint64_t spent = ticks() - from;
         if (fault != CUDA_SUCCESS) {
             fault_.store(fault, std::memory_order_relaxed);
-            cursor_.store(blocks_, std::memory_order_relaxed);  // the rest of the grid is not run
+            cursor_.store(blocks_, std::memory_order_relaxed);  // skips the rest of the grid
             return false;
         }
         if (done != nullptr) {
             done->ticks += spent;
             done->blocks += end - first;
         }
-        // Chunks grow until one takes long enough; enough of them are left for every thread to end at the same time.
+        // Chunks grow until one takes long enough. Enough chunks remain for all threads to end at about the same time.
         const std::uint64_t left = blocks_ - std::min(blocks_, cursor_.load(std::memory_order_relaxed));
         if (static_cast<double>(spent) < kChunk / 2 * ticks_per_microsecond())
             chunk_.store(std::max<std::uint64_t>(1, std::min(size * 2, left / (2 * threads_))),
@@ -166,7 +166,7 @@ CUresult run_shared(const Launch& launch, std::uint64_t blocks, double ticks_per
         SharedJob shared(job, stream);
         bool called = threads == 1;
         for (double known = ticks_per_block;;) {
-            // Called once it is known that enough work is left: before the first chunk, or after it.
+            // Helpers are called once enough work is known to be left: before the first chunk, or after it.
             const double left = known * static_cast<double>(job.left()) / microsecond;
             if (!called && left > kWorthWaking) {
                 scheduler.call_help(std::min(threads - 1, static_cast<unsigned>(left / kChunk)));
@@ -181,7 +181,7 @@ CUresult run_shared(const Launch& launch, std::uint64_t blocks, double ticks_per
     return job.fault();
 }
 
-// Threads that run blocks at the same time. Each runs what it is given by its number, turn by turn, with the others.
+// Threads that run blocks at the same time. In each turn every thread runs the piece of its number.
 class Crowd {
   public:
     explicit Crowd(std::uint64_t size) : size_(size) {}
@@ -194,7 +194,7 @@ class Crowd {
         for (std::thread& other : others) other.join();
     }
 
-    // Until all have come. The last one does `between` first.
+    // Waits until all threads have arrived. The last thread calls `between` first.
     template <class Between>
     void meet(const Between& between) {
         std::unique_lock<std::mutex> lock(mutex_);
@@ -220,7 +220,7 @@ std::uint64_t blocks_of(const std::uint32_t extents[3]) {
     return std::uint64_t{extents[0]} * extents[1] * extents[2];
 }
 
-// The linear index of a block of a cluster. Clusters are boxes of blocks; both are counted x first.
+// Returns the linear index of a block of a cluster. Clusters are boxes of blocks; both are counted with x first.
 std::uint64_t block_index(const cgh_launch& dims, std::uint64_t cluster, std::uint64_t rank) {
     std::uint64_t place[3];
     for (int axis = 0; axis < 3; ++axis) {
@@ -232,8 +232,8 @@ std::uint64_t block_index(const cgh_launch& dims, std::uint64_t cluster, std::ui
     return (place[2] * dims.grid[1] + place[1]) * dims.grid[0] + place[0];
 }
 
-// Every block on a thread of its own, so that they can wait for each other: all blocks of a cooperative launch
-// (validate() has seen to it that there are not too many), else those of one cluster after the other.
+// Runs every block on its own thread, so that blocks can wait for each other. A cooperative launch runs all blocks at
+// once (validate() has checked that there are not too many). Any other launch runs one cluster after the other.
 CUresult run_together(const Launch& launch, std::uint64_t blocks, bool cooperative) {
     const std::uint64_t ranks = blocks_of(launch.dims.cluster);
     const std::uint64_t clusters = cooperative ? blocks / ranks : 1;  // at the same time
@@ -271,7 +271,7 @@ CUresult run_together(const Launch& launch, std::uint64_t blocks, bool cooperati
     return fault.load();
 }
 
-// Blocks of very large grids stay together in pieces.
+// Runs the blocks in random order. Very large grids are divided into pieces of adjacent blocks.
 CUresult run_at_random(const Launch& launch, std::uint64_t blocks) {
     constexpr std::uint64_t kMostPieces = 1 << 20;
     const std::uint64_t piece = (blocks + kMostPieces - 1) / kMostPieces;

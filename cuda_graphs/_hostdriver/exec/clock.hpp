@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ticks of a cheap clock, for measuring kernels while they run: the processor's time stamp counter where there is
-// one. Nanoseconds of the steady clock, for what users see.
+// Reads two clocks. Ticks measure kernels while they run; they come from the processor's time stamp counter if it has
+// one. Nanoseconds of the steady clock are for values that users see.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_EXEC_CLOCK_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_EXEC_CLOCK_HPP
 
@@ -24,7 +24,7 @@ inline std::uint64_t ticks() {
 #endif
 }
 
-// Measured once, over some 50 us.
+// Returns the rate of the tick clock, measured once, over about 50 us.
 double ticks_per_microsecond();
 
 }  // namespace cgh

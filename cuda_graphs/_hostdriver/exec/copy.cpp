@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxPitch = 0x7fffffff;  // CU_DEVICE_ATTRIBUTE_MAX_PITCH
 
-// Where a side's bytes lie. `extent` is the distance from the first to the last byte, plus one.
+// The location of one side's bytes. `extent` is the distance from the first to the last byte, plus one.
 struct Place {
     CUmemorytype type;
     const void* host;
@@ -24,7 +24,8 @@ struct Place {
 
 enum class Use : std::uint8_t { kRead, kWrite, kFill };
 
-// A device copies and fills memory of another device's pool only with access to the pool, as on H200s.
+// Returns true if the device may access the memory. A device copies and fills memory of another device's pool only with
+// access to the pool, as on H200s.
 bool may_access(Use use, const Allocation& allocation, CUdevice device) {
     if (allocation.kind != MemoryKind::kPool || allocation.residence != Residence::kDevice || device == kEveryDevice)
         return true;
@@ -32,8 +33,8 @@ bool may_access(Use use, const Allocation& allocation, CUdevice device) {
     return use == Use::kRead ? access != CU_MEM_ACCESS_FLAGS_PROT_NONE : access == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 }
 
-// cuMemSetAccess may leave memory that is only read. As on an H200, memory of a pool of the host is filled where the
-// device was given access to the pool, and is no device memory to copy to.
+// Returns true if the memory may be used as a side of this type. cuMemSetAccess can make memory read-only. Memory of a
+// host pool can be filled if the device has access to the pool, but is not device memory for copies, as on an H200.
 bool is_for(Use use, CUmemorytype type, const Allocation& allocation, CUdevice device) {
     if (!may_access(use, allocation, device)) return false;
     if (use == Use::kRead) return true;
@@ -52,8 +53,8 @@ CUresult locate(Use use, const Place& place, std::size_t offset, std::size_t ext
         place.type == CU_MEMORYTYPE_HOST ? reinterpret_cast<CUdeviceptr>(place.host) : place.device;
     if (base == 0) return CUDA_ERROR_INVALID_VALUE;
     const auto allocation = AddressMap::get().find(base + offset, reserved);
-    // A device pointer must be known, and the bytes must all be inside its allocation. What is unknown can only be
-    // pageable host memory, which nobody can check.
+    // A device pointer must be known, and all bytes must be inside its allocation. An unknown address can only be
+    // pageable host memory, which cannot be checked.
     if (allocation && !allocation->holds(base + offset, extent)) return CUDA_ERROR_INVALID_VALUE;
     if (!allocation && place.type == CU_MEMORYTYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
     if (allocation && !is_for(use, place.type, *allocation, device)) return CUDA_ERROR_INVALID_VALUE;
@@ -62,7 +63,7 @@ CUresult locate(Use use, const Place& place, std::size_t offset, std::size_t ext
     return CUDA_SUCCESS;
 }
 
-// From the first byte to the last; SIZE_MAX when that is more than any memory.
+// Returns the bytes from the first to the last byte; SIZE_MAX if they exceed any memory.
 std::size_t extent_of(std::size_t width, std::size_t height, std::size_t depth, std::size_t pitch, std::size_t slice) {
     std::size_t rows = 0, planes = 0, extent = 0;
     const bool too_much =
@@ -100,7 +101,7 @@ CUresult Copy::make(const CUDA_MEMCPY3D& params, CUdevice device, Copy* out, Res
     copy.height_ = params.Height;
     copy.depth_ = params.Depth;
     if (copy.width_ == 0 || copy.height_ == 0 || copy.depth_ == 0) return CUDA_SUCCESS;  // nothing to move
-    // cuda.h asks for srcLOD and dstLOD of 0; libcuda does not look at them where no side is a mipmapped array.
+    // cuda.h requires srcLOD and dstLOD of 0. libcuda does not read them if neither side is a mipmapped array.
     struct {
         Use use;
         Side* side;
@@ -130,9 +131,9 @@ CUresult Copy::make(const CUDA_MEMCPY3D& params, CUdevice device, Copy* out, Res
     for (auto& [use, side, pageable, place, x, y, z, pitch, height] : sides) {
         const bool rows = copy.height_ > 1 || copy.depth_ > 1 || y > 0 || z > 0;
         const bool planes = copy.depth_ > 1 || z > 0;
-        // cuda.h: "srcPitch must be greater than or equal to WidthInBytes + srcXInBytes"; and "If specified,
-        // srcHeight must be greater than or equal to Height + srcY". An H200 looks at both of a single row or plane
-        // too, and takes 0 for without gaps.
+        // cuda.h: "srcPitch must be greater than or equal to WidthInBytes + srcXInBytes"; and "If specified, srcHeight
+        // must be greater than or equal to Height + srcY". An H200 checks both for a single row or plane too. A value
+        // of 0 means no gaps.
         if (pitch == 0) pitch = copy.width_ + x;
         if (height == 0) height = copy.height_ + y;
         if (pitch > kMaxPitch || pitch < copy.width_ + x || height < copy.height_ + y) return CUDA_ERROR_INVALID_VALUE;
@@ -184,7 +185,8 @@ CUresult Fill::make(CUdeviceptr dst, std::size_t pitch, unsigned value, unsigned
     if (width == 0 || height == 0) return CUDA_SUCCESS;
     std::size_t bytes = 0;
     if (__builtin_mul_overflow(width, element_size, &bytes)) return CUDA_ERROR_INVALID_VALUE;
-    // cuda.h, cuMemsetD32: "The dstDevice pointer must be four byte aligned"; of 2-D fills also dstPitch.
+    // cuda.h, cuMemsetD32: "The dstDevice pointer must be four byte aligned". For 2-D fills this holds for dstPitch
+    // too.
     if (dst % element_size != 0) return CUDA_ERROR_INVALID_VALUE;
     if (height > 1 && (pitch % element_size != 0 || pitch < bytes || pitch > kMaxPitch))
         return CUDA_ERROR_INVALID_VALUE;

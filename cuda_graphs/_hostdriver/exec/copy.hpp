@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies and fills as checked values: make() refuses what the real driver refuses, run() moves the bytes. Streams and
-// graph nodes hold the same values.
+// Copies and fills as checked values: make() returns the error of the real driver for invalid parameters, run() moves
+// the bytes. Streams and graph nodes hold the same values.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_EXEC_COPY_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_EXEC_COPY_HPP
 
@@ -14,24 +14,24 @@
 
 namespace cgh {
 
-// A copy of a plane as one of a box of depth 1.
+// Converts the parameters of a 2-D copy to those of a 3-D copy of depth 1.
 CUDA_MEMCPY3D solid_of(const CUDA_MEMCPY2D& plane);
 
-// In place of the number of the device that copies or fills: access to memory of pools is not asked for. Peer copies,
-// which the device of each side may take part in.
+// Stands for every device in the `device` parameters below, so that access to memory of pools is not checked. Peer
+// copies use it, because the device of either side may perform them.
 constexpr CUdevice kEveryDevice = -1;
 
 class Copy {
   public:
     Copy() = default;
-    // cuMemcpy3D and graph nodes.
+    // Makes the copy of cuMemcpy3D or of a graph node.
     static CUresult make(const CUDA_MEMCPY3D& params, CUdevice device, Copy* out, Reserved reserved = Reserved::kNot);
     static CUresult make(const CUDA_MEMCPY2D& params, CUdevice device, Copy* out);
-    // One dimension; a side that is `CU_MEMORYTYPE_UNIFIED` may be any memory.
+    // Makes a one-dimensional copy. A side of type `CU_MEMORYTYPE_UNIFIED` may be any memory.
     static CUresult make(CUmemorytype dst_type, void* dst, CUmemorytype src_type, const void* src, std::size_t bytes,
                          CUdevice device, Copy* out);
     void run() const;
-    // Calls piece(to, from, bytes) for the pieces that it copies.
+    // Calls piece(to, from, bytes) for each contiguous piece of the copy.
     template <class Piece>
     void each_piece(Piece piece) const {
         for (std::size_t plane = 0; plane < depth_; ++plane) {
@@ -46,10 +46,10 @@ class Copy {
         }
     }
 
-    // Is a side memory that the driver does not know, which can only be pageable host memory?
+    // Return true if the driver does not know the memory of that side, which is then pageable host memory.
     bool from_pageable() const { return from_pageable_; }
     bool to_pageable() const { return to_pageable_; }
-    // Bytes of a copy whose source is one piece; 0 of others.
+    // Returns the bytes of a copy whose source is contiguous, and 0 for other copies.
     std::size_t linear_bytes() const { return depth_ == 1 && height_ == 1 ? width_ : 0; }
     const std::byte* source() const { return src_.address; }
     const std::byte* destination() const { return dst_.address; }
@@ -69,11 +69,12 @@ class Copy {
 class Fill {
   public:
     Fill() = default;
-    // `width` elements of `element_size` (1, 2 or 4) bytes, `height` rows `pitch` bytes apart.
+    // Makes a fill of `height` rows that are `pitch` bytes apart. Each row has `width` elements of `element_size` (1, 2
+    // or 4) bytes.
     static CUresult make(CUdeviceptr dst, std::size_t pitch, unsigned value, unsigned element_size, std::size_t width,
                          std::size_t height, CUdevice device, Fill* out, Reserved reserved = Reserved::kNot);
     void run() const;
-    // Calls piece(to, bytes) for the pieces that it fills.
+    // Calls piece(to, bytes) for each contiguous piece of the fill.
     template <class Piece>
     void each_piece(Piece piece) const {
         for (std::size_t row = 0; row < height_; ++row) piece(dst_ + row * pitch_, width_ * element_size_);

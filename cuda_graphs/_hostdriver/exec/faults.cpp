@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The signal handlers for work that touches memory that is not there, or that is on the move.
+// The signal handlers for work that accesses an invalid address, or a page that is being moved.
 //
-// Who handles these signals as well (Python's faulthandler) may be installed after them. Then they are installed once
-// more on top, as another function: each knows who was there before it, and so what came later may pass a signal on to
-// the earlier one, or put that back, without going round in a circle.
+// Another handler of these signals (Python's faulthandler) may be installed later. The driver then installs its handler
+// again on top, as another function. Each function stores the handler that it replaced. So the later handler can pass a
+// signal to the earlier function, or restore it, without a cycle.
 #include "faults.hpp"
 
 #include <setjmp.h>
@@ -35,21 +35,21 @@ constexpr std::size_t kHandlers = 16;
 struct Chain {
     int signal;
     std::size_t used;
-    struct sigaction before[kHandlers];  // who was there when the handler of this number was installed
+    struct sigaction before[kHandlers];  // the handler that each of our handlers replaced
 };
 Chain chains[] = {{SIGSEGV, 0, {}}, {SIGBUS, 0, {}}};
 
 void pass_on(const struct sigaction& before, int signal, siginfo_t* info, void* machine) {
     if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(signal, info, machine);
     if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(signal);
-    // The default: the access happens again and ends the process.
+    // The default action: the access is repeated and ends the process.
     struct sigaction standard{};
     standard.sa_handler = SIG_DFL;
     sigaction(signal, &standard, nullptr);
 }
 
-// Leaving a handler by longjmp is sound here: the fault is synchronous, in generated code or a loop over bytes, neither
-// of which owns anything, and SA_NODEFER leaves the signal mask as it was.
+// Leaving a handler by longjmp is sound here. The fault is synchronous, in generated code or a loop over bytes, and
+// neither owns resources. SA_NODEFER leaves the signal mask as it was.
 template <std::size_t kNumber>
 void on_fault(int signal, siginfo_t* info, void* machine) {
     if (was_of_a_move(info->si_addr)) return;
@@ -68,12 +68,12 @@ bool is_ours(const struct sigaction& action) {
            std::find(kOurs.begin(), kOurs.end(), action.sa_sigaction) != kOurs.end();
 }
 
-// The number of the handler to put on top of `top`: the one that was there already, or a new one.
+// Returns the number of the handler to put on top of `top`: the number that was on top of it before, or a new one.
 std::size_t number_above(Chain& chain, const struct sigaction& top) {
     for (std::size_t i = 0; i < chain.used; ++i)
         if (std::memcmp(&chain.before[i], &top, sizeof top) == 0) return i;
     const std::size_t number = std::min(chain.used, kHandlers - 1);
-    chain.before[number] = top;  // before anything can run it
+    chain.before[number] = top;  // must precede the installation of the handler
     chain.used = number + 1;
     return number;
 }
@@ -105,7 +105,7 @@ void put_fault_handlers_on_top() {
     faults_are_caught.store(true, std::memory_order_release);
 }
 
-// The fault comes back here by longjmp, so that nothing in this function may need a destructor.
+// A fault returns here by longjmp, so no object in this function may need a destructor.
 __attribute__((noinline)) CUresult run_guarded(void (*body)(const void*), const void* argument) {
     FaultFrame frame;
     FaultFrame* const outer = thread_state.fault;

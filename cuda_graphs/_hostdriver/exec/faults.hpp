@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A kernel, copy or fill that touches an address without memory must not end the process: as on a GPU the work fails
-// with CUDA_ERROR_ILLEGAL_ADDRESS. So SIGSEGV and SIGBUS of a thread that runs such work go back to the driver; every
-// other one goes to whoever handled the signal before.
+// Turns memory faults of work into CUDA_ERROR_ILLEGAL_ADDRESS. A kernel, copy or fill that accesses an invalid address
+// fails, and the process continues, as on a GPU. A SIGSEGV or SIGBUS of a thread that runs such work returns to the
+// driver. Any other SIGSEGV or SIGBUS goes to the previous handler.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_EXEC_FAULTS_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_EXEC_FAULTS_HPP
 
@@ -14,19 +14,21 @@
 namespace cgh {
 
 extern std::atomic<bool> faults_are_caught;
-// Also where another handler has been installed since: that one gets what is not the driver's.
+// Installs the handlers, also on top of handlers of the program that were installed since the last call. The program's
+// handlers receive the signals that do not belong to the driver.
 void put_fault_handlers_on_top();
 
-// Before the first guarded work runs. CUDA_GRAPHS_HOST_FAULTS=0 leaves the signals alone, for debuggers.
+// Installs the handlers once, before the first guarded work runs. CUDA_GRAPHS_HOST_FAULTS=0 leaves the signals alone,
+// for debuggers.
 inline void catch_memory_faults() {
     if (!faults_are_caught.load(std::memory_order_acquire)) put_fault_handlers_on_top();
 }
 
-// Calls body(argument). Returns CUDA_SUCCESS, or the code of the fault, trap or assert that ended the body, whose
-// objects are then not destroyed. Follows catch_memory_faults().
+// Calls body(argument). Returns CUDA_SUCCESS, or the code of the fault, trap or assert that ended the body. The
+// destructors of an ended body's objects do not run. The caller calls catch_memory_faults() first.
 CUresult run_guarded(void (*body)(const void*), const void* argument);
 
-// Calls value.run() of a copy or a fill in the same way.
+// Calls value.run() of a copy or a fill, and returns the same codes as run_guarded().
 template <class Value>
 CUresult run_value_guarded(const Value& value) {
     catch_memory_faults();

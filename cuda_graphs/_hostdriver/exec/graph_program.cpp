@@ -18,8 +18,9 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-// Compiles one section. First every node gets a number in the order of the definition, children inside their parents,
-// and edges between numbers; then the numbers are put into an order in which the nodes can run.
+// Compiles one section in two steps. The first step numbers every node in the order of the definition, with children
+// inside their parents, and notes the edges between numbers. The second step sorts the nodes into an order in which
+// they can run.
 class SectionCompiler {
   public:
     CUresult compile(const Graph& graph, Section* out, Refusal* why) {
@@ -30,8 +31,8 @@ class SectionCompiler {
 
   private:
     struct Draft {
-        const Node* node;  // null: the end of a child graph
-        uint32_t shape;    // of a child graph node: that of its graph
+        const Node* node;  // null for the end of a child graph
+        uint32_t shape;    // for a child graph node: the index of its graph's shape
     };
     struct Ends {
         uint32_t start, end;
@@ -42,7 +43,7 @@ class SectionCompiler {
         return static_cast<uint32_t>(drafts_.size() - 1);
     }
 
-    // Returns the index of the shape of `graph`.
+    // Adds the nodes of `graph` and returns the index of its shape.
     uint32_t lay_flat(const Graph& graph) {
         const auto index = static_cast<uint32_t>(structure_->shapes.size());
         structure_->shapes.emplace_back();
@@ -91,7 +92,7 @@ class SectionCompiler {
         return {start, end};
     }
 
-    // Successors of each draft, by number.
+    // Computes the successors of each draft, by number.
     void group_edges(std::vector<uint32_t>* first, std::vector<uint32_t>* targets) const {
         first->assign(drafts_.size() + 1, 0);
         for (const auto& edge : edges_) ++(*first)[edge.first + 1];
@@ -143,7 +144,7 @@ class SectionCompiler {
                 ++structure.dependency_count[target];
                 leads_to_next |= target == i + 1;
             }
-            // Each leads to the next: then there is only one order.
+            // If each node leads to the next, there is only one order.
             if (i + 1 < order_.size() && !leads_to_next) structure.one_by_one = false;
         }
         structure.first_successor.push_back(static_cast<uint32_t>(structure.successors.size()));
@@ -217,7 +218,7 @@ class SectionCompiler {
     std::vector<Draft> drafts_;
     std::vector<std::pair<uint32_t, uint32_t>> edges_;
     std::vector<uint32_t> order_;
-    std::vector<Ends> last_ends_;  // of the graph that lay_flat() has just done
+    std::vector<Ends> last_ends_;  // of the graph that the last lay_flat() call added
     size_t order_position_ = 0;
 };
 
@@ -270,8 +271,8 @@ CUresult check_conditions(const Graph& graph, Refusal* why) {
     return CUDA_SUCCESS;
 }
 
-// Of a graph inside a conditional node: "Allowed node types are kernel nodes, empty nodes, child graphs, memsets,
-// memcopies, and conditionals. This applies recursively to child graphs and conditional bodies" (cuda.h). Pageable
+// cuda.h about a graph inside a conditional node: "Allowed node types are kernel nodes, empty nodes, child graphs,
+// memsets, memcopies, and conditionals. This applies recursively to child graphs and conditional bodies". Pageable
 // memory belongs to no context.
 CUresult check_bodies(const Graph& graph, bool inside_body, Refusal* why) {
     for (Node* node = graph.first_node(); node != nullptr; node = node->next) {

@@ -22,11 +22,11 @@
 namespace cgh {
 namespace {
 
-// ---- what each kind does --------------------------------------------------------------------------------------------
+// ---- run functions of the kinds -------------------------------------------------------------------------------------
 
 template <class T>
 const T& params_of(const ExecNode& node) {
-    return *std::get_if<T>(&node.params);  // the run function was chosen by the kind: no check on the way
+    return *std::get_if<T>(&node.params);  // no check: the run function was chosen by the kind
 }
 
 CUresult run_kernel(const ExecNode& node, LaunchState& launch) {
@@ -41,8 +41,8 @@ CUresult run_memset(const ExecNode& node, LaunchState&) {
     return run_checked(params_of<MemsetParams>(node).fill);
 }
 
-// Memory changes hands when the graph is launched (objects/graph_memory.hpp); whoever looks for bugs wants to know when
-// it may be used.
+// The launch itself transfers the memory (objects/graph_memory.hpp). This node only tells the checks when the memory
+// may be used.
 CUresult run_allocation(const ExecNode& node, LaunchState&) {
     const GraphAllocation& memory = *params_of<AllocRun>(node).memory;
     if (settings.any()) watch_graph_memory(memory.address(), memory.bytes());
@@ -144,8 +144,9 @@ class ParallelRun final : public Job, public SectionInProgress {
                 if (resume()) continue;
                 if (only_stalled()) return kComesAgain;
             }
-            // The rest is being run by others, or waits for what they run; the blocks of their kernels can be shared.
-            // Inside a body the graph around it waits for this thread, so that it must not take a host node of that.
+            // Other threads run the remaining nodes, or run nodes that these wait for. This thread can share the blocks
+            // of their kernels. Inside a body it must not take a host node of the outer graph, because that graph waits
+            // for this thread.
             if (scheduler.help(launch_.stream, nested)) continue;
             scheduler.progress.wait([&] {
                 return left_.load() == 0 || wanted() || scheduler.help_wanted(launch_.stream, nested) ||
@@ -158,7 +159,7 @@ class ParallelRun final : public Job, public SectionInProgress {
     bool may_wait() const override { return structure_.may_wait; }
 
     void help() override {
-        if (wanted_count() > 1) Scheduler::get().ensure_watcher();  // this thread may be away for long
+        if (wanted_count() > 1) Scheduler::get().ensure_watcher();  // this thread may be busy for a long time
         take_all();
     }
 
@@ -171,7 +172,7 @@ class ParallelRun final : public Job, public SectionInProgress {
         ready_count_.fetch_add(1);
     }
 
-    // Nodes that may wait come last: what they wait for may be among the others.
+    // Takes a ready node. Nodes that may wait come last, because they may wait for one of the other nodes.
     bool take(uint32_t* node) {
         if (ready_count_.load() == 0) return false;
         std::lock_guard<SpinLock> lock(lock_);
@@ -185,7 +186,7 @@ class ParallelRun final : public Job, public SectionInProgress {
         return true;
     }
 
-    // Of a node that waits for a value.
+    // Sets a node aside that waits for a value.
     void stall(uint32_t node) {
         std::lock_guard<SpinLock> lock(lock_);
         stalled_.push_back(node);
@@ -197,7 +198,7 @@ class ParallelRun final : public Job, public SectionInProgress {
                batch.batch.can_go_on(launch_.batches[batch.slot]);
     }
 
-    // Makes ready whatever can go on.
+    // Makes every stalled node ready that can proceed. Returns true if there was one.
     bool resume() {
         std::lock_guard<SpinLock> lock(lock_);
         const auto able =
@@ -209,7 +210,7 @@ class ParallelRun final : public Job, public SectionInProgress {
         return count != 0;
     }
 
-    // Nothing runs and nothing is ready: all that is left comes after nodes that wait for values.
+    // Returns true if no node runs and none is ready: all remaining nodes follow nodes that wait for values.
     bool only_stalled() {
         std::lock_guard<SpinLock> lock(lock_);
         return running_.load() == 0 && ready_.empty() && ready_waiters_.empty() && !stalled_.empty();
@@ -223,7 +224,7 @@ class ParallelRun final : public Job, public SectionInProgress {
         }
     }
 
-    // Runs a node. True: `next` became ready by it and is for this thread.
+    // Runs a node. Returns true if this made `next` ready, which this thread runs next.
     bool run_node(uint32_t index, uint32_t* next) {
         const ExecNode& node = section_.nodes[index];
         if (fault_.load(std::memory_order_relaxed) == CUDA_SUCCESS) {
@@ -252,7 +253,7 @@ class ParallelRun final : public Job, public SectionInProgress {
         }
         Scheduler& scheduler = Scheduler::get();
         if (given_away > 1 || (given_away != 0 && kept)) scheduler.ensure_watcher();
-        // The last one: once `left_` is zero the owner may be gone, and this object with it.
+        // After the last node sets `left_` to zero, the owner may return, which destroys this object.
         const bool last = left_.fetch_sub(1) == 1;
         if (last || given_away != 0) scheduler.progress.notify();
         return kept;
@@ -262,20 +263,21 @@ class ParallelRun final : public Job, public SectionInProgress {
     const Structure& structure_;
     LaunchState& launch_;
     const SectionRun run_ = begin_section();
-    const std::unique_ptr<std::atomic<uint32_t>[]> waiting_;  // dependencies that have not finished, by node
-    std::atomic<uint32_t> left_;                              // nodes that have not finished
+    const std::unique_ptr<std::atomic<uint32_t>[]> waiting_;  // unfinished dependencies, by node
+    std::atomic<uint32_t> left_;                              // unfinished nodes
     std::atomic<uint32_t> ready_count_{0};
-    std::atomic<uint32_t> running_{0};  // threads with a node; taken up with lock_
+    std::atomic<uint32_t> running_{0};  // threads that run a node; incremented with lock_ held
     std::atomic<CUresult> fault_{CUDA_SUCCESS};
-    SpinLock lock_;                        // guards what is below
-    std::vector<uint32_t> ready_;          // nobody runs these yet
-    std::vector<uint32_t> ready_waiters_;  // the same; they may wait for something
-    std::vector<uint32_t> stalled_;        // these wait for values in memory
+    SpinLock lock_;                        // guards the three lists below
+    std::vector<uint32_t> ready_;          // ready nodes that no thread runs yet
+    std::vector<uint32_t> ready_waiters_;  // ready nodes that may wait
+    std::vector<uint32_t> stalled_;        // nodes that wait for values in memory
 };
 
 // ---- in an order drawn at random ------------------------------------------------------------------------------------
 
-// A node that waits for an event comes when nothing else can: what the event is of may be among the rest.
+// Runs the nodes in random order. A node that waits for an event runs only if no other node can, because the event may
+// depend on one of the others.
 CUresult run_at_random(const Section& section, LaunchState& launch) {
     const Structure& structure = *section.structure;
     const SectionRun run = begin_section();
@@ -300,10 +302,10 @@ CUresult run_at_random(const Section& section, LaunchState& launch) {
     return CUDA_SUCCESS;
 }
 
-// ---- which of them ----------------------------------------------------------------------------------------------
+// ---- choice of the way to run ---------------------------------------------------------------------------------------
 
-constexpr double kWorthSharing = 20;   // microseconds that a run must take before other threads are of use
-constexpr uint64_t kSmallWork = 4096;  // threads of kernels, or 64-byte pieces of memory, in a first guess
+constexpr double kWorthSharing = 20;   // microseconds of a run that justify the use of other threads
+constexpr uint64_t kSmallWork = 4096;  // first estimate: threads of kernels, or 64-byte pieces of memory
 
 uint64_t first_guess(const Section& section) {
     uint64_t work = 0;
@@ -319,13 +321,14 @@ uint64_t first_guess(const Section& section) {
             const CUDA_MEMSET_NODE_PARAMS_v2& fill = memset->described;
             work += fill.width * fill.elementSize * std::max<size_t>(fill.height, 1) / 64;
         } else if (std::holds_alternative<ConditionalRun>(node.params)) {
-            work += kSmallWork;  // a loop may take any time
+            work += kSmallWork;  // a loop has no known length
         }
     }
     return work;
 }
 
-// A run that was slow once, with cold memory, is tried again before long.
+// Runs a section in parallel. A fast parallel run lowers the stored serial time, so that a section that was slow once,
+// with cold memory, is soon measured again.
 CUresult run_shared(const Section& section, LaunchState& launch, bool nested) {
     const uint64_t from = ticks();
     const CUresult fault = ParallelRun(section, launch).run(nested);
@@ -388,7 +391,7 @@ RunNode run_function(CUgraphNodeType type) {
 namespace {
 
 CUresult run_body(const Section& body, LaunchState& launch) {
-    // Bodies hold nothing that waits (Program::compile).
+    // Bodies contain no node that waits (Program::compile).
     if (body.structure->one_by_one) return run_one_by_one(body, launch);
     if (order_is_random()) return run_at_random(body, launch);
     return is_small(body) ? run_measured(body, launch) : run_shared(body, launch, true);

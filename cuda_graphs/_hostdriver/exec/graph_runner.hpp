@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs programs. A section whose nodes follow one another, or that is known to be small, runs as a loop in the calling
-// thread. Otherwise each run copies the counters of unfinished dependencies; a node is ready when its counter reaches
-// zero, and ready nodes are published as a job, so that every thread with nothing to do can take one.
+// Runs programs. A section whose nodes form a chain, or that is known to be small, runs as a loop in the calling
+// thread. Any other run copies the counters of unfinished dependencies. A node is ready when its counter reaches zero.
+// Ready nodes are published as a job, and any idle thread can take one.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_EXEC_GRAPH_RUNNER_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_EXEC_GRAPH_RUNNER_HPP
 
@@ -21,30 +21,32 @@ namespace cgh {
 
 class Stream;
 
-// What belongs to one launch.
+// The state of one launch.
 struct LaunchState {
     Stream* stream;
-    std::vector<Ref<Milestone>> records;  // made by this launch, one a record node
-    std::vector<Ref<Milestone>> waits;    // what the wait nodes wait for; empty ones wait for nothing
-    std::vector<std::size_t> batches;     // how many operations of the batch nodes are done
+    std::vector<Ref<Milestone>> records;  // one per record node, made by this launch
+    std::vector<Ref<Milestone>> waits;    // the milestone of each wait node; an empty reference completes at once
+    std::vector<std::size_t> batches;     // completed operations of each batch node
 };
 
-// A run of a section whose nodes wait for values in memory. Where nothing else is left to do it ends before its time,
-// so that its thread can do other things.
+// A run of a section whose nodes wait for values in memory. It is suspended when no other node can run, so that its
+// thread can do other work.
 class SectionInProgress {
   public:
     virtual ~SectionInProgress() = default;
-    // CUDA_SUCCESS, the fault after which the rest was skipped, or kComesAgain.
+    // Runs until the section is complete or suspended. Returns CUDA_SUCCESS, the fault after which the remaining nodes
+    // were skipped, or kComesAgain.
     virtual CUresult go_on() = 0;
-    // After kComesAgain: does one of the values hold now?
+    // Returns true after kComesAgain if one of the awaited values holds now.
     virtual bool can_go_on() = 0;
 };
 std::unique_ptr<SectionInProgress> begin_section_in_progress(const Section& section, LaunchState& launch);
 
-// Of a section without such nodes: runs every node. CUDA_SUCCESS, or the fault after which the rest was skipped.
+// Runs every node of a section without such nodes. Returns CUDA_SUCCESS, or the fault after which the remaining nodes
+// were skipped.
 CUresult run_section(const Section& section, LaunchState& launch);
 
-// How a node of this kind runs.
+// Returns the function that runs nodes of this kind.
 RunNode run_function(CUgraphNodeType type);
 CUresult run_nothing(const ExecNode& node, LaunchState& launch);
 

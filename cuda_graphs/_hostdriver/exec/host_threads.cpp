@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The threads for host functions, made when they are first needed. They are never joined: at the end of the process
-// they sleep.
+// The threads for host functions. They are started on demand and never joined: at process exit they sleep.
 #include "host_threads.hpp"
 
 #include <pthread.h>
@@ -22,12 +21,12 @@ namespace {
 
 class HostThread {
   public:
-    // Throws std::system_error where the process may have no further thread.
+    // Throws std::system_error if the process cannot start another thread.
     HostThread() {
         std::thread([this] { main(); }).detach();
     }
 
-    // One caller at a time.
+    // Runs one call. Only one caller may use the thread at a time.
     void run(void (*call)(void*), void* argument) {
         argument_ = argument;
         set(call, given_);
@@ -37,7 +36,7 @@ class HostThread {
     HostThread* next_idle = nullptr;
 
   private:
-    static constexpr int kLooks = 512;  // some 10-20 us: to sleep and be woken takes longer than most host functions
+    static constexpr int kLooks = 512;  // about 10-20 us: sleeping and waking takes longer than most host functions
 
     [[noreturn]] void main() {
         pthread_setname_np(pthread_self(), "cgh-host");
@@ -67,7 +66,7 @@ class HostThread {
         changed.wait(lock, ready);
     }
 
-    std::atomic<void (*)(void*)> call_{nullptr};  // set with mutex_ held; nullptr when it has returned
+    std::atomic<void (*)(void*)> call_{nullptr};  // set with mutex_ held; nullptr after the call has returned
     void* argument_ = nullptr;
     std::mutex mutex_;
     std::condition_variable given_;
@@ -76,7 +75,7 @@ class HostThread {
 
 class HostThreads {
   public:
-    // Never destroyed, like the scheduler: threads sleep in it until the process is gone.
+    // Returns the pool. It is never destroyed, because threads sleep in it until the process ends.
     static HostThreads& get() {
         static auto* threads = new HostThreads;
         return *threads;
@@ -100,7 +99,7 @@ class HostThreads {
     }
 
   private:
-    // nullptr where the process has as many threads as it may have.
+    // Returns a new thread, or nullptr if the process cannot start another one.
     static HostThread* make() {
         try {
             return std::make_unique<HostThread>().release();

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Host functions run on threads of the driver only, as those of libcuda do. A thread of the program that waits may have
-// state that a host function must not meet: an exception of Python on its way, and signals, whose Python handlers run
-// on the main thread and would be refused every call of the driver inside a host function.
+// Runs host functions on the driver's own threads only, as libcuda does. A waiting thread of the program may hold state
+// that must not affect a host function: a pending Python exception, or signals. Python's signal handlers run on the
+// main thread, and inside a host function all their driver calls would fail.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_EXEC_HOST_THREADS_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_EXEC_HOST_THREADS_HPP
 
@@ -11,12 +11,12 @@
 
 namespace cgh {
 
-// Calls `call(argument)` and returns when it has returned: on this thread if it belongs to the driver, else on an idle
-// thread that the driver keeps for host functions. A new one is made where all are busy, since host functions may wait
-// for each other.
+// Calls `call(argument)` and returns when it has returned. A thread of the driver runs the call itself. For any other
+// caller an idle thread of the pool for host functions runs it. If all are busy, a new thread is started, because host
+// functions may wait for each other.
 void call_on_host_thread(void (*call)(void*), void* argument);
 
-// Runs a host function: anything that can be called without arguments.
+// Runs a host function: any callable without parameters.
 template <class Function>
 void run_host_function(Function function) {
     call_on_host_thread(

@@ -40,8 +40,8 @@ bool condition_holds(Word found, Word value, unsigned condition) {
     }
 }
 
-// "None of the operations accepts pointers to managed memory buffers" (cuda.h); an H200 takes none to memory of pools
-// and of graphs either.
+// Returns true if memory operations accept the address. "None of the operations accepts pointers to managed memory
+// buffers" (cuda.h). An H200 also refuses memory of pools and of graphs.
 bool may_hold_values(CUdeviceptr address, std::size_t bytes) {
     const auto memory = AddressMap::get().find(address);
     return memory && memory->holds(address, bytes) && !memory->is_managed() && memory->kind != MemoryKind::kPool &&
@@ -65,12 +65,12 @@ CUresult MemoryOperation::make(const CUstreamBatchMemOpParams& params, Checked c
     // CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES is 0, as on an H200.
     REQUIRE(type != CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES, CUDA_ERROR_NOT_SUPPORTED);
     REQUIRE(is_wait(type) || is_write(type), CUDA_ERROR_INVALID_VALUE);
-    const auto& value = params.writeValue;  // laid out as waitValue is
+    const auto& value = params.writeValue;  // has the layout of waitValue
     if (is_wait(type)) {
         REQUIRE((value.flags & CU_STREAM_WAIT_VALUE_FLUSH) == 0, CUDA_ERROR_NOT_SUPPORTED);
         REQUIRE(value.flags <= CU_STREAM_WAIT_VALUE_NOR, CUDA_ERROR_INVALID_VALUE);
     } else {
-        // Not CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER: an H200 refuses it.
+        // CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER is refused, as by an H200.
         REQUIRE(value.flags == CU_STREAM_WRITE_VALUE_DEFAULT, CUDA_ERROR_INVALID_VALUE);
     }
     out->kind_ = is_wait(type) ? Kind::kWait : Kind::kWrite;
@@ -89,7 +89,7 @@ bool MemoryOperation::holds() const {
                                                   flags_);
 }
 
-// Memory that was freed meanwhile is not looked at: its pages may be gone.
+// Freed memory is not read, because its pages may be unmapped.
 bool MemoryOperation::can_run() const {
     return !waits() || !is_there() || holds();
 }

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory operations of streams as checked values: a wait for a value in memory, a write of one, a barrier; and batches
-// of them, which streams and graph nodes hold alike. Whoever comes to a wait that does not hold yet does not stay: it
-// goes away and comes again, so that no thread is held by what only another stream, or the host, can release.
+// Memory operations of streams as checked values: waits for a value in memory, writes of a value, and barriers. A batch
+// is a sequence of operations; streams and graph nodes hold the same type. A thread that reaches a wait that does not
+// hold yet leaves it and retries later. So no thread is occupied by a wait that only another stream or the host can
+// end.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_EXEC_MEMORY_OPERATION_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_EXEC_MEMORY_OPERATION_HPP
 
@@ -17,11 +18,12 @@
 
 namespace cgh {
 
-// Of a run that is not complete: it goes on when it is run again, once what it waits for holds. No driver error of work
+// The result of an incomplete run. Running it again once the awaited value holds continues it. No driver error of work
 // has this value.
 constexpr CUresult kComesAgain = CUDA_ERROR_NOT_READY;
 
-// Whether addresses are looked at when an operation is made. In nodes an H200 asks for their alignment only.
+// The time when addresses are validated: when the operation runs, or when it is made. For nodes an H200 checks only
+// their alignment when they are made.
 enum class Checked : bool { kWhenRun, kNow };
 
 class MemoryOperation {
@@ -32,11 +34,11 @@ class MemoryOperation {
     bool writes() const { return kind_ == Kind::kWrite; }
     CUdeviceptr address() const { return address_; }
     std::size_t bytes() const { return wide_ ? 8 : 4; }
-    // Would run() do something: always true but for a wait whose condition does not hold.
+    // Returns true unless the operation is a wait whose condition does not hold.
     bool can_run() const;
-    // Is there memory behind its address, or need there be none.
+    // Returns true if there is memory at the address, or the operation is a barrier, which needs no memory.
     bool is_possible() const { return kind_ == Kind::kBarrier || is_there(); }
-    // CUDA_SUCCESS, kComesAgain or CUDA_ERROR_ILLEGAL_ADDRESS, for memory that is not there any more.
+    // Returns CUDA_SUCCESS, kComesAgain, or CUDA_ERROR_ILLEGAL_ADDRESS if the memory was freed.
     CUresult run() const;
 
   private:
@@ -46,13 +48,13 @@ class MemoryOperation {
     bool is_there() const { return AddressMap::get().find(address_, Reserved::kToo).has_value(); }
 
     Kind kind_ = Kind::kBarrier;
-    bool wide_ = false;  // 64 bits
+    bool wide_ = false;  // value has 64 bits instead of 32
     unsigned flags_ = 0;
     CUdeviceptr address_ = 0;
     std::uint64_t value_ = 0;
 };
 
-// Operations that come one after another.
+// A sequence of operations.
 class MemoryBatch {
   public:
     static CUresult make(const CUstreamBatchMemOpParams* params, unsigned count, unsigned flags, Checked checked,
@@ -61,9 +63,9 @@ class MemoryBatch {
     bool empty() const { return operations_.empty(); }
     bool waits() const;
     bool is_possible() const;
-    // What was asked for, for whoever asks for it again.
+    // Returns the parameters that the batch was made from, for functions that read them back.
     const std::vector<CUstreamBatchMemOpParams>& described() const { return described_; }
-    // Of a batch of which the first `*next` operations are done.
+    // Returns true if the batch can proceed after its first `*next` operations.
     bool can_go_on(std::size_t next) const { return next == operations_.size() || operations_[next].can_run(); }
     CUresult run(std::size_t* next) const;
 

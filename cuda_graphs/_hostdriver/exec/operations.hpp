@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plain operations of a stream: a value that runs, a host function, a kernel.
+// The basic operations of a stream: a copy, fill or batch value, a host function, a kernel.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_EXEC_OPERATIONS_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_EXEC_OPERATIONS_HPP
 
@@ -28,7 +28,7 @@ inline CUresult check_value(const Fill& fill) {
     return check_fill(fill);
 }
 
-// Runs a Copy or a Fill. CUDA_ERROR_ILLEGAL_ADDRESS when its memory was freed since it was asked for.
+// Runs a Copy or a Fill. Returns CUDA_ERROR_ILLEGAL_ADDRESS if its memory was freed after the operation was queued.
 template <class Value>
 CUresult run_checked(const Value& value) {
     if (settings.any())
@@ -50,8 +50,8 @@ class ValueOperation final : public Operation {
     Value value_;
 };
 
-// cuda.h, cuLaunchHostFunc: "the function will not be called in the event of an error in the CUDA context", which is
-// what an operation does that does not run after a failure.
+// cuda.h, cuLaunchHostFunc: "the function will not be called in the event of an error in the CUDA context". An
+// operation after a failure does not run, so it obeys this.
 class HostOperation final : public Operation {
   public:
     HostOperation(CUhostFn function, void* data) : function_(function), data_(data) {}

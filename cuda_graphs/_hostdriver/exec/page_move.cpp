@@ -20,16 +20,16 @@ namespace {
 
 constexpr std::size_t kPiece = std::size_t{64} << 10;
 
-std::mutex moving;  // one at a time
+std::mutex moving;  // held during a move
 std::atomic<std::uintptr_t> moving_start{0};
-std::atomic<std::size_t> moving_bytes{0};  // 0: nothing is being moved
-std::atomic<std::uint64_t> moves{0};       // that are over
+std::atomic<std::size_t> moving_bytes{0};  // 0 while no move runs
+std::atomic<std::uint64_t> moves{0};       // completed moves
 
 bool is_zero(const std::byte* bytes, std::size_t count) {
     return bytes[0] == std::byte{0} && std::memcmp(bytes, bytes + 1, count - 1) == 0;
 }
 
-// What was never written takes no memory in the file, either.
+// Copies the pages to the file. Pieces of zeros are skipped, so that unwritten memory takes no space in the file.
 bool copy(std::uintptr_t start, std::size_t bytes, const SharedFile& file, std::size_t offset) {
     for (std::size_t done = 0; done < bytes; done += kPiece) {
         const auto* const from = reinterpret_cast<const std::byte*>(start + done);
@@ -55,7 +55,7 @@ CUresult move_pages(std::uintptr_t start, std::size_t bytes, const SharedFile& f
     return is_moved ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-// A fault may be told of when the move is over already. So each move gives each thread one more try at any address.
+// A fault may be delivered after the move is over. Each move therefore gives each thread one retry at any address.
 bool was_of_a_move(const void* address) {
     while (reinterpret_cast<std::uintptr_t>(address) - moving_start.load(std::memory_order_relaxed) <
            moving_bytes.load(std::memory_order_seq_cst))

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The intake of streams that run: what is handed in becomes an operation in the stream's queue.
+// The intake of streams that are not captured: it adds operations to the stream's queue.
 #include <cstring>
 #include <memory>
 
@@ -19,8 +19,8 @@
 namespace cgh {
 namespace {
 
-// As the CUDA driver API's page "API synchronization behavior" says of asynchronous copies from pageable host memory:
-// the bytes are staged at the call. Small ones; larger copies are waited for.
+// The driver API page "API synchronization behavior" says that asynchronous copies from pageable host memory are staged
+// at the call. This driver stages copies up to this size; it waits for larger copies.
 constexpr std::size_t kStaged = 64 << 10;
 
 class StagedCopy final : public Operation {
@@ -47,7 +47,7 @@ class RunIntake final : public Intake {
     CUresult inspect(Stream&, Inspection) const override { return CUDA_SUCCESS; }
 
     CUresult kernel(Stream& stream, const KernelRequest& request) const override {
-        std::unique_ptr<KernelOperation> operation(new KernelOperation);  // make_unique would fill it with zeros first
+        std::unique_ptr<KernelOperation> operation(new KernelOperation);  // make_unique would first fill it with zeros
         TRY(KernelLaunch::make(request.kernel, request.shape, request.params, request.extra, &operation->launch));
         stream.push(operation.release());
         return CUDA_SUCCESS;

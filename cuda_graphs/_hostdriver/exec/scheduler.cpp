@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The worker threads, and who is woken when. See scheduler.hpp for the idea.
+// The worker threads, and the rules for waking them (see scheduler.hpp).
 //
-// Two orders keep work from being forgotten; both are between a store and a later load of another variable, so the
-// variables are accessed in the single total order of seq_cst:
+// Two orders keep work from being forgotten. Both are between a store and a later load of another variable, so these
+// accesses use the single total order of seq_cst:
 //   push:     Stream::pushed_ is stored, then listed_, claimed_, watching_ and sleeping_ are read (notify)
 //   runner:   claimed_ is cleared, then pushed_ is read again (Stream::advance)
 //   watcher:  watching_ is cleared, then the streams are looked through again (sleep_deeply)
@@ -26,9 +26,9 @@
 namespace cgh {
 namespace {
 
-constexpr std::uint32_t kShortNap = 20;      // microseconds; the kernel adds some 20
-constexpr std::uint32_t kLongNap = 200;      // when there is only work that others run
-constexpr std::uint32_t kWatchTime = 5'000;  // of silence, before the watcher goes to sleep
+constexpr std::uint32_t kShortNap = 20;      // microseconds; the kernel adds about 20
+constexpr std::uint32_t kLongNap = 200;      // microseconds, if other threads run all the work
+constexpr std::uint32_t kWatchTime = 5'000;  // microseconds of silence before the watcher sleeps
 
 unsigned cores() {
     cpu_set_t set;
@@ -37,9 +37,9 @@ unsigned cores() {
 }
 
 unsigned configured_workers() {
-    if (order_is_random()) return 0;  // one thread draws, so that the draws are the same each time
+    if (order_is_random()) return 0;  // one thread draws all orders, so they are the same each time
     const char* text = std::getenv("CUDA_GRAPHS_HOST_THREADS");
-    // Two at least: a kernel of one stream may wait for what another stream does.
+    // At least two: a kernel of one stream may wait for work of another stream.
     const unsigned usual = std::max(2u, cores());
     if (text == nullptr || *text == '\0') return usual;
     char* end = nullptr;
@@ -47,7 +47,7 @@ unsigned configured_workers() {
     return *end == '\0' ? static_cast<unsigned>(std::min(count, 1024ul)) : usual;
 }
 
-// Set when the process ends: workers take no new work, so that nothing runs while libraries are torn down.
+// Set at process exit. Workers then take no new work, so none runs while libraries are unloaded.
 std::atomic<bool> process_exits{false};
 
 }  // namespace
@@ -76,7 +76,7 @@ void Scheduler::list(Stream& stream) {
 }
 
 void Scheduler::keep(Stream& stream) {
-    anything_pending();  // those that were kept before and are idle now go
+    anything_pending();  // drops kept streams that are idle now
     list(stream);
 }
 
@@ -84,7 +84,7 @@ void Scheduler::notify(Stream& stream) {
     if (workers_ == 0) return;
     list(stream);
     if (!active_.load(std::memory_order_relaxed)) active_.store(true, std::memory_order_relaxed);
-    if (stream.claimed()) return;  // its runner looks again when it lets go
+    if (stream.claimed()) return;  // its runner looks again when it releases the stream
     ensure_watcher();
 }
 
@@ -115,7 +115,7 @@ bool Scheduler::help(const Stream* stream, bool prompt) {
         Slot& slot = slots_[static_cast<unsigned>(__builtin_ctzll(mask))];
         if (slot.job.load(std::memory_order_seq_cst) == nullptr) continue;
         slot.helpers.fetch_add(1, std::memory_order_seq_cst);
-        // Looked at again: from here on the owner waits for us before the job goes.
+        // The job is read again. From here on the owner waits for this helper before it destroys the job.
         Job* job = slot.job.load(std::memory_order_seq_cst);
         const bool ours = stream == nullptr || slot.stream.load(std::memory_order_relaxed) == stream;
         const bool helped = job != nullptr && ours && job->wanted() && !(prompt && job->may_wait());
@@ -190,7 +190,7 @@ SharedJob::~SharedJob() {
 void Scheduler::worker_main() {
     pthread_setname_np(pthread_self(), "cgh-worker");
     thread_state.is_of_driver = true;
-    prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);  // naps of some microseconds
+    prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);  // makes naps of some microseconds possible
     for (;;) {
         if (run_something()) continue;
         if (!watching_.exchange(true, std::memory_order_seq_cst) && watch()) continue;
@@ -198,7 +198,7 @@ void Scheduler::worker_main() {
     }
 }
 
-// True: there is something to run. False: nothing happened for a long time.
+// Returns true when there is work to run, false after a long silence.
 bool Scheduler::watch() {
     for (std::uint32_t silence = 0;;) {
         active_.store(false, std::memory_order_relaxed);
@@ -226,7 +226,7 @@ bool Scheduler::nap(std::uint32_t microseconds) {
 
 void Scheduler::sleep_deeply() {
     sleeping_.fetch_add(1, std::memory_order_seq_cst);
-    // From here on a push wakes us; what was pushed before is found now.
+    // From here on a push wakes this worker. Work that was pushed before is found by this check.
     if (!anything_runnable() && (watching_.load(std::memory_order_seq_cst) || !anything_pending())) {
         std::unique_lock<std::mutex> lock(sleep_mutex_);
         woken_.wait(lock, [this] { return tokens_ != 0; });
@@ -242,7 +242,7 @@ bool Scheduler::anything_runnable() {
     return std::any_of(listed_.begin(), listed_.end(), [](Stream* stream) { return stream->runnable(); });
 }
 
-// Also takes streams without work off the list.
+// Returns true if a stream has work, and takes idle streams off the list.
 bool Scheduler::anything_pending() {
     if (process_exits.load(std::memory_order_relaxed)) return false;
     bool pending = taken_.load(std::memory_order_seq_cst) != 0;
@@ -253,8 +253,8 @@ bool Scheduler::anything_pending() {
             Stream* stream = listed_[i];
             if (stream->idle()) {
                 stream->listed_.exchange(false, std::memory_order_seq_cst);
-                // Idle still: off the list. Else a push either put it on the list again (then our entry goes), or
-                // found it listed just before (then it stays).
+                // A stream that is still idle leaves the list. Otherwise a push has listed it again, and this entry is
+                // removed, or the push found it still listed, and the entry stays.
                 if (stream->idle() || stream->listed_.exchange(true, std::memory_order_seq_cst)) {
                     gone.push_back(stream);
                     listed_[i] = listed_.back();
@@ -266,7 +266,7 @@ bool Scheduler::anything_pending() {
             ++i;
         }
     }
-    for (Stream* stream : gone) Ref<Stream>::adopt(stream);  // outside the lock: this may destroy the stream
+    for (Stream* stream : gone) Ref<Stream>::adopt(stream);  // without the lock, because this may destroy the stream
     return pending;
 }
 
@@ -286,7 +286,7 @@ bool Scheduler::run_something() {
         }
     }
     if (!chosen) return false;
-    // This thread may be away for long: somebody else has to look after the rest.
+    // This thread may be busy for a long time, so another worker must watch the rest.
     if (more) ensure_watcher();
     chosen->advance(UINT64_MAX);
     return true;

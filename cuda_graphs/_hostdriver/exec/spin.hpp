@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Short waits. SpinLock guards a few instructions and never enters the kernel as long as it is free; Signal lets
-// threads sleep until something that they watch has changed.
+// Short waits. SpinLock guards a few instructions and never enters the kernel while it is free. Signal lets threads
+// sleep until a condition that they check has changed.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_EXEC_SPIN_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_EXEC_SPIN_HPP
 
@@ -36,7 +36,7 @@ class SpinLock {
     std::atomic<bool> locked_{false};
 };
 
-// Wakes threads that wait for a change which others make with a seq_cst store before they call notify(). Without
+// Wakes threads that wait for a change. The changing thread makes a seq_cst store before it calls notify(). Without
 // waiters notify() is one load.
 class Signal {
   public:
@@ -46,7 +46,7 @@ class Signal {
         changed_.notify_all();
     }
 
-    // Returns when `ready()` holds: looks for it for a while, then sleeps.
+    // Returns when `ready()` holds: polls for a while, then sleeps.
     template <class Ready>
     void wait(Ready&& ready) {
         for (int tries = 0; tries < kLooks; ++tries) {
@@ -56,14 +56,15 @@ class Signal {
         waiters_.fetch_add(1, std::memory_order_seq_cst);
         {
             std::unique_lock<std::mutex> lock(mutex_);
-            // Timed, because some conditions (a shared job with a new piece) are made true without notify().
+            // The sleep has a limit, because some conditions (a shared job with a new piece) become true without
+            // notify().
             while (!ready()) changed_.wait_for(lock, std::chrono::microseconds(200));
         }
         waiters_.fetch_sub(1, std::memory_order_seq_cst);
     }
 
   private:
-    static constexpr int kLooks = 512;  // some 10-20 us
+    static constexpr int kLooks = 512;  // about 10-20 us
     std::atomic<std::uint32_t> waiters_{0};
     std::mutex mutex_;
     std::condition_variable changed_;

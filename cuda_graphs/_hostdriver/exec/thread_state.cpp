@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps what a thread owns, and returns it when the thread ends.
+// Stores the resources of a thread, and releases them when the thread ends.
 #include "thread_state.hpp"
 
 #include <sys/syscall.h>
@@ -39,8 +39,8 @@ namespace {
 struct StoreOwner {
     ~StoreOwner() {
         if (thread_state.store == nullptr) return;
-        // Without workers nobody else would do what is left in the thread's own streams. At the end of the process (the
-        // main thread) it is dropped, as libcuda does.
+        // Without workers no other thread would run the remaining work of the thread's own streams. At process exit
+        // (main thread) that work is dropped, as by libcuda.
         if (Scheduler::get().workers() == 0 && syscall(SYS_gettid) != getpid())
             for (auto& [context, stream] : thread_state.store->streams) stream->wait_for(stream->pushed());
         delete thread_state.store;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of a thread's state that own something. They are made on first use and go when the thread ends.
+// The parts of a thread's state that own resources. They are made on first use and destroyed when the thread ends.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_EXEC_THREAD_STORE_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_EXEC_THREAD_STORE_HPP
 
@@ -28,13 +28,13 @@ struct ThreadStore {
     AlignedBytes shared;
     AlignedBytes scratch;
     std::size_t scratch_bytes = 0;
-    std::vector<std::uint32_t> thread_order;  // of the block that runs (check/random_order.hpp)
+    std::vector<std::uint32_t> thread_order;  // order of the threads of the running block (check/random_order.hpp)
 };
 
-// The calling thread's store.
+// Returns the calling thread's store.
 ThreadStore& thread_store();
 
-// Makes thread_state.shared at least `bytes` long.
+// Grows thread_state.shared to at least `bytes`.
 void grow_shared(std::size_t bytes);
 
 }  // namespace cgh

@@ -26,8 +26,9 @@ struct Noted {
 };
 
 std::atomic<bool> timeline_wanted{false};
-std::mutex noted_mutex;  // guards the one below
-// A deque, so that names stay where they are; never destroyed: nodes may run until the process ends.
+std::mutex noted_mutex;  // guards `noted`
+// The recorded nodes. A deque keeps the addresses of names stable. Never destroyed, because nodes may run until the
+// process ends.
 std::deque<Noted>& noted = *new std::deque<Noted>;
 
 std::string name_of(const ExecNode& node) {

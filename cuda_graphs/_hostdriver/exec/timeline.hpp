@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a node of a graph runs while somebody looks: when it ran, and on which thread, is noted (call_watch.h), or what
-// it does to memory is watched (check/). For the price of one load a node otherwise.
+// Runs a graph node under observation. The timeline records the node's time and thread (call_watch.h), and the checks
+// observe its memory accesses (check/). When both are off, a node costs one additional load.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_EXEC_TIMELINE_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_EXEC_TIMELINE_HPP
 
@@ -15,7 +15,7 @@ namespace cgh {
 
 inline std::atomic<bool> nodes_are_watched{false};
 
-// A run of a section: inside which task, and the how manieth. Both are 0 where nobody looks for bugs.
+// A run of a section: the task that contains it, and the run's number. Both are 0 when the checks are off.
 struct SectionRun {
     Task* around = nullptr;
     std::uint64_t number = 0;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A small NVML (libnvidia-ml.so.1) about the devices of the host driver: how many there are, what they are called,
-// their memory, and versions. Every other function answers NVML_ERROR_NOT_SUPPORTED: there are no clocks, fans or
-// links. No header of NVML is needed to build this; the types below are those of its binary interface.
+// A small NVML (libnvidia-ml.so.1) for the devices of the host driver. It returns their number, names and memory, and
+// versions. Every other function returns NVML_ERROR_NOT_SUPPORTED: there are no clocks, fans or links. The build needs
+// no header of NVML; the types below are those of its binary interface.
 #include <cuda.h>
 #include <sys/sysinfo.h>
 
@@ -52,11 +52,11 @@ struct MemoryV2 {
     unsigned long long total, reserved, free, used;
 };
 
-// The driver that the host driver is like (tests/conformance/driver/h200.json).
+// The libcuda version that the host driver imitates (tests/conformance/driver/h200.json).
 constexpr char kDriverVersion[] = "580.0.0";
 constexpr char kNvmlVersion[] = "13.580.0";
 
-std::atomic<int> initialised{0};  // calls of nvmlInit, less those of nvmlShutdown
+std::atomic<int> initialised{0};  // calls of nvmlInit minus calls of nvmlShutdown
 
 Answer write_text(const std::string& text, char* out, std::size_t size) {
     if (out == nullptr) return kInvalidArgument;
@@ -65,7 +65,7 @@ Answer write_text(const std::string& text, char* out, std::size_t size) {
     return kSuccess;
 }
 
-// A handle is the number of the device, plus one.
+// Finds the device of a handle, which is the number of the device plus one.
 bool find(const void* handle, CUdevice* out) {
     int count = 0;
     *out = static_cast<CUdevice>(reinterpret_cast<std::intptr_t>(handle) - 1);
@@ -76,7 +76,7 @@ void* handle_of(CUdevice device) {
     return reinterpret_cast<void*>(static_cast<std::intptr_t>(device) + 1);
 }
 
-// "GPU-01234567-89ab-cdef-0123-456789abcdef"
+// Returns a text such as "GPU-01234567-89ab-cdef-0123-456789abcdef".
 std::string uuid_of(CUdevice device) {
     CUuuid uuid{};
     cuDeviceGetUuid(&uuid, device);
@@ -113,7 +113,7 @@ int with_device(const void* handle, const void* out, Body body) {
 
 }  // namespace
 
-// This symbol tells the stand-in from NVIDIA's library.
+// This symbol distinguishes the library from NVIDIA's library.
 NVML_API int cghStandsIn() {
     return 1;
 }

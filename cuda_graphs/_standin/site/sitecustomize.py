@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Python runs this at the start of a process whose parent runs on the host driver (see children.py). The host driver
-stands in here, too; then the sitecustomize.py runs that this one hides.
+"""Python imports this module at the start of a process whose parent runs on the host driver (see children.py). It puts
+the host driver in the place of libcuda, then runs the sitecustomize.py that it hides.
 """
 
 import importlib.machinery

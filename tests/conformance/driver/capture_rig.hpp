@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the cases of stream capture share: captures that end when they go out of scope, what was captured in words, and
-// questions to a stream about its capture.
+// Shared parts of the cases of stream capture: captures that end when they go out of scope, descriptions of captured
+// nodes, and queries about a stream's capture.
 #ifndef CONFORMANCE_CAPTURE_RIG_HPP
 #define CONFORMANCE_CAPTURE_RIG_HPP
 
@@ -21,17 +21,17 @@ CUresult begin(CUstream stream, CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MOD
 CUstreamCaptureStatus status(CUstream stream);
 CUresult launch_empty(CUstream stream);
 CUgraph graph_of(CUstream capturing);
-CUresult join(CUstream to, CUstream from);  // `to` waits for all that `from` has captured
+CUresult join(CUstream to, CUstream from);  // makes `to` wait for all captured work of `from`
 
-// Ends a capture and records the answer and how many nodes and edges came out.
+// Ends a capture and records the result and the number of nodes and edges.
 void end(Record& r, const std::string& label, CUstream stream);
-// Ends a capture and records the answer and all that came out: nodes in words, edges by the places of their nodes.
+// Ends a capture and records the result and the graph: nodes as texts, edges as indices of their nodes.
 void end_and_show(Record& r, const std::string& label, CUstream stream);
 void show_graph(Record& r, const std::string& label, CUgraph graph);
-// The dependencies of the next node, by their places in the graph, with what is special of the edges.
+// Records the dependencies of the next node, as indices in the graph, with the data of the edges.
 void show_dependencies(Record& r, const std::string& label, CUstream stream);
 
-// A stream in a capture, until this goes.
+// A stream that is captured for the lifetime of this object.
 class Capturing {
   public:
     explicit Capturing(CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED,
@@ -39,7 +39,7 @@ class Capturing {
     ~Capturing();
     Capturing(const Capturing&) = delete;
     operator CUstream() const { return stream_; }  // NOLINT(google-explicit-constructor): as Owned
-    // Another stream, drawn into this capture.
+    // Returns another stream that has joined this capture.
     Stream branch() const;
 
   private:

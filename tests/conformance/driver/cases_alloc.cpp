@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Alloc and free nodes, and the memory that graphs keep.
+// Alloc and free nodes, and the memory that graphs reserve.
 #include "cases.hpp"
 
 namespace conf {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stream capture: what begins, joins, ends and breaks a capture.
+// Stream capture: calls that begin, join, end and break a capture.
 #include "capture_rig.hpp"
 #include "cases.hpp"
 
@@ -78,7 +78,7 @@ void add_state_cases(Cases& cases) {
     };
     unjoined("unjoined", false);
     unjoined("ended_on_a_branch", true);
-    // One call that a capture forbids, and what it leaves behind.
+    // Records one call that a capture forbids, and the state after it.
     const auto forbidden = [&](const std::string& name, CUresult (*call)(CUstream, CUevent captured, CUevent outside)) {
         cases.add("capture/" + name, [call](Record& r) {
             const Stream one = new_stream(), two = new_stream();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stream capture: who may end one, what an end leaves, and streams that are destroyed in one.
+// Stream capture: threads that may end a capture, the state after an end, and streams that are destroyed in a capture.
 #include <atomic>
 
 #include "capture_rig.hpp"

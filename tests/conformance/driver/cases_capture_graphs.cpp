@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stream capture and the graph that it grows: dependency sets, edits by hand, captures into graphs and bodies.
+// Stream capture and its graph: dependency sets, manual edits, captures into graphs and bodies.
 #include "capture_rig.hpp"
 #include "cases.hpp"
 
@@ -100,7 +100,7 @@ void add_dependency_cases(Cases& cases) {
         r("end", drv.cuStreamEndCapture(one, &graph));
     });
     cases.add("capture_rules/edge_data_that_does_not_fit", [](Record& r) {
-        // A dependency for a kernel is what a memset, a host function and an event wait are given.
+        // A memset, a host function and an event wait get the same dependency as a kernel.
         const Ints a;
         for (int kind = 0; kind < 3; ++kind) {
             const Capturing one;
@@ -144,7 +144,7 @@ void add_dependency_cases(Cases& cases) {
         end_and_show(r, "end", one);
     });
     cases.add("capture_rules/update_gives_a_branch_a_foreign_end", [](Record& r) {
-        // A node made by hand is the last of a branch that is never joined.
+        // A manually added node is the last node of a branch that never joins.
         const Capturing one;
         launch_empty(one);
         const Stream two = one.branch();
@@ -202,7 +202,7 @@ void add_dependency_cases(Cases& cases) {
         end_and_show(r, "end", one);
     });
     cases.add("capture_rules/edited_by_hand", [](Record& r) {
-        // An edge added by hand joins a branch as well as an event does.
+        // A manually added edge joins a branch like an event.
         const Capturing one;
         launch_empty(one);
         const Stream two = one.branch();
@@ -326,7 +326,7 @@ void add_to_graph_cases(Cases& cases) {
         if (alive != CUDA_SUCCESS) graph.release();
     });
     cases.add("capture_to_graph/nodes_that_others_added", [](Record& r) {
-        // Work of the graph that no dependency of the capture leads to does not count as an unjoined branch.
+        // Nodes of the graph that no dependency of the capture leads to do not count as an unjoined branch.
         const Graph graph = new_graph();
         empty_node(graph);
         const Stream s = new_stream();
@@ -352,7 +352,7 @@ void add_to_graph_cases(Cases& cases) {
         show_graph(r, "child", inner);
     });
     cases.add("capture_to_graph/with_memory", [](Record& r) {
-        // A graph with allocation nodes takes no removals, but captures.
+        // A graph with allocation nodes refuses removals, but accepts captures.
         const Graph graph = new_graph();
         CUdeviceptr p = 0;
         const CUgraphNode alloc = alloc_node(graph, 64, &p);
@@ -367,7 +367,7 @@ void add_to_graph_cases(Cases& cases) {
     });
     const auto body_case = [&](const char* name, void (*ask)(Record&, CUstream, CUgraph body)) {
         cases.add(std::string("capture_to_body/") + name, [ask](Record& r) {
-            CUgraph graph = new_graph().release();  // not destroyed: libcuda may crash when a capture of a body failed
+            CUgraph graph = new_graph().release();  // not destroyed: libcuda may crash after a failed capture of a body
             const Conditional node = conditional_node(graph, new_handle(graph, 1), CU_GRAPH_COND_TYPE_IF, 1);
             const Stream s = new_stream();
             r("begin", drv.cuStreamBeginCaptureToGraph(s, node.bodies[0], nullptr, nullptr, 0, kRelaxed));

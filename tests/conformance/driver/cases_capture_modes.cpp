@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stream capture: which calls are potentially unsafe, and whom the three modes forbid them to. One case a call; every
-// line is one capture: "mode, who calls: answer, status of the capture after the call".
+// Stream capture: the potentially unsafe calls, and the threads for which each mode forbids them. There is one case per
+// call. Every line is one capture: "mode, calling thread: answer, status of the capture after the call".
 #include <array>
 #include <memory>
 
@@ -13,7 +13,7 @@
 namespace conf {
 namespace {
 
-// The objects that the calls work on, made before the capture begins, as making them may be forbidden inside.
+// The objects that the calls use. They are made before the capture begins, because making them may be forbidden inside.
 struct Things {
     Stream other = new_stream();  // in no capture
     Stream doomed = new_stream();
@@ -314,7 +314,7 @@ void add_capture_mode_cases(Cases& cases) {
             ask(r, "relaxed, in another thread", question, kRelaxed, true, kGlobal);
         });
     }
-    // The mode of a thread against the mode of a capture, for one call that is unsafe.
+    // The mode of a thread against the mode of a capture, for one unsafe call.
     for (bool other_thread : {false, true}) {
         cases.add(other_thread ? "capture_modes/of_another_thread" : "capture_modes/of_the_thread",
                   [other_thread](Record& r) {
@@ -362,7 +362,7 @@ void add_capture_mode_cases(Cases& cases) {
         elsewhere([&] { r("elsewhere", drv.cuMemAlloc(&p, 64)); });
     });
     cases.add("capture_modes/a_capture_continued_in_another_thread", [](Record& r) {
-        // The thread that began it is the one whose calls it forbids, wherever work comes from.
+        // A capture forbids the calls of the thread that began it, independently of the threads that queue work.
         const Capturing local(kLocal);
         CUdeviceptr p = 0;
         elsewhere([&] {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stream capture: what work becomes. Nodes in the order of the graph, edges by their places; what the driver says of
-// a node's parameters; and work that is refused, with what the refusal does to the capture.
+// Stream capture: the nodes that captured work becomes. Nodes are in the order of the graph, and edges are indices of
+// nodes. The cases record the parameters of the nodes, and refused calls with their effect on the capture.
 #include "capture_rig.hpp"
 #include "cases.hpp"
 
@@ -425,7 +425,7 @@ void add_memory_cases_of_capture(Cases& cases) {
     });
 }
 
-// One call with an argument that is wrong, or that captures refuse, and what it does to the capture.
+// One call with a wrong argument, or a call that captures refuse, and its effect on the capture.
 struct Refusal {
     const char* name;
     CUresult (*call)(CUstream capturing);
@@ -498,13 +498,13 @@ void add_refusal_cases(Cases& cases) {
             r("launch", launch_empty(s));
             end_and_show(r, "end", s);
         });
-        // The same in a capture that is no more valid: which of the two the driver finds first.
+        // The same call in an invalid capture, to see which error the driver checks first.
         cases.add(std::string("capture_refusals_when_invalid/") + refusal.name, [&refusal](Record& r) {
             const std::string name = refusal.name;
             const Capturing s;
             if (name == "instantiate" || name == "clone" || name == "as_a_child" || name == "dot" ||
                 name == "destroy_a_node" || name == "update_an_executable_from_it")
-                return;  // they ask for the graph, which an invalid capture does not tell
+                return;  // these calls need the graph, which an invalid capture does not return
             drv.cuStreamSynchronize(s);
             r("call", refusal.call(s));
             r("status", status(s));

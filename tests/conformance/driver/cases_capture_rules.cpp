@@ -265,7 +265,7 @@ void add_fork_cases(Cases& cases) {
         r("legacy after", launch_empty(nullptr));
     });
     cases.add("capture_rules/merge_of_branches", [](Record& r) {
-        // Events of two captures, waited for by a stream in neither and then by one of them.
+        // Events of two captures. A stream in neither capture waits for them, then a stream in one of them.
         const Capturing one, two;
         const Event of_one = untimed(), of_two = untimed();
         const Stream three = new_stream();
@@ -278,7 +278,7 @@ void add_fork_cases(Cases& cases) {
         r("two", status(two));
     });
     cases.add("capture_rules/plain_stream_waits_for_a_capture_and_has_work", [](Record& r) {
-        // Work that was queued before stays outside; only the order in the stream crosses the border.
+        // Work that was queued before the capture is not captured; only the order of the stream applies to it.
         Pinned flag;
         const Stream two = new_stream();
         CUdeviceptr address = flag.address();

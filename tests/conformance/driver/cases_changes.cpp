@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Changing nodes that exist: of a definition, through the generic call and through attributes; and what a whole update
-// points at when the reason lies inside.
+// Changes of existing nodes: of a definition, through the generic call and through attributes. Also the error node of a
+// whole update if the reason is inside a nested graph.
 
 #include "cases.hpp"
 
@@ -271,7 +271,7 @@ void add_child_changes(Cases& cases) {
     });
 }
 
-// Which node an update points at when what it refuses is inside another node.
+// Records the error node of an update if the refused change is inside another node.
 void add_error_nodes(Cases& cases) {
     cases.add("update/error_node_in_a_child", [](Record& r) {
         Ints a(64), b(64);
@@ -340,7 +340,8 @@ void add_error_nodes(Cases& cases) {
     });
 }
 
-// The order by which an update pairs nodes, which our library computes (docs/design/2026-11-libcuda-updates.md).
+// The order in which an update pairs nodes. cuda_graphs computes this order too
+// (docs/design/2026-11-libcuda-updates.md).
 void add_pairing(Cases& cases) {
     cases.add("update/exits_after_a_passing_edge", [](Record& r) {
         Ints out(2);

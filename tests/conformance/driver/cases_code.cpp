@@ -20,7 +20,7 @@ CUresult launch(CUfunction function, unsigned grid, unsigned block, unsigned sha
     return drv.cuLaunchKernel(function, grid, 1, 1, block, 1, 1, shared, stream, arguments, nullptr);
 }
 
-// A text as a library (which libcuda translates at the first use) and as a module (at once).
+// Loads a text as a library (which libcuda translates at the first use) and as a module (which it translates at once).
 void record_image(Record& r, const std::string& label, const char* text) {
     CUlibrary loaded = nullptr;
     r(label, drv.cuLibraryLoadData(&loaded, text, nullptr, nullptr, 0, nullptr, nullptr, 0));

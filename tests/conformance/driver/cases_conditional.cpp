@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Conditional handles, conditional nodes, their bodies, and what they do when they run.
+// Conditional handles, conditional nodes, their bodies, and their execution.
 #include "cases.hpp"
 
 namespace conf {
@@ -288,7 +288,7 @@ void add_body_cases(Cases& cases) {
     });
 }
 
-// Which bodies run; the counter of each case starts at 0.
+// Records which bodies run. The counter of each case starts at 0.
 void add_running_cases(Cases& cases) {
     cases.add("conditional_run/if_default", [](Record& r) {
         for (const unsigned value : {0u, 1u, 2u, 0xFFFFFFFFu}) {

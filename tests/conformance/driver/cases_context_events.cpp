@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events that stand for all the work of a context, and contexts that wait for events.
+// Events that record all the work of a context, and contexts that wait for events.
 #include "capture_rig.hpp"
 #include "cases.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memset and memcpy nodes: what comes back, what is refused, what they do.
+// Memset and memcpy nodes: their returned parameters, their refusals, their effects.
 #include "cases.hpp"
 
 namespace conf {

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Edges that carry data, and clusters of kernel nodes: what is kept, what is refused, what an executable lets be
-// changed.
+// Edges with data, and clusters of kernel nodes: stored values, refusals, and possible changes of an executable.
 #include <string>
 
 #include "cases.hpp"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which nodes may name the memory of an alloc node: before it, after it, beside it, and after its free node.
+// Nodes that use the memory of an alloc node: before it, after it, parallel to it, and after its free node.
 #include "capture_rig.hpp"
 #include "cases.hpp"
 
@@ -23,7 +23,7 @@ CUresult try_copy(CUgraph graph, CUdeviceptr dst, CUdeviceptr src, const Nodes& 
     return drv.cuGraphAddMemcpyNode(&made, graph, after.data(), after.size(), &params, context());
 }
 
-// Adds a fill, a copy there and a copy from there after the same nodes.
+// Adds a fill of the memory, a copy to it and a copy from it, with the same dependencies.
 void ask_all(Record& r, const std::string& label, CUgraph graph, CUdeviceptr address, const Nodes& after) {
     const Ints plain;
     r(label + ", memset", try_memset(graph, address, after));
@@ -128,7 +128,7 @@ void add_inside_cases(Cases& cases) {
     });
 }
 
-// The same through the function that adds nodes of every kind, over long ways, and from captures.
+// The same through the generic function that adds nodes, over long paths, and from captures.
 void add_other_way_cases(Cases& cases) {
     cases.add("graph_memory_use/add_node_of_any_kind", [](Record& r) {
         const Graph graph = new_graph();
@@ -291,7 +291,7 @@ CUgraphNode fill_of(CUgraph graph, CUdeviceptr dst, unsigned value, const Nodes&
     return made;
 }
 
-// alloc -> memset of it or of `plain` -> free of it, or an empty node.
+// A graph: alloc -> memset of its memory or of `plain` -> free of it, or an empty node.
 Graph fill_graph(CUdeviceptr plain, unsigned value, bool freed) {
     Graph graph = new_graph();
     CUdeviceptr address = 0;

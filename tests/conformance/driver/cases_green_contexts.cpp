@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The multiprocessors of a device as a resource that can be split, and green contexts, which have a part of them.
-// Counts differ from device to device: answers are relations.
+// The multiprocessors of a device as a resource that can be split, and green contexts, each with a partition. Counts
+// differ between devices, so the answers are relations.
 #include <vector>
 
 #include "capture_rig.hpp"
@@ -19,7 +19,7 @@ CUdevResource whole() {
     return resource;
 }
 
-// The first part of the device, with what is left of it.
+// The first partition of the device, and the remaining multiprocessors.
 struct Parts {
     CUdevResource part{}, rest{};
     Parts() {
@@ -41,7 +41,7 @@ Owned<CUgreenCtx> new_green() {
     return {made, [](CUgreenCtx green) { drv.cuGreenCtxDestroy(green); }};
 }
 
-// With the context of a green one current, until this goes.
+// Makes the context of a green context current for the lifetime of this object.
 class Inside {
   public:
     explicit Inside(CUcontext now) : before_(context()) { must(drv.cuCtxSetCurrent(now), "current"); }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What processes share, as far as one process can ask: which memory and events
-// have handles, what is no handle, and what the own process may not open.
+// Sharing between processes, as far as one process can observe it: memory and events with handles, invalid handles, and
+// handles that their own process may not open.
 #include <fcntl.h>
 #include <unistd.h>
 

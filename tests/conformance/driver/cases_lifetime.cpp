@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// User objects: when destructors run.
+// User objects: the times when destructors run.
 #include <atomic>
 
 #include "cases.hpp"
@@ -25,7 +25,7 @@ CUuserObject new_object(Payload& payload, unsigned references = 1) {
     return object;
 }
 
-// Moves a fresh object onto the graph.
+// Moves a new user object to the graph.
 void attach(CUgraph graph, Payload& payload) {
     must(drv.cuGraphRetainUserObject(graph, new_object(payload), 1, CU_GRAPH_USER_OBJECT_MOVE), "retain");
 }
@@ -34,7 +34,7 @@ bool gone(const Payload& payload) {
     return eventually([&] { return payload.destroyed > 0; });
 }
 
-// Still alive: asked after work that would have released it was synchronised.
+// Returns true if the object is alive after the work that could have released it was synchronised.
 bool alive(const Payload& payload) {
     drv.cuCtxSynchronize();
     return payload.destroyed == 0;

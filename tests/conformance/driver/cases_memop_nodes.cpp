@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batches of memory operations as nodes of graphs: parameters, misuse, changes of executables, what they do.
+// Batches of memory operations as graph nodes: parameters, invalid use, changes of executables, execution.
 #include <vector>
 
 #include "capture_rig.hpp"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory operations of streams: waits for values, writes of values, batches of both, what releases a wait, and what
-// they become in a capture.
+// Memory operations of streams: waits for values, writes of values, batches of both, the values that release a wait,
+// and their captures.
 #include <vector>
 
 #include "capture_rig.hpp"
@@ -35,7 +35,7 @@ class Word {
     CUdeviceptr address_ = 0;
 };
 
-// A wait for `value` where the word holds `held`, which passes.
+// Queues a wait for `value` on a word that contains `held`, which satisfies it.
 template <class T, class Push>
 void ask_pass(Record& r, const std::string& label, T held, const Push& push) {
     const Stream stream = new_stream();
@@ -45,7 +45,7 @@ void ask_pass(Record& r, const std::string& label, T held, const Push& push) {
     r(label, pushed != CUDA_SUCCESS ? pushed : drv.cuStreamSynchronize(stream));
 }
 
-// A wait that is not satisfied until the word holds `release`.
+// Queues a wait that is satisfied only when the word contains `release`.
 template <class T, class Push>
 void ask_wait(Record& r, const std::string& label, T held, T release, const Push& push) {
     const Stream stream = new_stream(), other = new_stream();
@@ -54,7 +54,7 @@ void ask_wait(Record& r, const std::string& label, T held, T release, const Push
     *static_cast<volatile T*>(word.data()) = held;
     const CUresult pushed = push(stream, word.address());
     if (pushed != CUDA_SUCCESS) return r(label, pushed);
-    must(drv.cuStreamWriteValue32(other, far, 1, 0), "write");  // the device has had its turn
+    must(drv.cuStreamWriteValue32(other, far, 1, 0), "write");  // gives the device time to run the wait
     must(drv.cuStreamSynchronize(other), "sync");
     r(label + ", before", drv.cuStreamQuery(stream));
     *static_cast<volatile T*>(word.data()) = release;
@@ -230,7 +230,7 @@ void add_batch_cases(Cases& cases) {
         flush.flushRemoteWrites.flags = 1;
         r("flush with flags", drv.cuStreamBatchMemOp(stream, 1, &flush, 0));
         must(drv.cuStreamSynchronize(stream), "sync");
-        // The first is good, the second is not: is the first done?
+        // The first operation is valid, the second is not. The case records whether the first ran.
         must(drv.cuStreamWriteValue64(stream, word, 0, 0), "clear");
         CUstreamBatchMemOpParams half[2] = {write32(word, 9), write32(word + 1, 9)};
         r("one good, one bad", drv.cuStreamBatchMemOp(stream, 2, half, 0));
@@ -253,7 +253,7 @@ void add_release_cases(Cases& cases) {
     cases.add("stream_memory/what_releases_a_wait", [](Record& r) {
         const Stream waiting = new_stream(), other = new_stream();
         Word flag(0), result(0);
-        run_set_int(flag, 0, other);  // libcuda loads a kernel at its first launch, and waits for all work then
+        run_set_int(flag, 0, other);  // libcuda loads a kernel at its first launch and then waits for all work
         r("wait", drv.cuStreamWaitValue32(waiting, flag, 1, CU_STREAM_WAIT_VALUE_EQ));
         r("behind it", drv.cuStreamWriteValue32(waiting, result, 5, 0));
         r("write elsewhere", drv.cuStreamWriteValue32(other, flag, 1, 0));
@@ -279,7 +279,7 @@ void add_release_cases(Cases& cases) {
         r("sync event", drv.cuEventSynchronize(event));
         r("sync other", drv.cuStreamSynchronize(other));
     });
-    // Eight streams wait in a ring, each for what the one before writes; the host starts the first.
+    // Eight streams wait in a ring, each for a value that the previous stream writes. The host writes the first value.
     cases.add("stream_memory/a_ring_of_streams", [](Record& r) {
         constexpr size_t kStreams = 8;
         Pinned flags(kStreams + 1);

@@ -10,7 +10,7 @@ namespace conf {
 
 namespace {
 
-// The attributes of an address, one line each. Addresses are printed relative to `base`.
+// Records the attributes of an address, one per line. Addresses are printed relative to `base`.
 void record_pointer(Record& r, const std::string& who, CUdeviceptr address, CUdeviceptr base) {
     unsigned type = 99;
     r(who + " MEMORY_TYPE", drv.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address));
@@ -43,7 +43,7 @@ void record_pointer(Record& r, const std::string& who, CUdeviceptr address, CUde
     r(who + " pool is set", pool != nullptr);
 }
 
-// The plural form, which answers for addresses that the driver does not know.
+// Records the attributes with the plural function, which also succeeds for unknown addresses.
 void record_plural(Record& r, const std::string& who, CUdeviceptr address) {
     unsigned type = 99;
     int ordinal = 99, managed = 99;

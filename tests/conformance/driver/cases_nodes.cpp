@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parameters of each node kind: what comes back, and what is refused.
+// The parameters of each node kind: the returned parameters, and the refusals.
 #include "cases.hpp"
 
 namespace conf {
@@ -28,7 +28,7 @@ void add_kernel_cases(Cases& cases) {
         params.sharedMemBytes = 128;
         CUgraphNode node = nullptr;
         r("add", drv.cuGraphAddKernelNode(&node, graph, nullptr, 0, &params));
-        value = 7;  // the node has its copy
+        value = 7;  // the node keeps its own copy
         CUDA_KERNEL_NODE_PARAMS back{};
         r("get", drv.cuGraphKernelNodeGetParams(node, &back));
         r("grid",
@@ -343,7 +343,7 @@ void add_small_kind_cases(Cases& cases) {
     });
 }
 
-// cuGraphAddNode and cuGraphNodeSetParams, the calls that take any kind.
+// cuGraphAddNode and cuGraphNodeSetParams, the functions for any kind.
 void add_generic_cases(Cases& cases) {
     cases.add("add_node/each_kind", [](Record& r) {
         const Graph graph = new_graph(), child = new_graph();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What executing gives, in which order: streams, events, host functions, graphs.
+// Results and order of execution: streams, events, host functions, graphs.
 #include <atomic>
 
 #include "cases.hpp"
@@ -275,7 +275,7 @@ void add_default_stream_cases(Cases& cases) {
         void* arguments[] = {&address, &limit};
         must(drv.cuLaunchKernel(kernel("wait_flag"), 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr), "launch");
         r("launch on the other", drv.cuLaunchKernel(kernel("empty"), 1, 1, 1, 1, 1, 1, 0, other, nullptr, nullptr));
-        // Give an independent launch the time to finish.
+        // Gives an independent launch time to finish.
         const bool done = eventually([&] { return drv.cuStreamQuery(other) == CUDA_SUCCESS; });
         r("the other is done", done);
         flag[0] = 1;

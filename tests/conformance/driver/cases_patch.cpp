@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nodes of an executable set one at a time, again and again, as named parameters do it: which node names the one in the
-// executable, and which memory may take the place of which.
+// Repeated changes of single nodes of an executable, as named parameters make them: the nodes that identify the
+// executable's node, and the memory that may replace other memory.
 #include "cases.hpp"
 
 namespace conf {
@@ -44,7 +44,7 @@ struct MemoryType {
 constexpr MemoryType kTypes[] = {
     {"device", CU_MEMORYTYPE_DEVICE}, {"host", CU_MEMORYTYPE_HOST}, {"unified", CU_MEMORYTYPE_UNIFIED}};
 
-// One piece of each kind of memory, of 256 bytes.
+// One allocation of 256 bytes of each kind of memory.
 class Memories {
   public:
     Memories() {

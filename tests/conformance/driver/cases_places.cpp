@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory by where it is: virtual memory of devices and of the host and who has access, pools of the host and of managed
-// memory, memory whose copies are synchronous. And tensor maps, and atomic instructions between places.
+// Memory by location: virtual memory of devices and of the host with its access rights, pools of the host and of
+// managed memory, memory whose copies are synchronous. Also tensor maps, and atomic instructions between locations.
 #include "cases.hpp"
 
 namespace conf {
@@ -210,7 +210,7 @@ void add_place_pool_cases(Cases& cases) {
     });
 }
 
-// A tensor of two dimensions of floats, changed by `change` before it is encoded.
+// A 2-D tensor of floats. `change` changes it before it is encoded.
 struct Description {
     CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
     cuuint32_t rank = 2;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory and events that two processes share. "mine" is the process that has
-// them, "other" the one that opens them.
+// Memory and events that two processes share. "mine" is the process that owns them, "other" the process that opens
+// them.
 #include <unistd.h>
 
 #include <cstring>
@@ -68,7 +68,7 @@ Shared receive_shared(const Line& line) {
     return shared;
 }
 
-// The start of most cases of pools, in the process that has the memory.
+// The first step of most pool cases, in the process that owns the memory.
 struct Exporter {
     Stream stream = (context(), new_stream());
     CUmemoryPool pool = new_shared_pool();

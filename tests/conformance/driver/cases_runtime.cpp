@@ -273,7 +273,7 @@ void add_runtime_cases(Cases& cases) {
     add_stream_cases(cases);
 }
 
-// Every attribute that the driver answers, versions, and what names and sizes the device has.
+// Returns every attribute that the driver knows, versions, and the names and sizes of the device.
 std::string device_facts() {
     std::string out = "{";
     int version = 0, count = 0;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a driver keeps and tells: settings of core dumps, its log, synchronous operations on memory, atomic operations
-// of devices, batches of copies in three dimensions.
+// Settings that a driver stores and returns: core dumps, the log, synchronous memory operations, atomic capabilities of
+// devices. Also batches of 3-D copies.
 #include <cstdio>
 #include <cstring>
 #include <string>

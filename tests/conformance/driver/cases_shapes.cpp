@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies and fills of two and three dimensions: what is kept, what is refused, what an executable lets be changed; and
-// memory that was registered.
+// 2-D and 3-D copies and fills: stored values, refusals, and possible changes of an executable. Also registered memory.
 #include <algorithm>
 #include <string>
 
@@ -12,7 +11,7 @@ namespace conf {
 
 namespace {
 
-// `height` rows of `width` bytes in each of `depth` planes, both sides alike.
+// Returns the parameters of a copy with `height` rows of `width` bytes in each of `depth` planes, equal on both sides.
 CUDA_MEMCPY3D block_params(CUdeviceptr dst, CUdeviceptr src, size_t width, size_t height, size_t depth, size_t pitch,
                            size_t rows) {
     CUDA_MEMCPY3D params = copy_params(dst, src, width);
@@ -49,7 +48,7 @@ struct Pair {
     Pair() {
         for (size_t i = 0; i < 256; ++i) from.set(static_cast<int>(i), i);
     }
-    std::string changed() const {  // "place=value" of every int that was copied
+    std::string changed() const {  // returns "index=value" of every copied int
         std::string text;
         for (size_t i = 0; i < 256; ++i) {
             if (to.get(i) != -1)

@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What spoils a process, each in a process of its own: faults of kernels, dead handles, nothing initialised.
+// States that a process cannot leave, each in a separate process: faults of kernels, dead handles, an uninitialised
+// driver.
 #include "cases.hpp"
 
 namespace conf {
 
 namespace {
 
-// Asks calls of many kinds after a fault: which return the sticky error?
+// Makes calls of many kinds after a fault and records which return the sticky error.
 void record_aftermath(Record& r) {
     const CUresult first = drv.cuCtxSynchronize();
     r("synchronize", first);
@@ -45,7 +46,7 @@ void fault(Record& r, const char* name, void** arguments) {
     plain_kernel_node(graph);
     const Exec exec = new_exec(graph);
     r("launch", drv.cuLaunchKernel(kernel(name), 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr));
-    drv.cuEventRecord(event, stream);  // no question: the fault may or may not have happened by now
+    drv.cuEventRecord(event, stream);  // not recorded: the fault may or may not have happened by now
     r("stream synchronize", drv.cuStreamSynchronize(stream));
     r("stream query", drv.cuStreamQuery(stream));
     r("event query", drv.cuEventQuery(event));
@@ -118,8 +119,8 @@ void add_fault_cases(Cases& cases) {
     });
 }
 
-// The real driver gives no promise for dead handles, and crashes on dead streams, events, nodes and libraries (seen on
-// the H200); these two it answers.
+// libcuda promises nothing for dead handles. It crashes on dead streams, events, nodes and libraries (seen on the
+// H200), but returns an error for these two kinds.
 void add_dead_handle_cases(Cases& cases) {
     cases.alone("dead/graph", [](Record& r) {
         CUgraph graph = new_graph().release();

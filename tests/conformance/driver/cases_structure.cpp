@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Graphs, nodes, edges and clones: what the structure functions answer.
+// Graphs, nodes, edges and clones: the results of the structure functions.
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ CUresult unlink(CUgraph graph, CUgraphNode from, CUgraphNode to) {
     return drv.cuGraphRemoveDependencies(graph, &from, &to, nullptr, 1);
 }
 
-// The places of `found` in `known`: "0 2 1", "?" for a stranger.
+// Returns the indices of `found` in `known`: "0 2 1", with "?" for an unknown node.
 std::string places(const Nodes& found, const Nodes& known) {
     std::string out;
     for (const CUgraphNode node : found) {

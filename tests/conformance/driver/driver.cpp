@@ -26,7 +26,8 @@ std::string Driver::open(const char* path) {
     if (library_ == nullptr) return dlerror();
     const auto get = reinterpret_cast<GetProcAddress>(dlsym(library_, "cuGetProcAddress_v2"));
     if (get == nullptr) return "no cuGetProcAddress_v2";
-    // `#base` is the name as functions.def has it; `base` alone is what cuda.h maps it to, here and in every call.
+    // `#base` is the name in functions.def. Without `#`, cuda.h replaces `base` by its current version, here and in
+    // every call.
 #define CG_REQUIRED(base, symbol, version) base.bind(#base, find(get, #base, version));
 #define CG_OPTIONAL(base, symbol, version) base.bind(#base, find(get, #base, version));
 #include "../../../cuda_graphs/_driver/functions.def"

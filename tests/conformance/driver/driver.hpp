@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The driver under test, opened by path. Nothing here links against libcuda: every function of functions.def and of
-// asked.def is asked of cuGetProcAddress_v2 at its explicit version, as cuda_graphs does, so that a wrong version shows
-// up here too. A function that the driver lacks is no error at load; calling it throws Absent and the case answers
-// "absent".
+// The driver under test, opened by path. This program does not link against libcuda. It asks cuGetProcAddress_v2 for
+// every function of functions.def and asked.def at its explicit version, as cuda_graphs does, so a wrong version fails
+// here too. A missing function is no error at load. A call of it throws Absent, and the case records "absent".
 #ifndef CONFORMANCE_DRIVER_HPP
 #define CONFORMANCE_DRIVER_HPP
 
@@ -18,7 +17,7 @@ struct Absent {
     const char* name;
 };
 
-// One entry of the driver. Keeps the exact parameter types, so that literals convert at the call as in plain C.
+// One entry of the driver. It keeps the exact parameter types, so literals convert at the call as in plain C.
 template <class Function>
 class Entry;
 
@@ -47,10 +46,10 @@ struct Driver {
 #define CONF_ASKED(base, symbol, version) Entry<decltype(::base)> base;
 #include "asked.def"
 
-    // Opens the library at `path` and fills the table; on failure returns why, else "".
+    // Opens the library at `path` and fills the table. Returns "" or the reason of the failure.
     std::string open(const char* path);
-    void* symbol(const char* name) const;     // a symbol of the library itself (cghSetImageLoader), or NULL
-    std::string name(CUresult result) const;  // "CUDA_ERROR_INVALID_VALUE"
+    void* symbol(const char* name) const;     // finds a symbol of the library itself (cghSetImageLoader), or NULL
+    std::string name(CUresult result) const;  // returns for example "CUDA_ERROR_INVALID_VALUE"
 
   private:
     void* library_ = nullptr;

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a case is, how it answers, and the things that cases build: graphs, nodes, memory, streams, events.
-// A case asks the driver questions and writes every answer as a line "label: answer" into its Record; the list of lines
-// is what is stored for the real driver and compared. `must` is for steps that are no question: when one fails, the
-// case ends with the line "setup failed".
+// Cases, their records, and the objects that cases build: graphs, nodes, memory, streams, events.
+//
+// A case calls the driver and writes every result as a line "label: answer" into its Record. The lines of the real
+// driver are stored and compared. `must` is for preparatory calls: if one fails, the case ends with the line "setup
+// failed".
 #ifndef CONFORMANCE_HARNESS_HPP
 #define CONFORMANCE_HARNESS_HPP
 
@@ -21,7 +22,7 @@ namespace conf {
 
 class Record {
   public:
-    // `sink` gets every line as soon as it is known, so that a crash loses only what comes after it.
+    // `sink` receives every line at once, so a crash loses only the lines after it.
     explicit Record(std::function<void(const std::string&)> sink) : sink_(std::move(sink)) {}
     void operator()(const std::string& label, CUresult result) { add(label, drv.name(result)); }
     void operator()(const std::string& label, const std::string& text) { add(label, text); }
@@ -43,8 +44,8 @@ class Record {
 
 enum class Mode {
     kShared,  // in a process with other cases, primary context current
-    kAlone,   // in a process of its own, primary context current: leaves sticky errors or counts things
-    kBare,    // in a process of its own, cuInit not called
+    kAlone,   // in a separate process, primary context current: leaves sticky errors or counts objects
+    kBare,    // in a separate process, without a call of cuInit
 };
 
 struct Case {
@@ -72,14 +73,13 @@ struct SetupFailed {
 
 void must(CUresult result, const char* what);
 
-// Device 0 with its primary context current, and the library of kPtx; made at the first use in a process.
+// Device 0 with its primary context current, and the library of kPtx. Both are made at their first use in a process.
 CUdevice device();
 CUcontext context();
 CUlibrary library();
 CUfunction kernel(const char* name);  // a CUkernel cast: good for launches, but not for the `func` of a kernel node
 
-// ---- owned things; destructors ignore the driver's answer, as the case has asked what it wanted
-// ----------------------
+// ---- owned objects; destructors ignore the driver's result ----------------------------------------------------------
 
 template <class Handle>
 class Owned {
@@ -114,11 +114,11 @@ Exec new_exec(CUgraph graph, unsigned long long flags = 0);
 Stream new_stream(unsigned flags = CU_STREAM_NON_BLOCKING);
 Event new_event(unsigned flags = CU_EVENT_DEFAULT);
 
-// A driver may return from a copy before the data of pageable memory has arrived on the device. Streams that do not
-// wait for the legacy default stream could then run before the data is there.
+// Waits until copied data has arrived. A driver may return from a copy before the data of pageable memory has arrived
+// on the device. Streams that do not wait for the legacy default stream could then run too early.
 void wait_for_what_was_copied();
 
-// Device memory holding ints, filled with one value.
+// Device memory of ints, filled with one value.
 class Ints {
   public:
     explicit Ints(size_t count = 1, int value = 0);
@@ -146,12 +146,11 @@ class Pinned {
     void* pointer_ = nullptr;
 };
 
-// ---- nodes: each throws SetupFailed when the driver refuses
-// ----------------------------------------------------------
+// ---- nodes: each function throws SetupFailed if the driver returns an error -----------------------------------------
 
 using Nodes = std::vector<CUgraphNode>;
 
-// `function` is a CUkernel cast, and goes to the field `kern`.
+// Returns kernel parameters. `function` is a CUkernel cast, and goes to the field `kern`.
 CUDA_KERNEL_NODE_PARAMS kernel_params(CUfunction function, void** arguments = nullptr, unsigned grid = 1,
                                       unsigned block = 1);
 CUDA_MEMSET_NODE_PARAMS memset_params(CUdeviceptr dst, unsigned value, unsigned element = 4, size_t width = 1,
@@ -188,20 +187,19 @@ struct Conditional {
 Conditional conditional_node(CUgraph graph, CUgraphConditionalHandle handle, CUgraphConditionalNodeType type,
                              unsigned size, const Nodes& after = {});
 
-// ---- questions asked often
-// --------------------------------------------------------------------------------------------
+// ---- common questions -----------------------------------------------------------------------------------------------
 
-// Instantiates with cuGraphInstantiateWithParams and records "label", the result_out, and whether an error node was
-// named.
+// Instantiates with cuGraphInstantiateWithParams. Records the status under "label", the result_out, and whether there
+// is an error node.
 void ask_instantiate(Record& r, const std::string& label, CUgraph graph, unsigned long long flags = 0);
-// Launches on a fresh stream and waits; records nothing.
+// Launches on a new stream and waits. Records nothing.
 void run(CUgraphExec exec);
 void run_graph(CUgraph graph);
 size_t node_count(CUgraph graph);
 size_t edge_count(CUgraph graph);
-// Waits until `done` answers true, at most two seconds; the last answer.
+// Waits at most two seconds until `done` returns true. Returns its last result.
 bool eventually(const std::function<bool()>& done);
-// An address that no allocator gave out, canonical and 256-byte aligned.
+// An address that no allocator has returned, canonical and 256-byte aligned.
 constexpr CUdeviceptr kGarbage = 0x123456700;
 
 }  // namespace conf

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The native twins of kernels_ptx.cpp and the image loader that finds them by the `.entry` names of a text.
+// The native kernels that correspond to kernels_ptx.cpp, and an image loader that finds them by the `.entry` names of a
+// text.
 #include <cstdint>
 #include <cstring>
 #include <ctime>
@@ -165,7 +166,7 @@ CUresult load(void*, const void* data, size_t size, cgh_image* out, char* log, s
         kernel.required_block[1] = kernel.required_block[2] = native.required_x != 0 ? 1 : 0;
         kernel.uses_barrier = native.uses_barrier;
         kernel.const_bytes = 16;  // table_const
-        kernel.ptx_version = 70;  // of .target
+        kernel.ptx_version = 70;  // the version of .target
         kernel.binary_version = 90;
         image->kernels.push_back(kernel);
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The PTX text. Written by hand for .version 8.0, sm_70, so that every CUDA 13 driver takes it.
+// The PTX text. It is hand-written for .version 8.0, sm_70, so every CUDA 13 driver accepts it.
 #include "kernels.hpp"
 
 namespace conf {

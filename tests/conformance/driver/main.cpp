@@ -4,8 +4,8 @@
 // driver_cases <library> [--list | --only NAME | --facts | --serve FIRST]
 //
 // Without an option: runs every case and prints {"facts": {...}, "cases": {name: [line, ...]}}. The parent process
-// never touches the driver. Shared cases run one after the other in a child (--serve), which is replaced when a case
-// crashes, hangs for half a minute or leaves a sticky error; the others get a child each (--only).
+// never calls the driver. Shared cases run one after the other in a child process (--serve). A new child replaces it if
+// a case crashes, hangs for 30 s, or leaves a sticky error. Each other case runs in its own child (--only).
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -24,8 +24,8 @@
 namespace conf {
 namespace {
 
-constexpr int kReportFd = 3;         // children write here, as kernels and the driver may print on the standard streams
-constexpr int kPatienceMs = 30'000;  // two processes that begin on a GPU that others use
+constexpr int kReportFd = 3;         // reports of children; kernels and the driver may print on the standard streams
+constexpr int kPatienceMs = 30'000;  // enough for two processes that start on a busy GPU
 
 std::string quoted(const std::string& text) {
     std::string out = "\"";
@@ -86,7 +86,7 @@ void report(const std::string& line) {
     if (write(kReportFd, text.data(), text.size()) != static_cast<ssize_t>(text.size())) _exit(1);
 }
 
-// Child: one case. Reports ". line" for every answer and "<" at the end.
+// Runs one case in a child. Reports ". line" for every answer and "<" at the end.
 void answer(const Case& one) {
     Record record([](const std::string& line) { report(". " + line); });
     try {
@@ -100,7 +100,7 @@ void answer(const Case& one) {
     report("<");
 }
 
-// Child: the shared cases from `first` on. Leaves without destructors, as other threads of a driver may be stuck.
+// Runs the shared cases from `first` on in a child. Exits without destructors, because threads of the driver may hang.
 [[noreturn]] void serve(const Cases& cases, size_t first) {
     for (size_t i = first; i < cases.list().size(); ++i) {
         if (cases.list()[i].mode != Mode::kShared) continue;
@@ -138,7 +138,7 @@ Child spawn(const char* self, const char* library, const char* option, const std
     return {pid, ends[0], ""};
 }
 
-// The next line of a child; "timeout" when it stays silent, "crash" when it ended without one.
+// Returns the next line of a child; "timeout" if it stays silent, "crash" if it has ended without a line.
 std::string next_line(Child& child) {
     for (;;) {
         const size_t end = child.pending.find('\n');
@@ -165,7 +165,7 @@ void finish(Child& child) {
 using Lines = std::vector<std::string>;
 using Answers = std::map<std::string, Lines>;
 
-// The answers of a case up to its "<"; false when the child crashed or hung, which is then the last line.
+// Collects the answers of a case up to its "<". Returns false if the child crashed or hung; the last line then says so.
 bool collect(Child& child, Lines& lines) {
     for (;;) {
         const std::string line = next_line(child);
@@ -224,7 +224,7 @@ int run_all(const Cases& cases, const char* self, const char* library) {
     return answers.size() == cases.list().size() ? 0 : 1;
 }
 
-// By hand, without a parent at the other end, the answers go to the standard output.
+// Runs one case. Without a parent at the other end of the report, prints the answers to standard output.
 int only(const Cases& cases, const std::string& name) {
     if (fcntl(kReportFd, F_GETFD) < 0) dup2(1, kReportFd);
     for (const Case& one : cases.list()) {

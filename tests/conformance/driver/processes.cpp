@@ -13,7 +13,7 @@
 namespace conf {
 namespace {
 
-union FileMessage {  // aligned as its header asks
+union FileMessage {  // aligned as its header requires
     char bytes[CMSG_SPACE(sizeof(int))];
     cmsghdr header;
 };
@@ -72,7 +72,7 @@ void with_other_process(const Side& mine, const Side& other) {
         try {
             other(Line(ends[1]));
         } catch (const SetupFailed&) {
-            _exit(1);  // the line breaks, which the first process notices
+            _exit(1);  // closes the connection, which the first process notices
         }
         _exit(0);
     }

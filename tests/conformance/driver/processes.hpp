@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cases of two processes. The second one is forked before the driver is
-// initialised, so they are added with `bare`. The two take turns: one is silent
-// until the other has sent it something, so that their answers come in one
-// order.
+// Cases of two processes. The second process is forked before the driver is initialised, so these cases are added with
+// `bare`. The two processes take turns. A process waits until the other process has sent it a message, so the answers
+// have a fixed order.
 #ifndef CONFORMANCE_PROCESSES_HPP
 #define CONFORMANCE_PROCESSES_HPP
 
@@ -15,7 +14,7 @@
 
 namespace conf {
 
-// One end of the line between the two.
+// One end of the connection between the two processes.
 class Line {
   public:
     explicit Line(int socket) : socket_(socket) {}
@@ -29,8 +28,8 @@ class Line {
         receive_bytes(&value, sizeof value);
         return value;
     }
-    void turn() const { send('.'); }        // it is the other one's turn
-    void wait() const { receive<char>(); }  // for my turn
+    void turn() const { send('.'); }        // passes the turn to the other process
+    void wait() const { receive<char>(); }  // waits for the turn of this process
     void send_file(int file) const;
     int receive_file() const;
 
@@ -41,7 +40,7 @@ class Line {
 };
 
 using Side = std::function<void(const Line&)>;
-// Runs `other` in a process of its own and `mine` in this one.
+// Runs `other` in another process and `mine` in this process.
 void with_other_process(const Side& mine, const Side& other);
 
 }  // namespace conf

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# run.sh <library> <out.json>: builds what changed of the program of this folder (into $BUILD, default
-# build/driver_cases) and asks the driver at <library>. cuda.h is taken from CUDA_HOME, CUDA_PATH, the wheel, or
+# run.sh <library> <out.json>: rebuilds the changed parts of this folder's program (into $BUILD, default
+# build/driver_cases) and runs it on the driver at <library>. cuda.h comes from CUDA_HOME, CUDA_PATH, the wheel, or
 # /usr/local/cuda.
 set -eu
 [ $# -eq 2 ] || { echo "usage: $0 <library> <out.json>" >&2; exit 2; }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The few words that the tests are written in. TEST(Subject, WhatHolds) enters a function into the list that main runs;
-// CHECK(condition) ends the program with the place and the condition when it does not hold.
+// The macros that the tests are written in. TEST(Subject, WhatHolds) adds a function to the list that main runs.
+// CHECK(condition) prints the location and the condition and ends the program if the condition does not hold.
 #ifndef CUDA_GRAPHS_TESTS_HANDLES_CHECK_HPP
 #define CUDA_GRAPHS_TESTS_HANDLES_CHECK_HPP
 
@@ -38,7 +38,7 @@ struct Enter {
         }                                                                          \
     } while (0)
 
-// Runs `work(i)` on `count` threads side by side.
+// Runs `work(i)` on `count` threads at the same time.
 template <class Work>
 void parallelize(int count, Work work) {
     std::vector<std::thread> threads;

@@ -16,11 +16,11 @@ std::map<std::string, CUresult> failures;  // guarded by mutex
 std::map<std::string, int> counts;         // guarded by mutex
 std::set<std::uintptr_t> living;           // guarded by mutex
 std::vector<std::string> ends;             // guarded by mutex
-std::vector<std::uintptr_t> free_numbers;  // guarded by mutex; raw values are used again, as a real driver does
+std::vector<std::uintptr_t> free_numbers;  // guarded by mutex; raw values are reused, as by a real driver
 std::uintptr_t next_number = 16;           // guarded by mutex
 thread_local CUcontext current = nullptr;
 
-// Counts a call; the failure that was ordered for it, once.
+// Counts a call. Returns the failure that was requested for this function, once.
 CUresult note(const char* function) {
     const std::lock_guard lock(mutex);
     ++counts[function];
@@ -127,7 +127,7 @@ void reset() {
     };
     table.cuDevicePrimaryCtxRelease = [](CUdevice) { return note("cuDevicePrimaryCtxRelease"); };
     table.cuThreadExchangeStreamCaptureMode = [](CUstreamCaptureMode*) { return CUDA_SUCCESS; };
-    table.cuStreamGetCaptureInfo = nullptr;  // as before CUDA 12.3
+    table.cuStreamGetCaptureInfo = nullptr;  // as in drivers before CUDA 12.3
     table.cuStreamIsCapturing = [](CUstream, CUstreamCaptureStatus* status) {
         *status = CU_STREAM_CAPTURE_STATUS_NONE;
         return CUDA_SUCCESS;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A driver of the tests: it hands out numbers as handles, knows which of them live, and fails where it is told to.
+// A fake driver for tests. It returns numbers as handles, records which handles are live, and fails on request.
 #ifndef CUDA_GRAPHS_TESTS_HANDLES_FAKE_DRIVER_HPP
 #define CUDA_GRAPHS_TESTS_HANDLES_FAKE_DRIVER_HPP
 
@@ -12,25 +12,25 @@
 
 namespace fake {
 
-// Fills the table of cg::driver() with fakes, forgets the log, and fails nothing.
+// Fills the table of cg::driver() with fakes, clears the log, and cancels requested failures.
 void reset();
 
-// The next call of that function returns `status`.
+// Makes the next call of `function` return `status`.
 void fail_next(const std::string& function, CUresult status);
 
 // Returns the number of objects that were made and not destroyed.
 int alive();
 
-// For a test that has something leaked on purpose.
+// Clears the live objects, for a test that leaks an object on purpose.
 void forget_alive();
 
-// How often a function was called since reset, and with which last argument that names a thing.
+// Returns the number of calls of a function since reset().
 int calls(const std::string& function);
 
-// The order in which things were destroyed, e.g. "stream 3".
+// Returns the destroyed objects in order, e.g. "stream 3".
 std::vector<std::string> destroyed();
 
-// fake_python.cpp
+// Simulate the end and the start of Python (fake_python.cpp).
 void close_python();
 void open_python();
 void set_queue_space(int calls);

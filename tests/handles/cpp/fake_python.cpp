@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// In the place of gil.cpp: no Python, but a lock of it, and a main thread that runs pending calls when the tests say
-// so. A thread of a test holds the lock while it has a GilAcquire.
+// Replaces gil.cpp. There is no Python, only its lock, and a main thread that runs pending calls when a test requests
+// it. A thread of a test holds the lock while it has a GilAcquire.
 #include <atomic>
 #include <mutex>
 

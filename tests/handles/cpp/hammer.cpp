@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The hammer: threads that build, capture, instantiate, launch, set, update and drop at random what they share, through
-// the handle layer, on the host driver. No Python, but its lock (fake_python.cpp), which is held and given up where
-// Cython code does. Run under the sanitizers: `make hammer MODE=tsan`.
+// The hammer. Threads build, capture, instantiate, launch, set, update and drop shared objects at random, through the
+// handle layer on the host driver. There is no Python, only its lock (fake_python.cpp), which is held and released
+// where Cython code holds and releases it. Run it under the sanitizers: `make hammer MODE=tsan`.
 //
-// Laws: what a launch uses lives, for its host functions look at what their owners keep; no two threads are at one
-// executable, nor at one definition that is changed; at the end every owner has gone once, no box is left, and of the
-// driver's objects only what is there from the beginning.
+// Laws: The objects that a launch uses are alive; its host functions check the payloads that their owners keep. No two
+// threads use one executable at a time, or one definition while it is changed. At the end every owner was destroyed
+// once, no box is left, and the driver has only the objects that it had at the start.
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -31,11 +31,11 @@ using namespace cg;
 namespace {
 
 constexpr int kThreads = 8;
-constexpr int kSteps = 1500;        // of each thread
-constexpr std::size_t kShared = 4;  // definitions, executables, streams, captures
+constexpr int kSteps = 1500;        // steps of each thread
+constexpr std::size_t kShared = 4;  // number of definitions, executables, streams, captures
 constexpr std::size_t kMostNodes = 12;
 
-// ---- owners, and host functions that look at them -------------------------------------------------------------------
+// ---- owners, and host functions that check them ---------------------------------------------------------------------
 
 std::atomic<long> made{0}, gone{0}, runs{0};
 
@@ -63,9 +63,9 @@ void fill(NodeSpec& spec) {
     spec.owners.first = std::move(payload);
 }
 
-// ---- one call at a time for an executable: a rule of CUDA that the layer keeps for its callers
+// ---- one call at a time for an executable: CUDA requires it, and the handle layer ensures it ------------------------
 
-// Wraps entries of the driver table: two calls for one executable at a time end the program.
+// Wraps entries of the driver table. Two simultaneous calls for one executable end the program.
 std::mutex busy_mutex;
 std::vector<const void*> busy;  // guarded by busy_mutex
 
@@ -126,10 +126,10 @@ void watch_executables() {
     };
 }
 
-// ---- what the threads share: the handles under the lock of Python, as attributes of Python objects are
+// ---- shared objects, under the lock of Python as attributes of Python objects are -----------------------------------
 
 struct Definition {
-    std::shared_mutex edits;  // its user's: a definition is changed by one thread at a time; waited for without the GIL
+    std::shared_mutex edits;  // held by the thread that changes the definition; waits for it release the GIL
     NodeHandle entry;
     std::vector<NodeHandle> nodes;
 };
@@ -137,10 +137,10 @@ struct Definition {
 struct Executable {
     GraphExecHandle exec;
     std::shared_ptr<Definition> of;
-    NodeHandle node;  // of that
+    NodeHandle node;  // a node of that definition
 };
 
-// What GraphBuilder.split makes.
+// The result of GraphBuilder.split.
 struct Branch {
     CaptureHandle capture;
     StreamHandle stream;
@@ -154,12 +154,12 @@ struct Branch {
 struct Shared {
     std::vector<std::shared_ptr<Definition>> definitions{kShared};
     std::vector<Executable> executables{kShared};
-    std::vector<StreamHandle> streams{kShared};  // captured now and then
+    std::vector<StreamHandle> streams{kShared};  // captured at times
     std::vector<CaptureHandle> captures{kShared};
     std::vector<Branch> branches{kShared};
 } shared;
 
-PointerHandle memory;  // what memset nodes fill
+PointerHandle memory;  // target of memset nodes
 
 template <class Mutex>
 Mutex lock_without_gil(std::shared_mutex& mutex) {
@@ -187,7 +187,7 @@ bool add_host_node(Definition& definition) {
     return true;
 }
 
-// A memset of a named parameter.
+// Adds a memset whose value is a named parameter.
 void add_memset(Definition& definition) {
     GraphBox& graph = *box_of<NodeRecord>(definition.entry)->graph;
     const auto parameter = std::make_shared<NamedParameter>();
@@ -210,7 +210,7 @@ void add_memset(Definition& definition) {
     add_node(graph, raw, spec.kind, {}).make_facts().parameters = std::move(uses);
 }
 
-// The memset's parameter gets a new value.
+// Returns a new value for the memset's parameter.
 ParameterChange new_value(std::uint64_t bits) {
     static const ParameterRef like = [] {
         auto parameter = std::make_shared<NamedParameter>();
@@ -230,7 +230,7 @@ std::shared_ptr<Definition> make_definition() {
     return definition;
 }
 
-// ---- what a thread does: one step each, with the GIL
+// ---- actions of a thread: one step each, with the GIL ---------------------------------------------------------------
 
 struct Actor {
     std::mt19937 random;
@@ -337,7 +337,7 @@ struct Actor {
         const auto mode = static_cast<CUstreamCaptureMode>(any(3));
         CaptureHandle fresh = create_capture(stream, {});
         if (begin_capture(*fresh, mode) != CUDA_SUCCESS) return;
-        any_of(shared.captures).swap(fresh);  // and what was there is given up
+        any_of(shared.captures).swap(fresh);  // drops the previous capture
     }
 
     void capture_into_one() {
@@ -355,11 +355,11 @@ struct Actor {
             call.look(status);
         }
         const NodeRecord* const node = call.settle(NodeKind::kHost);
-        // The capture ended meanwhile, in another thread: then it is about to run by itself.
+        // Another thread has ended the capture meanwhile, so the function runs outside the capture.
         if (status == CUDA_SUCCESS && node == nullptr) late.push_back(spec.owners.first);
     }
 
-    // Another thread may end the capture at any time, as it may close a GraphBuilder.
+    // Another thread may end the capture at any time, as a Python thread may close a GraphBuilder.
     void split_one() {
         Branch fresh{any_of(shared.captures), {}};
         if (!fresh.capture) return;
@@ -405,7 +405,7 @@ struct Actor {
     }
 
     void abandon_one() {
-        const CaptureHandle capture = any_of(shared.captures);  // where others still find it
+        const CaptureHandle capture = any_of(shared.captures);  // other threads can still find it
         if (capture) abandon_capture(*capture);
     }
 
@@ -417,7 +417,7 @@ struct Actor {
         CUresult status = CUDA_SUCCESS;
         const GraphExecHandle exec = instantiate(capture->graph, &params, {}, &status);
         CHECK(exec ? status == CUDA_SUCCESS : status == CUDA_ERROR_INVALID_VALUE);
-        if (!exec) return;  // a condition that no node looks at: its capture had ended
+        if (!exec) return;  // a condition that no node uses: its capture had ended
         ParameterChanges changes;
         ParameterProblem problem;
         const StreamHandle stream = any_of(shared.streams);
@@ -467,7 +467,7 @@ struct Actor {
 
 }  // namespace
 
-// Executables that fill the same word at the same time race for what is in it, as their user wants it here.
+// Executables that fill the same word at the same time race for its value. This test allows that.
 extern "C" const char* __tsan_default_suppressions();
 extern "C" const char* __tsan_default_suppressions() {
     return "race:cgh::Fill::run";
@@ -514,7 +514,7 @@ void hammer(unsigned seed) {
             actor.step();
         }
         late[static_cast<std::size_t>(thread)] = std::move(actor.late);
-        // A capture that is not relaxed is ended by its own thread.
+        // Only the thread that began a capture may end it, unless it is relaxed.
         const GilAcquire python;
         for (auto& capture : shared.captures)
             if (capture && capture->thread == std::this_thread::get_id()) CaptureHandle().swap(capture);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Law: a resource is destroyed once, after its last handle and before what it depends on; a failure leaves nothing.
+// Law: A resource is destroyed once, after its last handle and before its dependencies. A failure leaves nothing
+// behind.
 #include <cstdint>
 #include <functional>
 
@@ -208,7 +209,7 @@ TEST(NotedError, IsOfItsThread) {
 }
 
 TEST(Registry, NeverGivesAHandleOfAnotherLife) {
-    // The fake driver uses raw values again at once, so threads meet each other's.
+    // The fake driver reuses raw values at once, so each thread meets values of the other threads.
     parallelize(8, [](int i) {
         for (int round = 0; round < 2000; ++round) {
             const bool timing = (i + round) % 2 == 0;
@@ -232,7 +233,7 @@ TEST(Registry, HoldsNoEntryOfWhatIsGone) {
     KernelHandle kernel = get_kernel(library, "a");
     KernelHandle second = get_kernel(library, "a");
     second.reset();
-    CHECK(create_kernel_ref(*kernel, {}).get() == kernel.get());  // the one that went did not take the entry along
+    CHECK(create_kernel_ref(*kernel, {}).get() == kernel.get());  // the destroyed handle did not remove the entry
     EventHandle event = create_event(context(), true, false);
     StreamHandle stream = create_stream(context(), 0, 0);
     CHECK(entries() == before + 3);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Law: what is deferred is destroyed once, by whoever drains first, and never by the thread that defers.
+// Law: A deferred resource is destroyed once, by the first thread that drains, and never by the thread that defers it.
 #include <atomic>
 #include <thread>
 

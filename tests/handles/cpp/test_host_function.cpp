@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Law: the last handle may go inside a host function, where the driver may not be called. Nothing is lost by that, and
-// nothing is destroyed twice.
+// Law: The last handle may be dropped inside a host function, where driver calls are forbidden. No resource leaks, and
+// no resource is destroyed twice.
 #include <functional>
 #include <map>
 #include <string>
@@ -31,7 +31,7 @@ Opaque make_executable() {
     return instantiate(entry, &params, {}, &status);
 }
 
-// By the function that destroys it: what is alive while the one handle of it is.
+// Makes a handle of each kind, by the function that destroys its resource.
 const std::map<std::string, std::function<Opaque()>>& resources() {
     static const std::map<std::string, std::function<Opaque()>> all = {
         {"cuStreamDestroy", [] { return create_stream(context(), 0, 0); }},
@@ -77,7 +77,7 @@ TEST(HostFunction, OfOthersIsKnownByTheRefusalOfTheDriver) {
         handle.reset();
         CHECK(fake::calls(function) == before + 1);
         CHECK(fake::alive() > 0);
-        fake::fail_next(function, CUDA_ERROR_NOT_PERMITTED);  // the first drain may be in one too
+        fake::fail_next(function, CUDA_ERROR_NOT_PERMITTED);  // the first drain may run inside a host function too
         drain_deferred();
         CHECK(fake::alive() > 0);
         drain_deferred();

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Law: calls that touch what ties graphs to each other never run at the same time, whichever of them they are; others
-// do.
+// Law: Two calls that use the links between graphs never run at the same time. Other calls may run at any time.
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -46,7 +45,7 @@ TEST(SerialCalls, RunOneAtATime) {
     table.cuGraphLaunch = launch;
     serialise(table);
     CHECK(table.cuGraphLaunch == launch);
-    CHECK(table.cuGraphClone(nullptr, nullptr) == CUDA_ERROR_NOT_INITIALIZED);  // as it was
+    CHECK(table.cuGraphClone(nullptr, nullptr) == CUDA_ERROR_NOT_INITIALIZED);  // the original entry
     constexpr int kRounds = 2000;
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i)

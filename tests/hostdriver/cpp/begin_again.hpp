@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program of tests that needs the driver to be loaded with other settings: it begins again with them, as the driver
-// reads its environment before main() does.
+// Restarts a test program with other settings of the environment, because the driver reads its environment before
+// main().
 //
 //     BEGIN_AGAIN_WITH("CUDA_GRAPHS_HOST_CHECK", "race")
 #ifndef HOSTDRIVER_TESTS_BEGIN_AGAIN_HPP
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// glibc hands main()'s arguments to constructors.
+// glibc passes main()'s arguments to constructors.
 #define BEGIN_AGAIN_WITH(name, value)                                                \
     __attribute__((constructor)) static void begin_again(int, char** argv, char**) { \
         const char* const found = getenv(name);                                      \

@@ -37,7 +37,7 @@ bool run(const Law& law) {
     }
 }
 
-// In a fresh process: nothing of the driver may have run in this one's image.
+// Runs a law in a fresh process, so that no call of the driver has run in it before.
 bool run_alone(const Law& law, const char* program) {
     const pid_t child = fork();
     if (child == 0) {

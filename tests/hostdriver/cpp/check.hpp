@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The harness of the host driver's C++ tests. A test is a law with a name: `LAW(Stream, RunsItsWorkInOrder) { ... }`.
-// A check that fails prints where and why, and ends its test. `LAW_ALONE` runs in a process of its own, for tests that
-// leave a failed context or end the process.
+// The harness of the host driver's C++ tests. A test is a law with a name: `LAW(Stream, RunsItsWorkInOrder) { ... }`. A
+// failed check prints its location and values, and ends its test. `LAW_ALONE` runs in a separate process, for tests
+// that leave a failed context or end the process.
 //
-//     program               runs everything, prints one line
-//     program Stream.Runs…  runs what begins so
+//     program               runs all laws, prints one line
+//     program Stream.Runs…  runs the laws whose names begin so
 #ifndef HOSTDRIVER_TESTS_CHECK_HPP
 #define HOSTDRIVER_TESTS_CHECK_HPP
 
@@ -40,7 +40,7 @@ void equal(const A& a, const B& b, const char* text, const char* file, int line)
     if (!(a == b)) fail(file, line, std::string(text) + ": " + show(a) + " and " + show(b));
 }
 
-unsigned workers();  // CUDA_GRAPHS_HOST_THREADS as the driver reads it
+unsigned workers();  // number of workers, read from CUDA_GRAPHS_HOST_THREADS as the driver does
 
 }  // namespace check
 
@@ -56,7 +56,7 @@ unsigned workers();  // CUDA_GRAPHS_HOST_THREADS as the driver reads it
         if (!(condition)) check::fail(__FILE__, __LINE__, #condition); \
     } while (false)
 #define EQUAL(a, b) check::equal((a), (b), #a " == " #b, __FILE__, __LINE__)
-// The call succeeds; the call is answered with this code.
+// Check that the call succeeds, or that it returns this code.
 #define OK(call) EQUAL(call, CUDA_SUCCESS)
 #define ANSWERS(code, call) EQUAL(call, code)
 

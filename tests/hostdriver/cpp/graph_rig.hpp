@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of graphs share: definitions and executables that clean up after themselves, one-line nodes of every
-// kind, and kernels that set conditions. `step` is the fingerprint: value = value * 31 + digit, so that another order
-// of the steps gives another number.
+// Shared parts of the graph tests: definitions and executables that destroy themselves, one-line nodes of every kind,
+// and kernels that set conditions. `step` is the fingerprint: value = value * 31 + digit, so a different order of the
+// steps gives a different number.
 #ifndef HOSTDRIVER_TESTS_GRAPH_RIG_HPP
 #define HOSTDRIVER_TESTS_GRAPH_RIG_HPP
 
@@ -23,7 +23,7 @@ inline void set_condition(const cgh_launch*, const void* params, void*, std::uin
     cghGetServices()->set_conditional(handle, args.next<std::uint32_t>());
 }
 
-// *counter -= 1; the condition becomes whether it is still positive
+// *counter -= 1; sets the condition to 1 while *counter is positive, then to 0
 inline void count_down(const cgh_launch*, const void* params, void*, std::uint64_t, std::uint64_t) {
     Args args(params);
     auto* counter = args.next<std::uint64_t*>();
@@ -31,7 +31,7 @@ inline void count_down(const cgh_launch*, const void* params, void*, std::uint64
     cghGetServices()->set_conditional(args.next<std::uint64_t>(), *counter > 0);
 }
 
-// The condition becomes *value.
+// Sets the condition to *value.
 inline void condition_from(const cgh_launch*, const void* params, void*, std::uint64_t, std::uint64_t) {
     Args args(params);
     const auto* value = args.next<std::uint64_t*>();
@@ -57,7 +57,7 @@ inline CUcontext current() {
     return found;
 }
 
-// The parameters of a kernel node; holds its arguments for as long as it lives.
+// The parameters of a kernel node. It owns the node's arguments.
 template <class... Arguments>
 class KernelCall {
   public:
@@ -272,7 +272,7 @@ inline std::size_t edge_count(CUgraph graph) {
     return count;
 }
 
-// Managed, so that the host reads and writes it between launches.
+// A value in managed memory, which the host reads and writes between launches.
 class Value {
   public:
     explicit Value(std::uint64_t initial = 0) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An image loader for C++ tests: kernels are native functions, registered by name, and an image is a text that lists
+// An image loader for C++ tests. Kernels are native functions, registered by name, and an image is a text that lists
 // names. So the driver's own tests need neither PTX nor Python.
 //
 //     void add_one(const cgh_launch* launch, const void* params, void*, uint64_t first, uint64_t end) { ... }
@@ -9,7 +9,7 @@
 //     native::Library library("add_one");
 //     cuLaunchKernel(library.function("add_one"), ...);
 //
-// In an image `global NAME BYTES` makes a variable, `fail WORDS` makes the load fail with that log.
+// In an image `global NAME BYTES` makes a variable, and `fail WORDS` makes the load fail with that log.
 #ifndef HOSTDRIVER_TESTS_NATIVE_LOADER_HPP
 #define HOSTDRIVER_TESTS_NATIVE_LOADER_HPP
 
@@ -55,7 +55,7 @@ inline std::uint64_t threads_of(const cgh_launch* launch) {
 struct Definition {
     std::string name;
     cgh_entry entry;
-    std::vector<std::uint32_t> sizes;  // of the parameters
+    std::vector<std::uint32_t> sizes;  // sizes of the parameters in bytes
     std::uint32_t static_shared = 0;
     std::uint32_t max_threads = 1024;
     std::vector<std::uint32_t> required_block = {0, 0, 0};
@@ -67,7 +67,7 @@ inline std::map<std::string, Definition>& registry() {
     return *all;
 }
 
-// The number of images that a test has loaded and not yet unloaded; for leak checks.
+// The number of images that a test has loaded and not yet unloaded, for leak checks.
 inline int& images_alive() {
     static int count = 0;
     return count;
@@ -171,7 +171,7 @@ class Library {
         if (cuLibraryGetKernel(&kernel, handle_, name) != CUDA_SUCCESS) throw std::runtime_error(name);
         return kernel;
     }
-    // The kernel as a launch takes it.
+    // Returns the kernel as the function that a launch takes.
     CUfunction function(const char* name) const {
         CUfunction function = nullptr;
         if (cuKernelGetFunction(&function, kernel(name)) != CUDA_SUCCESS) throw std::runtime_error(name);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of the runtime share: a current context, streams, events and memory that clean up after themselves,
-// and a few kernels. `affine` does not commute with itself, so that a wrong order gives a wrong number.
+// Shared parts of the runtime tests: a current context, streams, events and memory that destroy themselves, and a few
+// kernels. `affine` does not commute with itself, so a wrong order gives a wrong number.
 #ifndef HOSTDRIVER_TESTS_RUNTIME_RIG_HPP
 #define HOSTDRIVER_TESTS_RUNTIME_RIG_HPP
 
@@ -53,7 +53,7 @@ inline void slow(const cgh_launch*, const void* params, void*, std::uint64_t, st
     p->store(1, std::memory_order_release);
 }
 
-// Fills its dynamic shared memory and adds it up: p[block] = the sum.
+// Fills its dynamic shared memory and sums it: p[block] = the sum.
 inline void shared_sum(const cgh_launch* launch, const void* params, void* shared, std::uint64_t first,
                        std::uint64_t end) {
     auto* p = Args(params).next<std::uint64_t*>();
@@ -67,7 +67,7 @@ inline void shared_sum(const cgh_launch* launch, const void* params, void* share
     }
 }
 
-// All blocks meet: a barrier over the whole grid, for cooperative launches.
+// A barrier over all blocks of the grid, for cooperative launches.
 inline void meet(const cgh_launch* launch, const void* params, void*, std::uint64_t first, std::uint64_t end) {
     auto* arrived = Args(params).next<std::atomic<std::uint32_t>*>();
     arrived->fetch_add(static_cast<std::uint32_t>(end - first));
@@ -105,7 +105,7 @@ inline const native::Kernels kernels{
     {"exactly_32", nothing, {}, 0, 32, {32, 1, 1}},
 };
 
-// cuInit and the primary context of device 0, once a thread.
+// Calls cuInit and sets the primary context of device 0, once per thread.
 inline void context() {
     OK(cuInit(0));
     CUcontext current = nullptr;
@@ -196,7 +196,7 @@ class Buffer {
     std::size_t count_;
 };
 
-// A flag of the host that kernels spin on.
+// A host flag that kernels poll.
 class Gate {
   public:
     void open() { flag_.store(1, std::memory_order_release); }
@@ -207,7 +207,7 @@ class Gate {
     std::atomic<std::uint32_t> flag_{0};
 };
 
-// Waits, but not for ever, for something that another thread makes true.
+// Waits, for a limited time, until another thread makes the condition true. Returns false after 20 s.
 template <class Condition>
 bool soon(Condition&& condition) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);

@@ -31,7 +31,7 @@ struct Shared : cgh::Counted {
     bool* gone;
 };
 
-// An object as large as a context.
+// An object of the size of a context.
 struct Large {
     explicit Large(std::size_t number) : number(number) {}
     std::size_t number;
@@ -61,7 +61,7 @@ LAW(Arena, KnowsItsLiveObjectsAndNothingElse) {
     EQUAL(things.cast(&local), nullptr);
     CHECK(things.kill(one));
     EQUAL(things.cast(one), nullptr);
-    EQUAL(Thing::alive, 3);  // dead as a handle, still an object
+    EQUAL(Thing::alive, 3);  // no longer valid as handles, but still objects
     CHECK(!things.kill(one));
     things.recycle(one);
     EQUAL(Thing::alive, 2);
@@ -78,7 +78,7 @@ LAW(Arena, HoldsManyAndUsesTheirSlotsAgain) {
     const std::set<std::uint64_t*> before(all.begin(), all.end());
     EQUAL(before.size(), all.size());
     for (std::uint64_t* number : all) numbers.recycle(number);
-    // The oldest slot first, so that a dead handle stays dead for long.
+    // The oldest slot is used first, so that a dead handle stays invalid for a long time.
     std::uint64_t* again = numbers.create(1u);
     EQUAL(again, all.front());
     for (std::uint64_t i = 1; i < 200'000; ++i) CHECK(before.count(numbers.create(i)) == 1);
@@ -94,7 +94,7 @@ LAW(Arena, ReservesFewTimesTheAddressesThatItsObjectsTake) {
         all.push_back(things.create(i));
         if (i % 1000 == 0) CHECK(addresses_in_use() - before <= kSome + 12 * all.size() * sizeof(Large));
     }
-    // Handles of all ranges, and no other address near them.
+    // All ranges contain valid handles, and no address near a handle is valid.
     for (std::size_t i = 0; i < all.size(); ++i) {
         EQUAL(things.cast(all[i])->number, i);
         EQUAL(things.cast(reinterpret_cast<const char*>(all[i]) + 8), nullptr);
@@ -121,7 +121,7 @@ LAW_ALONE(Arena, MakesObjectsUpToTheLimitOfAddresses) {
     CHECK(all.size() * sizeof(Large) > kRoom / 2);
     EQUAL(setrlimit(RLIMIT_AS, &limit), 0);
     for (std::size_t i = 0; i < all.size(); ++i) EQUAL(things.cast(all[i])->number, i);
-    // With more addresses there are more objects.
+    // More address space makes more objects possible.
     CHECK(things.create(all.size()) != nullptr);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Laws of watched calls: every entry point counts and fails under its own name, and nothing else does.
+// Laws of watched calls: every entry point counts and fails under its own name, and under no other name.
 #include <atomic>
 #include <map>
 #include <string>
@@ -29,7 +29,7 @@ struct Counting {
     ~Counting() { cghCountCalls(0); }
 };
 
-// A call with nothing but zeros; what it answers is no question.
+// Calls a function with zeros only. Its result does not matter.
 template <auto kFunction>
 struct Caller;
 template <class... Parameters, CUresult (*kFunction)(Parameters...)>
@@ -42,7 +42,7 @@ struct Call {
     CUresult (*call)();
 };
 
-// Both macros spelled out: passed on, `base` would be replaced by what cuda.h defines it to be.
+// Both macros are spelled out: an argument that is passed on would be expanded by the macros of cuda.h.
 const Call kCalls[] = {
 #define CG_REQUIRED(base, symbol, version) {#base, Caller<&symbol>::call},
 #define CG_OPTIONAL(base, symbol, version) {#base, Caller<&symbol>::call},
@@ -57,7 +57,7 @@ LAW(CallWatch, EveryFunctionFailsUnderItsOwnNameAndDoesNothing) {
     for (const Call& call : kCalls) {
         const auto before = counts();
         OK(cghFailCall(call.name, 1, "CUDA_ERROR_EXTERNAL_DEVICE"));
-        // Compare numbers: naming a status would be another driver call.
+        // Numbers are compared, because the name of a status would need another driver call.
         const int answer = static_cast<int>(call.call());
         EQUAL(std::string(call.name) + " " + std::to_string(answer), std::string(call.name) + " 911");
         const auto after = counts();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Laws of captures: what is handed to a stream in a capture becomes the nodes that it would have been run as.
+// Laws of captures: work that is queued in a captured stream becomes equivalent nodes.
 #include <atomic>
 #include <memory>
 #include <thread>
@@ -283,13 +283,13 @@ LAW(Capture, OfAThreadsOwnStreamEndsWithTheThread) {
         graph = graph_of(CU_STREAM_PER_THREAD);
     }).join();
     ANSWERS(CUDA_ERROR_INVALID_VALUE, cuGraphDestroy(graph));
-    OK(launch("nothing", 1, 1, CU_STREAM_LEGACY));  // barred no more
+    OK(launch("nothing", 1, 1, CU_STREAM_LEGACY));  // the legacy stream works again
     OK(cuStreamSynchronize(CU_STREAM_LEGACY));
 }
 
 namespace {
 
-// Other threads around a capture: they launch, copy and allocate on streams of their own until stopped. Counts the
+// Threads beside a capture. They launch, copy and allocate on their own streams until they are stopped, and count the
 // calls that captures refused.
 class Bystanders {
   public:
@@ -319,7 +319,7 @@ class Bystanders {
             OK(launch("affine", 1, 1, stream, &word, std::uint64_t{1}, std::uint64_t{1}));
             ++launched;
             if (made == CUDA_SUCCESS) {
-                // A capture that began meanwhile may refuse this.
+                // A capture that has begun meanwhile may refuse this.
                 while (cuMemFree(memory) == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) ++refused_;
             }
             ++rounds_;
@@ -333,7 +333,7 @@ class Bystanders {
     std::vector<std::thread> threads_;
 };
 
-// Captures a chain of `length` kernels and says how it ended.
+// Captures a chain of `length` kernels and returns the result of its end.
 CUresult capture_chain(CUstreamCaptureMode mode, int length) {
     const Stream stream;
     CUdeviceptr x = 0;
@@ -384,7 +384,7 @@ LAW(CaptureThreads, AGlobalCaptureIsInvalidatedByAllocationsOfOthersWhichAreRefu
     for (int round = 0; round < 5; ++round) {
         const Stream stream;
         OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-        // Each of the others may be about to count a refusal of the round before.
+        // Each other thread may be about to count a refusal of the previous round.
         const int before = others.refused() + kOthers;
         CHECK(soon([&] { return others.refused() > before; }));
         CUdeviceptr x = 0;
@@ -434,7 +434,7 @@ LAW(CaptureThreads, BranchesMayBeFilledFromDifferentThreads) {
 }
 
 LAW(CaptureThreads, EndAndWorkMayMeet) {
-    // Work before the end is captured, work after it runs: no work is lost, and nothing breaks.
+    // Work before the end is captured, and work after it runs. No work is lost, and no call fails.
     const Stream stream;
     std::atomic<std::uint64_t> word{0};
     function("affine");
@@ -483,7 +483,7 @@ LAW(CaptureThreads, TheLegacyStreamIsBarredOnlyWhileABlockingStreamCaptures) {
     const Stream blocking(CU_STREAM_DEFAULT);
     for (int round = 0; round < 5; ++round) {
         OK(cuStreamBeginCapture(blocking, kRelaxed));
-        const int before = refused + 1;  // the other thread may be about to count one of the round before
+        const int before = refused + 1;  // the other thread may be about to count a refusal of the previous round
         CHECK(soon([&] { return refused > before; }));
         CUgraph graph = nullptr;
         EQUAL(cuStreamEndCapture(blocking, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Looking for bugs: what races, what nobody wrote and what is nobody's memory is told of at the next wait, once; what
-// is ordered is silent, from however many threads.
+// Laws of the checks: the next wait reports races, reads of unwritten bytes and invalid addresses, once. Ordered
+// accesses cause no report, from any number of threads.
 #include "begin_again.hpp"
 #include "watched_rig.hpp"
 
@@ -111,7 +111,7 @@ LAW_ALONE(Check, FreedMemoryIsKnownAsFreed) {
     CHECK(tells(cghFindings(CUDA_ERROR_ILLEGAL_ADDRESS), "byte 0 of freed memory of 16 bytes"));
 }
 
-// Each thread has memory, a stream and events of its own, and all take turns with one counter.
+// Each thread has its own memory, stream and events. All threads use one counter in turns.
 LAW(Check, ManyThreadsThatDoNothingWrongAreSilent) {
     context();
     CUcontext current = nullptr;

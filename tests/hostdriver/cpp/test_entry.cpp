@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Laws of every entry point, over the list of driver functions: none works before cuInit or inside a host function,
-// none crashes on null, dead or foreign handles, and each is found by its name and version.
+// Laws of every entry point, over the list of driver functions. No function works before cuInit or inside a host
+// function. No function crashes on null, dead or foreign handles. Each is found by its name and version.
 #include <cstring>
 #include <map>
 #include <string>
@@ -31,9 +31,9 @@ constexpr bool is_handle() {
     }
 }
 
-alignas(64) std::byte scratch[8192];  // what data pointers point to, all 0
+alignas(64) std::byte scratch[8192];  // zeros that data pointers point to
 
-// An argument of type T: handles are `handle`, data pointers point to zeros (or are null), numbers are 0.
+// Returns an argument of type T: handles are `handle`, data pointers point to zeros or are null, numbers are 0.
 template <class T>
 T argument(const std::map<std::string, void*>& handles, bool null_data) {
     if constexpr (is_handle<T>()) {
@@ -64,7 +64,7 @@ struct Caller<kFunction> {
     }
 };
 
-// Both macros spelled out: passed on, `base` would be replaced by what cuda.h defines it to be.
+// Both macros are spelled out: an argument that is passed on would be expanded by the macros of cuda.h.
 const Call kCalls[] = {
 #define CG_REQUIRED(base, symbol, version) {#base, Caller<&symbol>::takes_handles, Caller<&symbol>::call},
 #define CG_OPTIONAL(base, symbol, version) {#base, Caller<&symbol>::takes_handles, Caller<&symbol>::call},
@@ -75,10 +75,10 @@ bool anytime(const std::string& name) {
     return name == "cuInit" || name == "cuDriverGetVersion" || name == "cuGetErrorName" || name == "cuGetErrorString";
 }
 
-// Makes every call with these handles; every one that takes handles must refuse them.
+// Makes every call with these handles. Every call with a handle parameter must fail.
 void all_refuse(const std::map<std::string, void*>& handles, const char* what) {
     for (const Call& call : kCalls) {
-        // A host function of NULL in a valid stream is no question of handles.
+        // A NULL host function in a valid stream does not test handles.
         if (!call.takes_handles) continue;
         context();
         const CUresult result = call.call(handles, false);
@@ -141,7 +141,7 @@ LAW_ALONE(EveryEntry, RefusesForeignHandles) {
         {reinterpret_cast<std::byte*>(static_cast<CUstream>(stream)) + 1, "an odd address"},
     };
     for (const auto& [value, what] : values) all_refuse({{"", value}}, what);
-    // Handles of the wrong type: an event where anything else is asked for, and a stream where an event is.
+    // Handles of the wrong type: a stream in place of an event, and an event in place of any other handle.
     all_refuse({{"", static_cast<CUevent>(event)}, {typeid(CUevent).name(), static_cast<CUstream>(stream)}},
                "a handle of another type");
 }
@@ -190,7 +190,7 @@ LAW_ALONE(EveryEntry, RefusesDeadHandles) {
     all_refuse(dead, "a dead handle");
 }
 
-// Functions of the host driver's own lists need not be in cuda.h.
+// The host driver's own lists contain functions that cuda.h does not declare.
 #define CGH_MORE(base, symbol, version) extern "C" CUresult test_address_of_##symbol() __asm__(#symbol);
 #include "_hostdriver/more.def"
 #define CGH_REFUSED(base, symbol, version) extern "C" CUresult test_address_of_##symbol() __asm__(#symbol);
@@ -212,7 +212,7 @@ const std::vector<NamedEntry> kEntries = {
 #include "_hostdriver/refused.def"
 };
 
-// The newest form that is not newer than `version`.
+// Returns the newest form that is not newer than `version`.
 void* entry_of(const std::string& base, int version) {
     const NamedEntry* best = nullptr;
     for (const NamedEntry& entry : kEntries)
@@ -244,7 +244,7 @@ LAW(EveryEntry, IsFoundByNameAndVersion) {
     void* forms[2] = {};
     for (const char* name : {"cuInit", "cuLaunchKernel"}) {
         for (cuuint64_t i = 0; i < 2; ++i) OK(cuGetProcAddress(name, &forms[i], 13000, i + 1, nullptr));
-        EQUAL(forms[0] == forms[1], std::strcmp(name, "cuInit") == 0);  // it has nothing to do with streams
+        EQUAL(forms[0] == forms[1], std::strcmp(name, "cuInit") == 0);  // cuInit does not depend on streams
     }
 }
 
@@ -263,7 +263,7 @@ LAW(Driver, SaysWhatItIs) {
     EQUAL(value, 9);
     ANSWERS(CUDA_ERROR_INVALID_VALUE, cuDeviceGetAttribute(&value, static_cast<CUdevice_attribute>(9999), 0));
     ANSWERS(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 1));
-    // Every attribute of CUDA 13.0 has an answer; 139 is not in its cuda.h.
+    // Every attribute of CUDA 13.0 has a value; 139 is not in its cuda.h.
     for (int which = 1; which <= 147; ++which)
         OK(cuDeviceGetAttribute(&value, static_cast<CUdevice_attribute>(which), 0));
     const char* text = nullptr;
@@ -289,7 +289,7 @@ LAW_ALONE(Driver, HasAsManyDevicesAsItIsTold) {
     }
     CHECK(contexts[0] != contexts[1] && contexts[1] != contexts[2]);
     CHECK(std::memcmp(&uuids[0], &uuids[1], sizeof(CUuuid)) != 0 && std::strcmp(buses[0], buses[1]) != 0);
-    // Memory and work belong to the device of the context that they were made in.
+    // Memory and work belong to the device of the context that was current when they were made.
     OK(cuCtxSetCurrent(contexts[2]));
     CUdeviceptr memory = 0;
     OK(cuMemAlloc(&memory, 64));
@@ -307,7 +307,7 @@ LAW_ALONE(Driver, HasAsManyDevicesAsItIsTold) {
     CUevent event = nullptr;
     OK(cuEventCreate(&event, 0));
     OK(cuCtxSetCurrent(contexts[1]));
-    ANSWERS(CUDA_ERROR_INVALID_HANDLE, cuEventRecord(event, nullptr));  // of another context
+    ANSWERS(CUDA_ERROR_INVALID_HANDLE, cuEventRecord(event, nullptr));  // an event of another context
     OK(cuMemFree(memory));
 }
 
@@ -342,7 +342,7 @@ LAW_ALONE(Context, StackIsTheThreads) {
     EQUAL(current, context);
     OK(cuCtxPopCurrent(nullptr));
     ANSWERS(CUDA_ERROR_INVALID_CONTEXT, cuCtxPopCurrent(&current));
-    OK(cuCtxSetCurrent(nullptr));  // of an empty stack: nothing
+    OK(cuCtxSetCurrent(nullptr));  // does nothing on an empty stack
     int active = 9;
     unsigned flags = 9;
     OK(cuDevicePrimaryCtxRelease(0));

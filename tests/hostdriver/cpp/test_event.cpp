@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events: a record is a point in a stream; waits, queries and times refer to the latest record at their call.
+// Events: a record is a point in a stream. Waits, queries and times use the latest record at the time of their call.
 #include "runtime_rig.hpp"
 
 using namespace rig;
@@ -45,7 +45,7 @@ LAW(Event, OrdersOneStreamAfterAnother) {
 }
 
 LAW(Event, WaitingStreamBlocksNoWorker) {
-    // More waiting streams than workers; what they wait for still runs.
+    // There are more waiting streams than workers, and the awaited work still runs.
     if (check::workers() == 0) return;
     Gate gate;
     const Stream first;
@@ -63,7 +63,7 @@ LAW(Event, WaitingStreamBlocksNoWorker) {
     OK(launch("add", 1, 1, other, out.data() + 12, 1u));
     if (check::workers() > 1) CHECK(soon([&] { return cuStreamQuery(other) == CUDA_SUCCESS; }));
     gate.open();
-    // Nobody synchronises.
+    // No thread synchronises.
     for (int i = 0; i < 12; ++i) CHECK(soon([&] { return cuStreamQuery(waiting[i]) == CUDA_SUCCESS; }));
     for (int i = 0; i < 12; ++i) EQUAL(out.data()[i], 1u);
 }
@@ -75,11 +75,11 @@ LAW(Event, WaitRefersToTheRecordAtTheCall) {
     const Event event;
     OK(cuEventRecord(event, producer));
     OK(cuEventSynchronize(event));
-    OK(cuStreamWaitEvent(consumer, event, 0));  // of the first record, which is done
+    OK(cuStreamWaitEvent(consumer, event, 0));  // waits for the first record, which is reached
     OK(launch("spin", 1, 1, producer, gate.flag()));
     OK(cuEventRecord(event, producer));
     OK(cuStreamSynchronize(consumer));
-    OK(cuStreamWaitEvent(consumer, event, 0));  // of the second
+    OK(cuStreamWaitEvent(consumer, event, 0));  // waits for the second record
     ANSWERS(CUDA_ERROR_NOT_READY, cuStreamQuery(consumer));
     gate.open();
     OK(cuStreamSynchronize(consumer));

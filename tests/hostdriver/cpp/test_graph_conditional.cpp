@@ -64,7 +64,7 @@ LAW(GraphConditional, WhileRunsUntilItsConditionIsZero) {
     const Exec exec(graph);
     exec.run();
     EQUAL(out.get(), fingerprint({1, 1, 1, 1, 1}));
-    counter.set(2);  // the default is assigned again
+    counter.set(2);  // the next launch assigns the default again
     out.set(0);
     exec.run();
     EQUAL(out.get(), fingerprint({1, 1}));
@@ -80,7 +80,7 @@ LAW(GraphConditional, ADefaultOfZeroMeansNoIterationAtAll) {
 }
 
 LAW(GraphConditional, DefaultsAreAssignedWhenTheOutermostGraphIsLaunchedOnly) {
-    // The inner loop leaves its condition at zero; nothing but a kernel sets it for the second pass of the outer loop.
+    // The inner loop leaves its condition at zero. Only a kernel sets it for the second pass of the outer loop.
     for (const bool set_again : {false, true}) {
         Value outer(3), inner(2), passes;
         const Graph graph;

@@ -105,7 +105,7 @@ LAW(GraphExec, LaunchesOfOneExecutableFollowEachOtherAcrossStreams) {
     const CUgraphNode a = kernel_node(graph, {}, "spin", gate.flag()), b = step(graph, {a}, value, 1);
     const Exec exec(graph);
     OK(cuGraphLaunch(exec, first));
-    // The second launch would not have to wait for anything but the first one.
+    // The second launch must wait for the first launch only.
     KernelCall<std::atomic<std::uint32_t>*> pass("spin", open.flag());
     Step two("affine", value, 31, 2), three("affine", value, 31, 3);
     OK(cuGraphExecKernelNodeSetParams(exec, a, &pass));
@@ -160,7 +160,7 @@ LAW(GraphExec, LaunchesKeepTheParametersThatTheyWereLaunchedWith) {
     EQUAL(value.get(), fingerprint({1, 2, 5}));
     CUDA_KERNEL_NODE_PARAMS back{};
     OK(cuGraphKernelNodeGetParams(b, &back));
-    EQUAL(*static_cast<std::uint64_t*>(back.kernelParams[2]), 1u);  // of the definition
+    EQUAL(*static_cast<std::uint64_t*>(back.kernelParams[2]), 1u);  // value of the definition
 }
 
 LAW(GraphExec, ParametersOfEveryKindAreSetByNode) {
@@ -213,7 +213,7 @@ LAW(GraphExec, ParametersOfEveryKindAreSetByNode) {
     step(replacement, nodes_of(replacement), value, 3);
     ANSWERS(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, cuGraphExecChildGraphNodeSetParams(exec, a, replacement));
     exec.run();
-    EQUAL(other_copy.get(), 0x070707u * 31 + 2);  // nothing of what was refused stays
+    EQUAL(other_copy.get(), 0x070707u * 31 + 2);  // refused changes leave no trace
 }
 
 LAW(GraphExec, KnowsOnlyNodesOfTheGraphThatItWasMadeFrom) {

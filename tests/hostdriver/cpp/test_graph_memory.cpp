@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Laws of allocation and free nodes, and of the memory that graphs hold.
+// Laws of allocation and free nodes, and of the memory that graphs reserve.
 #include "graph_rig.hpp"
 
 using namespace rig;
@@ -23,7 +23,7 @@ cuuint64_t memory(CUgraphMem_attribute attribute) {
     return value;
 }
 
-// alloc -> zero -> step, and what else `build` adds behind
+// A graph with alloc -> zero -> step, and the nodes that `build` adds after them.
 struct Allocating {
     Graph graph;
     CUdeviceptr address = 0;
@@ -45,7 +45,7 @@ LAW(GraphMemory, OutlivesTheLaunchUntilItIsFreed) {
     ANSWERS(kBad, cuMemFree(a.address));
     exec.run();
     EQUAL(read(a.address), 7u);
-    ANSWERS(kBad, cuGraphLaunch(exec, stream));  // not freed
+    ANSWERS(kBad, cuGraphLaunch(exec, stream));  // the memory was not freed
     OK(cuMemFreeAsync(a.address, stream));
     ANSWERS(kBad, cuMemFree(a.address));
     exec.run(stream);
@@ -100,7 +100,7 @@ LAW(GraphMemory, IsFreedByTheNodeOfAnotherGraph) {
     const Graph other;
     free_node(other, {}, a.address);
     const Exec exec(a.graph), freeing(other);
-    ANSWERS(kBad, cuGraphLaunch(freeing, nullptr));  // nothing there yet
+    ANSWERS(kBad, cuGraphLaunch(freeing, nullptr));  // the memory is not allocated yet
     exec.run();
     freeing.run();
     ANSWERS(kBad, cuGraphLaunch(freeing, nullptr));
@@ -235,7 +235,7 @@ LAW_ALONE(GraphMemory, OfGraphsThatAreGoneIsCountedUntilItIsTrimmed) {
     };
     const std::size_t sizes[] = {std::size_t{1} << 20, std::size_t{40} << 20, std::size_t{4} << 20};
     const cuuint64_t piece = std::size_t{32} << 20;
-    const cuuint64_t expected[] = {piece, 2 * piece, 2 * piece};  // a smaller graph uses what a larger one left
+    const cuuint64_t expected[] = {piece, 2 * piece, 2 * piece};  // a smaller graph reuses that memory
     for (int i = 0; i < 3; ++i) {
         {
             const Graph graph;
@@ -256,7 +256,7 @@ LAW_ALONE(GraphMemory, OfGraphsThatAreGoneIsCountedUntilItIsTrimmed) {
 }
 
 LAW(GraphMemory, FreesInStreamOrderMayOvertakeEachOther) {
-    // Each free takes effect behind a kernel that spins; by then the memory has been allocated and freed again.
+    // Each free takes effect behind a kernel that spins. By then the memory was allocated and freed again.
     Gate gate;
     Stream slow, fast;
     {

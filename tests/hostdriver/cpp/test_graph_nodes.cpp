@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Laws of the kinds of nodes: what each does, and what its parameters are. Memory is in test_graph_memory.cpp,
+// Laws of the kinds of nodes: their effects and their parameters. Memory nodes are in test_graph_memory.cpp,
 // conditional nodes in test_graph_conditional.cpp.
 #include <atomic>
 #include <cstring>
@@ -110,7 +110,7 @@ LAW(GraphNodes, KernelParametersOfTheFirstVersionComeBackAndChange) {
     Value value;
     const Graph graph;
     const CUgraphNode node = step(graph, {}, value, 3);
-    struct {  // what is behind the older, shorter structure is not written
+    struct {  // bytes behind the older, shorter structure are not written
         CUDA_KERNEL_NODE_PARAMS_v1 params;
         std::uint64_t after[4];
     } found{{}, {7, 7, 7, 7}};
@@ -149,7 +149,7 @@ LAW(GraphNodes, KernelArgumentsMayBePacked) {
     ANSWERS(kBad, [&] {
         call->extra = extra;
         CUgraphNode node = nullptr;
-        return cuGraphAddKernelNode(&node, graph, nullptr, 0, &call);  // both ways at once
+        return cuGraphAddKernelNode(&node, graph, nullptr, 0, &call);  // passes kernelParams and extra at once
     }());
     call->kernelParams = nullptr;
     CUgraphNode node = nullptr;
@@ -157,7 +157,7 @@ LAW(GraphNodes, KernelArgumentsMayBePacked) {
     CUDA_KERNEL_NODE_PARAMS back{};
     OK(cuGraphKernelNodeGetParams(node, &back));
     CHECK(back.kernelParams == nullptr && back.extra != nullptr);
-    OK(cuGraphKernelNodeSetParams(node, &back));  // what came back can be set
+    OK(cuGraphKernelNodeSetParams(node, &back));  // returned parameters can be set
     Exec(graph).run();
     EQUAL(value.get(), 4u);
 }
@@ -303,7 +303,7 @@ LAW(GraphNodes, AChildIsACopyUnlessItIsMoved) {
     params.graph.graph = gone;
     ANSWERS(kBad, cuGraphAddNode(&again, Graph(), nullptr, nullptr, 0, &params));
     ANSWERS(kBad, cuGraphAddChildGraphNode(&again, graph, nullptr, 0, graph));
-    step(child, {}, value, 9);  // of the original: not seen
+    step(child, {}, value, 9);  // changes the original only
     child.destroy();
     Exec(graph).run();
     EQUAL(value.get(), fingerprint({1, 2}));
@@ -373,7 +373,7 @@ LAW_ALONE(GraphNodes, AFaultInAGraphEndsTheContext) {
     ANSWERS(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(stream));
     EQUAL(value.get(), 1u);
     ANSWERS(CUDA_ERROR_LAUNCH_FAILED, cuGraphLaunch(exec, stream));
-    ANSWERS(CUDA_ERROR_LAUNCH_FAILED, cuEventSynchronize(event));  // and does not hang
+    ANSWERS(CUDA_ERROR_LAUNCH_FAILED, cuEventSynchronize(event));  // returns without a hang
     CUgraphExec another = nullptr;
     ANSWERS(CUDA_ERROR_LAUNCH_FAILED, cuGraphInstantiate(&another, graph, 0));
     OK(cuGraphExecDestroy(exec));

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Laws of order and parallelism: every edge holds, whatever runs beside it, and what could run is never kept waiting by
-// what waits.
+// Laws of order and parallelism: every edge holds, with any parallel work, and a waiting node never delays a node that
+// can run.
 #include <atomic>
 #include <random>
 #include <thread>
@@ -62,7 +62,7 @@ CUgraphNode cell_node(CUgraph graph, const Nodes& after, Cell& cell, bool on_hos
     return node;
 }
 
-// Adds `count` nodes to `graph`; sources get `outside` as dependencies of their cells, which run before the graph does.
+// Adds `count` nodes to `graph`. Sources get `outside` as dependencies of their cells; these run before the graph does.
 void grow(CUgraph graph, std::size_t count, std::mt19937& random, std::vector<Cell>& cells, std::size_t& used,
           bool host_nodes) {
     Nodes nodes;
@@ -121,7 +121,7 @@ LAW(GraphOrder, RandomGraphsOfGraphsRunEachNodeOnce) {
         std::size_t used = 0;
         Value value;
         const Graph graph;
-        // Children side by side between two steps, and one child inside another.
+        // Parallel child graphs between two steps, and a child graph inside another.
         const CUgraphNode first = step(graph, {}, value, 1);
         Nodes children;
         for (int i = 0; i < 4; ++i) {
@@ -163,7 +163,7 @@ LAW(GraphOrder, AChildIsDoneBeforeWhatDependsOnIt) {
 }
 
 LAW(GraphOrder, HostNodesOfParallelBranchesMayWaitForEachOther) {
-    if (check::workers() < 2) return;  // one thread cannot be in two functions
+    if (check::workers() < 2) return;  // one thread cannot run two functions at a time
     for (const int branches : {2, 3}) {
         if (branches > static_cast<int>(check::workers())) continue;
         Meeting meeting;
@@ -195,11 +195,11 @@ LAW(GraphOrder, ABranchRunsWhileAnotherOneWaits) {
         },
         gate.flag());
     const CUgraphNode a = step(graph, {root}, value, 1), b = step(graph, {a}, value, 2);
-    const CUgraphNode c = kernel_node(graph, {b}, "slow", &behind, 0u);  // tells
+    const CUgraphNode c = kernel_node(graph, {b}, "slow", &behind, 0u);  // reports its end
     host_node(graph, {c}, [](void* done) { static_cast<std::atomic<bool>*>(done)->store(true); }, &ran);
     const Exec exec(graph);
     OK(cuGraphLaunch(exec, stream));
-    // The last host node waits in the line behind the first; what comes before it does not.
+    // The last host node waits behind the first host node. The nodes before it do not wait.
     CHECK(soon([&] { return behind.load() != 0; }));
     EQUAL(value.get(), fingerprint({1, 2}));
     if (check::workers() >= 2) CHECK(soon([&] { return ran.load(); }));
@@ -209,7 +209,7 @@ LAW(GraphOrder, ABranchRunsWhileAnotherOneWaits) {
 }
 
 LAW(GraphOrder, WideSlowGraphsAreRight) {
-    // Slow enough that other threads take part, on the later launches too.
+    // The nodes are slow enough for other threads to take part, in later launches too.
     constexpr unsigned kArms = 16;
     Buffer<std::uint32_t> done(kArms);
     Value value;
@@ -243,8 +243,8 @@ LAW(GraphOrder, AHundredThousandNodesAreOneGraph) {
 }
 
 LAW(GraphOrder, ALoopDoesNotStopForAHostNodeThatWaitsForIt) {
-    // The host node becomes ready while the loop runs, and waits until the loop is done. The thread that runs the loop
-    // looks for work between the parallel nodes of its body; this piece it must leave alone.
+    // The host node becomes ready while the loop runs, and waits until the loop is complete. The thread that runs the
+    // loop takes work between the parallel nodes of its body, but must not take this host node.
     if (check::workers() < 2) return;
     constexpr unsigned kArms = 4;
     Value counter(40);

@@ -115,7 +115,7 @@ LAW(GraphStructure, EdgeDataStaysAndIsNotLostSilently) {
     OK(cuGraphGetEdges(graph, &from, &to, &back, &count));
     CHECK(from == a && to == b && back.type == data.type && back.from_port == data.from_port);
     const CUgraphEdgeData plain{};
-    OK(cuGraphRemoveDependencies(graph, &a, &b, &plain, 1));  // who removes an edge need not know its data
+    OK(cuGraphRemoveDependencies(graph, &a, &b, &plain, 1));  // the data of the edge need not match
     ANSWERS(kBad, cuGraphRemoveDependencies(graph, &a, &b, &data, 1));
     data.to_port = 1;
     ANSWERS(kBad, cuGraphAddDependencies(graph, &a, &b, &data, 1));
@@ -183,7 +183,7 @@ LAW(GraphClone, IsDeepAndRemembersItsOriginals) {
 }
 
 LAW(GraphStructure, WideGraphsAreBuiltInLinearTime) {
-    // A star of 20,000 arms: anything that searches all edges of the hub for each arm would take minutes.
+    // A star of 20,000 arms. A search of all edges of the hub for each arm would take minutes.
     const Graph graph;
     const CUgraphNode hub = empty_node(graph);
     Nodes arms;

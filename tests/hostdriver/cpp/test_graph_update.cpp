@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Laws of cuGraphExecUpdate: what it takes over, what it refuses and why.
+// Laws of cuGraphExecUpdate: the changes that it applies, the changes that it refuses, and the reasons.
 #include "graph_rig.hpp"
 
 using namespace rig;
@@ -50,7 +50,7 @@ LAW(GraphUpdate, TakesOverAllParameters) {
     EQUAL(one.get(), 0u);
     EQUAL(two.get(), fingerprint({5, 6}));
     EQUAL(copy.get(), two.get());
-    // Nodes of the graph that it was made from still name its nodes.
+    // The nodes of the original graph still identify the executable's nodes.
     KernelCall<CUdeviceptr, std::uint64_t, std::uint64_t> call("affine", one, 31, 9);
     OK(cuGraphExecKernelNodeSetParams(exec, nodes_of(graph)[1], &call));
     exec.run();
@@ -84,7 +84,7 @@ LAW(GraphUpdate, RefusesAnotherTopology) {
         refused(update(exec, two_ends), changed, y);
     }
     {
-        // Same counts, but the middle of the triangle hangs the other way round.
+        // The counts are equal, but the middle of the triangle is reversed.
         const Graph crossed;
         const CUgraphNode x = step(crossed, {}, value, 1), y = step(crossed, {x}, value, 2);
         const CUgraphNode z = step(crossed, {y, x}, value, 3);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Laws of user objects: who keeps them, and that they go once.
+// Laws of user objects: the owners of references, and destruction exactly once.
 #include <atomic>
 #include <mutex>
 
@@ -13,12 +13,12 @@ namespace {
 
 const auto kBad = CUDA_ERROR_INVALID_VALUE;
 
-// Counts how often it was destroyed.
+// Counts its destructions.
 class Payload {
   public:
     std::atomic<int> destroyed{0};
     bool alive() const { return destroyed.load() == 0; }
-    // Launches end when their stream has reached them; the worker that ran one may still be letting go.
+    // A launch ends when its stream has reached it, but its worker may still hold the reference.
     bool gone() {
         return soon([this] { return destroyed.load() != 0; }) && destroyed.load() == 1;
     }

@@ -38,7 +38,7 @@ LAW(Launch, GivesEveryBlockItsDynamicSharedMemory) {
 }
 
 LAW(Launch, SharesALargeKernelAmongThreads) {
-    // Blocks that take long: with workers they overlap, and every one runs once.
+    // The blocks take long. With workers they overlap, and every block runs once.
     const Stream stream;
     constexpr unsigned kBlocks = 64;
     static std::atomic<int> ran, inside, most;
@@ -123,7 +123,7 @@ LAW(Launch, TakesArgumentsByAddressOrPacked) {
     attributes[1].value.programmaticStreamSerializationAllowed = 1;
     CUlaunchConfig config{4, 1, 1, 1, 1, 1, 0, stream, attributes, 2};
     OK(cuLaunchKernelEx(&config, function("add"), params, nullptr));
-    // A CUkernel in the place of the function.
+    // A CUkernel in place of the function.
     OK(cuLaunchKernelEx(&config, reinterpret_cast<CUfunction>(library().kernel("add")), params, nullptr));
     OK(cuStreamSynchronize(stream));
     for (const std::uint32_t value : out.read()) EQUAL(value, 205u);
@@ -162,7 +162,7 @@ LAW(Kernel, SaysWhatItsParametersAndAttributesAre) {
     const char* name = nullptr;
     OK(cuKernelGetName(&name, kernel));
     EQUAL(std::string(name), "affine");
-    // Like in libcuda, cuFunc* take no CUkernel.
+    // The cuFunc* functions refuse a CUkernel, as in libcuda.
     ANSWERS(CUDA_ERROR_INVALID_HANDLE, cuFuncGetName(&name, reinterpret_cast<CUfunction>(kernel)));
     CUlibrary owner = nullptr;
     OK(cuKernelGetLibrary(&owner, kernel));
@@ -304,7 +304,7 @@ LAW(Image, OfAFatbinIsItsUncompressedText) {
 
 namespace {
 
-// After a fault every call that does work answers with it; queries of the process and destroys of graphs do not.
+// After a fault every call that does work returns it. Queries of the process and destructions of graphs do not.
 void sticky(const char* kernel, CUresult fault) {
     const Stream stream;
     const Event event;
@@ -346,7 +346,7 @@ LAW_ALONE(Fault, OfATrapIsSticky) {
 LAW_ALONE(Fault, OfAnAssertIsSticky) {
     sticky("assert_false", CUDA_ERROR_ASSERT);
 }
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // the sanitizers take these signals for themselves
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // the sanitizers handle these signals themselves
 LAW_ALONE(Fault, OfAWildPointerIsSticky) {
     sticky("wild", CUDA_ERROR_ILLEGAL_ADDRESS);
 }

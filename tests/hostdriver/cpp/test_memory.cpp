@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory: allocations and what the driver knows about them, copies in every direction, fills, pools.
+// Memory: allocations, queries about them, copies in every direction, fills, pools.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ using namespace rig;
 
 namespace {
 
-// Guard words around what a call writes.
+// Guard words around the memory that a call writes.
 struct Guarded {
     std::uint32_t before = 0xabababab;
     std::uint32_t values[64] = {};
@@ -131,7 +131,7 @@ LAW(Memory, LargeAndSmallBlocksHoldTheirBytes) {
     }
 }
 
-// The first range of a device's addresses is 4 GiB, the next one 16. None of these pages is touched but the first.
+// The first range of a device's addresses has 4 GiB, the next has 16 GiB. The test touches only the first page.
 LAW(Memory, OfMoreThanOneRangeHoldsItsBytesAndIsUsedAgain) {
     context();
     constexpr std::size_t kEach = std::size_t{1} << 30;
@@ -257,7 +257,7 @@ LAW(Copy, RefusesWhatIsNoDeviceMemoryOrTooLong) {
 }
 
 LAW(Copy, OfRowsAndPlanesFollowsThePitches) {
-    // A 2 x 3 x 4-byte box out of a 4 x 5 x 8-byte one.
+    // A 2 x 3 x 4-byte box out of a 4 x 5 x 8-byte box.
     const Buffer<unsigned char> from(4 * 5 * 8), to(2 * 3 * 4);
     std::vector<unsigned char> bytes(4 * 5 * 8);
     std::iota(bytes.begin(), bytes.end(), static_cast<unsigned char>(0));
@@ -371,7 +371,7 @@ LAW(Pool, CountsWhatItGaveAndKeepsUpToItsThreshold) {
     ANSWERS(CUDA_ERROR_INVALID_VALUE, cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &one_byte));
     OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &zero));
     EQUAL(number(CU_MEMPOOL_ATTR_USED_MEM_HIGH), 0u);
-    // The device's current pool, destroyed while memory is allocated from it, ends when that memory is freed.
+    // If the device's current pool is destroyed while it has allocations, it ends when they are freed.
     OK(cuDeviceSetMemPool(0, pool));
     OK(cuMemAllocAsync(&one, 64, stream));
     EQUAL(number(CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 64u);
@@ -387,7 +387,7 @@ LAW(Pool, CountsWhatItGaveAndKeepsUpToItsThreshold) {
     ANSWERS(CUDA_ERROR_INVALID_VALUE, cuMemPoolDestroy(standard));
 }
 
-// On an H200 pools take memory by 32 MiB; the host driver does the same.
+// Pools on an H200 grow by 32 MiB; the host driver does the same.
 LAW(Pool, MaximumSizeIsALimitOfWholeChunks) {
     constexpr std::size_t kChunk = std::size_t{32} << 20;
     context();
@@ -464,9 +464,9 @@ CUmemoryPool import_pool(CUmemoryPool pool, CUdeviceptr memory, CUdeviceptr* imp
     return imported;
 }
 
-// A free in the order of the legacy stream, and the end of the pool, while a copy and a fill of the memory wait in a
-// non-blocking stream. Returns the answer of that stream's synchronisation. Memory that the program allocates
-// meanwhile, where the freed memory was, keeps its bytes.
+// Frees memory in the order of the legacy stream, and destroys the pool, while a copy and a fill of the memory wait in
+// a non-blocking stream. Returns the result of that stream's synchronisation. Memory that the program allocates
+// meanwhile at the freed addresses keeps its bytes.
 CUresult free_before_use(const LateCase& of, std::size_t bytes) {
     context();
     const Stream stream;
@@ -524,7 +524,7 @@ LAW_ALONE(Pool, LargeManagedMemoryFreedBeforeItsUseIsAnErrorOfTheStream) {
     CHECK(works_or_is_illegal(free_before_use(kManagedPool, kLargeBlock)));
 }
 
-// The heap of a shared pool stays until the work that was pushed before its end is done.
+// The heap of a shared pool stays until the work that was queued before the pool's end is complete.
 LAW_ALONE(Pool, SharedPoolEndsAfterTheWorkThatUsesIt) {
     for (const LateCase& of : {kSharedPool, kImportedPool})
         for (const std::size_t bytes : {kSmallBlock, kLargeBlock}) OK(free_before_use(of, bytes));

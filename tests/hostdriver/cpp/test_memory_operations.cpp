@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waits for values in memory: what releases them, that they hold no worker, and that streams and graphs that wait for
-// each other by them come to an end, however many workers there are.
+// Waits for values in memory: the writes that release them. A wait occupies no worker, and streams and graphs that wait
+// for each other complete with any number of workers.
 #include "graph_rig.hpp"
 
 using namespace rig;
@@ -48,7 +48,7 @@ LAW(MemoryOperations, StreamsReleaseEachOtherInARing) {
     const std::vector<Stream> streams(kStreams);
     for (std::uint64_t round = 1; round <= kRounds; ++round)
         for (std::size_t i = kStreams; i-- > 0;) {
-            // The first of a round waits for the last of the round before.
+            // The first stream of a round waits for the last stream of the previous round.
             const std::size_t before = (i + kStreams - 1) % kStreams;
             OK(cuStreamWaitValue64(streams[i], at(words, before), i == 0 ? round - 1 : round, 0));
             OK(launch("affine", 1, 1, streams[i], sum.data(), std::uint64_t{3}, i));
@@ -72,7 +72,7 @@ LAW(MemoryOperations, TheHostReleasesAWait) {
     EQUAL(words.data()[1], std::uint64_t{7});
 }
 
-// A query or wait for one stream makes progress although another stream, without a waiter, has to write first.
+// A query or wait for one stream makes progress although another stream, on which no thread waits, has to write first.
 LAW(MemoryOperations, AStreamThatNobodyWaitsForReleasesAnother) {
     const Buffer<std::uint64_t> words(2);
     const Stream waiting, writing;
@@ -96,11 +96,11 @@ LAW(MemoryOperations, GraphsThatWaitHoldNoWorker) {
         const CUgraphNode first = step(graph, {}, at(values, i), 1);
         const CUgraphNode waits = batch_node(graph, {first}, {wait(at(words, 0), 1)});
         step(graph, {waits}, at(values, i), 2);
-        if (i % 2 == 1) empty_node(graph);  // no chain
+        if (i % 2 == 1) empty_node(graph);  // prevents a chain
         OK(cuGraphInstantiate(&execs[i], graph, 0));
         OK(cuGraphDestroy(graph));
         OK(cuGraphLaunch(execs[i], streams[i]));
-        OK(cuGraphLaunch(execs[i], streams[(i + 1) % kGraphs]));  // behind the first
+        OK(cuGraphLaunch(execs[i], streams[(i + 1) % kGraphs]));  // behind the first launch
     }
     const Stream last;
     OK(cuStreamWriteValue64(last, at(words, 0), 1, 0));
@@ -157,7 +157,7 @@ LAW(MemoryOperations, AStreamDestroyedWhileItWaitsDoesItsWorkAllTheSame) {
     EQUAL(words.data()[1], std::uint64_t{7});
 }
 
-// A wait for a value that is never written ends with the context.
+// A wait for a value that is never written ends with its context.
 LAW(MemoryOperations, AFaultEndsWhatWaits) {
     context();
     CUcontext primary = nullptr, own = nullptr;
@@ -174,7 +174,7 @@ LAW(MemoryOperations, AFaultEndsWhatWaits) {
         CUgraphExec exec = nullptr;
         OK(cuGraphInstantiate(&exec, graph, 0));
         OK(cuGraphLaunch(exec, launching));
-        const native::Library code("trap");  // of this context
+        const native::Library code("trap");  // code of this context
         OK(cuLaunchKernel(code.function("trap"), 1, 1, 1, 1, 1, 1, 0, faulty, nullptr, nullptr));
         EQUAL(cuStreamSynchronize(faulty), CUDA_ERROR_LAUNCH_FAILED);
         EQUAL(cuStreamSynchronize(waiting), CUDA_ERROR_LAUNCH_FAILED);

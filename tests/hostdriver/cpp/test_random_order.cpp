@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Orders drawn at random: legal ones, also where nodes wait for an event, or threads launch at the same time.
+// Random orders are legal, also if nodes wait for an event, or threads launch at the same time.
 #include <algorithm>
 
 #include "begin_again.hpp"
@@ -23,7 +23,7 @@ void note(void* data) {
     ran->order->push_back(ran->number);
 }
 
-// The order in which host nodes ran: eight without edges, then one that depends on all of them.
+// Returns the order in which host nodes ran: eight without edges, then one that depends on all of them.
 std::vector<int> drawn() {
     std::vector<int> order;
     Ran ran[9];

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Order: within a stream, between streams by events, and the rules of the default streams. Run for several numbers of
-// workers; what needs a thread beside the caller's is skipped with 0.
+// Order: within a stream, between streams by events, and the rules of the default streams. The laws run with several
+// numbers of workers. Laws that need a second thread are skipped with 0 workers.
 #include <linux/filter.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
@@ -98,7 +98,7 @@ namespace {
 
 std::atomic<int> futex_calls{0};
 
-// From here on a futex call of this thread only counts. It wakes no thread, and a waiting thread looks again.
+// From here on, futex calls of this thread are only counted. They wake no thread, and a waiting thread polls again.
 void count_futex_calls() {
     struct sigaction action{};
     action.sa_sigaction = [](int, siginfo_t*, void* machine) {
@@ -132,7 +132,7 @@ LAW_ALONE(Stream, LaunchWakesNobodyByASystemCallWhileThereIsActivity) {
     for (int i = 0; i < 1000; ++i) step();
     count_futex_calls();
     for (int i = 0; i < 20'000; ++i) step();
-    // On a busy machine this thread may lose its processor for long enough that the worker stops watching.
+    // On a busy machine this thread may lose its processor until the worker stops watching.
     CHECK(futex_calls.load() < 200);
 }
 #endif
@@ -191,7 +191,7 @@ LAW(Stream, ManyAreCreatedUsedAndDestroyed) {
         OK(launch("add", 1, 1, stream, out.data(), 1u));
         if (i % 3 == 0) OK(cuStreamSynchronize(stream));
         if (i % 3 == 1) OK(cuCtxSynchronize());
-        // Not two at a time on the one number: the others run before the next one begins.
+        // Two launches never add to the number at the same time: each ends before the next begins.
         if (i % 3 == 2) CHECK(soon([&] { return cuStreamQuery(stream) == CUDA_SUCCESS; }));
     }
     OK(cuCtxSynchronize());
@@ -253,7 +253,7 @@ LAW(DefaultStream, LegacyWaitsForASpinningBlockingStreamOnly) {
     const Buffer<std::uint32_t> out(3);
     OK(launch("spin", 1, 1, blocking, gate.flag()));
     OK(launch("add", 1, 1, nullptr, out.data(), 1u));           // waits for the spinning stream
-    OK(launch("add", 1, 1, free_running, out.data() + 1, 1u));  // does not
+    OK(launch("add", 1, 1, free_running, out.data() + 1, 1u));  // does not wait for it
     OK(cuStreamSynchronize(free_running));
     EQUAL(out.data()[1], 1u);
     ANSWERS(CUDA_ERROR_NOT_READY, cuStreamQuery(nullptr));
@@ -275,7 +275,7 @@ LAW(DefaultStream, OfAThreadIsItsOwn) {
         OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
         EQUAL(*out.data(), 3u);
     }).join();
-    // Work that an ended thread left in its stream is done, with and without workers.
+    // Work that an ended thread left in its stream completes, with and without workers.
     const Buffer<std::uint32_t> left(1);
     std::thread([&] {
         context();
@@ -317,7 +317,7 @@ LAW(HostFunction, RunsInOrderAndMayNotCallTheDriver) {
 }
 
 LAW(HostFunction, NeverRunsOnAThreadOfTheProgram) {
-    // Two that wait for each other, each run by a thread of the program where there are no workers.
+    // Two functions that wait for each other, of two streams. A thread of the program synchronises each stream.
     static std::atomic<int> met;
     met = 0;
     std::vector<std::thread::id> inside(2), outside(2);
@@ -344,7 +344,7 @@ LAW(HostFunction, NeverRunsOnAThreadOfTheProgram) {
 }
 
 LAW(HostFunction, CanWaitForAThreadThatCallsTheDriver) {
-    // No lock is held while it runs: every kind of call works meanwhile on another thread.
+    // No lock is held while it runs, so every kind of call works meanwhile on another thread.
     const Stream stream, other;
     static std::atomic<int> stage;
     stage = 0;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels that tell of their accesses, for the tests of what looks for bugs. One thread a block.
+// Kernels that report their accesses, for the tests of the checks. Each block has one thread.
 #ifndef HOSTDRIVER_TESTS_WATCHED_RIG_HPP
 #define HOSTDRIVER_TESTS_WATCHED_RIG_HPP
 
