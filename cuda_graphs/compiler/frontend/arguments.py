@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What goes into a function that is inlined, and what comes out of it, as its annotations have it."""
+"""Arguments and results of inlined functions, as their annotations declare them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .functions import Frame, kind_of
 from .places import make_vector, python_value, read
 from .values import Static, Struct, Vector
 
-FREE = (inspect.Parameter.empty, Any)  # annotations that ask for nothing
+FREE = (inspect.Parameter.empty, Any)  # annotations without a requirement
 
 
 def bind_arguments(
     frame: Frame, function: Callable[..., Any], args: list[Any], keywords: dict[str, Any]
 ) -> dict[str, Any]:
-    """Arguments of a function that is inlined, by name: numbers by value, all else as it is."""
+    """Return the arguments of an inlined function by name: numbers by value, all others as they are."""
     signature = inspect.signature(function)
     try:
         bound = signature.bind(*args, **keywords)
