@@ -18,9 +18,9 @@ from .types import ScalarType
 
 __all__ = ["NO_RETURN", "REMEDY", "check_return", "final_value", "returned_types"]
 
-REMEDY = "write what it returns: -> cg.f32, -> tuple[cg.f32, cg.i32]"
+REMEDY = "declare the returned types: -> cg.f32, -> tuple[cg.f32, cg.i32]"
 NO_RETURN = (
-    "the kernel says that it returns a value, and has no return",
+    "the kernel declares a return value but has no return",
     "end it with return, or remove the -> annotation",
 )
 
@@ -56,7 +56,7 @@ def check_return(function: Callable[..., Any]) -> None:
         raise fail(
             CompileReturnError,
             found,
-            "the kernel returns a value, and its annotation does not say so",
+            "the kernel returns a value, but its annotation does not declare one",
             REMEDY,
         )
 
