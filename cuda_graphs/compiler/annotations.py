@@ -97,11 +97,11 @@ class NDArray:
     needs_grad: bool | None = None
 
     def __class_getitem__(cls, item: Any) -> NDArray:
-        """`NDArray[f32, 2]` is `ndarray(f32, 2)`."""
+        """Return `ndarray(f32, 2)` for `NDArray[f32, 2]`."""
         return ndarray(*item) if isinstance(item, tuple) else ndarray(item)
 
     def __or__(self, other: Any) -> NDArray:
-        """`ndarray(f32) | None`: optional."""
+        """Return the optional annotation `ndarray(f32) | None`."""
         return replace(self, optional=True) if other is None else NotImplemented
 
     def __repr__(self) -> str:

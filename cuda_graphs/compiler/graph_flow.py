@@ -45,7 +45,7 @@ def graph_switch(value: Any) -> Any:
 
 @_in_kernels_only
 def graph_parallel() -> Any:
-    """Contain sections that may run at the same time: `with cg.graph_parallel():`. Later tasks wait for all."""
+    """Run the sections in `with cg.graph_parallel():`, at the same time if possible. Later tasks wait for all."""
 
 
 @_in_kernels_only
@@ -56,7 +56,6 @@ def graph_section() -> Any:
 @_in_kernels_only
 def checkpoint(label: Any, yield_on: Any = None) -> Any:
     """Mark loops as a checkpoint: `with cg.checkpoint(label, yield_on=flag):`, in a kernel with checkpoints.
-
     The call ends early after these loops if the i32 in `flag` is not 0. `kernel.resume(..., from_checkpoint=label)`
     resumes there.
     """

@@ -122,7 +122,7 @@ def func(function: F) -> F:
 
 
 def static(value: Any) -> Any:
-    """Return the value. In a kernel the expression is evaluated at compile time."""
+    """Evaluate an expression at compile time in a kernel; return the value."""
     return value
 
 
@@ -138,10 +138,9 @@ def grouped(what: Any) -> Any:
 
 @_in_kernels_only
 def blocks(grid: Any, block: Any) -> Any:
-    """Loop over blocks of at most 1024 threads: `for b, t in blocks(grid, block)`.
+    """Loop over blocks of at most 1024 threads: `for b, t in blocks(grid, block)`, with extents or tuples of extents.
 
-    `grid` and `block` are each an extent or a tuple of extents. `block` must be known at compile time. Operations of
-    the threads of a block are in cg.block and cg.warp.
+    `block` must be known at compile time. Operations of the threads of a block are in cg.block and cg.warp.
     """
 
 
@@ -158,9 +157,8 @@ def bit_cast(x: Any, dtype: Any) -> Any:
 @_in_kernels_only
 def stop_grad(x: Any) -> Any:
     """Return x as a constant to gradients: no derivative flows through it.
-
-    A call with an array as a statement makes all later reads of the array such constants, to the end of the block. That
-    includes nested blocks and functions that the block calls.
+    A call with an array, as a statement, makes later reads of the array such constants. That holds to the end of the
+    block, in nested blocks, and in functions that the block calls.
     """
 
 
@@ -183,7 +181,7 @@ def vector(*components: Any) -> Any:
 def loop_config(
     block_dim: Any = None, serialize: Any = False, parallelize: Any = None, name: Any = None
 ) -> Any:
-    """Configure the next loop.
+    """Configure the next loop: threads of a block, serial execution, the most CPU threads, the name of its task.
 
     Args:
         block_dim: The number of threads of a block.
@@ -263,32 +261,32 @@ def fma(a: Any, b: Any, c: Any) -> Any:
 
 @_in_kernels_only
 def sin(x: Any) -> Any:
-    """The sine."""
+    """Return the sine of x."""
 
 
 @_in_kernels_only
 def cos(x: Any) -> Any:
-    """The cosine."""
+    """Return the cosine of x."""
 
 
 @_in_kernels_only
 def tan(x: Any) -> Any:
-    """The tangent."""
+    """Return the tangent of x."""
 
 
 @_in_kernels_only
 def asin(x: Any) -> Any:
-    """The inverse sine."""
+    """Return the inverse sine of x."""
 
 
 @_in_kernels_only
 def acos(x: Any) -> Any:
-    """The inverse cosine."""
+    """Return the inverse cosine of x."""
 
 
 @_in_kernels_only
 def atan(x: Any) -> Any:
-    """The inverse tangent."""
+    """Return the inverse tangent of x."""
 
 
 @_in_kernels_only
@@ -298,17 +296,17 @@ def atan2(y: Any, x: Any) -> Any:
 
 @_in_kernels_only
 def sinh(x: Any) -> Any:
-    """The hyperbolic sine."""
+    """Return the hyperbolic sine of x."""
 
 
 @_in_kernels_only
 def cosh(x: Any) -> Any:
-    """The hyperbolic cosine."""
+    """Return the hyperbolic cosine of x."""
 
 
 @_in_kernels_only
 def tanh(x: Any) -> Any:
-    """The hyperbolic tangent."""
+    """Return the hyperbolic tangent of x."""
 
 
 @_in_kernels_only
@@ -323,17 +321,17 @@ def exp2(x: Any) -> Any:
 
 @_in_kernels_only
 def log(x: Any) -> Any:
-    """The natural logarithm."""
+    """Return the natural logarithm of x."""
 
 
 @_in_kernels_only
 def log2(x: Any) -> Any:
-    """The logarithm to base 2."""
+    """Return the logarithm of x to base 2."""
 
 
 @_in_kernels_only
 def log10(x: Any) -> Any:
-    """The logarithm to base 10."""
+    """Return the logarithm of x to base 10."""
 
 
 @_in_kernels_only
@@ -366,37 +364,37 @@ def ffs(x: Any) -> Any:
 
 @_in_kernels_only
 def dot(a: Any, b: Any) -> Any:
-    """The sum of the products of the components."""
+    """Return the sum of the products of the components."""
 
 
 @_in_kernels_only
 def cross(a: Any, b: Any) -> Any:
-    """The cross product of vectors of 3 components."""
+    """Return the cross product of vectors of 3 components."""
 
 
 @_in_kernels_only
 def outer(a: Any, b: Any) -> Any:
-    """The matrix of all products of components."""
+    """Return the matrix of all products of components."""
 
 
 @_in_kernels_only
 def norm(a: Any) -> Any:
-    """The Euclidean length."""
+    """Return the Euclidean length."""
 
 
 @_in_kernels_only
 def length(a: Any) -> Any:
-    """The Euclidean length."""
+    """Return the Euclidean length."""
 
 
 @_in_kernels_only
 def normalized(a: Any) -> Any:
-    """The vector divided by its length."""
+    """Return the vector divided by its length."""
 
 
 @_in_kernels_only
 def normalize(a: Any) -> Any:
-    """The vector divided by its length."""
+    """Return the vector divided by its length."""
 
 
 @_in_kernels_only
@@ -406,7 +404,7 @@ def reflect(a: Any, normal: Any) -> Any:
 
 @_in_kernels_only
 def distance(a: Any, b: Any) -> Any:
-    """The length of a - b."""
+    """Return the length of a - b."""
 
 
 @_in_kernels_only
@@ -416,17 +414,17 @@ def transpose(m: Any) -> Any:
 
 @_in_kernels_only
 def determinant(m: Any) -> Any:
-    """The determinant of a matrix up to 4 x 4."""
+    """Return the determinant of a matrix up to 4 x 4."""
 
 
 @_in_kernels_only
 def inverse(m: Any) -> Any:
-    """The inverse of a matrix up to 4 x 4."""
+    """Return the inverse of a matrix up to 4 x 4."""
 
 
 @_in_kernels_only
 def trace(m: Any) -> Any:
-    """The sum of the diagonal."""
+    """Return the sum of the diagonal."""
 
 
 # Atomics. Each returns the previous value of the place. Other threads see the place before or after, not in between.

@@ -295,7 +295,7 @@ def compare_vectors(frame: Frame, operators: list[str], left: Any, right: Any) -
 
 
 def both(frame: Frame, condition: ir.Value, rest: Callable[[], ir.Value]) -> ir.Value:
-    """`condition and rest()`, with `rest` evaluated only where the condition holds."""
+    """Return `condition and rest()`. `rest` is evaluated only if the condition holds."""
     return choose(frame, condition, rest, lambda: ir.FALSE)
 
 

@@ -39,7 +39,7 @@ def norm(frame: Frame, a: Vector) -> ir.Value:
 
 
 def cross(frame: Frame, a: Vector, b: Any) -> Vector:
-    """The cross product of vectors of three components."""
+    """Return the cross product of vectors of three components."""
     from .places import read
 
     b = read(frame, b)
@@ -63,13 +63,13 @@ def cross(frame: Frame, a: Vector, b: Any) -> Vector:
 
 
 def normalized(frame: Frame, a: Vector) -> Vector:
-    """The vector divided by its length."""
+    """Return the vector divided by its length."""
     length = norm(frame, a)
     return a.map(lambda part: frame.builder.binary("Div", part, length))
 
 
 def sum_of(frame: Frame, a: Vector) -> ir.Value:
-    """The sum of all components."""
+    """Return the sum of all components."""
     return reduce(lambda x, y: frame.builder.binary("Add", x, y), a.leaves())
 
 
@@ -147,7 +147,7 @@ def inverse(frame: Frame, a: Vector) -> Vector:
 
 
 def outer(frame: Frame, a: Vector, b: Any) -> Vector:
-    """The matrix of all products of components of two vectors."""
+    """Return the matrix of all products of components of two vectors."""
     b = vector_of(frame, b, 1)
     rows = (Vector(tuple(frame.builder.binary("Mult", x, y) for y in b.components)) for x in a.components)
     return Vector(tuple(rows))
@@ -165,7 +165,7 @@ def require_square(frame: Frame, a: Vector, name: str) -> None:
 
 
 def trace(frame: Frame, a: Vector) -> Any:
-    """The sum of the diagonal."""
+    """Return the sum of the diagonal."""
     require_square(frame, a, "trace")
     return reduce(
         lambda x, y: frame.builder.binary("Add", x, y),
@@ -174,12 +174,12 @@ def trace(frame: Frame, a: Vector) -> Any:
 
 
 def least(frame: Frame, a: Vector) -> Any:
-    """The least component."""
+    """Return the least component."""
     return reduce(lambda x, y: frame.builder.op("min", x, y), a.leaves())
 
 
 def greatest(frame: Frame, a: Vector) -> Any:
-    """The greatest component."""
+    """Return the greatest component."""
     return reduce(lambda x, y: frame.builder.op("max", x, y), a.leaves())
 
 
@@ -207,7 +207,7 @@ def reflect(frame: Frame, a: Vector, normal: Any) -> Any:
 
 
 def distance(frame: Frame, a: Vector, b: Any) -> Any:
-    """The length of a - b."""
+    """Return the length of a - b."""
     return norm(
         frame, broadcast(frame, lambda x, y: frame.builder.binary("Sub", x, y), a, vector_of(frame, b, 1))
     )
