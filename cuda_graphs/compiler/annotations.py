@@ -121,7 +121,7 @@ class Tensor:
 def ndarray(
     dtype: ScalarType | VectorType | None = None, ndim: int | None = None, *, needs_grad: bool | None = None
 ) -> NDArray:
-    """Return the annotation of an array of `dtype` with `ndim` indices. The argument decides a property that is None.
+    """Return the annotation of an array of `dtype` with `ndim` indices. A missing property accepts any argument.
 
     With `needs_grad=False`, gradients of the kernel ignore the array. With True, only arrays that have a gradient are
     accepted.

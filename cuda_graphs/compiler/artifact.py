@@ -298,7 +298,7 @@ def layout(*tasks: ir.Task, barrier: ir.Array | None = None) -> Layout:
         kind = CompileArgumentError if len(tasks) == 1 else CompileResidentError
         raise fail(
             kind, tasks[0].loc, f"it needs {offset} bytes of parameters, and a GPU takes {MOST_PARAMETERS}",
-            "give numbers as an array, not one by one",
+            "pass numbers in an array, not one by one",
         )  # fmt: skip
     return tuple(found)
 

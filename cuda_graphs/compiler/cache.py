@@ -267,7 +267,7 @@ def _number(functions: Functions, function: Callable[..., Any]) -> tuple[str, in
     for number, each in enumerate(functions.get(name, ())):
         if each is function:
             return name, number
-    raise LookupError(f"the function {name}, which cg.static came to")
+    raise LookupError(f"the function {name}, which ran for cg.static")
 
 
 def _captured(function: Callable[..., Any], paths: list[str]) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def check(what: ir.Kernel | ir.Program) -> None:
         return
     if sorted(ir.tasks_of(what.plan)) != list(range(len(what.tasks))):
         raise IRError(
-            f"law 11: the plan {what.plan} has not each of {len(what.tasks)} tasks once\n{text(what)}"
+            f"law 11: the plan {what.plan} does not have each of {len(what.tasks)} tasks once\n{text(what)}"
         )
     names = [temp.path for temp in what.temps]
     if len(set(names)) != len(names):
@@ -94,7 +94,7 @@ class _Checker:
     def kernel(self) -> None:
         for stack in self.of.stacks:
             fits = stack.array.ndim == 2 and stack.array.space is ir.Space.TEMP
-            self.law(13, fits, None, f"{stack.array.path} is no stack")
+            self.law(13, fits, None, f"{stack.array.path} is not a stack")
         self.block(self.of.body)
         returns = [s for s in self.of.body.body if isinstance(s, ir.Return)]
         found = tuple(value.type for value in returns[-1].values) if returns else ()
@@ -182,12 +182,12 @@ class _Checker:
             self.law(4, array in self.defined, statement, f"{array.name} is changed before it is written")
             return
         own = array.space in (ir.Space.LOCAL, ir.Space.SHARED)
-        self.law(10, own or array in self.arrays, statement, f"{array.path} belongs to nobody")
+        self.law(10, own or array in self.arrays, statement, f"{array.path} is not declared")
         self.law(
             5, len(statement.index) == array.ndim, statement, f"{array.path} has {array.ndim} dimensions"
         )
         whole = all(each.type.kind in INTEGERS for each in statement.index)
-        self.law(5, whole, statement, "an index is no integer")
+        self.law(5, whole, statement, "an index is not an integer")
 
     def store(self, store: ir.Store) -> None:
         self.place(store)
@@ -202,7 +202,7 @@ class _Checker:
             5, atomic.type.kind in ATOMICS[atomic.kind], atomic, f"atomic {atomic.kind} on {atomic.type}"
         )
         self.law(
-            5, (atomic.compare is not None) == (atomic.kind == "cas"), atomic, "a cas compares, no other does"
+            5, (atomic.compare is not None) == (atomic.kind == "cas"), atomic, "a cas, and only a cas, compares"
         )
 
     def collective(self, statement: ir.Collective) -> None:
@@ -234,7 +234,7 @@ class _Checker:
             for s in ir.walk(statement.body)
             if isinstance(s, (ir.Region, ir.Meeting, ir.Barrier, ir.Collective))
         ]
-        self.law(12, not inner, statement, "threads meet in a region")
+        self.law(12, not inner, statement, "a region contains a collective, a barrier or a region")
         self.block(statement.body)
         self.defined |= {s.local for s in ir.walk(statement.body) if isinstance(s, ir.Set)}
 
@@ -249,7 +249,7 @@ class _Checker:
             self.same(6, statement, axis.end.type, axis.index.type)
             self.law(6, axis.index.type.kind in INTEGERS and axis.step != 0, statement, "not a count")
         self.law(
-            8, not statement.parallel or self.depth == 1, statement, "a parallel loop in a block of another"
+            8, not statement.parallel or self.depth == 1, statement, "a parallel loop in a block of another one"
         )
         before = set(self.defined)
         self.defined |= {axis.index for axis in statement.axes}
@@ -281,10 +281,10 @@ class _Checker:
     def arm(self, statement: ir.Arm) -> None:
         self.same(8, statement, statement.value.type, u32)
         parallel = any(isinstance(each, ir.For) and each.parallel for each in self.loops)
-        self.law(8, not parallel, statement, "a condition that many threads set")
+        self.law(8, not parallel, statement, "several threads set the condition")
 
     def conditional(self, statement: ir.Conditional) -> None:
-        self.law(8, statement.condition not in self.conditions, statement, "a condition of two conditionals")
+        self.law(8, statement.condition not in self.conditions, statement, "a condition of two Conditionals")
         self.conditions.add(statement.condition)
         self.level(statement)
 
@@ -293,7 +293,7 @@ class _Checker:
             8,
             self.depth == 1 and not self.loops,
             statement,
-            "in a block of a statement that is no such level",
+            "only Conditionals and Sections may surround it",
         )
         self.depth, self.around = self.depth - 1, self.around + 1
         for block in statement.blocks:

@@ -59,13 +59,13 @@ NUMBER, INTEGER, ANY = ("int", "uint", "float"), ("int", "uint"), ("int", "uint"
 # Names of reductions -> (kinds, row of the op table, note).
 REDUCTIONS = {
     "reduce_add": (NUMBER, "add", "the sum"),
-    "reduce_min": (NUMBER, "min", "the least; of floats one that is not NaN, if there is one"),
-    "reduce_max": (NUMBER, "max", "the greatest; of floats one that is not NaN, if there is one"),
-    "reduce_and": (INTEGER, "bit_and", "all bits that all have"),
-    "reduce_or": (INTEGER, "bit_or", "all bits that one has"),
-    "reduce_xor": (INTEGER, "bit_xor", "the bits that an odd number has"),
-    "any": (("bool",), "bit_or", "whether one of them is true"),
-    "all": (("bool",), "bit_and", "whether all of them are true"),
+    "reduce_min": (NUMBER, "min", "the least; a float that is not NaN, if there is one"),
+    "reduce_max": (NUMBER, "max", "the greatest; a float that is not NaN, if there is one"),
+    "reduce_and": (INTEGER, "bit_and", "the bitwise and"),
+    "reduce_or": (INTEGER, "bit_or", "the bitwise or"),
+    "reduce_xor": (INTEGER, "bit_xor", "the bitwise exclusive or"),
+    "any": (("bool",), "bit_or", "whether at least one is true"),
+    "all": (("bool",), "bit_and", "whether all are true"),
 }
 SHUFFLES = {
     "shuffle": ("index", "lane", "the value of lane `lane % 32`"),

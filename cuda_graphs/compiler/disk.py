@@ -116,7 +116,7 @@ def read(kind: str, name: str) -> bytes | None:
 
 def refuse(kind: str, name: str) -> None:
     """Warn of an entry with malformed content. The next `write` of this name replaces it."""
-    _warn(f"{directory()}/{name}.{kind} is damaged; it is built again")
+    _warn(f"{directory()}/{name}.{kind} is damaged and will be built again")
 
 
 def write(kind: str, name: str, payload: bytes) -> bool:
@@ -198,7 +198,7 @@ def _folder() -> Path | None:
     folder = directory()
     if folder is None:
         _warn_once(
-            "this user has no home, so kernels are compiled again by each process; name a folder in "
+            "this user has no home, so each process compiles its kernels again; name a folder in "
             "CUDA_GRAPHS_CACHE_DIR, or set CUDA_GRAPHS_CACHE=0"
         )
         return None

@@ -118,7 +118,7 @@ class Fingerprint:
         module = str(getattr(value, "__module__", ""))
         self.text("name", module, value.__qualname__)
         if module.partition(".")[0] in SYSTEM or f"{module.partition('.')[0]}.{value.__qualname__}" in SYSTEM:
-            raise NoFingerprint(f"{module}.{value.__qualname__}, which may say something else each time")
+            raise NoFingerprint(f"{module}.{value.__qualname__}, whose result may differ each time")
         if is_installed(value) and not is_ours(value):
             self.file(getattr(sys.modules.get(module), "__file__", None))
 

@@ -26,7 +26,7 @@ REDUX = {
 
 
 class GpuLanes:
-    """Emitter for the warp of a thread. `thread` is its number in the block, `redux` whether redux.sync exists."""
+    """Emitter for the warp of a thread: `thread` is its number in the block, `redux` the presence of redux.sync."""
 
     def __init__(self, e: Emitter, capability: int) -> None:
         self.e, self.redux = e, capability >= REDUX_SINCE

@@ -349,7 +349,7 @@ def result_type(name: str, operands: tuple[ScalarType, ...], given: ScalarType |
         raise TypeError(f"{row.spelling} does not take {first}")
     if row.rule in ("cast", "bits"):
         if given is None or (row.rule == "bits" and given.size != first.size):
-            raise TypeError(f"{name} from {first} needs a type of the same size to go to, got {given}")
+            raise TypeError(f"{name} from {first} needs a target type of the same size, got {given}")
         return given
     return bool_ if row.rule == "compare" else first
 

@@ -434,7 +434,7 @@ def test_parameters_that_no_gpu_takes_are_too_many():
     signature = specialise(kernel, {"x": np.zeros(1, "f"), **dict.fromkeys(names, 1.0)})
     with pytest.raises(Argument, match="needs 33608 bytes of parameters, and a GPU takes 32764") as caught:
         compile_kernel(kernel, signature, X86())
-    assert "give numbers as an array" in str(caught.value)
+    assert "pass numbers in an array" in str(caught.value)
 
 
 DECLARATIONS = [
