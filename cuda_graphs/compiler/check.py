@@ -202,7 +202,7 @@ class _Checker:
             5, atomic.type.kind in ATOMICS[atomic.kind], atomic, f"atomic {atomic.kind} on {atomic.type}"
         )
         self.law(
-            5, (atomic.compare is not None) == (atomic.kind == "cas"), atomic, "a cas, and only a cas, compares"
+            5, (atomic.compare is not None) == (atomic.kind == "cas"), atomic, "only a cas may compare values"
         )
 
     def collective(self, statement: ir.Collective) -> None:
@@ -249,7 +249,7 @@ class _Checker:
             self.same(6, statement, axis.end.type, axis.index.type)
             self.law(6, axis.index.type.kind in INTEGERS and axis.step != 0, statement, "not a count")
         self.law(
-            8, not statement.parallel or self.depth == 1, statement, "a parallel loop in a block of another one"
+            8, not statement.parallel or self.depth == 1, statement, "a parallel loop in a block of another"
         )
         before = set(self.defined)
         self.defined |= {axis.index for axis in statement.axes}

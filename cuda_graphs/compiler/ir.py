@@ -337,7 +337,7 @@ class While(Statement):
 
 @dataclass(eq=False, slots=True)
 class Region(Statement):
-    """Statements that each thread of a block executes alone. All threads wait after it (passes/split_blocks.py)."""
+    """Statements that each thread of a block executes alone. All threads wait between regions (split_blocks.py)."""
 
     body: Block
     loc: Loc | None = None
