@@ -172,9 +172,9 @@ class Artifact:
     tasks     the entries, in the order of the source
     plan      the order of execution; (0, 1, 2, ...) without conditionals
     lowering  for a graph kernel, one of lowerings.LOWERINGS: with "host", conditions are temporary arrays (u32)
-    temps     (name, bytes) of each temporary array that the tasks share. An array with `is_zeroed(name)` must be zero
-              before the first task; other arrays have undefined content
-    why       the reason why the tasks are not resident, if residency was requested
+    temps     (name, bytes) of each temporary array that the tasks share. Before the first task, those with
+              `is_zeroed(name)` must be zero; the others are undefined
+    why       why the tasks are not resident, although that was requested
     results   the values that the kernel returns, in order
     checkpoints  (label, its name in the source) of each, in order; the name is None if the checkpoint has none
     captured  {function: {name: value}} of globals and closure variables that were compiled in as constants

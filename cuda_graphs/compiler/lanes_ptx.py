@@ -26,7 +26,11 @@ REDUX = {
 
 
 class GpuLanes:
-    """Emitter for the warp of a thread: `thread` is its number in the block, `redux` the presence of redux.sync."""
+    """Emitter for the warp of a thread.
+
+    thread  number of the thread in its block
+    redux   True if the GPU has redux.sync
+    """
 
     def __init__(self, e: Emitter, capability: int) -> None:
         self.e, self.redux = e, capability >= REDUX_SINCE
