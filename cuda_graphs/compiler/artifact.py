@@ -174,9 +174,9 @@ class Artifact:
     lowering  for a graph kernel, one of lowerings.LOWERINGS: with "host", conditions are temporary arrays (u32)
     temps     (name, bytes) of each temporary array that the tasks share. Before the first task, those with
               `is_zeroed(name)` must be zero; the others are undefined
-    why       why the tasks are not resident, although that was requested
+    why       the reason against resident tasks, if those were requested
     results   the values that the kernel returns, in order
-    checkpoints  (label, its name in the source) of each, in order; the name is None if the checkpoint has none
+    checkpoints  (label, its name in the source) of each, in order; a name may be missing (None)
     captured  {function: {name: value}} of globals and closure variables that were compiled in as constants
     llvm      the LLVM IR before optimisation
     apart     pairs of arrays that must not share memory in a call, since sections run at the same time
