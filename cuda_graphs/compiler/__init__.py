@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel compiler: types, and what turns Python functions into code for CPUs and GPUs.
+"""The kernel compiler: turns Python functions into code for CPUs and GPUs.
 
-What belongs here is pure Python on top of llvmlite that knows no driver, no device and no graph, and imports nothing
-else of cuda_graphs. What ties compiled kernels to graphs does not belong here: it goes above this folder.
+This package is pure Python on top of llvmlite. It knows no driver, no device and no graph, and imports nothing else of
+cuda_graphs. Code that ties compiled kernels to graphs belongs above this package.
 
     artifact = compile_kernel(function, specialise(function, arguments), X86())
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Artifact", "compile_kernel", "specialise"]
 
-# `cg.f32` needs the types only: the rest, and with it NumPy and LLVM, comes when it is asked for.
+# `cg.f32` needs only the types. All other modules, and with them NumPy and LLVM, are imported on first use.
 _HOME = {"Artifact": "artifact", "compile_kernel": "pipeline", "specialise": "signature"}
 
 

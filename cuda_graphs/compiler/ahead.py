@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Short loops of a thread of the GPU, several iterations at a time, which read all that they need first.
+"""Load hoisting for short loops of a GPU thread: loads of several iterations come before their computations.
 
-Roots and quotients of floats have branches in machine code, and no load is moved across one: iterations one by one
-would each wait for memory. What they compute stays in order.
+Square roots and divisions of floats have branches in machine code, and LLVM moves no load across a branch. Without
+hoisting, each iteration would wait for memory. The computations of the iterations keep their order.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
 __all__ = ["is_short", "several"]
 
-SHORT = 64  # statements of a loop that may be unrolled
+SHORT = 64  # statements in a loop that may be unrolled
 TIMES = 4
-MOST_READS = 8  # of an iteration: they are in registers at the same time
+MOST_READS = 8  # loads of one iteration: all of them are in registers at the same time
 PURE = (ir.Op, ir.Load, ir.Extent)
 STRAIGHT = (*PURE, ir.Store, ir.Get, ir.Set)
 
 
 def is_short(body: ir.Block) -> bool:
-    """Whether the body of a loop is worth several copies: straight, and not much of it."""
+    """Return whether the body of a loop is worth several copies: straight-line and short."""
     inside = list(ir.walk(body))
     return len(inside) <= SHORT and all(isinstance(s, STRAIGHT) for s in inside)
 
 
 def several(e: Emitter, loop: ir.For, axis: ir.Axis, begin: str, end: str) -> str:
-    """Go through a short loop as long as there are enough iterations; where the rest begins."""
+    """Emit a loop that runs several iterations at a time; return where the remaining iterations begin."""
     reads = reads_of(loop.body)
-    if not reads or axis.index.type.bits == 64:  # where the end of several could wrap around
+    if not reads or axis.index.type.bits == 64:  # the end of a group of iterations could wrap around
         return begin
 
     rest = [each for each in loop.body.body if each not in reads]
@@ -53,8 +53,10 @@ def several(e: Emitter, loop: ir.For, axis: ir.Axis, begin: str, end: str) -> st
 
 
 def reads_of(body: ir.Block) -> list[ir.Statement]:
-    """Loads that depend on nothing that an iteration before does, and what their indices are made of; [] if there are
-    none, or too many."""
+    """Return the loads that depend on no earlier iteration, with the statements that compute their indices.
+
+    Returns [] if there is no such load, or more than MOST_READS.
+    """
     left = set(body.body)
     if any(isinstance(each, ir.Store) for each in left):
         return []

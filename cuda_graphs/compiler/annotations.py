@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The types that parameters of kernels may be declared with, and their types in one specialisation.
+"""The annotations of kernel parameters, and the types of the parameters in one specialisation.
 
-An annotation of the source becomes a Spec when the arguments are known (signature.py). A specialisation of a kernel is
-its function and the Spec of each parameter.
+An annotation of the source becomes a Spec when the arguments are known (signature.py). A specialisation consists of a
+kernel's function and the Spec of each parameter.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ __all__ = [
 
 @dataclass(frozen=True)
 class VectorType:
-    """Small vectors, of shape (n,), and matrices, (rows, columns): values, passed and assigned by copy.
+    """The type of small vectors, of shape (n,), and matrices, (rows, columns). They are values: copied when passed.
 
-    Called in a kernel it makes one: of all components, of rows, of another vector, or of one number for all of them.
+    A call in a kernel makes a vector from all components, from rows, from another vector, or from one number that
+    fills all components.
     """
 
     dtype: ScalarType
@@ -41,27 +42,27 @@ class VectorType:
 
 
 def vec(n: int, dtype: ScalarType = f32) -> VectorType:
-    """The type of vectors of `n` components.
+    """Return the type of vectors of `n` components.
 
     Raises:
-        TypeError: `n` is no int, or `dtype` no type of numbers.
+        TypeError: `n` is not an int, or `dtype` is not a number type.
         ValueError: `n` is less than 1.
     """
     return VectorType(number_type(dtype), (extent(n),))
 
 
 def mat(rows: int, columns: int, dtype: ScalarType = f32) -> VectorType:
-    """The type of matrices. In kernels `cg.mat([[a, b], [c, d]])` is a matrix.
+    """Return the type of matrices. In kernels `cg.mat([[a, b], [c, d]])` is a matrix.
 
     Raises:
-        TypeError: `rows` or `columns` is no int, or `dtype` no type of numbers.
-        ValueError: One of them is less than 1.
+        TypeError: `rows` or `columns` is not an int, or `dtype` is not a number type.
+        ValueError: `rows` or `columns` is less than 1.
     """
     return VectorType(number_type(dtype), (extent(rows), extent(columns)))
 
 
 def extent(n: Any) -> int:
-    """The number of components along one dimension of vectors."""
+    """Return `n` as a valid number of components along one dimension, or raise."""
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
         raise TypeError(f"vectors have a number of components that is an int, not {n!r}")
     if n < 1:
@@ -70,7 +71,7 @@ def extent(n: Any) -> int:
 
 
 def number_type(dtype: Any) -> ScalarType:
-    """A type of numbers of ours; those of Python and NumPy are some of them."""
+    """Return the ScalarType of a number type: one of ours, or its counterpart in Python or NumPy."""
     found = PYTHON.get(dtype, dtype) if isinstance(dtype, type) else dtype
     if not isinstance(found, ScalarType) or found == pointer:
         raise TypeError(f"elements are of cg.f32, cg.i32 and the like, float or np.float32, not {dtype!r}")
@@ -83,28 +84,28 @@ mat2, mat3, mat4 = mat(2, 2), mat(3, 3), mat(4, 4)
 
 @dataclass(frozen=True)
 class NDArray:
-    """The annotation of an array parameter; None: any.
+    """The annotation of an array parameter. None leaves a property open.
 
-    inner       the shape of one element, if that is a vector
-    needs_grad  False: no gradient flows to it, whatever array is given; True: an array without one is refused
+    inner       the shape of one element, if elements are vectors
+    needs_grad  False: the array never takes part in gradients; True: an array without a gradient is refused
     """
 
     dtype: ScalarType | None = None
     ndim: int | None = None
     inner: tuple[int, ...] = ()
-    optional: bool = False  # None may be given instead of an array, and is a compile-time value then
+    optional: bool = False  # the argument may be None, which is a compile-time value then
     needs_grad: bool | None = None
 
     def __class_getitem__(cls, item: Any) -> NDArray:
-        """`NDArray[f32, 2]` is `ndarray(f32, 2)`."""
+        """Return `ndarray(f32, 2)` for `NDArray[f32, 2]`."""
         return ndarray(*item) if isinstance(item, tuple) else ndarray(item)
 
     def __or__(self, other: Any) -> NDArray:
-        """`ndarray(f32) | None`: optional."""
+        """Return the optional annotation `ndarray(f32) | None`."""
         return replace(self, optional=True) if other is None else NotImplemented
 
     def __repr__(self) -> str:
-        """As the source has it: "ndarray(f32, ndim=1)"."""
+        """Return the annotation as the source spells it: "ndarray(f32, ndim=1)"."""
         element = VectorType(self.dtype, self.inner) if self.dtype is not None and self.inner else self.dtype
         said = {"ndim": self.ndim, "needs_grad": self.needs_grad}
         parts = [repr(element)] * (element is not None) + [
@@ -114,18 +115,19 @@ class NDArray:
 
 
 class Tensor:
-    """The annotation of a parameter that takes a field, as cg.template does, or an array, as ndarray()."""
+    """The annotation of a parameter that takes a field (as cg.template does) or an array (as ndarray() does)."""
 
 
 def ndarray(
     dtype: ScalarType | VectorType | None = None, ndim: int | None = None, *, needs_grad: bool | None = None
 ) -> NDArray:
-    """An array parameter: elements of `dtype` and `ndim` indices; what is None is taken from the argument.
+    """Return the annotation of an array of `dtype` with `ndim` indices. A missing property accepts any argument.
 
-    `needs_grad`: False has gradients of the kernel pass the array by; True takes arrays that have a gradient only.
+    With `needs_grad=False`, gradients of the kernel ignore the array. With True, only arrays that have a gradient are
+    accepted.
 
     Raises:
-        TypeError: `dtype` is no type of elements, or `ndim` no int.
+        TypeError: `dtype` is not an element type, or `ndim` is not an int.
         ValueError: `ndim` is negative.
     """
     if ndim is not None and (isinstance(ndim, bool) or not isinstance(ndim, (int, np.integer))):
@@ -139,28 +141,30 @@ def ndarray(
 
 @dataclass(frozen=True)
 class Fixed:
-    """What a member of `self` is: a value that is part of the code."""
+    """The annotation of a member of `self` whose value is compiled into the code."""
 
     value: Any
 
 
 @dataclass(frozen=True)
 class Record:
-    """What `self` is of a kernel that is a method, or a member of it that has members: (name, annotation) of those that
-    the kernel uses."""
+    """The annotation of `self` in a method, or of a member of `self` that has members.
+
+    `members` holds (name, annotation) of each member that the kernel uses.
+    """
 
     cls: type
     members: tuple[tuple[str, Any], ...]
 
 
 class OwnMethod(NamedTuple):
-    """A member of `self`, or a part of one: a function of the language, bound to the same `self`."""
+    """A member of `self`, or a part of one, that is a function of the language bound to the same `self`."""
 
     function: Callable[..., Any]
 
 
 class Template:
-    """The annotation of a compile-time parameter: each value has a specialisation of its own."""
+    """The annotation of a compile-time parameter: each value has its own specialisation."""
 
 
 template = Template
@@ -170,11 +174,13 @@ C = TypeVar("C", bound=type)
 
 
 def data_oriented(cls: C) -> C:
-    """A class whose methods may be kernels, `@kernel def step(self, ...)`: of `self`, arrays are arguments that come
-    with each call, and all else that the kernel uses is a constant, which is compiled again when it has changed.
+    """Allow the methods of a class to be kernels, `@kernel def step(self, ...)`; return the class.
+
+    Arrays in `self` are arguments that come with each call. All other members that the kernel uses are constants: the
+    kernel is compiled again when one of them has changed.
 
     Raises:
-        TypeError: It is no class.
+        TypeError: `cls` is not a class.
     """
     if not isinstance(cls, type):
         raise TypeError(f"@data_oriented takes a class, got {cls!r}")
@@ -202,7 +208,7 @@ class ArraySpec:
 
 @dataclass(frozen=True)
 class FieldSpec:
-    """An array whose extents are known when compiling. `name` tells fields of one kernel apart."""
+    """An array whose extents are known at compile time. `name` distinguishes the fields of one kernel."""
 
     name: str
     dtype: ScalarType
@@ -221,7 +227,7 @@ class VectorSpec:
 
 @dataclass(frozen=True)
 class StructSpec:
-    """A dataclass instance, taken apart: (field name, spec) in order."""
+    """A dataclass instance, passed member by member: (field name, spec) in order."""
 
     cls: type
     members: tuple[tuple[str, Any], ...]
@@ -229,7 +235,7 @@ class StructSpec:
 
 @dataclass(frozen=True)
 class StaticSpec:
-    """A value that is known when compiling."""
+    """A value that is known at compile time."""
 
     value: Any
 

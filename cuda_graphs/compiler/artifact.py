@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the compiler gives: code, and all that a caller needs to know to launch it."""
+"""The output of the compiler: code, and the description that a caller needs to launch it."""
 
 from __future__ import annotations
 
@@ -38,28 +38,31 @@ __all__ = [
     "size_of",
 ]
 
-OVERFLOW_PATH = "adstack.overflow"  # of the host's word for the stack that had no room, from 1 on; 0: none
+# The path of the host's word that holds the number, from 1 on, of the stack that overflowed; 0: none.
+OVERFLOW_PATH = "adstack.overflow"
 REPORT = "debug.report"  # the path of the array that asserts write to: passes/report.py
-STATE = "checkpoint.state"  # of checkpoints: the point where they go on, and at YIELDED the one that has yielded, or -1
-START = "checkpoint.start"  # the parameter that the point is at first
+# The state of checkpoints: element 0 is the point to resume at; element YIELDED is the checkpoint that yielded, or -1.
+STATE = "checkpoint.state"
+START = "checkpoint.start"  # the parameter that sets the first resume point
 YIELDED = 1
-BARRIER = "graph.barrier"  # how the paths of arrays begin by which blocks wait for each other
-MOST_LIGHT = 64  # statements of an iteration that is not heavy
-SHARED_ALIGNMENT = 16  # of arrays that a block shares, for vector accesses
-USUAL_SHARED = 48 * 1024  # bytes without asking for more (CUDA C++ Programming Guide, "Compute Capabilities")
+BARRIER = "graph.barrier"  # prefix of the paths of arrays that hold the state of grid barriers
+MOST_LIGHT = 64  # statements in an iteration that is not heavy
+SHARED_ALIGNMENT = 16  # bytes, of arrays in shared memory, for vector accesses
+USUAL_SHARED = 48 * 1024  # bytes without opt-in (CUDA C++ Programming Guide, "Compute Capabilities")
 MOST_SHARED = (
     227 * 1024
-)  # the same with asking, of GPUs that have the most (9.0, 10.0); others have 64, 99 or 163 KiB
-EXCHANGED = 1024  # of the usual bytes, left for what reductions exchange
+)  # the same with opt-in, on GPUs with the most (9.0, 10.0); others have 64, 99 or 163 KiB
+EXCHANGED = 1024  # bytes of USUAL_SHARED that reductions use to exchange values
 
 
 @dataclass(frozen=True)
 class Slot:
     """One parameter of an entry.
 
-    kind    "pointer" of an array, "extent" of one along `axis` (i32), "scalar", "condition" (a handle, 8 bytes)
-    path    of the kernel's parameter; of a temporary array or condition, its name
-    offset  in the parameter block, and size, in bytes
+    kind    "pointer" to an array, "extent" of an array along `axis` (i32), "scalar", or "condition" (an 8-byte handle)
+    path    the path of the kernel's parameter, or the name of the temporary array or condition
+    offset  in the parameter block, in bytes
+    size    in bytes
     """
 
     kind: str
@@ -71,51 +74,51 @@ class Slot:
 
 @dataclass(frozen=True)
 class TaskInfo:
-    """One entry. A parallel task covers its iterations whatever the grid is."""
+    """One entry. A parallel task executes all its iterations with any grid size."""
 
     entry: str
     parallel: bool
     slots: tuple[Slot, ...]
     reads: frozenset[str]
     writes: frozenset[str]
-    iterations: int | None  # where that is known when compiling
+    iterations: int | None  # if it is known at compile time
     line: int
     axes: tuple[tuple[Any, Any, int], ...] | None = (
-        None  # (begin, end, step) of the loop, as `extent_of` writes them
+        None  # (begin, end, step) of each axis of the loop, as `bound_of` writes bounds
     )
-    block_dim: int | None = None  # what cg.loop_config or cg.blocks asked for
-    blocks: bool = False  # threads of a block work together: a launch must have blocks of `block_dim` threads
-    shared_bytes: int = 0  # of the arrays that a block shares
+    block_dim: int | None = None  # the value from cg.loop_config or cg.blocks
+    blocks: bool = False  # threads of a block cooperate: a launch must have blocks of `block_dim` threads
+    shared_bytes: int = 0  # of the arrays in shared memory
     prints: bool = False
-    threads: int | None = None  # of a CPU that take part, at most: cg.loop_config(parallelize=)
-    gathers: bool = False  # a block of a GPU does once what its threads add to an element: large blocks pay
-    heavy: bool = False  # an iteration has loops, or much else to do
+    threads: int | None = None  # the largest number of CPU threads: cg.loop_config(parallelize=)
+    gathers: bool = False  # each GPU block adds its threads' sum to an element once: large blocks pay
+    heavy: bool = False  # an iteration has loops or many statements
     inside: tuple[
         TaskInfo, ...
-    ] = ()  # of a resident one: its tasks. All its blocks must run at the same time
+    ] = ()  # the tasks of a resident entry. All blocks of such an entry must run at the same time
 
     @property
     def dynamic_bytes(self) -> int:
-        """What a launch must ask for, of `shared_bytes`: all or nothing."""
+        """The bytes of dynamic shared memory that a launch must request: `shared_bytes` or 0."""
         return self.shared_bytes if is_dynamic(self.shared_bytes) else 0
 
 
-# (path, dimensions whose extents come with a call, bytes of what is behind one index in each of them) of an array.
+# (path, number of dimensions whose extents come with a call, bytes of one index step in each of them) of an array.
 Span = tuple[str, int, int]
-# Two of which one is written while the other is used, and the lines of their sections: they must not share memory.
+# Two arrays that must not share memory, as one is written while the other is used, and the lines of their sections.
 Apart = tuple[Span, Span, int, int]
 
-What = ir.Array | ir.Param | ir.Condition  # that a slot passes
+What = ir.Array | ir.Param | ir.Condition  # the value that a slot passes
 Layout = tuple[tuple[Slot, What], ...]
 
-# What runs when: numbers of entries; (kind, condition, its initial value or None, plans) of each ir.Conditional;
-# ("parallel", None, None, plans) of ir.Sections.
+# The order of execution. An int is the number of an entry. An ir.Conditional is (kind, condition, its initial value or
+# None, plans). An ir.Sections is ("parallel", None, None, plans).
 Plan = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
 class Result:
-    """A number that the kernel returns: the temporary array of this name holds it after the last task."""
+    """A number that the kernel returns. The temporary array `temp` holds it after the last task."""
 
     temp: str
     type: ScalarType
@@ -123,15 +126,16 @@ class Result:
 
 @dataclass(frozen=True)
 class StackInfo:
-    """A stack of a gradient: an array [room, workers], where a task has as many workers as threads (of a CPU: blocks),
-    times lanes.
+    """A stack of a gradient: an array [room, workers].
 
-    path   of the array, in the slots of the tasks that use it
+    A task has `lanes` workers per thread on a GPU, and per block on a CPU.
+
+    path   the path of the array, in the slots of the tasks that use it
     size   bytes of an element
-    tasks  their numbers
+    tasks  the numbers of the tasks that use it
     lanes  workers of a thread or block
-    room   how many values a worker puts on it at most (autodiff/sizes.py); None: the counting kernel says it
-    place  where the first of them comes from: the fields of an ir.Loc but its caller; None: nowhere
+    room   the most values that a worker pushes (autodiff/sizes.py); None: the counting kernel returns it
+    place  the source position of the first value: the fields of an ir.Loc without its caller; None: unknown
     """
 
     path: str
@@ -144,12 +148,12 @@ class StackInfo:
 
 @dataclass(frozen=True)
 class GradientInfo:
-    """What a caller has to know of a gradient.
+    """The facts about a gradient that a caller needs.
 
-    stacks   in the order in which the counting kernel returns their rooms
+    stacks   in the order in which the counting kernel returns their capacities
     arrays   (path, bytes of an element, dimensions) of the arrays that come with a call
-    written  paths of those that the kernel itself writes
-    repeats  (path, line) of those of the kernel that the gradient reads, fields too, and where that is done first
+    written  paths of the arrays that the kernel itself writes
+    repeats  (path, line) of each array or field of the kernel that the gradient reads, with the line of the first read
     """
 
     stacks: tuple[StackInfo, ...]
@@ -160,25 +164,25 @@ class GradientInfo:
 
 @dataclass(frozen=True)
 class Artifact:
-    """Code for one target, and all that a caller needs to know to launch it.
+    """Code for one target, with the description that a caller needs to launch it.
 
     target    "x86" or "ptx"
     code      an object file for this CPU, or PTX text
-    image     what a driver loads: a native image (image.py) that holds the object file, or the PTX text
-    tasks     its entries, in the order of the source
-    plan      which runs when; (0, 1, 2, ...) without conditionals
-    lowering  of a graph kernel, one of lowerings.LOWERINGS: with "host" conditions are temporary arrays (u32)
-    temps     (name, bytes) of each temporary array that the tasks share; its content may be anything before the first,
-              but of those that `is_zeroed` names
-    why       the tasks are not resident, where that was to be tried
-    results   what the kernel returns, in order
-    checkpoints  (label, its name in the source) of each, in order; None: it has none
+    image     the image that a driver loads: a native image (image.py) that holds the object file, or the PTX text
+    tasks     the entries, in the order of the source
+    plan      the order of execution; (0, 1, 2, ...) without conditionals
+    lowering  for a graph kernel, one of lowerings.LOWERINGS: with "host", conditions are temporary arrays (u32)
+    temps     (name, bytes) of each temporary array that the tasks share. Before the first task, those with
+              `is_zeroed(name)` must be zero; the others are undefined
+    why       the reason against resident tasks, if those were requested
+    results   the values that the kernel returns, in order
+    checkpoints  (label, its name in the source) of each, in order; a name may be missing (None)
     captured  {function: {name: value}} of globals and closure variables that were compiled in as constants
-    llvm      what the code was made from, before optimisation
-    apart     arrays that a call must give memory of their own, since sections run at the same time
-    gradient  of the gradient of a kernel
-    early     an entry may begin before the one before it has ended: it waits for that itself
-    claims    asserts that tell by the array "debug.report" when they fail (passes/report.py): it must be zero at first
+    llvm      the LLVM IR before optimisation
+    apart     pairs of arrays that must not share memory in a call, since sections run at the same time
+    gradient  the description of a gradient, if this kernel computes one
+    early     an entry may begin before the previous entry has ended: it waits for that by itself
+    claims    assertions that report failures in the array "debug.report" (passes/report.py), which must be zero first
     """
 
     target: str
@@ -200,27 +204,27 @@ class Artifact:
 
 
 def size_of(array: ir.Array) -> int:
-    """Bytes of an array whose extents are known when compiling."""
+    """Return the size in bytes of an array whose extents are known at compile time."""
     return math.prod(array.shape or ()) * array.element.size
 
 
 def is_zeroed(name: str) -> bool:
-    """Whether a temporary array must be 0 before the first launch."""
+    """Return whether a temporary array must be 0 before the first launch."""
     return name == REPORT or name.startswith(BARRIER)
 
 
 def is_outside(array: object) -> TypeGuard[ir.Array]:
-    """Whether it is memory that a launch is given."""
+    """Return whether an array is memory that a launch receives."""
     return isinstance(array, ir.Array) and array.space is not ir.Space.SHARED
 
 
 def is_dynamic(shared_bytes: int) -> bool:
-    """Whether the arrays that a block shares are memory that the launch asks for."""
+    """Return whether the shared arrays of a block are dynamic: memory that the launch requests."""
     return shared_bytes > USUAL_SHARED - EXCHANGED
 
 
 def shared_layout(body: ir.Block) -> tuple[dict[ir.Array, int], int]:
-    """Where each array that a block shares begins, in bytes, and the size of all."""
+    """Return the byte offset of each array in shared memory, and the size of all in bytes."""
     found: dict[ir.Array, int] = {}
     end = 0
     for statement in ir.walk(body):
@@ -232,7 +236,7 @@ def shared_layout(body: ir.Block) -> tuple[dict[ir.Array, int], int]:
 
 
 def plan_of(plan: ir.Plan) -> Plan:
-    """A plan of the IR as plain tuples, with numbers of entries."""
+    """Return a plan of the IR as plain tuples, with numbers of entries."""
     entries = count()
 
     def plain(steps: ir.Plan) -> Plan:
@@ -249,11 +253,12 @@ def plan_of(plan: ir.Plan) -> Plan:
     return plain(plan)
 
 
-MOST_PARAMETERS = 32764  # bytes, of a kernel: PTX ISA, .param of entries, from 8.1 on for sm_70 and up
+# The most bytes of the parameters of one kernel: PTX ISA, .param of entries, from 8.1 on for sm_70 and up.
+MOST_PARAMETERS = 32764
 
 
 def layout(*tasks: ir.Task, barrier: ir.Array | None = None) -> Layout:
-    """The parameters of the entry of a task, or of several that stay, in order: what is used, and nothing else."""
+    """Return the parameters in use by the entry of one task, or by one resident entry of several tasks."""
     arrays: dict[ir.Array, None] = {} if barrier is None else {barrier: None}
     extents: dict[tuple[ir.Array, int], None] = {}
     params: dict[ir.Param, None] = {}
@@ -293,13 +298,13 @@ def layout(*tasks: ir.Task, barrier: ir.Array | None = None) -> Layout:
         kind = CompileArgumentError if len(tasks) == 1 else CompileResidentError
         raise fail(
             kind, tasks[0].loc, f"it needs {offset} bytes of parameters, and a GPU takes {MOST_PARAMETERS}",
-            "give numbers as an array, not one by one",
+            "pass numbers in an array, not one by one",
         )  # fmt: skip
     return tuple(found)
 
 
 def describe(task: ir.Task) -> TaskInfo:
-    """What a caller needs to know of a task."""
+    """Return the description of one task that a caller needs."""
     reads, writes = set(), set()
     for statement in ir.walk(task.body):
         if isinstance(statement, (ir.Load, ir.Atomic)) and is_outside(statement.array):
@@ -316,7 +321,7 @@ def describe(task: ir.Task) -> TaskInfo:
 
 
 def describe_resident(resident: ir.Resident, tasks: tuple[ir.Task, ...]) -> TaskInfo:
-    """The same of tasks that stay."""
+    """Return the description of a resident entry."""
     mine = [tasks[number] for number in ir.tasks_of(resident.plan)]
     inside = tuple(map(describe, mine))
     blocks = [info.block_dim for info in inside if info.blocks and info.block_dim]
@@ -330,13 +335,13 @@ def describe_resident(resident: ir.Resident, tasks: tuple[ir.Task, ...]) -> Task
 
 
 def is_heavy(task: ir.Task) -> bool:
-    """Whether few iterations are work enough for a multiprocessor."""
+    """Return whether one iteration is so much work that few iterations fill a multiprocessor."""
     body = [] if task.loop is None else list(ir.walk(task.loop.body))
     return len(body) > MOST_LIGHT or any(isinstance(each, (ir.For, ir.While)) for each in body)
 
 
 def settings_of(task: ir.Task) -> ir.LoopSettings:
-    """What cg.loop_config said of the loop of the task."""
+    """Return the settings that cg.loop_config gave to the task's loop."""
     found = None if task.loop is None else task.loop.settings
     return ir.LoopSettings() if found is None else found
 
@@ -345,7 +350,7 @@ ARITHMETIC = ("add", "sub", "mul")
 
 
 def axes_of(task: ir.Task) -> tuple[tuple[Any, Any, int], ...] | None:
-    """The axes of a loop whose bounds a caller can work out: it may have the grid as large as the loop is long."""
+    """Return the axes of a loop if a caller can compute all bounds, and so choose the grid size; otherwise None."""
     if task.loop is None:
         return None
     found = tuple((bound_of(axis.begin), bound_of(axis.end), axis.step) for axis in task.loop.axes)
@@ -353,7 +358,7 @@ def axes_of(task: ir.Task) -> tuple[tuple[Any, Any, int], ...] | None:
 
 
 def bound_of(value: ir.Value) -> Any:
-    """An int; ("extent", path, axis); ("scalar", path, type); ("add" | "sub" | "mul", a, b). None: anything else."""
+    """Return an int; ("extent", path, axis); ("scalar", path, type); ("add" | "sub" | "mul", a, b); else None."""
     match value:
         case ir.Const():
             return int(value.value)
@@ -371,7 +376,7 @@ def bound_of(value: ir.Value) -> Any:
 
 
 def iterations(task: ir.Task) -> int | None:
-    """How many there are, where all bounds are constants; 1 of a serial task."""
+    """Return the number of iterations if all bounds are constants, else None. A serial task has 1."""
     if task.loop is None:
         return 1
     total = 1

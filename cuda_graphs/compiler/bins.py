@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`bins[x[i]] += 1` on the CPU: a part of a loop has bins of its own on its stack, and adds them to the array once.
+"""Private bins for `bins[x[i]] += 1` on the CPU.
 
-Atomics of two threads on one line of the cache cost more than all else in a histogram. Where the array is small, and
-the part of the loop long enough for the bins to pay, its atomics are plain additions; what no iteration changed is not
-touched. Elsewhere they stay what they are: both versions are there, the extents decide in the call.
+Each chunk of a loop has its own bins on its stack, and adds them to the array once. Atomics of two threads on one cache
+line dominate the cost of a histogram. If the array is small and the chunk long enough for the bins to pay, its atomics
+become plain additions. Bins that no iteration changed are not added. Otherwise the atomics stay. The code contains both
+versions, and chooses between them by the extents of the call.
 
-Which arrays may have bins, a pass has found (passes/mark_bins.py).
+The pass passes/mark_bins.py finds the arrays that may have bins.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from .llvm import Emitter
 from .notation import llvm_type, number
 from .passes.gather_atomics import neutral
 
-BYTES = 1 << 14  # of the bins of one array: with the data that streams by they fit into the first cache
-REPAYS = 4  # iterations for each bin, which is filled and added
+BYTES = 1 << 14  # of the bins of one array: they fit into the first-level cache beside the streamed data
+REPAYS = 4  # iterations per bin that pay for its initialisation and final addition
 
 
 def with_bins(e: Emitter, atomics: tuple[ir.Atomic, ...], iterations: str, run: Callable[[], None]) -> None:
-    """Emit what `run` emits twice: with bins for the arrays of these atomics, and without them."""
+    """Emit two versions of the code of `run`: with bins for the arrays of these atomics, and without them."""
     counts = bin_counts(e, atomics)
 
     def own() -> None:
@@ -43,7 +44,7 @@ def with_bins(e: Emitter, atomics: tuple[ir.Atomic, ...], iterations: str, run: 
 
 
 Counts = dict[tuple[ir.Array, ir.Atomic], str]
-"""Of each array that may have bins, and what is done to it: how many elements there are."""
+"""(array that may have bins, the atomic on it) -> LLVM name of its number of elements."""
 
 
 def bin_counts(e: Emitter, atomics: tuple[ir.Atomic, ...]) -> Counts:
@@ -55,7 +56,7 @@ def bin_counts(e: Emitter, atomics: tuple[ir.Atomic, ...]) -> Counts:
 
 
 def pays(e: Emitter, counts: Counts, iterations: str) -> str:
-    """Whether all bins have room, and so many iterations that they are worth it."""
+    """Emit the condition that all bins fit and that there are enough iterations; return its name."""
     worth = "true"
     for (array, _), count in counts.items():
         small = e.let(f"icmp ule i64 {count}, {room(array)}")
@@ -65,7 +66,7 @@ def pays(e: Emitter, counts: Counts, iterations: str) -> str:
 
 
 def either(e: Emitter, condition: str, first: Callable[[], None], second: Callable[[], None]) -> None:
-    """Emit what `first` emits under a condition, else what `second` emits."""
+    """Emit a branch: the code of `first` if the condition holds, else the code of `second`."""
     own, shared, after = (e.label(stem) for stem in ("own", "shared", "binned"))
     e.line(f"br i1 {condition}, label %{own}, label %{shared}")
     for label, body in ((own, first), (shared, second)):
@@ -76,17 +77,17 @@ def either(e: Emitter, condition: str, first: Callable[[], None], second: Callab
 
 
 def room(array: ir.Array) -> int:
-    """How many bins there may be."""
+    """Return the largest number of bins for an array."""
     return BYTES // array.element.size
 
 
 def untouched(atomic: ir.Atomic) -> str:
-    """What is in a bin at first."""
+    """Return the initial value of a bin."""
     return number(neutral(atomic.kind, atomic.type).value, atomic.type)
 
 
 def elements(e: Emitter, array: ir.Array) -> str:
-    """How many elements an array has."""
+    """Emit the number of elements of an array; return its name."""
     count = "1"
     for axis in range(array.ndim):
         count = e.let(f"mul i64 {count}, {e.extent(array, axis)}")
@@ -104,7 +105,7 @@ def fill_bins(e: Emitter, bins: str, nothing: str, t: str, count: str) -> None:
 
 
 def add_bins(e: Emitter, atomic: ir.Atomic, array: ir.Array, bins: str, memory: str, count: str) -> None:
-    """Add what has changed of the bins to the array."""
+    """Emit the addition of all changed bins to the array."""
     t = llvm_type(array.element)
     index = ir.LoopIndex("bin")
 
@@ -117,7 +118,7 @@ def add_bins(e: Emitter, atomic: ir.Atomic, array: ir.Array, bins: str, memory: 
 
 
 def add_bin(e: Emitter, atomic: ir.Atomic, value: str, at: str, following: str) -> None:
-    """Add what is in a bin to an element, unless that is what was there at first."""
+    """Emit the addition of a bin to an element, unless the bin still holds its initial value."""
     t, bits = llvm_type(atomic.type), f"i{atomic.type.bits}"
     nothing = untouched(atomic)
     now = value if t == bits else e.let(f"bitcast {t} {value} to {bits}")

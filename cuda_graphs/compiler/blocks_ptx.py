@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Loops of blocks for a GPU: its own blocks, which stride over those of the loop.
+"""Loops of blocks for a GPU: the GPU's blocks stride over the blocks of the loop.
 
-All threads of a block execute all of the body but regions: in a loop that need not fill its last block, regions are
-under `if active`. So all come to each barrier, and all lanes of a warp to each exchange, whoever takes part in it.
-Nothing is asked of lanes that there are not, in the last warp of a block whose size is no multiple of 32.
+All threads of a block execute the whole body except regions. If the last block of a loop need not be full, its regions
+are under `if active`. Therefore all threads reach each barrier, and all lanes of a warp reach each exchange, even
+threads that do not take part. In the last warp of a block whose size is no multiple of 32, missing lanes are masked.
 
-A reduction over a block is one over each warp, then one over the results of these, by way of shared memory.
+A reduction over a block first reduces each warp, then the results of the warps by way of shared memory.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from .types import ScalarType, bool_, i64
 
 __all__ = ["GpuTeam"]
 
-EXCHANGE = f"[{WARP + 1} x i64]"  # a result of each warp, and that of all
+EXCHANGE = f"[{WARP + 1} x i64]"  # a result of each warp, and the result of the block
 
 
 class GpuTeam(Team):
-    """Threads of the GPU. `name`: of its entry; `capability`: of the GPU."""
+    """Emitter for the threads of a GPU. `name` is the name of the entry, `capability` that of the GPU."""
 
     alone = False
 
@@ -35,7 +35,7 @@ class GpuTeam(Team):
         super().__init__(e, loop)
         self.name, self.lanes = name, GpuLanes(e, capability)
         self.shares = False
-        self.active: str | None = None  # whether the thread has an iteration, where it may have none
+        self.active: str | None = None  # flag that the thread has an iteration; None: it always has
         self.tid = e.let(f"zext i32 {self.lanes.thread} to i64")
         places, size = shared_layout(loop.body)
         for array, offset in places.items():
@@ -45,14 +45,14 @@ class GpuTeam(Team):
                 self.share(array)
 
     def place_dynamic(self, array: ir.Array, offset: int) -> None:
-        """Memory of the block that a launch asks for (PTX ISA, "Dynamic shared memory": .extern, without a size)."""
+        """Place an array in dynamic shared memory (PTX ISA, "Dynamic shared memory": .extern, without a size)."""
         self.shares = True
         name = f"@{self.name}_dynamic"
         self.e.declare(name, f"{name} = external addrspace(3) global [0 x i8], align 16")
         self.e.addresses[array] = self.e.let(f"getelementptr i8, ptr addrspace(3) {name}, i64 {offset}")
 
     def share(self, array: ir.Array) -> None:
-        """Memory of the block."""
+        """Place an array in static shared memory."""
         count = 1
         for extent in array.shape or ():
             count *= extent
@@ -66,7 +66,7 @@ class GpuTeam(Team):
         return name
 
     def run(self) -> None:
-        """The blocks of this block of the GPU."""
+        """Emit the loop over the blocks that one block of the GPU executes."""
         e = self.e
         first, step = (
             e.let(f"zext i32 {self.lanes.register(name)} to i64") for name in ("ctaid.x", "nctaid.x")
@@ -90,7 +90,7 @@ class GpuTeam(Team):
         e.line(f"br label %{end}")
         e.start(end)
         if self.shares:
-            self.lanes.wait()  # the next block has the same memory
+            self.lanes.wait()  # the next block uses the same memory
 
     # Statements
 
@@ -121,7 +121,7 @@ class GpuTeam(Team):
     def position(self, statement: ir.Position) -> None:
         self.e.wide[statement] = self.tid if statement.kind == "thread" else self.block
 
-    # Meetings
+    # Collectives
 
     def meeting(self, m: ir.Meeting) -> None:
         e, row = self.e, COLLECTIVES[m.name]
@@ -149,14 +149,14 @@ class GpuTeam(Team):
         return self.e.let(f"load {llvm_type(arg.type)}, ptr {self.e.variable(arg)}")
 
     def here(self, m: ir.Meeting) -> str | None:
-        """Whether this thread takes part; None: all do."""
+        """Return the flag that this thread takes part; None: all threads do."""
         mask = None if m.mask is None else self.given(m.mask)
         if mask is None or self.active is None:
             return mask or self.active
         return self.e.let(f"select i1 {self.active}, i1 {mask}, i1 false")
 
     def members(self) -> str:
-        """The mask of the lanes that the warp has."""
+        """Return the mask of the lanes that exist in the warp."""
         rest = self.loop.blocks % WARP
         if not rest:
             return FULL
@@ -164,7 +164,7 @@ class GpuTeam(Team):
         return self.e.let(f"select i1 {last}, i32 {(1 << rest) - 1}, i32 -1")
 
     def shuffled(self, row: Row, type: ScalarType, value: str, operand: str, here: str | None) -> str:
-        """From the lane that the operand names, if somebody is there, else from the own one."""
+        """Return the value of the lane that the operand names, or the thread's own value if that lane takes no part."""
         e, lane = self.e, self.lanes.lane()
         source = source_of(e, row, "i32", lane, e.let(f"and i32 {operand}, {WARP - 1}"))
         members = self.members()
@@ -177,7 +177,7 @@ class GpuTeam(Team):
         return self.lanes.exchanged("idx", type, value, source, members)
 
     def of_block(self, row: Row, type: ScalarType, value: str) -> str:
-        """Each warp leaves its result, the first one reduces these, and all read what it leaves."""
+        """Reduce over the block: each warp stores its result, the first warp reduces these, and all read the result."""
         e, lane, warp = self.e, self.lanes.lane(), self.lanes.warp()
         memory, stored = self.memory("exchange", EXCHANGE), "i8" if type == bool_ else llvm_type(type)
         warps = -(-self.loop.blocks // WARP)

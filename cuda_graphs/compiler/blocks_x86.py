@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops of blocks for a CPU: one worker runs a block, whose regions are loops over its threads.
 
-    each thread: a             for t in 0..256: a(t)          a vector loop, as those of plain tasks
+    each thread: a             for t in 0..256: a(t)          a vector loop, as in plain tasks
     barrier
     each thread: b      =>     for t in 0..256: b(t)
     sum = reduce_add v         loops over the array v
 
-A local that is used in two regions or in a meeting is an array of the block's threads, in the scratch memory of the
-worker. Nobody else is in the block's shared memory, so atomics on it are plain.
+A local that is used in two regions or in a collective is an array with an element for each thread of the block, in the
+scratch memory of the worker. Only this worker accesses the block's shared memory, so atomics on it are plain.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from .types import ScalarType
 
 __all__ = ["CpuTeam"]
 
-LINE = 64  # bytes: each array of the scratch memory begins at a multiple
+LINE = 64  # bytes: each array of the scratch memory begins at a multiple of it
 PARALLEL = ", !llvm.loop !1"
-ROLLED = ", !llvm.loop !4"  # of loops over lanes and warps, which are not worth their size unrolled
-MARK = ", !llvm.access.group !0"  # of memory that threads do not share within a region (target_x86.METADATA)
+ROLLED = ", !llvm.loop !4"  # for loops over lanes and warps, which unrolling would only enlarge
+MARK = ", !llvm.access.group !0"  # for memory that threads do not share within a region (target_x86.METADATA)
 
 
 class CpuTeam(Team):
-    """All in one worker."""
+    """Emitter for blocks whose threads all run in one worker."""
 
-    alone = True  # in the shared memory
+    alone = True  # in the shared memory of the block
 
     def __init__(self, e: Emitter, loop: ir.For) -> None:
         super().__init__(e, loop)
         self.arrays: dict[ir.Local, str] = {}
-        self.size = str(loop.blocks)  # threads of this block
+        self.size = str(loop.blocks)  # number of threads of this block
 
     def run(self, low: str, high: str) -> None:
-        """The blocks from one number to another."""
+        """Emit a loop over the blocks from `low` to `high`."""
         e = self.e
         self.allocate()
         index = ir.LoopIndex("block")
@@ -62,7 +62,7 @@ class CpuTeam(Team):
     # Variables
 
     def allocate(self) -> None:
-        """Memory for the locals that are arrays."""
+        """Emit the allocation of the locals that are arrays."""
         offset = 0
         found = arrays_of(self.loop)
         if not found:
@@ -74,7 +74,7 @@ class CpuTeam(Team):
             offset += size
 
     def variable(self, local: ir.Local) -> tuple[str, str] | None:
-        """(pointer to a local of this thread, what its accesses are marked with); None: it is a variable as any."""
+        """Return (pointer to this thread's element, metadata of its accesses); None for an ordinary variable."""
         if local not in self.arrays:
             return None
         return self.element(local, self.thread), self.e.metadata
@@ -88,7 +88,7 @@ class CpuTeam(Team):
 
     def region(self, statement: ir.Region) -> None:
         self.e.metadata = MARK
-        if self.outer == len(self.loop.axes):  # blocks of one thread
+        if self.outer == len(self.loop.axes):  # one thread per block
             self.each("1", lambda at, following: self.inside(statement.body, "0", following))
         elif self.outer:
             self.nest(statement.body, self.outer, "0")
@@ -97,7 +97,7 @@ class CpuTeam(Team):
         self.e.metadata = ""
 
     def nest(self, body: ir.Block, axis: int, before: str) -> None:
-        """Loops over the axes that tell the threads of a block apart."""
+        """Emit loops over the axes that number the threads of a block."""
         e = self.e
         last = axis + 1 == len(self.loop.axes)
 
@@ -112,7 +112,7 @@ class CpuTeam(Team):
         self.each(self.counts[axis], point, PARALLEL if last else ROLLED)
 
     def one(self, body: ir.Block, thread: str, following: str) -> None:
-        """A thread of a block that need not be full."""
+        """Emit the body for a thread of a block that may be partial."""
         before = self.e.let(f"mul nsw i64 {self.block}, {self.loop.blocks}")
         self.place(self.e.let(f"add nsw i64 {before}, {thread}"), 0, len(self.loop.axes))
         self.inside(body, thread, following)
@@ -125,17 +125,17 @@ class CpuTeam(Team):
         self.thread = ""
 
     def each(self, end: str, body: Callable[[str, str], None], parallel: str = ROLLED) -> None:
-        """A loop from 0; `body` gets the number and the label of what follows."""
+        """Emit a loop from 0. `body` gets the number and the label of the next iteration."""
         index = ir.LoopIndex("each")
         self.e.counted(index, "0", end, 1, lambda following: body(self.e.wide[index], following), parallel)
 
     def barrier(self, statement: ir.Barrier) -> None:
-        """Regions follow one another."""
+        """Emit nothing: regions already follow one another."""
 
     def position(self, statement: ir.Position) -> None:
         self.e.wide[statement] = self.thread if statement.kind == "thread" else self.block
 
-    # Meetings
+    # Collectives
 
     def meeting(self, m: ir.Meeting) -> None:
         row = COLLECTIVES[m.name]
@@ -175,7 +175,7 @@ class CpuTeam(Team):
         e.metadata = ""
 
     def warps(self, m: ir.Meeting, make: Callable[[str], str]) -> None:
-        """What each warp, by its first thread, makes, for all of its lanes."""
+        """Emit the value of each warp with `make`, given the warp's first thread; store it for all lanes."""
         e, t = self.e, llvm_type(m.result.type)
 
         def one(warp: str, following: str) -> None:
@@ -195,7 +195,7 @@ class CpuTeam(Team):
         return self.e.let(f"udiv i64 {self.e.let(f'add i64 {self.size}, {WARP - 1}')}, {WARP}")
 
     def there(self, m: ir.Meeting, base: str, lane: str) -> tuple[str, str]:
-        """(whether a thread takes part, its number or that of another thread)."""
+        """Return (flag that a thread takes part, its number, or 0 if the thread does not exist)."""
         e = self.e
         at = e.let(f"add nsw i64 {base}, {lane}")
         there = e.let(f"icmp ult i64 {at}, {self.size}")
@@ -219,7 +219,7 @@ class CpuTeam(Team):
         return e.let(f"load i32, ptr {word}")
 
     def reduced(self, m: ir.Meeting, row: Row, base: str) -> str:
-        """What the warp that begins at a thread comes to."""
+        """Emit the reduction of the warp whose first thread is `base`; return its result."""
         e, type = self.e, m.result.type
         t, lanes = llvm_type(type), e.slot(f"[{WARP} x {llvm_type(type)}]")
 
@@ -232,7 +232,10 @@ class CpuTeam(Team):
         return self.tree(row, type, lanes)
 
     def tree(self, row: Row, type: ScalarType, values: str) -> str:
-        """All of 32 values, each joined with that 16, then 8, 4, 2, 1 further on: a function, as it is much code."""
+        """Emit a call that joins 32 values, each with the value 16, then 8, 4, 2, 1 further on; return the result.
+
+        The call goes to a function of its own, as the code is long.
+        """
         name = f"tree_{row.combine}_{type}"
         if name not in self.e.declarations:
             self.e.declare(name, tree_function(self.e, name, row, type))
@@ -257,7 +260,7 @@ class CpuTeam(Team):
 
 
 def tree_function(caller: Emitter, name: str, row: Row, type: ScalarType) -> str:
-    """The text of it."""
+    """Return the LLVM text of the function that joins 32 values as a tree."""
     e, t = Emitter(caller.target, caller.declarations), llvm_type(type)
     distance = WARP // 2
     while distance:
@@ -276,7 +279,7 @@ def tree_function(caller: Emitter, name: str, row: Row, type: ScalarType) -> str
 
 
 def arrays_of(loop: ir.For) -> list[ir.Local]:
-    """Locals that have a value for each thread from one region to another, or in a meeting."""
+    """Return the locals that hold a value for each thread across regions, or in a collective."""
     users: dict[ir.Local, set[ir.Statement]] = {}
     common: set[ir.Local] = set()
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes IR: puts statements into the block that is open, promotes and casts operands, and folds constants.
+"""Builds IR: puts statements into the open block, promotes and casts operands, and folds constants.
 
-Constants that came from the user's source keep full precision until they meet a type: `0.1 * x` with x an f64 uses the
-f64 nearest to 0.1, though a literal on its own is an f32.
+Constants of the user's source keep full precision until they meet a type. `0.1 * x` with x an f64 uses the f64 nearest
+to 0.1, though a literal on its own is an f32.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .ops import evaluate, result_type
 from .scalars import scalar
 from .types import SCALARS, ScalarType, bool_, f32, i32, i64, promote
 
-# Names of Python's operators -> rows.
+# Names of Python's operators -> rows of the op table.
 BINARY = {
     "Add": "add", "Sub": "sub", "Mult": "mul", "FloorDiv": "floor_div", "Mod": "mod", "BitAnd": "bit_and",
     "BitOr": "bit_or", "BitXor": "bit_xor",
@@ -36,13 +36,13 @@ SYMBOLS = {
 
 
 def spelled(value: float) -> str:
-    """A number for messages: Python spells no integer of more than 4300 digits."""
+    """Return a number for messages. Python prints no integer of more than 4300 digits."""
     bits = value.bit_length() if isinstance(value, int) else 0
     return str(value) if bits <= 1024 else f"an integer of {bits} bits"
 
 
 class Builder:
-    """Where statements go. `loc` is that of what is being translated."""
+    """Appends statements to the open block. `loc` is the source position of the construct in translation."""
 
     def __init__(self) -> None:
         self.block = ir.Block()
@@ -50,7 +50,7 @@ class Builder:
 
     @contextmanager
     def into(self, block: ir.Block) -> Iterator[ir.Block]:
-        """Have statements go to `block` for a while."""
+        """Put the statements of a `with` block into `block`."""
         outer, self.block = self.block, block
         try:
             yield block
@@ -58,14 +58,14 @@ class Builder:
             self.block = outer
 
     def put(self, statement: Any) -> Any:
-        """Add a statement to the open block."""
+        """Append a statement to the open block; return the statement."""
         self.block.body.append(statement)
         return statement
 
     # Values
 
     def const(self, value: Any, type: ScalarType) -> ir.Const:
-        """A constant of a type, which must be able to hold it."""
+        """Return a constant of a type, or raise if the type cannot hold it."""
         if type.kind in ("int", "uint") and not type.minimum <= value <= type.maximum:
             raise fail(
                 CompileLiteralError,
@@ -76,7 +76,7 @@ class Builder:
         return ir.Const(value, type, self.loc)
 
     def literal(self, value: bool | int | float) -> ir.Const:
-        """A number of the source: an i32, f32 or bool."""
+        """Return the constant for a number of the source: an i32, f32 or bool."""
         if isinstance(value, (bool, np.bool_)):
             return ir.Const(bool(value), bool_, self.loc)
         if isinstance(value, (int, np.integer)):
@@ -84,7 +84,7 @@ class Builder:
         return ir.Const(float(value), f32, self.loc)
 
     def op(self, name: str, *args: ir.Value, type: ScalarType | None = None) -> ir.Value:
-        """A row of the op table on operands that have the right types already."""
+        """Append an operation on operands that already have the right types; return its value or folded constant."""
         try:
             found = result_type(name, tuple(arg.type for arg in args), type)
         except TypeError as error:
@@ -99,21 +99,21 @@ class Builder:
         return self.put(ir.Op(name, args, found, self.loc))
 
     def cast(self, value: ir.Value, type: ScalarType) -> ir.Value:
-        """The value as another type."""
+        """Return the value converted to another type."""
         if value.type == type:
             return value
         widens = value.type.kind == type.kind == "float" and type.size > value.type.size
         if isinstance(value, ir.Const) and widens:
-            return ir.Const(value.value, type, value.loc)  # a literal has all its digits until it is rounded
+            return ir.Const(value.value, type, value.loc)  # a literal keeps all digits until rounding
         return self.op("cast", value, type=type)
 
     def promoted(self, a: ir.Value, b: ir.Value) -> tuple[ir.Value, ir.Value]:
-        """Both operands as the type that arithmetic on them has."""
+        """Return both operands converted to the type that arithmetic on them has."""
         type = promote(a.type, b.type)
         return self.cast(a, type), self.cast(b, type)
 
     def binary(self, operator: str, a: ir.Value, b: ir.Value) -> ir.Value:
-        """An operator of Python, by the name of its class in `ast`, with the promotion that the language has for it."""
+        """Return the value of Python's operator, given by its class name in `ast`, with the language's promotion."""
         if operator == "Div":
             type = promote(a.type, b.type)
             if type.kind != "float" or (a.type.kind == "float") != (b.type.kind == "float"):
@@ -130,19 +130,19 @@ class Builder:
         return self.op(BINARY[operator], *self.promoted(a, b))
 
     def shift(self, name: str, operator: str, a: ir.Value, b: ir.Value) -> ir.Value:
-        """A shift, which has the type of what is shifted, whatever the count is."""
+        """Return a shift. Its type is that of the shifted operand, whatever the type of the count."""
         self.require_integers(operator, a, b)
         a = self.cast(a, promote(a.type, a.type))
         return self.op(name, a, self.cast(b, a.type))
 
     def compare(self, operator: str, a: ir.Value, b: ir.Value) -> ir.Value:
-        """A comparison of Python, by the name of its class in `ast`."""
+        """Return a comparison of Python, given by its class name in `ast`."""
         if a.type == b.type == bool_ and operator in ("Eq", "NotEq"):
             return self.op(COMPARE[operator], a, b)
         return self.op(COMPARE[operator], *self.promoted(a, b))
 
     def require_integers(self, operator: str, *operands: ir.Value) -> None:
-        """`operator` has no meaning on floats."""
+        """Raise if an operand of `operator` is a float."""
         if any(operand.type.kind == "float" for operand in operands):
             types = " and ".join(repr(operand.type) for operand in operands)
             raise fail(
@@ -151,7 +151,7 @@ class Builder:
             )  # fmt: skip
 
     def power(self, a: ir.Value, b: ir.Value) -> ir.Value:
-        """`a ** b`. Small integer exponents become products, so that they are exact and have simple derivatives."""
+        """Return `a ** b`. Small integer exponents become products, so they are exact and have simple derivatives."""
         if isinstance(b, ir.Const) and b.type.kind == "int" and 0 <= b.value <= 8:
             return self.product(a, int(b.value))
         if a.type.kind == "float" and b.type.kind != "float":
@@ -169,7 +169,7 @@ class Builder:
         return self.op("int_pow", a, self.cast(b, a.type))
 
     def product(self, a: ir.Value, times: int) -> ir.Value:
-        """a * a * ... by repeated squaring."""
+        """Return a * a * ... by repeated squaring."""
         a = self.cast(a, promote(a.type, a.type))
         result: ir.Value | None = None
         while times:
@@ -181,7 +181,7 @@ class Builder:
         return self.cast(ir.Const(1, i32, self.loc), a.type) if result is None else result
 
     def truth(self, value: ir.Value, where: str) -> ir.Value:
-        """An int or bool as a condition."""
+        """Return an int or bool as a condition."""
         if value.type == bool_:
             return value
         if value.type.kind == "float":
@@ -190,7 +190,7 @@ class Builder:
 
 
 def remedy_for(value: int, type: ScalarType) -> str:
-    """How to write an integer that `type` does not hold: as a type that does, the smallest of each kind."""
+    """Return how to write an integer that `type` cannot hold: with the smallest type of each kind that can."""
     kinds = ("int", "uint") if type == i32 else (type.kind,)
     holders = [t for t in SCALARS.values() if t.kind in kinds and t.minimum <= value <= t.maximum]
     least = [
@@ -207,7 +207,7 @@ def remedy_for(value: int, type: ScalarType) -> str:
 
 
 def fold(name: str, args: tuple[ir.Const, ...], type: ScalarType) -> Any:
-    """What the op makes of constants: its meaning."""
+    """Return the value of an op on constants, as the op table defines it."""
     return evaluate(
         name, tuple(arg.type for arg in args), tuple(scalar(arg.value, arg.type) for arg in args), type
     ).item()

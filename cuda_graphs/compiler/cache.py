@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Artifacts on disk, so that a kernel is compiled once a machine: a warm start translates and compiles nothing, and for
-a GPU does not even import llvmlite.
+"""Artifacts on disk, so that each machine compiles a kernel once.
 
-The name of an entry is the fingerprint of all that its code depends on (fingerprint.py), its content JSON and bytes:
-nothing in it is executed to read it. disk.py says where entries are, and which are trusted.
+A warm start translates and compiles nothing. For a GPU it does not even import llvmlite.
+
+The name of an entry is the fingerprint of everything that its code depends on (fingerprint.py). Its content is JSON and
+bytes: reading it executes nothing. disk.py decides where entries are and which are trusted.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ MALFORMED = (
     LookupError,
     TypeError,
     AttributeError,
-)  # of reading content that was not written here
+)  # errors from reading content that this version did not write
 
 
 class Entry(NamedTuple):
-    """One file. `kind`: "kernel", or "image" of PTX that was translated for the CPU. `used`: seconds since 1970."""
+    """One file. `kind`: "kernel", or "image" for PTX that was translated to the CPU. `used`: seconds since 1970."""
 
     name: str
     kind: str
@@ -47,19 +48,19 @@ class Entry(NamedTuple):
 
 
 class CompileCache:
-    """The compiled kernels of this user, on disk. `hits`, `misses` and `stored` count what this process did."""
+    """The compiled kernels of this user on disk. `hits`, `misses` and `stored` count the uses by this process."""
 
     def __init__(self) -> None:
         self.hits = self.misses = self.stored = 0
 
     @property
     def directory(self) -> str:
-        """Where it is: CUDA_GRAPHS_CACHE_DIR, else in the user's folder for caches. "" for a user without a home."""
+        """The cache folder: CUDA_GRAPHS_CACHE_DIR, else in the user's cache folder. "" for a user without a home."""
         return str(disk.directory() or "")
 
     @property
     def is_enabled(self) -> bool:
-        """Whether CUDA_GRAPHS_CACHE leaves it on."""
+        """True unless CUDA_GRAPHS_CACHE turns the cache off."""
         return disk.is_enabled()
 
     @property
@@ -69,16 +70,16 @@ class CompileCache:
 
     @property
     def limit(self) -> int:
-        """How many bytes they may take before the least recently used ones go."""
+        """The size in bytes above which the least recently used entries are removed."""
         return disk.limit_bytes()
 
     def entries(self) -> list[Entry]:
-        """The entries, last used first."""
+        """Return the entries, last used first."""
         found = sorted(disk.entries(), reverse=True)
         return [Entry(path.stem, path.suffix[1:], size, used) for used, size, path in found]
 
     def clear(self) -> int:
-        """Remove all entries. How many there were. What is loaded stays loaded."""
+        """Remove all entries and return their number. Loaded kernels stay loaded."""
         return disk.remove()
 
     def __repr__(self) -> str:
@@ -105,10 +106,10 @@ def cached_compile(
     mode: str | None = None,
     checkpoints: bool = False,
 ) -> Artifact:
-    """`compile_kernel`, but what was compiled before, by any process of this user, comes from disk.
+    """Return the artifact of `compile_kernel`, from disk if a process of this user has compiled it before.
 
-    A kernel that depends on something without lasting identity is compiled each time. With CUDA_GRAPHS_DEBUG from 2 on
-    everything is, as the steps are to be seen.
+    A kernel that depends on an object without a lasting identity is compiled each time. CUDA_GRAPHS_DEBUG=2 or above
+    compiles every kernel, so that all steps are visible.
     """
     options = debug, graph, chain, mode, checkpoints
     key = fingerprint(function, signature, target, *options) if disk.is_enabled() else None
@@ -120,13 +121,13 @@ def cached_compile(
         compile_cache.hits += 1
         return found
     machine.map_llvm()
-    from .pipeline import compile_kernel  # with the frontend and all passes, which a hit needs not
+    from .pipeline import compile_kernel  # imports the frontend and all passes, which a hit does not need
 
     compile_cache.misses += 1
     artifact = compile_kernel(
         function, signature, target, debug=debug, graph=graph, chain=chain, mode=mode, checkpoints=checkpoints
     )
-    # A name from outside that changed meanwhile may be in the code with its old or its new value.
+    # A captured name that another thread changed meanwhile may be in the code with its old or its new value.
     if key is not None and key != fingerprint(function, signature, target, *options):
         key = None
     data = None if key is None else encoded(artifact, key[1])
@@ -141,7 +142,7 @@ Functions = dict[str, list[Callable[..., Any]]]
 def fingerprint(
     function: Callable[..., Any], signature: Mapping[str, Spec], target: X86 | Ptx, *options: Any
 ) -> tuple[str, Functions] | None:
-    """(name of the entry, the functions that it is made of by qualified name); None of what has no fingerprint."""
+    """Return (name of the entry, the functions of the kernel by qualified name), or None without a fingerprint."""
     found = Fingerprint()
     found.text(compiler_hash())
     try:
@@ -155,7 +156,7 @@ def fingerprint(
 
 
 def load(name: str, functions: Functions) -> Artifact | None:
-    """The entry of that name, or None. An entry with a valid checksum and other content is reported."""
+    """Return the entry of that name, or None. Report an entry with a valid checksum and malformed content."""
     data = disk.read(KIND, name)
     try:
         return None if data is None else decoded(data, functions)
@@ -165,9 +166,9 @@ def load(name: str, functions: Functions) -> Artifact | None:
 
 
 def encoded(artifact: Artifact, functions: Functions) -> bytes | None:
-    """An artifact as bytes. The code is the end of the image, or all of it; of what was captured, the names.
+    """Return an artifact as bytes, or None if it captured names of a function that the fingerprint does not know.
 
-    None where it captured names of a function that the fingerprint does not know.
+    The code is stored once, as the end of the image. Captured values are stored as their names.
     """
     try:
         captured = [(*_number(functions, each), list(names)) for each, names in artifact.captured.items()]
@@ -203,7 +204,7 @@ def _plain(task: TaskInfo) -> dict[str, Any]:
 
 
 def decoded(data: bytes, functions: Functions) -> Artifact | None:
-    """What `encoded` made bytes of; None where a name that was captured means nothing any more."""
+    """Return the artifact from the bytes of `encoded`, or None if a captured name no longer exists."""
     start = 8 + int.from_bytes(data[:8], "little")
     head = json.loads(data[8:start])
     end = start + head["image"]
@@ -236,8 +237,10 @@ def decoded(data: bytes, functions: Functions) -> Artifact | None:
 
 
 def _gradient(found: dict[str, Any] | None) -> GradientInfo | None:
-    """What is known of a gradient. An entry that lacks it, or the expressions of how large stacks become, is not taken
-    for one: `cached_compile` asks."""
+    """Return the description of a gradient.
+
+    Returns None for an entry without it, or without the capacities of stacks. `cached_compile` checks for None.
+    """
     if found is None or any("room" not in stack for stack in found.get("stacks", ({},))):
         return None
     stacks = tuple(
@@ -254,21 +257,21 @@ def _task(found: dict[str, Any]) -> TaskInfo:
 
 
 def _tuples(value: Any) -> Any:
-    """JSON has lists where there were tuples."""
+    """Return a value of JSON with tuples in place of lists."""
     return tuple(_tuples(each) for each in value) if isinstance(value, list) else value
 
 
 def _number(functions: Functions, function: Callable[..., Any]) -> tuple[str, int]:
-    """(qualified name, number among the functions of that name), the same wherever the fingerprint is."""
+    """Return (qualified name, number among the functions of that name), which equal fingerprints share."""
     name = function.__qualname__
     for number, each in enumerate(functions.get(name, ())):
         if each is function:
             return name, number
-    raise LookupError(f"the function {name}, which cg.static came to")
+    raise LookupError(f"the function {name}, which ran for cg.static")
 
 
 def _captured(function: Callable[..., Any], paths: list[str]) -> dict[str, Any]:
-    """What the names of a function mean now is what they meant: the fingerprint has it."""
+    """Return the captured values of the names of a function. Equal fingerprints imply equal values."""
     names: dict[str, Any] = {}
     for path in paths:
         note(names, path, path_value(function, path))

@@ -1,28 +1,30 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether IR obeys its laws. Run between passes in tests and under CUDA_GRAPHS_DEBUG=2.
+"""Checks the laws of IR. The checker runs between passes in tests and under CUDA_GRAPHS_DEBUG=2.
 
-1.  A value is used where it is defined: by what follows it in its block, and in the blocks inside that. What the head
-    of a While defines, its condition and body may use. Constants and parameters of the kernel are defined everywhere,
-    the indices of a loop in its body.
+1.  A value is used only where it is defined: by later statements of its block and of the blocks inside it. The
+    condition and the body of a While may use the values that its head defines. Constants and parameters of the kernel
+    are defined everywhere, and the indices of a loop in its body.
 2.  A statement stands in one place.
-3.  An operation has the operands and the type that its row of the op table says.
-4.  A local is written before it is read: by a Set that stands where a value would have to. What is written has its
-    type.
-5.  An array has one integer index for each dimension, and what is stored in it, atomically too, is of its element type.
-    Bitwise atomics are on integers and bools, and a cas, which alone compares, on integers.
-6.  A loop counts in one integer type, and not by 0. Conditions are bools.
+3.  An operation has the operands and the type that its row of the op table demands.
+4.  A local is written before it is read: by a Set at a place where a value would have to be defined. The written value
+    has the type of the local.
+5.  An array access has one integer index for each dimension. A stored value, atomic or not, has the element type.
+    Bitwise atomics need integers or bools. A cas, the only atomic that compares, needs integers.
+6.  A loop counts in one integer type, and its step is not 0. Conditions are bools.
 7.  Break and Continue are in a loop. No Break leaves a parallel loop.
-8.  A parallel loop has no control flow around it but Conditionals and Sections, and so have these. One thread sets a
+8.  Only Conditionals and Sections may surround a parallel loop, a Conditional or a Sections. One thread sets a
     condition, which belongs to one Conditional.
-9.  A Return is the last statement of a kernel, and returns what the kernel says.
-10. The arrays are the kernel's, the program's temporaries, each of a name of its own, or threads' own.
-11. Of a program: its plan has each task once. A task has no Conditional and no Sections, and at most one parallel loop,
-    which is one of its statements; each thread executes those before and after it, and one of them a Last, which
-    comes last. No local is shared between tasks, nor changed atomically; no task returns.
-12. Collectives and positions are in loops of blocks, and have the operands and types that their row says. In a task
-    there are regions and meetings in their place, none in another. A local that is written in a region is after it.
-13. A worker is asked for in a parallel loop. Stacks have two dimensions, and are memory of the kernel.
+9.  A Return is the last statement of a kernel, and its values have the types that the kernel declares.
+10. Each array is the kernel's, a temporary of the program with a unique name, or local to a thread or block.
+11. The plan of a program has each task once. A task has no Conditional and no Sections. It has at most one parallel
+    loop, which is one of its statements. Each thread executes the statements before and after the loop. One thread
+    executes a Last, which is the last statement. No local is shared between tasks or changed atomically. No task
+    returns.
+12. Collectives and positions are in loops of blocks, and have the operands and types that their row demands. In a task,
+    regions and meetings replace collectives, and a region contains neither. A local that a region writes is defined
+    after it.
+13. A Worker is in a parallel loop. Stacks have two dimensions, and are memory of the kernel.
 """
 
 from __future__ import annotations
@@ -47,17 +49,17 @@ ATOMICS = {
 
 
 class IRError(Exception):
-    """A pass made IR that breaks a law: a defect of the compiler, not of the kernel."""
+    """A pass made IR that breaks a law. This is a defect of the compiler, not of the kernel."""
 
 
 def check(what: ir.Kernel | ir.Program) -> None:
-    """Raise IRError, with the statement and its block, if a law is broken."""
+    """Raise IRError, with the statement and its block, if `what` breaks a law."""
     if isinstance(what, ir.Kernel):
         _Checker(what, (*what.arrays, *stacks_of(what))).kernel()
         return
     if sorted(ir.tasks_of(what.plan)) != list(range(len(what.tasks))):
         raise IRError(
-            f"law 11: the plan {what.plan} has not each of {len(what.tasks)} tasks once\n{text(what)}"
+            f"law 11: the plan {what.plan} does not have each of {len(what.tasks)} tasks once\n{text(what)}"
         )
     names = [temp.path for temp in what.temps]
     if len(set(names)) != len(names):
@@ -74,7 +76,7 @@ def check(what: ir.Kernel | ir.Program) -> None:
 
 
 def stacks_of(kernel: ir.Kernel) -> tuple[ir.Array, ...]:
-    """The memory of the kernel's stacks."""
+    """Return the arrays of the kernel's stacks."""
     return tuple(stack.array for stack in kernel.stacks)
 
 
@@ -84,15 +86,15 @@ class _Checker:
         self.defined: set[ir.Value | ir.Local] = set(kernel.params)
         self.seen: set[ir.Statement] = set()
         self.loops: list[ir.For | ir.While] = []
-        self.conditions: set[ir.Condition] = set()  # of Conditionals
-        self.depth = 0  # of blocks, not counting those of conditionals
-        self.around = 0  # conditionals
+        self.conditions: set[ir.Condition] = set()  # the conditions of all Conditionals so far
+        self.depth = 0  # nesting of blocks, not counting those of Conditionals
+        self.around = 0  # nesting of Conditionals
         self.here: ir.Block = kernel.body
 
     def kernel(self) -> None:
         for stack in self.of.stacks:
             fits = stack.array.ndim == 2 and stack.array.space is ir.Space.TEMP
-            self.law(13, fits, None, f"{stack.array.path} is no stack")
+            self.law(13, fits, None, f"{stack.array.path} is not a stack")
         self.block(self.of.body)
         returns = [s for s in self.of.body.body if isinstance(s, ir.Return)]
         found = tuple(value.type for value in returns[-1].values) if returns else ()
@@ -126,7 +128,7 @@ class _Checker:
             raise IRError(f"law {number}: {why}{place}\n{line}\nin\n{text(self.here)}")
 
     def block(self, block: ir.Block) -> None:
-        """The statements of a block. What they define is forgotten after it."""
+        """Check the statements of a block. Their values and locals are undefined after it."""
         before, outer, self.here = set(self.defined), self.here, block
         self.depth += 1
         for statement in block.body:
@@ -180,12 +182,12 @@ class _Checker:
             self.law(4, array in self.defined, statement, f"{array.name} is changed before it is written")
             return
         own = array.space in (ir.Space.LOCAL, ir.Space.SHARED)
-        self.law(10, own or array in self.arrays, statement, f"{array.path} belongs to nobody")
+        self.law(10, own or array in self.arrays, statement, f"{array.path} is not declared")
         self.law(
             5, len(statement.index) == array.ndim, statement, f"{array.path} has {array.ndim} dimensions"
         )
         whole = all(each.type.kind in INTEGERS for each in statement.index)
-        self.law(5, whole, statement, "an index is no integer")
+        self.law(5, whole, statement, "an index is not an integer")
 
     def store(self, store: ir.Store) -> None:
         self.place(store)
@@ -200,7 +202,7 @@ class _Checker:
             5, atomic.type.kind in ATOMICS[atomic.kind], atomic, f"atomic {atomic.kind} on {atomic.type}"
         )
         self.law(
-            5, (atomic.compare is not None) == (atomic.kind == "cas"), atomic, "a cas compares, no other does"
+            5, (atomic.compare is not None) == (atomic.kind == "cas"), atomic, "only a cas may compare values"
         )
 
     def collective(self, statement: ir.Collective) -> None:
@@ -232,7 +234,7 @@ class _Checker:
             for s in ir.walk(statement.body)
             if isinstance(s, (ir.Region, ir.Meeting, ir.Barrier, ir.Collective))
         ]
-        self.law(12, not inner, statement, "threads meet in a region")
+        self.law(12, not inner, statement, "a region contains a collective, a barrier or a region")
         self.block(statement.body)
         self.defined |= {s.local for s in ir.walk(statement.body) if isinstance(s, ir.Set)}
 
@@ -279,10 +281,10 @@ class _Checker:
     def arm(self, statement: ir.Arm) -> None:
         self.same(8, statement, statement.value.type, u32)
         parallel = any(isinstance(each, ir.For) and each.parallel for each in self.loops)
-        self.law(8, not parallel, statement, "a condition that many threads set")
+        self.law(8, not parallel, statement, "several threads set the condition")
 
     def conditional(self, statement: ir.Conditional) -> None:
-        self.law(8, statement.condition not in self.conditions, statement, "a condition of two conditionals")
+        self.law(8, statement.condition not in self.conditions, statement, "a condition of two Conditionals")
         self.conditions.add(statement.condition)
         self.level(statement)
 
@@ -291,7 +293,7 @@ class _Checker:
             8,
             self.depth == 1 and not self.loops,
             statement,
-            "in a block of a statement that is no such level",
+            "only Conditionals and Sections may surround it",
         )
         self.depth, self.around = self.depth - 1, self.around + 1
         for block in statement.blocks:

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The table of collectives: what the threads of a warp or block get from what each of them gives.
+"""The table of collectives: operations in which the threads of a warp or block combine or exchange values.
 
-One row an operation, as in ops.py. The frontend asks for types, the interpreter runs `meet`, the emitters read
-`combine` and `source`, the language reference is made from the rows.
+Each operation is a row, as in ops.py. The frontend takes types from the rows, the interpreter runs `meet`, and the
+emitters read `combine` and `source`. The language reference is generated from the rows.
 
-A warp is 32 threads of a block that follow one another; the last one may have fewer. Some threads may not be there: the
-iterations of a loop need not fill the last block, and an `if` may keep lanes of a warp away. They contribute nothing.
+A warp is 32 consecutive threads of a block; the last warp may have fewer. Some threads may be inactive: the iterations
+of a loop need not fill the last block, and an `if` may exclude lanes of a warp. Inactive threads contribute nothing.
 """
 
 from __future__ import annotations
@@ -23,20 +23,21 @@ from .types import ScalarType, bool_, i32, u32
 __all__ = ["COLLECTIVES", "EXCHANGE", "WARP", "Row", "meet", "result_type", "source_lane"]
 
 WARP = 32  # lanes
-EXCHANGE = (WARP + 1) * 8  # bytes that a reduction over a block takes: a result of each warp, and that of all
+# Bytes that a reduction over a block exchanges: a result of each warp, and the result of the block.
+EXCHANGE = (WARP + 1) * 8
 
 
 @dataclass(frozen=True)
 class Row:
     """One operation.
 
-    scope     "warp" or "block": who meets
-    kinds     of types that a value may have
+    scope     the threads that take part: "warp" or "block"
+    kinds     the kinds of types that a value may have
     rule      "same": the result has the type of the value; "ballot": a u32 of the lanes that gave True
-    combine   the row of the op table that joins two values; "": none does
-    source    "index", "up", "down", "xor": from which lane the value comes, by a second operand, an i32; "": from all
-    spelling  how the language says it
-    note      for the language reference
+    combine   the row of the op table that joins two values, or ""
+    source    "index", "up", "down" or "xor": how a second operand, an i32, chooses the source lane; "": all lanes
+    spelling  the call in the language
+    note      the text for the language reference
     """
 
     name: str
@@ -58,13 +59,13 @@ NUMBER, INTEGER, ANY = ("int", "uint", "float"), ("int", "uint"), ("int", "uint"
 # Names of reductions -> (kinds, row of the op table, note).
 REDUCTIONS = {
     "reduce_add": (NUMBER, "add", "the sum"),
-    "reduce_min": (NUMBER, "min", "the least; of floats one that is not NaN, if there is one"),
-    "reduce_max": (NUMBER, "max", "the greatest; of floats one that is not NaN, if there is one"),
-    "reduce_and": (INTEGER, "bit_and", "all bits that all have"),
-    "reduce_or": (INTEGER, "bit_or", "all bits that one has"),
-    "reduce_xor": (INTEGER, "bit_xor", "the bits that an odd number has"),
-    "any": (("bool",), "bit_or", "whether one of them is true"),
-    "all": (("bool",), "bit_and", "whether all of them are true"),
+    "reduce_min": (NUMBER, "min", "the least; a float that is not NaN, if there is one"),
+    "reduce_max": (NUMBER, "max", "the greatest; a float that is not NaN, if there is one"),
+    "reduce_and": (INTEGER, "bit_and", "the bitwise and"),
+    "reduce_or": (INTEGER, "bit_or", "the bitwise or"),
+    "reduce_xor": (INTEGER, "bit_xor", "the bitwise exclusive or"),
+    "any": (("bool",), "bit_or", "whether at least one is true"),
+    "all": (("bool",), "bit_and", "whether all are true"),
 }
 SHUFFLES = {
     "shuffle": ("index", "lane", "the value of lane `lane % 32`"),
@@ -89,7 +90,7 @@ COLLECTIVES = {row.name: row for row in ROWS}
 
 
 def result_type(name: str, operands: tuple[ScalarType, ...]) -> ScalarType:
-    """The type of the result; TypeError for operands that the row does not take."""
+    """Return the type of the result. Raises TypeError for operands that the row does not take."""
     row = COLLECTIVES[name]
     if len(operands) != row.arity:
         raise TypeError(f"{row.spelling} takes {row.arity} operands, got {len(operands)}")
@@ -101,16 +102,16 @@ def result_type(name: str, operands: tuple[ScalarType, ...]) -> ScalarType:
 
 
 def source_lane(source: str, lane: int, operand: int) -> int:
-    """From which lane of the warp a value comes; below 0 or above 31 there is none."""
+    """Return the lane whose value a lane gets. A number below 0 or above 31 is no lane."""
     count = operand % WARP
     return {"index": count, "up": lane - count, "down": lane + count, "xor": lane ^ count}[source]
 
 
-Given = Mapping[int, tuple[Any, ...]]  # by lane, or thread of the block: its operands
+Given = Mapping[int, tuple[Any, ...]]  # lane, or thread of the block -> its operands
 
 
 def meet(name: str, given: Given, types: tuple[ScalarType, ...]) -> dict[int, Any]:
-    """What each of those who are there gets. Keys are lanes of one warp, or threads of one block."""
+    """Return the result of each active thread. Keys are lanes of one warp, or threads of one block."""
     row, kind = COLLECTIVES[name], types[0]
     if row.source:
         sources = {lane: source_lane(row.source, lane, int(args[1])) for lane, args in given.items()}
@@ -126,7 +127,7 @@ def meet(name: str, given: Given, types: tuple[ScalarType, ...]) -> dict[int, An
 
 
 def _tree(combine: str, values: list[Any], kind: ScalarType) -> Any:
-    """All of 32 values, each joined with that 16, then 8, 4, 2, 1 further on; None is nobody's."""
+    """Join 32 values, each with the value 16, then 8, 4, 2, 1 further on. None is the value of an inactive thread."""
     distance = WARP // 2
     while distance:
         values = [_joined(combine, values[i], values[i + distance], kind) for i in range(distance)]
@@ -141,8 +142,10 @@ def _joined(combine: str, a: Any, b: Any, kind: ScalarType) -> Any:
 
 
 def neutral(combine: str, kind: ScalarType) -> Any:
-    """What changes nothing in a combination: it stands for those who are not there. Of floats, a zero keeps its sign
-    with -0.0, and the least and greatest is the other one with NaN."""
+    """Return the value that leaves the other operand unchanged; inactive threads have it.
+
+    For floats it is -0.0 in sums, so that zeros keep their sign, and NaN in minima and maxima, which ignore it.
+    """
     if kind == bool_:
         return combine == "bit_and"
     if kind.kind == "float":

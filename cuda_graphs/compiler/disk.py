@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiled code on disk: entries in a folder that only this user can write, each a file with a checksum.
 
-Without a folder (the user has no home, or the folder cannot be made) each process compiles its kernels, and one warning
-says so.
+Without a folder (the user has no home, or the folder cannot be made) each process compiles its kernels and warns once.
 
-A file is written beside its place and renamed, so that whoever reads sees all of an entry or none. What is damaged, or
-could have been written by others, is reported and not used. The least recently used entries go when there is no room:
-a process looks through all of them when it first writes, and again each time it has written a 64th part of the limit,
-which it keeps free for that.
+A file is written under a temporary name and renamed, so that readers see a whole entry or none. An entry that is
+damaged, or that others could have written, is reported and not used.
 
-CUDA_GRAPHS_CACHE=0 turns it off; CUDA_GRAPHS_CACHE_DIR says where it is, CUDA_GRAPHS_CACHE_MIB how large it may become.
+Above the size limit, the least recently used entries are removed. A process scans all entries at its first write, and
+again each time it has written 1/64 of the limit. It keeps that part of the limit free.
+
+CUDA_GRAPHS_CACHE=0 turns the cache off. CUDA_GRAPHS_CACHE_DIR sets the folder, CUDA_GRAPHS_CACHE_MIB the limit in MiB.
 """
 
 from __future__ import annotations
@@ -44,26 +44,28 @@ DIGEST = 32
 KINDS = (
     "kernel",
     "image",
-)  # suffixes of files: compiled kernels, and images that were translated for the CPU
+)  # suffixes of files: compiled kernels, and images that were translated to the CPU
 DEFAULT_MIB = 256
 UNFINISHED = ".unfinished-"
-ABANDONED_S = 3600.0  # an unfinished file that is older has no writer any more
-AHEAD = 64  # this part of the limit is kept free, and written without looking through the entries
+ABANDONED_S = 3600.0  # age in seconds at which an unfinished file is taken to have no writer
+AHEAD = 64  # 1/AHEAD of the limit is kept free, and written without a scan of the entries
 
-# By folder and limit: how many bytes this process may write before it looks through the entries.
+# (folder, limit) -> bytes that this process may write before it scans the entries.
 _free: dict[tuple[Path, int], int] = {}
-# Texts of the warnings about folders, each of which is given once.
+# Warnings about folders that were given; each is given once.
 _told: set[str] = set()
 
 
 def is_enabled() -> bool:
-    """Whether anything is read or written."""
+    """Return whether the cache reads and writes files."""
     return os.environ.get("CUDA_GRAPHS_CACHE", "1") != "0"
 
 
 def directory() -> Path | None:
-    """The folder of the entries, which need not exist. None for a user without a home: HOME is not set, and the system
-    has no entry for the user, as in containers that run as any user."""
+    """Return the folder of the entries, which need not exist, or None for a user without a home.
+
+    Such a user has no HOME and no entry in the system, as in containers that run under any user id.
+    """
     chosen = os.environ.get("CUDA_GRAPHS_CACHE_DIR")
     if chosen:
         return Path(chosen)
@@ -75,13 +77,13 @@ def directory() -> Path | None:
 
 
 def limit_bytes() -> int:
-    """How much all entries together may take."""
+    """Return the size limit of all entries together, in bytes."""
     text = os.environ.get("CUDA_GRAPHS_CACHE_MIB", "")
     return (int(text) if text.isdecimal() else DEFAULT_MIB) << 20
 
 
 def read(kind: str, name: str) -> bytes | None:
-    """What was written as an entry, or None where there is none that can be vouched for."""
+    """Return the content of an entry, or None if there is no trusted one."""
     folder = _folder()
     if folder is None:
         return None
@@ -97,8 +99,8 @@ def read(kind: str, name: str) -> bytes | None:
                 _warn(f"{path} is not used, because others could have written it (owner or mode)")
                 return None
             data = file.read()
-            with contextlib.suppress(OSError):  # of a read-only folder, from which none go
-                os.utime(file.fileno())  # the least recently used entries go first
+            with contextlib.suppress(OSError):  # a read-only folder never removes entries
+                os.utime(file.fileno())  # marks the entry as recently used
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -113,12 +115,12 @@ def read(kind: str, name: str) -> bytes | None:
 
 
 def refuse(kind: str, name: str) -> None:
-    """Warn of an entry whose content cannot be understood. The next `write` of this name replaces it."""
-    _warn(f"{directory()}/{name}.{kind} is damaged; it is built again")
+    """Warn of an entry with malformed content. The next `write` of this name replaces it."""
+    _warn(f"{directory()}/{name}.{kind} is damaged and will be built again")
 
 
 def write(kind: str, name: str, payload: bytes) -> bool:
-    """Keep an entry. False, with a warning if that is a surprise, where it cannot be kept."""
+    """Store an entry; return False if that is impossible, with a warning unless the cache is off."""
     folder = _folder()
     if folder is None:
         return False
@@ -139,7 +141,7 @@ def write(kind: str, name: str, payload: bytes) -> bool:
 
 
 def entries(folder: Path | None = None) -> Iterator[tuple[float, int, Path]]:
-    """(when it was last used, bytes, file) of each."""
+    """Yield (time of the last use, bytes, file) for each entry."""
     folder = folder or directory()
     for path, found in () if folder is None else _files(folder):
         if path.suffix[1:] in KINDS and stat.S_ISREG(found.st_mode):
@@ -147,7 +149,7 @@ def entries(folder: Path | None = None) -> Iterator[tuple[float, int, Path]]:
 
 
 def trim(folder: Path, limit: int) -> None:
-    """Remove the least recently used entries until the rest fits, and what was never finished."""
+    """Remove the least recently used entries until the rest fits. Remove abandoned unfinished files."""
     total = 0
     for _, size, path in sorted(entries(folder), reverse=True):
         total += size
@@ -159,7 +161,7 @@ def trim(folder: Path, limit: int) -> None:
 
 
 def remove() -> int:
-    """Remove all entries. How many there were."""
+    """Remove all entries and return their number."""
     found = [path for _, _, path in entries()]
     for path in found:
         path.unlink(missing_ok=True)
@@ -167,7 +169,7 @@ def remove() -> int:
 
 
 def _make_room(folder: Path, written: int) -> None:
-    """After so many more bytes: see to it that the entries are within the limit."""
+    """Count `written` bytes, and trim the entries if the free part of the limit is used up."""
     limit = limit_bytes()
     left = _free.get((folder, limit), 0) - written
     if left < 0:
@@ -177,7 +179,7 @@ def _make_room(folder: Path, written: int) -> None:
 
 
 def _files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """The files of a folder that need not exist. Other processes remove some meanwhile."""
+    """Yield the files of a folder that need not exist. Ignore files that other processes remove meanwhile."""
     with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as found:
         for entry in found:
             with contextlib.suppress(FileNotFoundError):
@@ -185,18 +187,18 @@ def _files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
 
 
 def _digest(name: str, payload: bytes) -> bytes:
-    """The checksum covers the name, so that a file under another's name is noticed."""
+    """Return the checksum. It covers the name, so that a file under another name is detected."""
     return sha256(name.encode() + b"\0" + payload).digest()
 
 
 def _folder() -> Path | None:
-    """The folder, made if need be; None where there is none that only this user can write."""
+    """Return the folder, created on demand, or None if no folder is writable by this user alone."""
     if not is_enabled():
         return None
     folder = directory()
     if folder is None:
         _warn_once(
-            "this user has no home, so kernels are compiled again by each process; name a folder in "
+            "this user has no home, so each process compiles its kernels again; name a folder in "
             "CUDA_GRAPHS_CACHE_DIR, or set CUDA_GRAPHS_CACHE=0"
         )
         return None

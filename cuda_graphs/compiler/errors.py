@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong with a kernel: one class a cause, and a message with the user's source and what to do."""
+"""The errors of kernels: one class per cause. A message shows the user's source, the cause and a remedy."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ __all__ = [
 
 
 class CompileError(Exception):
-    """A kernel cannot be compiled. `loc` is where, `cause` what is wrong, `remedy` what to do about it."""
+    """A kernel cannot be compiled. `loc` is the source position, `cause` the defect, `remedy` the advice."""
 
     def __init__(self, cause: str, loc: Loc | None = None, remedy: str = ""):
         self.cause, self.loc, self.remedy = cause, loc, remedy
@@ -55,7 +55,7 @@ class CompileSyntaxError(CompileError, SyntaxError):
 
 
 class UnsupportedSyntaxError(CompileSyntaxError):
-    """Python that kernels do not have."""
+    """A construct of Python that kernels do not support."""
 
 
 class CompileImmutableError(CompileSyntaxError):
@@ -63,28 +63,27 @@ class CompileImmutableError(CompileSyntaxError):
 
 
 class CompileLoopError(CompileSyntaxError):
-    """A loop, its variables, break, continue or cg.loop_config in a form or a place that has no meaning."""
+    """A loop, a loop variable, break, continue or cg.loop_config has an invalid form or stands in an invalid place."""
 
 
 class CompileCheckpointError(CompileSyntaxError):
-    """cg.checkpoint in a form or a place that has no meaning, or a label that is no label or is there twice."""
+    """cg.checkpoint has an invalid form or place, or its label is invalid or not unique."""
 
 
 class CompileSectionError(CompileSyntaxError):
-    """cg.graph_parallel or cg.graph_section in a form or a place that has no meaning, or sections that are not
-    independent of each other."""
+    """cg.graph_parallel or cg.graph_section has an invalid form or place, or sections depend on each other."""
 
 
 class CompileBlockError(CompileSyntaxError):
-    """cg.blocks, cg.block or cg.warp where there is no block of threads, or where there can be none."""
+    """cg.blocks, cg.block or cg.warp is used where no block of threads exists or is possible."""
 
 
 class CompileBarrierError(CompileSyntaxError):
-    """Threads of a block would not all come to a barrier, a reduction or a shuffle."""
+    """Some threads of a block might not reach a barrier, a reduction or a shuffle."""
 
 
 class CompileGradientError(CompileError):
-    """What a kernel does has no gradient, or one that would be wrong."""
+    """The kernel has no gradient, or its gradient would be wrong."""
 
 
 class CompileReturnError(CompileSyntaxError):
@@ -92,11 +91,11 @@ class CompileReturnError(CompileSyntaxError):
 
 
 class CompileRecursionError(CompileSyntaxError, RecursionError):
-    """Functions call each other without an end that is known when compiling."""
+    """Functions call each other, and no end of the recursion is known at compile time."""
 
 
 class CompileNameError(CompileError, NameError):
-    """A name that nothing defines here."""
+    """A name is not defined here."""
 
 
 class CompileTypeError(CompileError, TypeError):
@@ -104,54 +103,54 @@ class CompileTypeError(CompileError, TypeError):
 
 
 class CompileArgumentError(CompileSyntaxError, CompileTypeError):
-    """Too few arguments in a call, too many, or one of an unknown name."""
+    """A call has too few arguments, too many, or an argument of an unknown name."""
 
 
 class CompileIndexError(CompileError, IndexError):
-    """Too many indices, too few, or one that is out of range for sure."""
+    """There are too many indices, too few, or an index is certainly out of range."""
 
 
 class CompileNegativeIndexError(CompileSyntaxError, CompileIndexError):
-    """An index that is negative for sure: arrays do not count from their end."""
+    """An index is certainly negative. Arrays do not count from their end."""
 
 
 class CompileValueError(CompileError, ValueError):
-    """A compile-time value that is out of range."""
+    """A compile-time value is out of range."""
 
 
 class CompileSharedMemoryError(CompileValueError):
-    """The blocks of a loop share more memory than any GPU has for them."""
+    """The arrays that a loop's blocks share need more shared memory than any GPU has."""
 
 
 class CompileResidentError(CompileValueError):
-    """Tasks that one launch is to run, and cannot."""
+    """One launch is to run several tasks, and cannot."""
 
 
 class CompileLiteralError(CompileTypeError, CompileValueError):
-    """A number of the source that its type cannot hold."""
+    """The type of a number in the source cannot hold it."""
 
 
 class CompileStaticError(CompileValueError):
-    """Something must be known when compiling and is not, or fails when it is evaluated then."""
+    """A value must be known at compile time but is not, or its evaluation at compile time fails."""
 
 
 class CompileWarning(SyntaxWarning):
-    """A kernel does what it says, which is probably not what is meant."""
+    """A construct of a kernel is valid but probably unintended."""
 
 
 def fail(kind: type[CompileError], loc: Loc | None, cause: str, remedy: str) -> CompileError:
-    """The error, to be raised by the caller: `raise fail(...)`."""
+    """Return the error for the caller to raise: `raise fail(...)`."""
     return kind(cause, loc, remedy)
 
 
 def warn(loc: Loc | None, cause: str, remedy: str) -> None:
-    """A CompileWarning at the place in the source."""
+    """Issue a CompileWarning at a position of the source."""
     file, line = ("<kernel>", 0) if loc is None else (loc.file, loc.line)
     warnings.warn_explicit(f"{cause}. {remedy}", CompileWarning, file, line)
 
 
 def describe_place(loc: Loc | None) -> str:
-    """The line of the source with the calls that lead to it, each with its file."""
+    """Return the excerpt of the source at a position, after those of the calls that lead to it, each with its file."""
     frames = []
     while loc is not None:
         frames.append(_excerpt(loc))

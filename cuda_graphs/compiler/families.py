@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Families of arrays (passes/alias_facts.py) as LLVM has them: "TBAA metadata" of the LLVM Language Reference. A node
-is a type in a tree, and memory of two types may overlap where one is above the other.
+"""Families of arrays (passes/alias_facts.py) as LLVM's TBAA metadata (LLVM Language Reference, "TBAA metadata").
+
+A node is a type in a tree. The memory of two types may overlap if one is an ancestor of the other.
 
     !1000 = !{!"arrays"}
     !1001 = !{!"f32", !1000, i64 0}
-    !1002 = !{!1001, !1001, i64 0}      what a load or store of such an array carries
+    !1002 = !{!1001, !1001, i64 0}      the tag of a load or store of such an array
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from collections.abc import Sequence
 
 __all__ = ["tag"]
 
-FIRST = 1000  # number of a node; those of the targets are below
+FIRST = 1000  # number of the first node; the targets use lower numbers
 
 
 def tag(declarations: dict[str, str], family: Sequence[str]) -> str:
-    """`, !tbaa !1002` for an access of a member of the family; nothing for who has none."""
+    """Return `, !tbaa !1002` for accesses of arrays of a family, or "" without a family."""
     if not family:
         return ""
     node = declared(declarations, "type", family)
@@ -26,7 +27,7 @@ def tag(declarations: dict[str, str], family: Sequence[str]) -> str:
 
 
 def declared(declarations: dict[str, str], kind: str, family: Sequence[str]) -> str:
-    """The node of a family, below those that it is in."""
+    """Return the node of a family, and declare it below its outer families."""
     if not family:
         return numbered(declarations, "!root", '{!"arrays"}')
     above = declared(declarations, kind, family[:-1])

@@ -3,12 +3,12 @@
 """The hash of everything that decides the code of a kernel, without translating the kernel.
 
 The hash covers the source of the function and of all functions that it names, at any depth, with their declared types
-and defaults. It covers the values of all other names from outside, the parameters, the target and the compiler. A name
-that the kernel has but would not use counts too: that costs a compilation at most. Some values have no lasting
-identity: objects of unknown classes, whole modules, functions that ask the system. A kernel that names one has no
+and defaults. It covers the values of all other captured names, the parameters, the target and the compiler. A name that
+the kernel has but does not use counts too: that costs a compilation at most. Some values have no lasting identity:
+objects of unknown classes, whole modules, functions that query the system. A kernel that names such a value has no
 fingerprint.
 
-The law: inputs of which the code differs have different fingerprints (tests/compiler/test_cache_key.py).
+The law: inputs that lead to different code have different fingerprints (tests/compiler/test_cache_key.py).
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from .versions import interpreter, llvm_version, state_of, tree_hash
 
 __all__ = ["Fingerprint", "NoFingerprint", "compiler_hash"]
 
-# Values of exactly these types are their `repr`; a derived class has members of its own.
+# Values of exactly these types are described by their `repr`. A derived class may have further members.
 PLAIN = (type(None), bool, int, str, bytes, type(Ellipsis))
-# The compiler's own source, as this process loaded it: a later change is not what runs here.
+# The hash of the compiler's own source as this process loaded it. A later change of the files does not count.
 SOURCE = tree_hash(os.path.dirname(__file__))
-# Packages whose modules programs leave as they are.
+# Packages whose modules programs do not modify.
 UNCHANGING = (sys.stdlib_module_names | {"numpy"}) - {"sys", "os"}
 # Modules whose functions read files, clocks or other state of the system, and "module.name" of single functions.
 SYSTEM = frozenset((
@@ -49,28 +49,28 @@ SYSTEM = frozenset((
 
 
 class NoFingerprint(Exception):
-    """Something has no identity that lasts; the text says what."""
+    """A value has no lasting identity. The text names the value."""
 
 
 def compiler_hash() -> str:
-    """Hash of the compiler's own source and of the versions of Python, NumPy and LLVM."""
+    """Return the hash of the compiler's own source and of the versions of Python, NumPy and LLVM."""
     return sha256("\n".join((SOURCE, interpreter(), llvm_version())).encode()).hexdigest()
 
 
 class Fingerprint:
-    """A hash that grows by what it is told of. `functions`: those that it met, by qualified name."""
+    """An incremental hash of values. `functions` holds the functions found so far, by qualified name."""
 
     def __init__(self) -> None:
         self.hash = sha256()
         self.functions: dict[str, list[Callable[..., Any]]] = {}
-        # By id: (number, what is being described or was, which is kept alive so that ids stay).
+        # id -> (number, a value that is or was described). The reference keeps the value alive, so ids stay unique.
         self.seen: dict[int, tuple[int, Any]] = {}
 
     def digest(self) -> str:
         return self.hash.hexdigest()
 
     def add(self, *values: Any) -> None:
-        """Values, one after the other."""
+        """Add values, one after the other."""
         for value in values:
             self.value(value)
 
@@ -80,7 +80,7 @@ class Fingerprint:
             self.hash.update(len(data).to_bytes(8, "little") + data)
 
     def value(self, value: Any) -> None:
-        """One value of any kind. Raises NoFingerprint."""
+        """Add one value of any kind. Raises NoFingerprint."""
         if type(value) in PLAIN:
             self.text(type(value).__name__, repr(value))
             return
@@ -95,18 +95,18 @@ class Fingerprint:
         raise NoFingerprint(f"an object of {type(value).__module__}.{type(value).__qualname__}")
 
     def kind(self, value: Any, plain: type) -> None:
-        """The type of a container; of a derived class its attributes too."""
+        """Add the type of a container. For a derived class, add its attributes too."""
         self.text("of", plain.__name__)
         if type(value) is not plain:
             self.value(type(value))
             self.attributes(value)
 
     def attributes(self, value: Any) -> None:
-        """The attributes in an object's `__dict__`."""
+        """Add the attributes in an object's `__dict__`."""
         self.mapping(getattr(value, "__dict__", {}))
 
     def members(self, value: Any) -> None:
-        """An object that is the class and the values of some attributes."""
+        """Add a dataclass instance: its class and the values of its fields and attributes."""
         self.value(type(value))
         for each in dataclasses.fields(value):
             self.text(each.name)
@@ -114,22 +114,22 @@ class Fingerprint:
         self.attributes(value)
 
     def named(self, value: Any) -> None:
-        """An object by its name, and by the file of the installed module that defines it."""
+        """Add an object by its name and by the file of the installed module that defines it."""
         module = str(getattr(value, "__module__", ""))
         self.text("name", module, value.__qualname__)
         if module.partition(".")[0] in SYSTEM or f"{module.partition('.')[0]}.{value.__qualname__}" in SYSTEM:
-            raise NoFingerprint(f"{module}.{value.__qualname__}, which may say something else each time")
+            raise NoFingerprint(f"{module}.{value.__qualname__}, whose result may differ each time")
         if is_installed(value) and not is_ours(value):
             self.file(getattr(sys.modules.get(module), "__file__", None))
 
     def module(self, value: types.ModuleType) -> None:
-        """A module as a value. The kernel may read any attribute of it."""
+        """Add a module as a value. The kernel may read any attribute of it."""
         if not is_ours(value) and value.__name__.partition(".")[0] not in UNCHANGING:
             raise NoFingerprint(f"all of the module {value.__name__}")
         self.text("module", value.__name__)
 
     def number(self, value: float | complex) -> None:
-        """By its bits: zeros and NaNs have a sign."""
+        """Add a number by its bits: zeros and NaNs have a sign."""
         self.text(type(value).__name__)
         self.hash.update(struct.pack("<dd", value.real, value.imag))
 
@@ -145,7 +145,7 @@ class Fingerprint:
             self.add(key, each)
 
     def unordered(self, value: Any) -> None:
-        """Elements, each by a fingerprint of its own, as they have no order."""
+        """Add the elements of a set, sorted by their own fingerprints, as sets have no order."""
         self.kind(value, set if isinstance(value, set) else frozenset)
         self.text(*sorted(self.alone(each) for each in value))
 
@@ -162,7 +162,7 @@ class Fingerprint:
         self.hash.update(np.ascontiguousarray(value).tobytes())
 
     def ufunc(self, value: np.ufunc) -> None:
-        """A ufunc of NumPy. Ufuncs of other libraries have no fingerprint: two of them may share a name."""
+        """Add a ufunc of NumPy. Ufuncs of other libraries have no fingerprint: two of them may share a name."""
         if getattr(np, value.__name__, None) is not value:
             raise NoFingerprint(f"the ufunc {value.__name__}")
         self.text("ufunc", value.__name__)
@@ -172,7 +172,7 @@ class Fingerprint:
         self.add(value.__origin__, value.__args__)
 
     def cls(self, value: Any) -> None:
-        """A class; of one that is not installed its source too, and what is in it and in those that it is made of."""
+        """Add a class. For a class that is not installed, add its source, members, metaclass and bases too."""
         self.named(value)
         if is_installed(value):
             return
@@ -189,7 +189,7 @@ class Fingerprint:
             self.value(member)
 
     def struct(self, value: StructSpec) -> None:
-        """A dataclass as a parameter: of its class nothing but the members is seen, and functions of the language."""
+        """Add a dataclass parameter. The kernel sees only its members and the class's functions of the language."""
         self.text("struct", value.cls.__module__, value.cls.__qualname__)
         for name in dir(value.cls):
             member = getattr(value.cls, name, None)
@@ -207,7 +207,7 @@ class Fingerprint:
         self.attributes(value)
 
     def function(self, value: Callable[..., Any]) -> None:
-        """By its source; of an installed function, which one of what file, and what it was made with."""
+        """Add a function by its source. Add an installed function by its name, file, defaults and closure."""
         self.named(value)
         if is_installed(value):
             self.file(value.__code__.co_filename)
@@ -218,12 +218,12 @@ class Fingerprint:
             self.source(value)
 
     def method(self, value: Any) -> None:
-        """A method of C, which may give anything of its object."""
+        """Add a bound method of C. Its result may depend on any part of its object."""
         self.text("method", value.__name__)
         self.value(value.__self__)
 
     def source(self, value: Callable[..., Any]) -> None:
-        """The source of a function, where it stands, and what its names mean."""
+        """Add the source of a function, its position, and the values of its names."""
         code = value.__code__
         self.functions.setdefault(value.__qualname__, []).append(value)
         self.text("function", code.co_filename, str(code.co_firstlineno), value.__name__, value.__qualname__)
@@ -241,7 +241,7 @@ class Fingerprint:
             self.value(found)
 
     def code(self, code: types.CodeType) -> None:
-        """The bytecode. It differs from the source when the file was changed after Python loaded it."""
+        """Add the bytecode. It differs from the source if the file was changed after Python loaded it."""
         self.text("code")
         self.hash.update(code.co_code)
         for each in code.co_consts:
@@ -251,8 +251,10 @@ class Fingerprint:
                 self.value(each)
 
     def declared(self, function: Callable[..., Any]) -> None:
-        """The types that a function is declared to take and to return. Python evaluates them where the function is
-        defined, so neither its globals nor its closure need to have their names."""
+        """Add the declared types of the parameters and of the result.
+
+        Python evaluates them where the function is defined, so their names need not be globals or in the closure.
+        """
         self.text("signature", str(getattr(function, "__signature__", "")))
         self.value(getattr(function, "__wrapped__", None))
         for name, annotation in function.__annotations__.items():
@@ -260,12 +262,12 @@ class Fingerprint:
             self.annotation(annotation, function)
 
     def annotation(self, annotation: Any, function: Callable[..., Any]) -> None:
-        """An annotation, resolved as the frontend does it. A class counts by its name."""
+        """Add an annotation, resolved as the frontend does it. A class counts by its name."""
         if isinstance(annotation, str):
             self.text(annotation)
         try:
             found = resolve(annotation, function)
-        except Exception:  # the frontend asks for it or not
+        except Exception:  # the frontend reports it, if it needs the annotation
             found = None
         parts = found if isinstance(found, tuple) else getattr(found, "__args__", None)
         if parts is not None:
@@ -279,7 +281,7 @@ class Fingerprint:
             self.text("type", kind.__module__, kind.__qualname__)
 
     def file(self, path: str | None) -> None:
-        """A file as it is now."""
+        """Add the current state of a file."""
         if path is not None:
             try:
                 found = state_of(path)
@@ -288,12 +290,12 @@ class Fingerprint:
             self.text("file", path, found)
 
 
-# Members that Python writes into a class; the source of the class decides them.
+# Types of members that Python generates in a class. The source of the class decides them.
 WRITTEN = (types.MemberDescriptorType, types.GetSetDescriptorType)
 
 
 def members_of(cls: type) -> Iterator[tuple[str, Any]]:
-    """(name, value) of what stands in a class: functions for properties, and all methods but generated ones."""
+    """Yield (name, value) of the members of a class: functions for properties, and all methods but generated ones."""
     for name, member in vars(cls).items():
         found = getattr(member, "fget", None) or getattr(member, "__func__", member)
         is_method = isinstance(found, types.FunctionType) and not is_generated(found)
@@ -307,7 +309,7 @@ def members_of(cls: type) -> Iterator[tuple[str, Any]]:
 
 
 def is_named_tuple(cls: Any) -> bool:
-    """Returns whether `namedtuple` or `NamedTuple` made the class. Classes of the first have no source."""
+    """Return whether `namedtuple` or `NamedTuple` made the class. Classes of the first have no source."""
     return cls.__bases__ == (tuple,) and hasattr(cls, "_fields")
 
 
@@ -316,17 +318,17 @@ def is_own(value: Any) -> bool:
 
 
 def is_generated(function: Callable[..., Any]) -> bool:
-    """Returns whether `dataclasses` made the function from the fields."""
+    """Return whether `dataclasses` made the function from the fields."""
     return inspect.unwrap(function).__code__.co_filename == "<string>"
 
 
 def is_sunder(name: str) -> bool:
-    """Returns whether `enum` writes the name, as _member_map_."""
+    """Return whether `enum` writes the name, as _member_map_."""
     return name.startswith("_") and name.endswith("_")
 
 
 def content(cell: types.CellType) -> Any:
-    """The value in a cell of a closure; Ellipsis while the cell is empty."""
+    """Return the value in a cell of a closure; Ellipsis while the cell is empty."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -334,12 +336,12 @@ def content(cell: types.CellType) -> Any:
 
 
 def inlined(f: Fingerprint, value: Any) -> None:
-    """A function of the language: its source, ours too, as the names in it are captured."""
+    """Add a function of the language by its source, even one of this package, as its names are captured."""
     f.source(value.__cuda_graphs_func__)
 
 
 def is_method(value: Any) -> bool:
-    """Whether it is a method of C with its object: functions of C have their module in that place."""
+    """Return whether the value is a method of C bound to an object. For functions of C, `__self__` is a module."""
     return isinstance(value, types.BuiltinMethodType) and not isinstance(
         value.__self__, (types.ModuleType, type(None))
     )
@@ -353,7 +355,7 @@ def of(*kinds: type) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, kinds)
 
 
-# What a value is -> how it is described. The first that fits.
+# (test of a value, how to describe it). The first test that holds decides.
 BUILT_IN = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, np.ufunc)
 DESCRIBED: tuple[tuple[Callable[[Any], bool], Callable[[Fingerprint, Any], None]], ...] = (
     (of(types.MethodType), lambda f, value: f.add("bound", value.__func__, value.__self__)),

@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a block of the GPU gathers before it touches memory: sums of all threads, and bins in its shared memory.
+"""Block-local accumulation on a GPU: blocks combine sums and histogram bins before they access global memory.
 
-Atomics of all threads on one element, or on few, wait for each other: 540,000 on one float take an H200 a millisecond.
+Atomics of all threads on few elements wait for each other: 540,000 on one float take an H200 a millisecond.
 
-Sums (passes/gather_atomics.py): each thread has one of its own; lanes of a warp join theirs by shuffles, warps by way
-of shared memory, and one thread of the block does the atomic, where any of them had something. In a block whose size
-is no multiple of 32, or if a thread may end before, each does its own; and so for sums that are too many.
+Sums (passes/gather_atomics.py): each thread has its own sum. The lanes of a warp join theirs by shuffles, and the warps
+join theirs by way of shared memory. One thread of the block does the atomic, if any thread contributed. Threads do
+their own atomics in a block whose size is no multiple of 32, if a thread may end early, and for sums above a limit.
 
-Bins (passes/mark_bins.py): a copy of the array in shared memory, where atomics are fast. Where the array is too large,
-or there is too little to do for each block, atomics go to memory: both versions are there, as on the CPU (bins.py).
+Bins (passes/mark_bins.py): a copy of the array in shared memory, where atomics are fast. If the array is too large, or
+a block has too few iterations, atomics go to global memory. The code contains both versions, as on the CPU (bins.py).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SHARED = " addrspace(3)"
 
 
 def memory(e: Emitter, name: str, kind: str) -> str:
-    """Shared memory of the block."""
+    """Declare shared memory of the block; return its LLVM name."""
     e.declare(f"@{name}", f"@{name} = internal addrspace(3) global {kind} undef, align 16")
     return f"@{name}"
 
@@ -41,7 +41,7 @@ def memory(e: Emitter, name: str, kind: str) -> str:
 
 
 def add_sums(e: Emitter, task: ir.Task, sums: list[ir.If], capability: int) -> None:
-    """Do the atomics of what threads have gathered, which is in the bodies of these statements."""
+    """Emit the atomics for the threads' own sums. The bodies of `sums` hold these atomics."""
 
     may_end = any(isinstance(s, (ir.Exit, ir.Assert)) for s in ir.walk(task.body))
     few, more = ([], sums) if may_end else (sums[:JOINED], sums[JOINED:])
@@ -51,7 +51,7 @@ def add_sums(e: Emitter, task: ir.Task, sums: list[ir.If], capability: int) -> N
 
 
 def join(e: Emitter, name: str, sums: list[ir.If], capability: int) -> None:
-    """Those of whole warps together."""
+    """Emit the join of sums over the block if all its warps are full, else one atomic for each thread."""
 
     def alone() -> None:
         e.block(ir.Block(list(sums)))
@@ -79,7 +79,7 @@ def join(e: Emitter, name: str, sums: list[ir.If], capability: int) -> None:
 
 
 class _Share:
-    """One sum: the shared memory that warps leave theirs in, a value and whether it counts."""
+    """Emitter for one sum. Each warp leaves a value in shared memory, with a flag that a lane contributed."""
 
     def __init__(self, e: Emitter, lanes: GpuLanes, name: str, statement: ir.If) -> None:
         self.e, self.lanes, self.statement = e, lanes, statement
@@ -114,7 +114,7 @@ class _Share:
         when(e, first, leave)
 
     def of_block(self, lane: str, warps: str, first: str) -> None:
-        """In the first warp, each of whose lanes stands for a warp."""
+        """Emit the join in the first warp, where each lane stands for a warp, and the atomic."""
         e, t = self.e, self.t
         there = e.let(f"icmp ult i32 {lane}, {warps}")
         at = e.let(f"select i1 {there}, i32 {lane}, i32 0")
@@ -144,7 +144,7 @@ def with_block_bins(
     total: str,
     run: Callable[[], None],
 ) -> None:
-    """Emit what `run` emits twice: with bins in shared memory for the arrays of these atomics, and without them."""
+    """Emit two versions of the code of `run`: with bins in shared memory for the arrays of `atomics`, and without."""
     lanes = GpuLanes(e, capability)
     thread = e.let(f"zext i32 {lanes.thread} to i64")
     threads, blocks = (e.let(f"zext i32 {lanes.register(n)} to i64") for n in ("ntid.x", "nctaid.x"))
@@ -171,7 +171,7 @@ def with_block_bins(
 
 
 class _Bins:
-    """Those of one array, in shared memory."""
+    """The bins of one array, in shared memory."""
 
     def __init__(self, e: Emitter, name: str, array: ir.Array, atomic: ir.Atomic, count: str) -> None:
         self.e, self.array, self.atomic, self.count = e, array, atomic, count
@@ -185,7 +185,7 @@ class _Bins:
         self.e.line(f"store {self.t} {untouched(self.atomic)}, ptr{SHARED} {self.place(at)}")
 
     def add(self, at: str, following: str) -> None:
-        """Add what is in a bin to the array, if it has changed."""
+        """Emit the addition of a bin to the array, if the bin has changed."""
         e, array = self.e, self.array
         value = e.let(f"load {self.t}, ptr{SHARED} {self.place(at)}")
         to = e.let(f"getelementptr inbounds {self.t}, {e.pointer(array)} {e.addresses[array]}, i64 {at}")

@@ -1,7 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Control flow between the tasks of a graph kernel (`@cg.kernel(graph=True)`): at its top level, or directly in each
-other. The frontend knows these functions by identity (frontend/graph_flow.py, frontend/sections.py)."""
+"""Control flow between the tasks of a graph kernel (`@cg.kernel(graph=True)`).
+
+These functions stand at the top level of the kernel, or directly in each other. The frontend recognises them by
+identity (frontend/graph_flow.py, frontend/sections.py).
+"""
 
 from __future__ import annotations
 
@@ -22,35 +25,37 @@ __all__ = [
 
 @_in_kernels_only
 def graph_do_while(flag: Any) -> Any:
-    """`while cg.graph_do_while(flag):` runs its body, and again as long as the i32 in `flag` is not 0."""
+    """Run the body of `while cg.graph_do_while(flag):` once, and again as long as the i32 in `flag` is not 0."""
 
 
 @_in_kernels_only
 def graph_while(condition: Any) -> Any:
-    """`while cg.graph_while(condition):` runs its body as long as the condition holds, which is asked first."""
+    """Run the body of `while cg.graph_while(condition):` as long as the condition holds. The test comes first."""
 
 
 @_in_kernels_only
 def graph_if(condition: Any) -> Any:
-    """`if cg.graph_if(condition):` runs its body, or that of `else:`, as parallel tasks."""
+    """Run the body of `if cg.graph_if(condition):`, or that of its `else:`, as parallel tasks."""
 
 
 @_in_kernels_only
 def graph_switch(value: Any) -> Any:
-    """`match cg.graph_switch(value):` runs the body of the `case` with that number, from 0 on, if there is one."""
+    """Run the `case` of `match cg.graph_switch(value):` with that number, counted from 0, if there is one."""
 
 
 @_in_kernels_only
 def graph_parallel() -> Any:
-    """`with cg.graph_parallel():` holds sections, which may run at the same time; what follows waits for all."""
+    """Run the sections in `with cg.graph_parallel():`, at the same time if possible. Later tasks wait for all."""
 
 
 @_in_kernels_only
 def graph_section() -> Any:
-    """`with cg.graph_section():` in `with cg.graph_parallel():`: tasks in order, which no other section needs."""
+    """Run tasks in order as one section of `cg.graph_parallel()`. No other section may depend on them."""
 
 
 @_in_kernels_only
 def checkpoint(label: Any, yield_on: Any = None) -> Any:
-    """`with cg.checkpoint(label, yield_on=flag):` in a kernel with checkpoints: loops after which a call ends early if
-    the i32 in `flag` is not 0, and where `kernel.resume(..., from_checkpoint=label)` goes on."""
+    """Mark loops as a checkpoint: `with cg.checkpoint(label, yield_on=flag):`, in a kernel with checkpoints.
+    The call ends early after these loops if the i32 in `flag` is not 0. `kernel.resume(..., from_checkpoint=label)`
+    resumes there.
+    """

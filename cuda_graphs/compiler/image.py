@@ -1,7 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes native images: what a driver for CPUs loads as one for GPUs loads PTX. The format is that of image_loader.h:
-a head of 64 bytes, a description as JSON, the object file."""
+"""Writes native images, which a driver for CPUs loads as a driver for GPUs loads PTX.
+
+image_loader.h defines the format: a header of 64 bytes, a description as JSON, and the object file.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,15 @@ __all__ = ["native_image"]
 MAGIC = b"\x7fCGHOBJ\n"
 VERSION = 1
 HEAD = struct.Struct("<8sIIQII32s")
-HASHED = 28  # bytes of the head that its hash covers
+HASHED = 28  # bytes of the header that its hash covers
 
 
 def native_image(code: bytes, tasks: Iterable[TaskInfo], cpu: Mapping[str, Any]) -> bytes:
-    """The image of an object file and its entries. `cpu` says what the code needs: {"triple", "features"}, and by
-    "made_here" where that is known to be so (this_cpu.py)."""
+    """Return the image of an object file and its entries.
+
+    `cpu` holds the requirements of the code: {"triple", "features"}, and "made_here" if this machine is known to meet
+    them (this_cpu.py).
+    """
     entries = [
         {
             "name": t.entry,
@@ -42,7 +47,7 @@ def native_image(code: bytes, tasks: Iterable[TaskInfo], cpu: Mapping[str, Any])
 
 
 def fnv1a(data: bytes) -> int:
-    """The 32-bit hash of that name."""
+    """Return the 32-bit FNV-1a hash."""
     found = 2166136261
     for byte in data:
         found = (found ^ byte) * 16777619 & 0xFFFFFFFF

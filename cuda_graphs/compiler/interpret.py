@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The meaning of the IR: executes a kernel with NumPy scalars, one iteration after the other; threads that work
-together in blocks in lockstep (interpret_blocks.py).
+"""The reference semantics of the IR: executes a kernel with NumPy scalars, one iteration after the other.
 
-Slow and plain on purpose. The targets are compared with it; where they differ, they are wrong.
+Threads that cooperate in blocks run in lockstep (interpret_blocks.py). The code favours clarity over speed. Tests
+compare the targets with this interpreter; a target that differs is wrong.
 """
 
 from __future__ import annotations
@@ -50,17 +50,17 @@ def interpret(
     scalars: Mapping[str, Any],
     write: Any = None,
 ) -> tuple[Any, ...]:
-    """Run a kernel, or the tasks that it was cut into, on arrays, which are changed, and scalars, by path.
+    """Run a kernel, or the tasks of a program, and return the results of the kernel.
 
-    What it returns. `write` is called with each text that the kernel prints. The room of a stack is a scalar by the
-    path of its array.
+    `arrays` (which the run changes) and `scalars` are given by path. `write` is called with each text that the kernel
+    prints. The capacity of a stack is a scalar under the path of its array.
     """
     machine = Machine(arrays, scalars, write)
     return machine.tasks(what) if isinstance(what, ir.Program) else machine.run(what)
 
 
 class Machine:
-    """One thread: what its values and variables are, and the memory that it sees."""
+    """One thread: its values and variables, and the memory that it accesses."""
 
     def __init__(self, arrays: Mapping[str, np.ndarray], scalars: Mapping[str, Any], write: Any):
         self.arrays, self.scalars, self.write = arrays, scalars, write
@@ -68,10 +68,10 @@ class Machine:
         self.conditions: dict[ir.Condition, int | None] = {}
         self.temps: dict[ir.Array, np.ndarray] = {}
         self.returned: tuple[Any, ...] = ()
-        # Of random numbers: the parallel loop around (0: none), the iteration of it, how many it has drawn.
+        # Random numbers: the number of the enclosing parallel loop (0: none), its iteration, and the numbers drawn.
         self.stream = [0, 0, 0]
         self.parallel_loops: list[ir.For] = []
-        self.rounds = 0  # of all conditionals that repeat
+        self.rounds = 0  # iterations of all repeated conditionals
 
     def receive(self, kernel: ir.Kernel) -> None:
         for stack in kernel.stacks:
@@ -87,7 +87,7 @@ class Machine:
         return self.returned
 
     def tasks(self, program: ir.Program) -> tuple[Any, ...]:
-        """Each task with one thread, which runs all iterations."""
+        """Run each task with one thread, which executes all iterations. Return the results."""
         self.receive(program.kernel)
         self.plan(program, program.plan)
         return tuple(number.read(self.memory(array)[()], array.element) for array in program.results)
@@ -101,7 +101,7 @@ class Machine:
                 blocks = [partial(self.plan, program, inner) for inner in step.plans]
                 self.repeat(step.kind, step.condition, blocks)
                 continue
-            if isinstance(step, ir.Fork):  # in any order: this one
+            if isinstance(step, ir.Fork):  # any order is allowed
                 for inner in step.plans:
                     self.plan(program, inner)
                 continue
@@ -169,7 +169,7 @@ class Machine:
         self.values[extent] = np.int32(self.memory(extent.array).shape[extent.axis])
 
     def worker(self, worker: ir.Worker) -> None:
-        self.values[worker] = np.int32(0)  # one does all
+        self.values[worker] = np.int32(0)  # one worker runs all iterations
 
     def branch(self, statement: ir.If) -> None:
         self.block(statement.then if self.value(statement.condition) else statement.orelse)
@@ -192,11 +192,11 @@ class Machine:
         self.stream = outer
 
     def loop_number(self, loop: ir.For) -> int:
-        """Of a parallel loop of the kernel, for its random numbers."""
+        """Return the number, from 1, of a parallel loop for its random numbers; 0 for other loops."""
         return self.parallel_loops.index(loop) + 1 if loop in self.parallel_loops else 0
 
     def iteration(self, body: ir.Block) -> bool:
-        """Whether the loop goes on."""
+        """Run one iteration; return whether the loop continues."""
         try:
             self.block(body)
         except ContinueLoop:
@@ -222,7 +222,7 @@ class Machine:
             self.block(block)
 
     def repeat(self, kind: str, condition: ir.Condition, blocks: Sequence[Callable[[], None]]) -> None:
-        """Run those blocks of a conditional that its condition asks for."""
+        """Run the blocks of a conditional that its condition selects."""
 
         def state() -> int:
             found = self.conditions.get(condition, condition.initial)
@@ -273,7 +273,7 @@ class Machine:
 
 
 def points(spans: list[range]) -> Iterator[tuple[int, ...]]:
-    """All points of a box, which may be larger than memory."""
+    """Yield all points of a box, which may be larger than memory."""
     if not spans:
         yield ()
         return
@@ -286,7 +286,7 @@ WORD = 0xFFFFFFFF
 
 
 def philox(counter: list[int], key: tuple[int, int]) -> list[int]:
-    """Philox4x32-10 (passes/lower_random.py says where it is from) in plain numbers."""
+    """Return the four words of Philox4x32-10 (source: passes/lower_random.py)."""
     for _ in range(10):
         low, high = counter[0] * 0xD2511F53, counter[2] * 0xCD9E8D57
         counter = [high >> 32 ^ counter[1] ^ key[0], high & WORD, low >> 32 ^ counter[3] ^ key[1], low & WORD]
@@ -295,7 +295,7 @@ def philox(counter: list[int], key: tuple[int, int]) -> list[int]:
 
 
 def random_number(words: list[int], type: ScalarType) -> Any:
-    """Words as a number: the low bits of an integer; of a float as many high bits as it has digits, as a fraction."""
+    """Return words as a number: the low bits as an integer, or the high bits as a fraction with all its digits."""
     both = words[0] | words[1] << 32
     if type.kind == "float":
         digits = {"f64": 53, "f32": 24, "f16": 11, "bf16": 8}[type.name]

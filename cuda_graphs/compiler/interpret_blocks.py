@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The meaning of loops over blocks: threads in lockstep.
+"""The reference semantics of loops over blocks: threads run in lockstep.
 
-Each thread is a generator that executes the body, as it was before it was cut into regions, up to the next barrier or
-collective. Its place there is a tuple of numbers, of statements and of iterations of the loops around, so that places
-compare as the program is written. Of the threads that wait, those at the first place meet, and go on.
+Each thread is a generator that executes the body, before or after its division into regions, up to the next barrier or
+collective. The thread's place is a tuple of numbers of statements and of iterations of the enclosing loops. Places
+compare in program order. The waiting threads at the first place execute the operation together, and continue.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from .interpret import STATEMENTS, BreakLoop, ContinueLoop, Machine, points
 __all__ = ["run_blocks"]
 
 Place = tuple[int, ...]
-Waiting = tuple[Place, ir.Statement]  # where a thread waits, and for what
-PATTERN = 0xA5  # of memory that nobody has written yet
+Waiting = tuple[Place, ir.Statement]  # the place where a thread waits, and the operation that it waits for
+PATTERN = 0xA5  # byte that fills uninitialised shared memory
 
 
 def run_blocks(machine: Machine, loop: ir.For) -> None:
-    """All blocks of a loop, one after the other."""
+    """Run all blocks of a loop, one after the other."""
     spans = [range(int(machine.value(a.begin)), int(machine.value(a.end)), a.step) for a in loop.axes]
     box = points(spans)
     for block in itertools.count():
@@ -51,7 +51,7 @@ def is_shared(array: object) -> bool:
 
 
 def run_block(threads: list[Thread]) -> None:
-    """The threads of one block, until all have ended."""
+    """Run the threads of one block until all have ended."""
     waiting = {thread: where for thread in threads if (where := next(thread.steps, None)) is not None}
     while waiting:
         first = min(place for place, _ in waiting.values())
@@ -79,7 +79,7 @@ def is_of_block(statement: ir.Statement) -> bool:
 
 
 def exchange(statement: ir.Collective | ir.Meeting, here: list[Thread]) -> None:
-    """Give each thread what it gets. Those whose mask says no do not take part."""
+    """Give each thread its result of a collective. Threads whose mask is false take no part."""
     if isinstance(statement, ir.Meeting) and statement.mask is not None:
         here = [thread for thread in here if thread.values[statement.mask]]
     types = tuple(arg.type for arg in statement.args)
@@ -94,7 +94,7 @@ def exchange(statement: ir.Collective | ir.Meeting, here: list[Thread]) -> None:
 
 
 class Thread(Machine):
-    """One iteration. What was there before the loop it sees, and changes, where it is."""
+    """One iteration. It reads and changes the values and variables from before the loop in the outer machine."""
 
     def __init__(self, outer: Machine, loop: ir.For, block: int, thread: int, point: tuple[int, ...]):
         super().__init__(outer.arrays, outer.scalars, outer.write)
@@ -145,7 +145,7 @@ class Thread(Machine):
         return isinstance(what, ir.Local) and what in self.outer.values
 
     def change_outside(self, statement: ir.Set | ir.Atomic) -> None:
-        """A variable from before the loop, which all threads have in common."""
+        """Change a variable from before the loop, which all threads share."""
         value = self.value(statement.value)
         if isinstance(statement, ir.Set):
             self.outer.values[statement.local] = value

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that mean something in kernels only: the frontend knows them by identity (frontend/calls.py).
+"""Functions with a meaning in kernels only. The frontend recognises them by identity (frontend/calls.py).
 
-Numbers are scalars, vectors and matrices, which are taken component by component. A place is what can be assigned to:
-an element of an array or field, or a variable.
+Numbers are scalars, vectors and matrices. Operations apply to vectors and matrices component by component. A place is
+an assignment target: an element of an array or field, or a variable.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def in_kernels_only(owner: str) -> Callable[[F], F]:
-    """What has no meaning outside of kernels says so; `owner` is what its name follows: "cg"."""
+    """Return a decorator for functions that raise RuntimeError outside of kernels. `owner` is the prefix, as "cg"."""
 
     def decorate(function: F) -> F:
         name = f"{owner}.{function.__name__}"
@@ -111,7 +111,7 @@ _in_kernels_only = in_kernels_only("cg")
 
 
 def func(function: F) -> F:
-    """A function that kernels can call: its body is inlined at each call."""
+    """Make a function that kernels can call. Its body is inlined at each call."""
 
     @wraps(function)
     def only_in_kernels(*args: Any, **keywords: Any) -> Any:
@@ -122,233 +122,241 @@ def func(function: F) -> F:
 
 
 def static(value: Any) -> Any:
-    """In a kernel: evaluate the expression when compiling. Outside: the value itself."""
+    """Evaluate an expression at compile time in a kernel; return the value."""
     return value
 
 
 def ndrange(*extents: int | tuple[int, int]) -> Iterator[tuple[int, ...]]:
-    """In a kernel: all points of a box, each extent n or (begin, end). Outside, and in cg.static: them as tuples."""
+    """Return all points of a box as tuples; each extent is n or (begin, end). A kernel loops over the points."""
     return itertools.product(*(range(*each) if isinstance(each, tuple) else range(each) for each in extents))
 
 
 @_in_kernels_only
 def grouped(what: Any) -> Any:
-    """In `for I in grouped(...)`: the index as one vector, of an ndrange or an array."""
+    """Loop over an ndrange or an array with the index as one vector: `for I in grouped(...)`."""
 
 
 @_in_kernels_only
 def blocks(grid: Any, block: Any) -> Any:
-    """In `for b, t in blocks(grid, block)`: blocks of at most 1024 threads; each an extent or a tuple of extents.
+    """Loop over blocks of at most 1024 threads: `for b, t in blocks(grid, block)`, with extents or tuples of extents.
 
-    `block` must be known when compiling. What threads do together: cg.block and cg.warp.
+    `block` must be known at compile time. Operations of the threads of a block are in cg.block and cg.warp.
     """
 
 
 @_in_kernels_only
 def cast(x: Any, dtype: Any) -> Any:
-    """x as another type. To an integer: towards 0, saturating; NaN is 0."""
+    """Return x converted to another type. Conversion to an integer rounds towards 0 and saturates; NaN becomes 0."""
 
 
 @_in_kernels_only
 def bit_cast(x: Any, dtype: Any) -> Any:
-    """The bits of x as another type of the same size."""
+    """Return the bits of x as another type of the same size."""
 
 
 @_in_kernels_only
 def stop_grad(x: Any) -> Any:
-    """x, through which no derivative flows: to gradients a constant. Of an array, as a statement: what is read of it
-    from here to the end of the block, in blocks inside and functions that are called there, is such a constant."""
+    """Return x as a constant to gradients: no derivative flows through it.
+    A call with an array, as a statement, makes later reads of the array such constants. That holds to the end of the
+    block, in nested blocks, and in functions that the block calls.
+    """
 
 
 @_in_kernels_only
 def select(condition: Any, a: Any, b: Any) -> Any:
-    """a or b, both of which are evaluated."""
+    """Return a if the condition holds, else b. Both are evaluated."""
 
 
 @_in_kernels_only
 def random(dtype: Any = f32) -> Any:
-    """The next random number: a float in [0, 1), or any integer."""
+    """Return the next random number: a float in [0, 1), or any integer."""
 
 
 @_in_kernels_only
 def vector(*components: Any) -> Any:
-    """A vector of numbers, of their common type; of rows a matrix."""
+    """Return a vector of numbers, of their common type, or a matrix of rows."""
 
 
 @_in_kernels_only
 def loop_config(
     block_dim: Any = None, serialize: Any = False, parallelize: Any = None, name: Any = None
 ) -> Any:
-    """How the next loop runs: threads of a block, one iteration after the other, threads of a CPU that take part at
-    most, its task's name."""
+    """Configure the next loop: threads of a block, serial execution, the most CPU threads, the name of its task.
+
+    Args:
+        block_dim: The number of threads of a block.
+        serialize: True runs the iterations one after the other.
+        parallelize: The largest number of CPU threads that take part.
+        name: The name of the loop's task.
+    """
 
 
 @_in_kernels_only
 def static_assert(condition: Any, message: Any = "") -> Any:
-    """An error when compiling, if the condition does not hold."""
+    """Raise an error at compile time if the condition does not hold."""
 
 
 @_in_kernels_only
 def static_print(*what: Any) -> Any:
-    """Print when compiling; of values their types."""
+    """Print at compile time. Run-time values are printed as their types."""
 
 
-# Operations of the op table (ops.py): OPERATIONS says which.
+# Operations of the op table (ops.py). OPERATIONS maps the functions to rows.
 
 
 @_in_kernels_only
 def sqrt(x: Any) -> Any:
-    """The square root; of an integer, as f32."""
+    """Return the square root, of an integer as f32."""
 
 
 @_in_kernels_only
 def rsqrt(x: Any) -> Any:
-    """1 / sqrt(x)."""
+    """Return 1 / sqrt(x)."""
 
 
 @_in_kernels_only
 def floor(x: Any, dtype: Any = None) -> Any:
-    """The greatest whole number that is not above x, as `dtype` if that is given."""
+    """Return the greatest whole number that is not above x, as `dtype` if that is given."""
 
 
 @_in_kernels_only
 def ceil(x: Any, dtype: Any = None) -> Any:
-    """The least whole number that is not below x."""
+    """Return the least whole number that is not below x, as `dtype` if that is given."""
 
 
 @_in_kernels_only
 def trunc(x: Any, dtype: Any = None) -> Any:
-    """x without its fraction."""
+    """Return x without its fraction, as `dtype` if that is given."""
 
 
 @_in_kernels_only
 def round(x: Any, dtype: Any = None) -> Any:
-    """The nearest whole number; halves go away from 0."""
+    """Return the nearest whole number, as `dtype` if that is given. Halves round away from 0."""
 
 
 @_in_kernels_only
 def sign(x: Any) -> Any:
-    """-1, 0 or 1; of NaN and of zeros x itself."""
+    """Return -1, 0 or 1, or x itself for NaN and zeros."""
 
 
 @_in_kernels_only
 def isnan(x: Any) -> Any:
-    """Whether x is no number."""
+    """Return whether x is NaN."""
 
 
 @_in_kernels_only
 def isinf(x: Any) -> Any:
-    """Whether x is infinite."""
+    """Return whether x is infinite."""
 
 
 @_in_kernels_only
 def bit_shr(a: Any, b: Any) -> Any:
-    """a >> b with zeros coming in, for signed numbers too."""
+    """Return a >> b with zeros shifted in, for signed numbers too."""
 
 
 @_in_kernels_only
 def fma(a: Any, b: Any, c: Any) -> Any:
-    """a * b + c, rounded once."""
+    """Return a * b + c, rounded once."""
 
 
 @_in_kernels_only
 def sin(x: Any) -> Any:
-    """The sine."""
+    """Return the sine of x."""
 
 
 @_in_kernels_only
 def cos(x: Any) -> Any:
-    """The cosine."""
+    """Return the cosine of x."""
 
 
 @_in_kernels_only
 def tan(x: Any) -> Any:
-    """The tangent."""
+    """Return the tangent of x."""
 
 
 @_in_kernels_only
 def asin(x: Any) -> Any:
-    """The inverse sine."""
+    """Return the inverse sine of x."""
 
 
 @_in_kernels_only
 def acos(x: Any) -> Any:
-    """The inverse cosine."""
+    """Return the inverse cosine of x."""
 
 
 @_in_kernels_only
 def atan(x: Any) -> Any:
-    """The inverse tangent."""
+    """Return the inverse tangent of x."""
 
 
 @_in_kernels_only
 def atan2(y: Any, x: Any) -> Any:
-    """The angle of the point (x, y); f64 if one is f64, else f32."""
+    """Return the angle of the point (x, y), as f64 if one of them is f64, else as f32."""
 
 
 @_in_kernels_only
 def sinh(x: Any) -> Any:
-    """The hyperbolic sine."""
+    """Return the hyperbolic sine of x."""
 
 
 @_in_kernels_only
 def cosh(x: Any) -> Any:
-    """The hyperbolic cosine."""
+    """Return the hyperbolic cosine of x."""
 
 
 @_in_kernels_only
 def tanh(x: Any) -> Any:
-    """The hyperbolic tangent."""
+    """Return the hyperbolic tangent of x."""
 
 
 @_in_kernels_only
 def exp(x: Any) -> Any:
-    """e ** x."""
+    """Return e ** x."""
 
 
 @_in_kernels_only
 def exp2(x: Any) -> Any:
-    """2 ** x."""
+    """Return 2 ** x."""
 
 
 @_in_kernels_only
 def log(x: Any) -> Any:
-    """The natural logarithm."""
+    """Return the natural logarithm of x."""
 
 
 @_in_kernels_only
 def log2(x: Any) -> Any:
-    """The logarithm to base 2."""
+    """Return the logarithm of x to base 2."""
 
 
 @_in_kernels_only
 def log10(x: Any) -> Any:
-    """The logarithm to base 10."""
+    """Return the logarithm of x to base 10."""
 
 
 @_in_kernels_only
 def raw_div(a: Any, b: Any) -> Any:
-    """The quotient of integers, towards 0, as C has it."""
+    """Return the quotient of integers, rounded towards 0 as in C."""
 
 
 @_in_kernels_only
 def raw_mod(a: Any, b: Any) -> Any:
-    """The remainder of integers, with the sign of a, as C has it."""
+    """Return the remainder of integers, with the sign of a as in C."""
 
 
 @_in_kernels_only
 def popcnt(x: Any) -> Any:
-    """How many bits are set."""
+    """Return the number of bits that are set."""
 
 
 @_in_kernels_only
 def clz(x: Any) -> Any:
-    """How many bits above the highest that is set are 0."""
+    """Return the number of zero bits above the highest bit that is set."""
 
 
 @_in_kernels_only
 def ffs(x: Any) -> Any:
-    """1 + the number of the lowest bit that is set; 0 of 0."""
+    """Return 1 + the number of the lowest bit that is set, or 0 for 0."""
 
 
 # Vectors and matrices.
@@ -356,120 +364,120 @@ def ffs(x: Any) -> Any:
 
 @_in_kernels_only
 def dot(a: Any, b: Any) -> Any:
-    """The sum of the products of the components."""
+    """Return the sum of the products of the components."""
 
 
 @_in_kernels_only
 def cross(a: Any, b: Any) -> Any:
-    """The cross product of vectors of 3 components."""
+    """Return the cross product of vectors of 3 components."""
 
 
 @_in_kernels_only
 def outer(a: Any, b: Any) -> Any:
-    """The matrix of all products of components."""
+    """Return the matrix of all products of components."""
 
 
 @_in_kernels_only
 def norm(a: Any) -> Any:
-    """The Euclidean length."""
+    """Return the Euclidean length."""
 
 
 @_in_kernels_only
 def length(a: Any) -> Any:
-    """The Euclidean length."""
+    """Return the Euclidean length."""
 
 
 @_in_kernels_only
 def normalized(a: Any) -> Any:
-    """The vector divided by its length."""
+    """Return the vector divided by its length."""
 
 
 @_in_kernels_only
 def normalize(a: Any) -> Any:
-    """The vector divided by its length."""
+    """Return the vector divided by its length."""
 
 
 @_in_kernels_only
 def reflect(a: Any, normal: Any) -> Any:
-    """a - 2 (a . n) n."""
+    """Return a - 2 (a . n) n."""
 
 
 @_in_kernels_only
 def distance(a: Any, b: Any) -> Any:
-    """The length of a - b."""
+    """Return the length of a - b."""
 
 
 @_in_kernels_only
 def transpose(m: Any) -> Any:
-    """Columns as rows."""
+    """Return the transposed matrix."""
 
 
 @_in_kernels_only
 def determinant(m: Any) -> Any:
-    """The determinant of a matrix up to 4 x 4."""
+    """Return the determinant of a matrix up to 4 x 4."""
 
 
 @_in_kernels_only
 def inverse(m: Any) -> Any:
-    """The inverse of a matrix up to 4 x 4."""
+    """Return the inverse of a matrix up to 4 x 4."""
 
 
 @_in_kernels_only
 def trace(m: Any) -> Any:
-    """The sum of the diagonal."""
+    """Return the sum of the diagonal."""
 
 
-# Atomics. Each gives what was there before.
+# Atomics. Each returns the previous value of the place. Other threads see the place before or after, not in between.
 
 
 @_in_kernels_only
 def atomic_add(place: Any, value: Any) -> Any:
-    """`place += value` in one step, which no other thread sees half done."""
+    """Execute `place += value` atomically; return the previous value."""
 
 
 @_in_kernels_only
 def atomic_sub(place: Any, value: Any) -> Any:
-    """`place -= value` in one step, which no other thread sees half done."""
+    """Execute `place -= value` atomically; return the previous value."""
 
 
 @_in_kernels_only
 def atomic_mul(place: Any, value: Any) -> Any:
-    """`place *= value` in one step, which no other thread sees half done."""
+    """Execute `place *= value` atomically; return the previous value."""
 
 
 @_in_kernels_only
 def atomic_min(place: Any, value: Any) -> Any:
-    """`place = min(place, value)` in one step, which no other thread sees half done."""
+    """Execute `place = min(place, value)` atomically; return the previous value."""
 
 
 @_in_kernels_only
 def atomic_max(place: Any, value: Any) -> Any:
-    """`place = max(place, value)` in one step, which no other thread sees half done."""
+    """Execute `place = max(place, value)` atomically; return the previous value."""
 
 
 @_in_kernels_only
 def atomic_and(place: Any, value: Any) -> Any:
-    """`place &= value` in one step, which no other thread sees half done."""
+    """Execute `place &= value` atomically; return the previous value."""
 
 
 @_in_kernels_only
 def atomic_or(place: Any, value: Any) -> Any:
-    """`place |= value` in one step, which no other thread sees half done."""
+    """Execute `place |= value` atomically; return the previous value."""
 
 
 @_in_kernels_only
 def atomic_xor(place: Any, value: Any) -> Any:
-    """`place ^= value` in one step, which no other thread sees half done."""
+    """Execute `place ^= value` atomically; return the previous value."""
 
 
 @_in_kernels_only
 def atomic_exchange(place: Any, value: Any) -> Any:
-    """`place = value` in one step, which no other thread sees half done."""
+    """Execute `place = value` atomically; return the previous value."""
 
 
 @_in_kernels_only
 def atomic_cas(place: Any, compare: Any, value: Any) -> Any:
-    """`place = value`, if it is `compare`, in one step, which no other thread sees half done."""
+    """Execute `place = value` atomically if the place equals `compare`; return the previous value."""
 
 
 OPERATIONS: dict[Callable[..., Any], str] = {

@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The intermediate representation: a kernel as a tree of blocks of typed scalars.
 
-A block is a list of statements. A Value is a statement that has a type: it is defined where it stands, once, and may be
-used by what follows it in its block and in the blocks inside that. Mutable variables are Locals, which are read by Get
-and written by Set. There are no jumps other than Break and Continue, which belong to the innermost For or While. A
-Conditional is control flow between tasks: its blocks become bodies of a conditional node of a graph. Those of Sections
-are branches of a graph.
+A block is a list of statements. A Value is a statement that has a type. It is defined once, and later statements of its
+block and of the blocks inside it may use it. Mutable variables are Locals: Get reads them and Set writes them. The only
+jumps are Break and Continue, which belong to the innermost For or While. A Conditional is control flow between tasks:
+its blocks become bodies of a conditional node of a graph. The blocks of Sections become branches of a graph.
 
-Everything that passes rewrite is made of frozen parts that refer to one another by identity: a pass builds new blocks
-and leaves old ones as they are.
+Parts of the IR refer to one another by identity, and passes do not modify them. A pass builds new blocks instead.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Loc:
-    """Where in the user's source something comes from; `caller` is the call that was inlined, if any."""
+    """A position in the user's source. `caller` is the position of the inlined call, if any."""
 
     file: str
     line: int
@@ -44,12 +42,12 @@ class Loc:
 
 
 def line_of(loc: Loc | None) -> int:
-    """Its line; 0: nowhere."""
+    """Return the line of a position, or 0 without one."""
     return 0 if loc is None else loc.line
 
 
 class Statement:
-    """Anything that stands in a block."""
+    """An element of a block."""
 
     __slots__ = ()
     loc: Loc | None
@@ -64,7 +62,7 @@ class Value(Statement):
 
 @dataclass(eq=False, slots=True)
 class Const(Value):
-    """A number. It may be used anywhere and stands in no block."""
+    """A number. Any statement may use it; it stands in no block."""
 
     value: int | float | bool
     type: ScalarType
@@ -73,7 +71,7 @@ class Const(Value):
 
 @dataclass(eq=False, slots=True)
 class Param(Value):
-    """A scalar parameter of the kernel: the same in all threads. `path` names it as the user does: "settings.dt"."""
+    """A scalar parameter of the kernel, the same in all threads. `path` is the user's name for it: "settings.dt"."""
 
     path: str
     type: ScalarType
@@ -81,28 +79,26 @@ class Param(Value):
 
 
 class Space(Enum):
-    """Where the elements of an array are."""
+    """The kind of memory that holds the elements of an array."""
 
     PARAM = "param"  # passed with each call
-    FIELD = (
-        "field"  # known when the kernel is compiled: shape and address are constants of the specialisation
-    )
-    TEMP = "temp"  # of the kernel: what one task leaves for another
+    FIELD = "field"  # shape and address are known at compile time: constants of the specialisation
+    TEMP = "temp"  # of the kernel: carries values from task to task
     SHARED = "shared"  # of a block of threads
     LOCAL = "local"  # of a thread
 
 
 @dataclass(eq=False, slots=True)
 class Array:
-    """Memory that is indexed. Row-major.
+    """Memory with row-major indices.
 
-    ndim   indices; those of a vector or matrix element come last and are in `inner`
-    shape  extents that are known when compiling: of all spaces but PARAM; of PARAM only `inner`
-    inner  shape of one element, () for scalars
+    ndim   the number of indices; those of a vector or matrix element come last
+    shape  the extents, known at compile time; None for PARAM
+    inner  the shape of one element, () for scalars
 
-    Derivatives flow through those that have a gradient in reverse, and forward through those that have a dual. Two that
-    are gradients themselves are the same memory, with the same extents, or have no element in common:
-    kernels/gradient.pyx sees to it.
+    Reverse derivatives flow through arrays that need a gradient, forward derivatives through those that need a dual.
+    Two arrays that are gradients themselves are the same memory with the same extents, or do not overlap.
+    kernels/gradient.pyx checks that.
     """
 
     path: str
@@ -118,9 +114,9 @@ class Array:
 
 @dataclass(eq=False, slots=True)
 class Op(Value):
-    """A pure operation of the op table on values; `name` is the row.
+    """A pure operation of the op table on values. `name` is the row.
 
-    loose  of a sum or product of many floats: they may be taken in any order
+    loose  True if the floats of a sum or product may be combined in any order
     """
 
     name: str
@@ -142,7 +138,7 @@ class Extent(Value):
 
 @dataclass(eq=False, slots=True)
 class LoopIndex(Value):
-    """The variable of one axis of a For. It stands in no block: its loop defines it for the body."""
+    """The variable of one axis of a For. It stands in no block: the loop defines it for its body."""
 
     name: str
     type: ScalarType = i32
@@ -159,7 +155,7 @@ class Local:
 
 @dataclass(eq=False, slots=True)
 class Get(Value):
-    """What a local is now."""
+    """The current value of a local."""
 
     local: Local
     loc: Loc | None = None
@@ -171,7 +167,7 @@ class Get(Value):
 
 @dataclass(eq=False, slots=True)
 class Set(Statement):
-    """The local becomes the value, which has its type."""
+    """Assigns to a local a value of its type."""
 
     local: Local
     value: Value
@@ -180,7 +176,7 @@ class Set(Statement):
 
 @dataclass(eq=False, slots=True)
 class Load(Value):
-    """An element of an array, as it is now. One index for each dimension."""
+    """The current value of an array element. There is one index for each dimension."""
 
     array: Array
     index: tuple[Value, ...]
@@ -193,7 +189,7 @@ class Load(Value):
 
 @dataclass(eq=False, slots=True)
 class Store(Statement):
-    """The element becomes the value, which has its type."""
+    """Assigns to an array element a value of its type."""
 
     array: Array
     index: tuple[Value, ...]
@@ -203,10 +199,10 @@ class Store(Statement):
 
 @dataclass(eq=False, slots=True)
 class Atomic(Value):
-    """Reads, changes and writes an element in one step; the value is what it was before.
+    """Reads, changes and writes an element in one step. Its value is the previous value of the element.
 
     kind   "add", "mul", "min", "max", "and", "or", "xor", "exchange", or "cas", which has `compare`
-    array  or, before tasks are cut, a Local that a parallel loop did not declare
+    array  the array; before the division into tasks, it may be a Local from outside of the parallel loop
     """
 
     kind: str
@@ -231,7 +227,7 @@ class Random(Value):
 
 @dataclass(eq=False, slots=True)
 class Position(Value):
-    """In a loop of blocks: the number of the "block", or of the "thread" in it."""
+    """The number of the "block" in a loop of blocks, or of the "thread" in its block."""
 
     kind: str
     type: ScalarType = i32
@@ -240,7 +236,7 @@ class Position(Value):
 
 @dataclass(eq=False, slots=True)
 class Worker(Value):
-    """In a parallel loop: the number of whoever runs this iteration. No two have the same at the same time."""
+    """The number of the worker that runs this iteration of a parallel loop. No two workers have it at the same time."""
 
     type: ScalarType = i32
     loc: Loc | None = None
@@ -248,7 +244,7 @@ class Worker(Value):
 
 @dataclass(eq=False, slots=True)
 class Barrier(Statement):
-    """Nobody of the "block", or of the "warp", goes on before all are here; what they have written, all see."""
+    """A barrier for the threads of the "block" or "warp", after which all see each other's earlier writes."""
 
     scope: str
     loc: Loc | None = None
@@ -256,7 +252,7 @@ class Barrier(Statement):
 
 @dataclass(eq=False, slots=True)
 class Collective(Value):
-    """What threads of a block or warp make of what each of them gives; `name` is the row (collectives.py)."""
+    """The result of a collective operation of a block or warp. `name` is the row (collectives.py)."""
 
     name: str
     args: tuple[Value, ...]
@@ -266,14 +262,14 @@ class Collective(Value):
 
 @dataclass(eq=False, slots=True)
 class Block:
-    """Statements in order."""
+    """A list of statements in order."""
 
     body: list[Statement] = field(default_factory=list)
 
 
 @dataclass(eq=False, slots=True)
 class If(Statement):
-    """`condition` is a bool."""
+    """A branch. `condition` is a bool."""
 
     condition: Value
     then: Block
@@ -283,7 +279,7 @@ class If(Statement):
 
 @dataclass(eq=False, slots=True)
 class Axis:
-    """One dimension of a loop: begin, begin + step, ... before end (after it, for a negative step). Of one type."""
+    """One dimension of a loop: begin, begin + step, ... up to end, exclusive. All have one type."""
 
     index: LoopIndex
     begin: Value
@@ -293,11 +289,10 @@ class Axis:
 
 @dataclass(eq=False, slots=True)
 class For(Statement):
-    """The body for every point of the axes; bounds are evaluated once, before. The last axis runs fastest.
+    """A loop over every point of the axes. Bounds are evaluated once, before. The last axis runs fastest.
 
     parallel  iterations may run at the same time, in any order
-    blocks    so many of them, one after the other in the order of a serial loop, are a block of threads that work
-              together; 0: they do not
+    blocks    the number of consecutive iterations, in serial order, that form a block of cooperating threads; 0: none
     """
 
     axes: tuple[Axis, ...]
@@ -308,7 +303,7 @@ class For(Statement):
     blocks: int = 0
 
     def block_axes(self) -> int:
-        """How many of the first axes say which block it is: where the others are one whole block. Else 0."""
+        """Return the number of leading axes that number the blocks, if the others span exactly one block; else 0."""
         inside = 1
         for number in range(len(self.axes), 0, -1):
             if inside == self.blocks:
@@ -322,17 +317,17 @@ class For(Statement):
 
 @dataclass(frozen=True)
 class LoopSettings:
-    """What `cg.loop_config` said of the next loop."""
+    """The settings of `cg.loop_config` for the next loop."""
 
     block_dim: int | None = None
     serialize: bool = False
-    parallelize: int | None = None  # threads of a CPU that take part
+    parallelize: int | None = None  # the largest number of CPU threads that take part
     name: str | None = None
 
 
 @dataclass(eq=False, slots=True)
 class While(Statement):
-    """`head` then `condition`, a bool; as long as it holds, `body`, and again."""
+    """A loop: `head`, then as long as `condition`, a bool, holds: `body` and `head` again."""
 
     head: Block
     condition: Value
@@ -342,7 +337,7 @@ class While(Statement):
 
 @dataclass(eq=False, slots=True)
 class Region(Statement):
-    """What each thread of a block executes by itself. Between regions all of them wait (passes/split_blocks.py)."""
+    """Statements that each thread of a block executes alone. All threads wait between regions (split_blocks.py)."""
 
     body: Block
     loc: Loc | None = None
@@ -350,11 +345,11 @@ class Region(Statement):
 
 @dataclass(eq=False, slots=True)
 class Meeting(Statement):
-    """A Collective between regions. Each thread gives what its locals hold, and gets the result in another.
+    """A Collective between regions, with operands and results in locals.
 
     args     locals, or values that are the same in all threads
-    mask     who takes part, of those that are there; None: all
-    uniform  all threads of the block get the same, and `result` is one variable for all
+    mask     a flag of each active thread: whether it takes part; None: all do
+    uniform  all threads of the block get the same result, and `result` is one variable for all
     """
 
     name: str
@@ -367,7 +362,7 @@ class Meeting(Statement):
 
 @dataclass(eq=False, slots=True)
 class Condition:
-    """32 bits that a Conditional tests. `initial`: what they are when the kernel begins; None: nothing to rely on."""
+    """32 bits that a Conditional tests. `initial` is their value when the kernel begins; None: undefined."""
 
     name: str
     initial: int | None = None
@@ -375,7 +370,7 @@ class Condition:
 
 @dataclass(eq=False, slots=True)
 class Arm(Statement):
-    """The condition becomes the value, a u32."""
+    """Sets a condition to a value, a u32."""
 
     condition: Condition
     value: Value
@@ -384,11 +379,11 @@ class Arm(Statement):
 
 @dataclass(eq=False, slots=True)
 class Conditional(Statement):
-    """Tasks that run if and as often as a condition says, at the top level of a kernel or of another one.
+    """Blocks of tasks that a condition selects, at the top level of a kernel or in another Conditional or Sections.
 
-    kind  "while": the block as long as the condition is not 0, which is asked before each round; "do": the same, but it
-          is not asked before the first; "if": the first block, or where it is 0 the second, if there is one; "switch":
-          the block of that number, if there is one
+    kind  "while": repeats the block as long as the condition is not 0, tested before each iteration. "do": the same
+          without a test before the first iteration. "if": the first block, or the second, if any, where the condition
+          is 0. "switch": the block with that number, if any.
     """
 
     kind: str
@@ -399,19 +394,21 @@ class Conditional(Statement):
 
 @dataclass(eq=False, slots=True)
 class Sections(Statement):
-    """Blocks of tasks that may run at the same time, where a Conditional may stand: none of them touches what another
-    changes (passes/check_sections.py)."""
+    """Blocks of tasks that may run at the same time, wherever a Conditional may stand.
+
+    No block accesses memory that another one changes (passes/check_sections.py).
+    """
 
     blocks: tuple[Block, ...]
     loc: Loc | None = None
-    locs: tuple[Loc | None, ...] = ()  # of each
+    locs: tuple[Loc | None, ...] = ()  # the position of each block
 
 
 @dataclass(eq=False, slots=True)
 class Last(Statement):
-    """What one thread executes when all threads have done what stands before it, the last statement of their task.
+    """Statements that one thread executes when all threads have finished. It is the last statement of its task.
 
-    array  a number by which they find out who is last: it is 0 before a launch, and after it
+    array  the counter of finished threads: it is 0 before and after each launch
     """
 
     body: Block
@@ -431,7 +428,7 @@ class Continue(Statement):
 
 @dataclass(eq=False, slots=True)
 class Print(Statement):
-    """Text and values, one after the other; a value may have a format of printf without its type letter (".3")."""
+    """Text and values, one after the other. A value may have a format of printf without its type letter (".3")."""
 
     parts: tuple[str | tuple[Value, str], ...]
     loc: Loc | None = None
@@ -439,17 +436,17 @@ class Print(Statement):
 
 @dataclass(eq=False, slots=True)
 class Assert(Statement):
-    """Ends the kernel with an error when `condition`, a bool, does not hold."""
+    """Ends the kernel with an error if `condition`, a bool, does not hold."""
 
     condition: Value
     message: tuple[str | tuple[Value, str], ...]
     loc: Loc | None = None
-    kind: str = "assert"  # or "index": of an array
+    kind: str = "assert"  # or "index": an array index is out of range
 
 
 @dataclass(eq=False, slots=True)
 class Exit(Statement):
-    """Ends what the thread does in this task."""
+    """Ends the current task for the thread."""
 
     loc: Loc | None = None
 
@@ -462,15 +459,15 @@ class Return(Statement):
     loc: Loc | None = None
 
 
-Checkpoint = tuple[int | None, str | None]  # label, and how the source names it; None: it has none
+Checkpoint = tuple[int | None, str | None]  # label, and its name in the source or None
 
 
 @dataclass(eq=False, slots=True)
 class Stack:
-    """Memory for values that a sweep back needs: element [n, w] is the n-th of worker w.
+    """Memory for values that a reverse sweep needs: element [n, w] is the n-th of worker w.
 
-    array  of Space.TEMP and two dimensions, whose extents come with each launch
-    room   how many there are at most, an expression (autodiff/sizes.py); None: that must be counted
+    array  an array of Space.TEMP with two dimensions, whose extents come with each launch
+    room   the largest number of elements of a worker, an expression (autodiff/sizes.py); None: a kernel counts it
     """
 
     array: Array
@@ -480,12 +477,13 @@ class Stack:
 
 @dataclass(eq=False, slots=True)
 class Kernel:
-    """What the frontend makes of a function. `arrays` and `params` are in the order of the flattened signature, and
-    behind them what the frontend has added.
+    """The frontend's translation of a function.
+
+    `arrays` and `params` are in the order of the flattened signature, followed by those that the frontend has added.
 
     stacks       of a gradient
     overwrites   of a gradient: paths of the arrays that the kernel itself writes
-    repeats      of a gradient: (path, line) of each array of the kernel that it reads, where that is done first
+    repeats      of a gradient: (path, line) of each array of the kernel that it reads, with the line of the first read
     checkpoints  in the order of the source
     """
 
@@ -503,11 +501,14 @@ class Kernel:
 
 @dataclass(eq=False, slots=True)
 class Task:
-    """What runs as one launch: statements that one thread executes, or a parallel For, whose iterations are shared out
-    among threads, with what each of them executes before and after it.
+    """A unit that runs as one launch.
 
-    bins      an atomic of each array whose atomics a thread may collect, to do them after its iterations
-    families  of arrays: two may be the same memory where one's begins with the other's; what is not in it may be any
+    The statements of a serial task run in one thread. In a parallel task, threads share the iterations of a parallel
+    For, and each thread executes the statements before and after it.
+
+    bins      one atomic for each array whose atomics a thread may accumulate and add after its iterations
+    families  the family of each array: two arrays may be the same memory if one's family is a prefix of the other's;
+              an array without a family may overlap any other
     """
 
     name: str
@@ -519,19 +520,19 @@ class Task:
 
     @property
     def sums(self) -> list[If]:
-        """What is behind the loop: each adds what a thread has gathered, if there is anything (gather_atomics)."""
+        """The statements after the loop that add what a thread has accumulated, if anything (gather_atomics)."""
         behind = self.body.body[self.body.body.index(self.loop) + 1 :] if self.loop is not None else []
         return [statement for statement in behind if isinstance(statement, If)]
 
 
 @dataclass(eq=False, slots=True)
 class Program:
-    """A kernel cut into tasks, in the order of the source.
+    """A kernel divided into tasks, in the order of the source.
 
-    plan     which runs when
-    temps    arrays of Space.TEMP: what goes from task to task
-    results  of these, those that hold what the kernel returns
-    early    a task may begin before the one before it has ended, and waits for that itself
+    plan     the order of execution
+    temps    arrays of Space.TEMP, which carry values from task to task
+    results  the temporaries that hold the values that the kernel returns
+    early    a task may begin before the previous task has ended, and waits for that itself
     """
 
     kernel: Kernel
@@ -543,7 +544,7 @@ class Program:
 
 
 def blocks_of(statement: Statement) -> tuple[Block, ...]:
-    """The blocks inside a statement."""
+    """Return the blocks inside a statement."""
     match statement:
         case If():
             return statement.then, statement.orelse
@@ -557,7 +558,7 @@ def blocks_of(statement: Statement) -> tuple[Block, ...]:
 
 
 def operands_of(statement: Statement) -> tuple[Value, ...]:
-    """The values that a statement itself uses, not those used in blocks inside it."""
+    """Return the values that a statement itself uses, not those used in blocks inside it."""
     match statement:
         case Op() | Collective():
             return statement.args
@@ -586,7 +587,7 @@ def operands_of(statement: Statement) -> tuple[Value, ...]:
 
 
 def walk(block: Block) -> Iterator[Statement]:
-    """All statements of a block and of the blocks inside it, each before those inside it."""
+    """Yield all statements of a block and of the blocks inside it, each before the statements inside it."""
     for statement in block.body:
         yield statement
         for inner in blocks_of(statement):

@@ -1,15 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Neighbouring iterations of a parallel loop as lanes of vectors (spread.py says of which loops, and what varies).
+"""Outer-loop vectorisation: neighbouring iterations of a parallel loop become lanes of vectors.
 
-A value that varies is a vector, everything else the scalar that it is elsewhere. Where lanes part, there is a mask:
+spread.py chooses the loops, and finds the values that vary between lanes. A value that varies is a vector; all other
+values stay scalars. Lanes diverge under a mask:
 
-    x = 1 if i < n else 2    both sides, each for its lanes; a side that touches memory or loops, if it has any
-    while far(x): ...        until no lane goes on; lanes that have left keep what they had
-    break, continue          take lanes out of the mask, of the loop or of this time round
+    x = 1 if i < n else 2    both sides, each for its lanes; a side with memory accesses or loops runs if it has lanes
+    while far(x): ...        until no lane continues; lanes that have left keep their values
+    break, continue          remove lanes from the mask, for the loop or for the current iteration
 
-Each lane does what its iteration does, in the same order and with the same roundings. While a Lanes has no Spread it is
-an Emitter like any other: what is left of a loop that is no whole vector is done that way.
+Each lane computes the same as its iteration, in the same order and with the same roundings. A Lanes without a Spread is
+an ordinary Emitter. It emits the iterations that do not fill a vector.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from .types import ScalarType, bool_, i64
 
 ALL = "splat (i1 true)"
 
-# Templates with constants in them, for vectors. {t}: type of operands, {b}: of bools
+# Vector versions of templates that contain constants. {t}: type of operands, {e}: of elements, {b}: of bools
 OWN = {
     ("not", "bool"): f"xor {{t}} {{0}}, {ALL}",
     ("bit_not", "int"): "xor {t} {0}, splat ({e} -1)",
@@ -39,23 +40,22 @@ OWN = {
 
 
 class Lanes(Emitter):
-    """An Emitter that can write vectors."""
+    """An Emitter that can emit vectors."""
 
     def __init__(self, target: Target, declarations: dict[str, str]) -> None:
         super().__init__(target, declarations)
         self.spread: Spread | None = None
         self.width = 0
-        self.workers = 1  # of a block, in the numbers of stacks
+        self.workers = 1  # of one block, in the indices of stacks
         self.varying: set[Any] = set()
         self.vectors: dict[Any, str] = {}
-        self.memory: dict[ir.Local, str] = {}  # of variables that vary
-        self.mask = ""  # the lanes that are here; "" is all
-        self.around: list[
-            tuple[str, str]
-        ] = []  # of masked loops: lanes that are in it; that wait for its next time
+        self.memory: dict[ir.Local, str] = {}  # vector slots of variables that vary
+        self.mask = ""  # the active lanes; "" is all
+        # (lanes in the loop, lanes that wait for its next iteration), for each enclosing masked loop.
+        self.around: list[tuple[str, str]] = []
 
     def side_by_side(self, spread: Spread, first: str, loop: ir.For) -> None:
-        """`width` iterations of a loop, from that with the index `first`, in 64 bits."""
+        """Emit `width` iterations of a loop, from the 64-bit index `first` on."""
         self.spread, self.width, self.varying = spread, spread.width, spread.varying
         self.vectors = {}
         self.wide[spread.index] = first
@@ -78,7 +78,7 @@ class Lanes(Emitter):
     # Vectors
 
     def of(self, type: ScalarType) -> str:
-        """The type of a vector."""
+        """Return the vector type of an element type."""
         return f"<{self.width} x {llvm_type(type)}>"
 
     def splat(self, t: str, register: str) -> str:
@@ -87,7 +87,7 @@ class Lanes(Emitter):
         return self.let(f"shufflevector {v} {one}, {v} poison, <{self.width} x i32> zeroinitializer")
 
     def vector(self, value: ir.Value) -> str:
-        """The value in each lane."""
+        """Return the vector of a value."""
         if value in self.varying:
             return self.vectors[value]
         if isinstance(value, ir.Const):
@@ -95,7 +95,7 @@ class Lanes(Emitter):
         return self.splat(llvm_type(value.type), self.value(value))
 
     def wide_vector(self, value: ir.Value) -> str:
-        """An index in each lane, in 64 bits."""
+        """Return the vector of an index, in 64 bits."""
         if value not in self.varying:
             return self.splat("i64", self.widened(value))
         found = self.vectors[value]
@@ -105,14 +105,14 @@ class Lanes(Emitter):
         return self.let(f"{extend} {self.of(value.type)} {found} to {self.of(i64)}")
 
     def any(self, mask: str) -> str:
-        """Whether there is a lane in a mask."""
+        """Emit the test whether a mask has a lane; return its name."""
         return self.call(f"llvm.vector.reduce.or.v{self.width}i1", "i1", [(self.of(bool_), mask)])
 
     def both(self, mask: str, other: str) -> str:
         return other if mask in ("", ALL) else self.let(f"and {self.of(bool_)} {mask}, {other}")
 
     def without(self, mask: str, other: str) -> str:
-        """The lanes of a mask that are not in another."""
+        """Return the lanes of `mask` that are not in `other`."""
         return self.both(mask, self.let(f"xor {self.of(bool_)} {other}, {ALL}"))
 
     def emit_lanes(self, op: ir.Op) -> str:
@@ -158,14 +158,14 @@ class Lanes(Emitter):
                 return
 
     def rest(self, block: ir.Block) -> None:
-        """What follows a statement that may have taken lanes out."""
+        """Emit the statements after one that may have removed lanes."""
         if block.body:
             mask = self.mask
             self.guarded(mask, lambda: self.block(block))
             self.mask = mask
 
     def guarded(self, mask: str, body: Callable[[], None]) -> None:
-        """What only runs where there is a lane."""
+        """Emit `body` so that it runs only if the mask has a lane."""
         some, end = self.label("some"), self.label("end")
         self.line(f"br i1 {self.any(mask)}, label %{some}, label %{end}")
         self.start(some)
@@ -186,7 +186,7 @@ class Lanes(Emitter):
         self.fast = flags
 
     def add_up(self, op: ir.Op) -> None:
-        """What the lanes add to a sum of all iterations."""
+        """Emit the lanes' contributions to a sum over all iterations."""
         type, v, each = op.type, self.of(op.type), self.vector(op.args[1])
         nothing = f"splat ({llvm_type(type)} {number(-0.0 if type.kind == 'float' else 0, type)})"
         if self.mask:
@@ -227,7 +227,7 @@ class Lanes(Emitter):
     # Memory
 
     def addresses_of(self, access: ir.Load | ir.Store) -> str:
-        """A vector of pointers to elements."""
+        """Return a vector of pointers to elements."""
         array, linear = access.array, ""
         for axis, each in enumerate(access.index):
             part = self.wide_vector(each)
@@ -262,7 +262,7 @@ class Lanes(Emitter):
 
     def lanes_store(self, store: ir.Store) -> None:
         assert self.spread is not None
-        if self.varying.isdisjoint(ir.operands_of(store)):  # all lanes write the same
+        if self.varying.isdisjoint(ir.operands_of(store)):  # all lanes write the same value
             if self.mask:
                 self.guarded(self.mask, lambda: EMIT[ir.Store](self, store))
             else:
@@ -297,7 +297,7 @@ class Lanes(Emitter):
         self.mask = self.those_left(mask) if parts(statement) else mask
 
     def branch(self, statement: ir.If) -> None:
-        """All lanes take one side."""
+        """Emit an If whose condition is the same in all lanes."""
         mask, (then, orelse, end) = self.mask, (self.label(stem) for stem in ("then", "else", "end"))
         self.line(f"br i1 {self.value(statement.condition)}, label %{then}, label %{orelse}")
         for label, block in ((then, statement.then), (orelse, statement.orelse)):
@@ -308,14 +308,14 @@ class Lanes(Emitter):
         self.start(end)
 
     def side(self, block: ir.Block) -> None:
-        """A branch for the lanes of the mask."""
+        """Emit one side of an If for the lanes of the mask."""
         if any(isinstance(s, (ir.Load, ir.Store, ir.For, ir.While)) for s in ir.walk(block)):
             self.guarded(self.mask, lambda: self.block(block))
         else:
             self.block(block)
 
     def those_left(self, mask: str) -> str:
-        """Of the lanes that were here, those which no Break or Continue has taken out."""
+        """Return the lanes of `mask` that no Break or Continue has removed."""
         (inside, waiting), b = self.around[-1], self.of(bool_)
         left = self.both(mask, self.let(f"load {b}, ptr {inside}"))
         return self.without(left, self.let(f"load {b}, ptr {waiting}"))
@@ -334,7 +334,7 @@ class Lanes(Emitter):
         self.line(f"store {b} {new}, ptr {at}")
 
     def lanes_for(self, loop: ir.For) -> None:
-        """All lanes count together; those that have left wait for the last one."""
+        """Emit a For that all lanes count together. Lanes that have left wait until the last lane leaves."""
         assert self.spread is not None
         if loop not in self.spread.masked:
             EMIT[ir.For](self, loop)
@@ -356,7 +356,7 @@ class Lanes(Emitter):
         self.start(more)
 
     def those_inside(self, block: ir.Block) -> None:
-        """The body of a masked loop, for the lanes that are in it."""
+        """Emit the body of a masked loop for the lanes that are in it."""
         b, (inside, waiting) = self.of(bool_), self.around[-1]
         self.line(f"store {b} zeroinitializer, ptr {waiting}")
         self.mask = self.let(f"load {b}, ptr {inside}")
@@ -390,12 +390,12 @@ class Lanes(Emitter):
 
 
 def parts(statement: ir.If) -> bool:
-    """Whether a Break or Continue in it belongs to a loop around it."""
+    """Return whether a Break or Continue in an If belongs to a loop around it."""
     return diverts(ir.While(ir.Block(), statement.condition, ir.Block([statement])))
 
 
 def cast(e: Lanes, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
-    """As prelude.cast, of vectors."""
+    """Emit prelude.cast for vectors."""
     s, d, value = e.of(operand), e.of(result), args[0]
     if operand == result:
         return value
@@ -416,7 +416,7 @@ def cast(e: Lanes, operand: ScalarType, result: ScalarType, args: list[str]) -> 
 
 
 def shift(instruction: Callable[[ScalarType], str]) -> Callable[..., str]:
-    """The count is taken modulo the width."""
+    """Return an emitter of shifts, which takes the count modulo the width."""
 
     def emitter(e: Lanes, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
         t = e.of(operand)

@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lanes of a warp of the GPU, and what they give each other: shfl.sync, vote.sync and, of integers of 32 bits,
-redux.sync.
+"""Operations on the lanes of a GPU warp: shfl.sync, vote.sync and, for 32-bit integers, redux.sync.
 
-`members` is always the mask of the lanes that the warp has: all of them execute it.
+`members` is always the mask of the lanes that exist in the warp. All of them execute the operation.
 """
 
 from __future__ import annotations
@@ -27,7 +26,11 @@ REDUX = {
 
 
 class GpuLanes:
-    """The warp of a thread. `thread`: its number in the block; `redux`: whether the GPU has redux.sync."""
+    """Emitter for the warp of a thread.
+
+    thread  number of the thread in its block
+    redux   True if the GPU has redux.sync
+    """
 
     def __init__(self, e: Emitter, capability: int) -> None:
         self.e, self.redux = e, capability >= REDUX_SINCE
@@ -47,7 +50,7 @@ class GpuLanes:
         return self.e.call(f"llvm.nvvm.vote.{mode}.sync", result, [("i32", members), ("i1", flag)])
 
     def exchanged(self, mode: str, type: ScalarType, value: str, operand: str, members: str) -> str:
-        """shfl.sync, word by word."""
+        """Emit shfl.sync for each 32-bit word of a value; return the result."""
         words = [
             self.e.call(
                 f"llvm.nvvm.shfl.sync.{mode}.i32", "i32",
@@ -58,9 +61,9 @@ class GpuLanes:
         return from_words(self.e, type, words)
 
     def reduced(self, combine: str, type: ScalarType, value: str, nothing: str, members: str) -> str:
-        """The values of all lanes joined by a row of the op table, for all; `nothing` stands for lanes there are not.
+        """Emit the join of all lanes' values by a row of the op table; return the result, which all lanes get.
 
-        Lane 0 has it in any case: where a lane is missing, so are all above it.
+        `nothing` is the value of missing lanes. Lane 0 always has the result: missing lanes are the highest ones.
         """
         e = self.e
         if type == bool_:
@@ -81,12 +84,12 @@ class GpuLanes:
         return value if members == FULL else self.exchanged("idx", type, value, "0", members)
 
     def wait(self) -> None:
-        """A barrier of the block."""
+        """Emit a barrier of the block."""
         self.e.call_void("llvm.nvvm.barrier.cta.sync.aligned.all", [("i32", "0")])
 
 
 def when(e: Emitter, condition: str, body: Callable[[], None]) -> None:
-    """Emit what `body` emits, under a condition."""
+    """Emit the code of `body` under a condition."""
     inside, end = e.label("when"), e.label("end")
     e.line(f"br i1 {condition}, label %{inside}, label %{end}")
     e.start(inside)
@@ -96,7 +99,7 @@ def when(e: Emitter, condition: str, body: Callable[[], None]) -> None:
 
 
 def words_of(e: Emitter, type: ScalarType, value: str) -> list[str]:
-    """The value as words of 32 bits."""
+    """Return the value as words of 32 bits."""
     t, bits = llvm_type(type), type.bits
     if not t.startswith("i"):
         value = e.let(f"bitcast {t} {value} to i{bits}")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of the language that are written in it: they are inlined like those of users, and take vectors too."""
+"""Functions of the language that are written in it. Calls are inlined like those of users, and accept vectors."""
 
 from __future__ import annotations
 
@@ -11,58 +11,58 @@ from . import intrinsics as cg
 
 __all__ = ["clamp", "degrees", "fract", "mix", "mod", "radians", "smoothstep", "step"]
 
-# Numbers that have all their digits whatever type they meet.
+# Numbers with full precision, whatever type they meet.
 CONSTANTS = ("e", "inf", "nan", "pi")
 e, inf, nan, pi = math.e, math.inf, math.nan, math.pi
 
-# Of one radian and one degree. As constants from outside they have all digits, whatever type they meet.
+# Degrees per radian and radians per degree. Captured constants have full precision in any type.
 DEGREES, RADIANS = 180.0 / math.pi, math.pi / 180.0
 
 
 @cg.func
 def clamp(x: Any, low: Any, high: Any) -> Any:
-    """x, but not below low and not above high."""
+    """Return x limited to the range from low to high."""
     return min(max(x, low), high)
 
 
 @cg.func
 def mix(a: Any, b: Any, t: Any) -> Any:
-    """From a, at t = 0, to b, at t = 1."""
+    """Return the linear interpolation between a, at t = 0, and b, at t = 1."""
     return a * (1.0 - t) + b * t
 
 
 @cg.func
 def mod(x: Any, y: Any) -> Any:
-    """x % y: what is left of x, with the sign of y."""
+    """Return x % y: the remainder of x, with the sign of y."""
     return x % y
 
 
 @cg.func
 def fract(x: Any) -> Any:
-    """x - floor(x)."""
+    """Return x - floor(x)."""
     return x - cg.floor(x)
 
 
 @cg.func
 def step(edge: Any, x: Any) -> Any:
-    """0.0 where x is below the edge, else 1.0."""
+    """Return 0.0 where x is below the edge, else 1.0."""
     return cg.select(x < edge, 0.0, 1.0)
 
 
 @cg.func
 def smoothstep(low: Any, high: Any, x: Any) -> Any:
-    """From 0, at low, to 1, at high, with no slope at either end."""
+    """Return a smooth step from 0, at low, to 1, at high, with no slope at either end."""
     t = min(max((x - low) / (high - low), 0.0), 1.0)
     return t * t * (3.0 - 2.0 * t)
 
 
 @cg.func
 def degrees(x: Any) -> Any:
-    """Radians as degrees."""
+    """Return radians as degrees."""
     return x * DEGREES
 
 
 @cg.func
 def radians(x: Any) -> Any:
-    """Degrees as radians."""
+    """Return degrees as radians."""
     return x * RADIANS

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""From a task to the text of an LLVM function. What differs between machines is the target's (target_x86, target_ptx).
+"""Translates a task to the text of an LLVM function. Targets hold the differences between machines (target_*.py).
 
-Locals are stack slots, which LLVM turns into registers. Loop indices count in 64 bits and are cut to their type where
-the program uses them as numbers; as array indices they stay wide, together with small constants added to them: an
-array has fewer than 2**31 elements along an axis, so whatever wrapped around would be outside of it. That keeps
-addresses affine, and loops vectorise.
+Locals are stack slots, which LLVM turns into registers. Loop indices count in 64 bits, and are truncated to their type
+where the program uses them as numbers. They stay wide in array indices, together with small constants added to them.
+That is correct because an array has fewer than 2**31 elements along an axis: an index that wraps around would be out of
+range. Wide indices keep addresses affine, so that loops vectorise.
 """
 
 from __future__ import annotations
@@ -26,69 +26,69 @@ if TYPE_CHECKING:
 
 __all__ = ["Emitter", "Target"]
 
-SMALL = 1 << 20  # constants that stay wide with an index
+SMALL = 1 << 20  # limit of the constants that are added to a wide index
 
 
 class Target(Protocol):
-    """What an emitter asks a machine."""
+    """The operations that an emitter needs from a target machine."""
 
     @property
     def fast_math(self) -> bool:
-        """Whether contraction and reassociation are allowed."""
+        """True if contraction and reassociation are allowed."""
 
     def function(self, e: Emitter, name: str, type: ScalarType, args: list[str]) -> str:
-        """A function of the table that begins with "!": sine and the like."""
+        """Emit a function whose template in the op table begins with "!", such as sine; return the result."""
 
     def atomic_scope(self) -> str:
-        """`syncscope(...)` of atomics on global memory."""
+        """Return the `syncscope(...)` of atomics on global memory."""
 
     def constants(self) -> str:
-        """The address space of constant strings."""
+        """Return the address space of constant strings."""
 
     def print(self, e: Emitter, form: str, values: str) -> None:
-        """Write text: pointers to printf's format and to the values."""
+        """Emit a print. The operands are pointers to printf's format and to the values."""
 
     def assert_fail(self, e: Emitter, message: str, file: str, line: int, function: str) -> None:
-        """End the kernel: pointers to strings, and the line."""
+        """Emit the end of the kernel by a failed assertion. The strings are given as pointers."""
 
     def set_condition(self, e: Emitter, handle: str, value: str) -> None:
-        """cudaGraphSetConditional: 64 bits become 32 bits."""
+        """Emit cudaGraphSetConditional: the condition with a 64-bit handle becomes a 32-bit value."""
 
     def last(self, e: Emitter, statement: ir.Last) -> None:
-        """Have the last thread of a launch execute a block."""
+        """Emit a block that the last thread of a launch executes."""
 
     def access(self, array: ir.Array) -> str:
-        """What is appended to loads and stores of an array, and their address space."""
+        """Return the metadata of loads and stores of an array, with their address space."""
 
     def worker(self, e: Emitter) -> str:
-        """The number of whoever runs this: 32 bits."""
+        """Emit the number of the current worker, in 32 bits; return its name."""
 
 
 class Emitter:
-    """One function. `line` adds an instruction, `let` one with a result."""
+    """Emitter of one function. `line` adds an instruction, `let` one with a result."""
 
     def __init__(self, target: Target, declarations: dict[str, str]) -> None:
         self.target, self.declarations = target, declarations
         self.lines: list[str] = []
         self.slots: list[str] = []  # allocas, for the entry block
         self.names: dict[Any, str] = {}
-        self.wide: dict[ir.Value, str] = {}  # the same number in 64 bits
+        self.wide: dict[ir.Value, str] = {}  # value -> its register in 64 bits
         self.addresses: dict[ir.Array, str] = {}
         self.extents: dict[tuple[ir.Array, int], str] = {}  # in 64 bits
         self.count = 0
         self.loops: list[tuple[str, str]] = []  # labels: continue, break
         self.fast = "fast " if target.fast_math else ""
         self.metadata = ""
-        self.unrolled = ""  # what short innermost loops carry
+        self.unrolled = ""  # metadata of short innermost loops
         self.families: Mapping[ir.Array, tuple[str, ...]] = {}
         self.team: Team | None = None
-        self.private: frozenset[ir.Array] = frozenset()  # that no other thread sees: their atomics are plain
-        self.spaces: dict[ir.Array, str] = {}  # address spaces of arrays that are not where theirs are
+        self.private: frozenset[ir.Array] = frozenset()  # arrays of this thread alone: atomics are plain
+        self.spaces: dict[ir.Array, str] = {}  # address spaces of arrays that differ from those of `access`
 
     # Parameters of the function
 
     def slot_type(self, slot: Slot, what: ir.Array | ir.Param | ir.Condition) -> str:
-        """The type of the parameter that a slot is."""
+        """Return the LLVM type of a slot's parameter."""
         if isinstance(what, ir.Condition):
             return "i64"
         if isinstance(what, ir.Array):
@@ -96,7 +96,7 @@ class Emitter:
         return "i8" if what.type.kind == "bool" else llvm_type(what.type)
 
     def receive(self, slot: Slot, what: ir.Array | ir.Param | ir.Condition, register: str) -> None:
-        """Have a register stand for what its slot passes."""
+        """Bind the value that a slot passes to a register."""
         if isinstance(what, ir.Condition):
             self.names[what] = register
             return
@@ -108,7 +108,7 @@ class Emitter:
             self.extents[what, slot.axis] = self.let(f"zext i32 {register} to i64")
 
     def trips(self, loop: ir.For) -> tuple[list[str], list[str], str]:
-        """Of a loop: where each axis begins, how many steps it has, and the product of these, in 64 bits."""
+        """Return the begin of each axis of a loop, its number of steps, and the product of these, in 64 bits."""
         begins, counts = [], []
         for axis in loop.axes:
             begin, end = self.bound(axis.begin), self.bound(axis.end)
@@ -120,7 +120,7 @@ class Emitter:
         return begins, counts, total
 
     def trip(self, axis: ir.Axis, begin: str, end: str) -> str:
-        """How many steps an axis has: of 64-bit types any number, of others less than 2**32."""
+        """Return the number of steps of an axis: any number for 64-bit types, less than 2**32 for others."""
         low, high = (begin, end) if axis.step > 0 else (end, begin)
         if axis.index.type.bits < 64:
             span = self.let(f"sub nsw i64 {high}, {low}")
@@ -137,7 +137,7 @@ class Emitter:
         return self.let(f"add nuw i64 {whole}, {self.let(f'zext i1 {part} to i64')}")
 
     def point(self, axis: ir.Axis, begin: str, number: str) -> str:
-        """The index of an axis in step `number`. It wraps around in between only where it is of 64 bits."""
+        """Return the index of an axis in step `number`. Only 64-bit intermediate results may wrap around."""
         flag = "" if may_wrap(axis) else "nsw "
         scaled = number if axis.step == 1 else self.let(f"mul {flag}i64 {number}, {axis.step}")
         return scaled if begin == "0" else self.let(f"add {flag}i64 {begin}, {scaled}")
@@ -153,7 +153,7 @@ class Emitter:
         return register
 
     def register(self) -> str:
-        """One that nothing defines yet."""
+        """Return a new register."""
         self.count += 1
         return f"%v{self.count}"
 
@@ -173,36 +173,36 @@ class Emitter:
         self.declarations.setdefault(name, text)
 
     def call(self, name: str, result: str, args: list[tuple[str, str]], flags: str = "") -> str:
-        """A call of a function that is declared on the way."""
+        """Emit a call, and declare the function on the first one; return the result."""
         self.declare(name, f"declare {result} @{name}({', '.join(kind for kind, _ in args)})")
         return self.let(f"call {flags}{result} @{name}({', '.join(f'{kind} {each}' for kind, each in args)})")
 
     def call_void(self, name: str, args: list[tuple[str, str]]) -> None:
-        """A call that gives nothing."""
+        """Emit a call without a result."""
         self.declare(name, f"declare void @{name}({', '.join(kind for kind, _ in args)})")
         self.line(f"call void @{name}({', '.join(f'{kind} {each}' for kind, each in args)})")
 
     # Values
 
     def value(self, value: ir.Value) -> str:
-        """The register, or the constant."""
+        """Return the register or the constant of a value."""
         if isinstance(value, ir.Const):
             return number(value.value, value.type)
-        # Cut at each use: where the first one stands, others may not see it. LLVM does it once.
+        # Truncate at each use: the first truncation may not dominate later uses. LLVM merges them.
         return self.narrow(self.wide[value], value.type) if value in self.wide else self.names[value]
 
     def narrow(self, wide: str, type: ScalarType) -> str:
         return wide if type.bits == 64 else self.let(f"trunc i64 {wide} to {llvm_type(type)}")
 
     def widened(self, value: ir.Value) -> str:
-        """An index as 64 bits."""
+        """Return an index in 64 bits."""
         if isinstance(value, ir.Const):
             return str(int(value.value))
         wide = self.affine(value)
         return self.extended(value) if wide is None else wide
 
     def extended(self, value: ir.Value) -> str:
-        """A number of its own type, as 64 bits."""
+        """Return a number of any integer type, extended to 64 bits."""
         found = self.value(value)
         if value.type.bits == 64:
             return found
@@ -210,7 +210,7 @@ class Emitter:
         return self.let(f"{extend} {llvm_type(value.type)} {found} to i64")
 
     def bound(self, value: ir.Value) -> str:
-        """A bound as 64 bits. Unlike an index it may have wrapped around, but for an extent that becomes less."""
+        """Return a bound in 64 bits. Unlike an index, a bound may have wrapped around, except for extent - constant."""
         if not isinstance(value, ir.Op):
             return self.widened(value)
         less = value.name == "sub" and isinstance(value.args[0], ir.Extent)
@@ -218,7 +218,7 @@ class Emitter:
         return self.widened(value) if shrinks else self.extended(value)
 
     def affine(self, value: ir.Value) -> str | None:
-        """The 64 bits of a loop index or extent, also with small constants added to it; None of what is neither."""
+        """Return a loop index or extent, plus small constants, in 64 bits; None for other values."""
         if value in self.wide:
             return self.wide[value]
         if isinstance(value, ir.Op) and value.name in ("add", "sub") and value.type in (i32, i64):
@@ -237,7 +237,7 @@ class Emitter:
     def computed(
         self, name: str, type: ScalarType, args: list[str], kinds: tuple[ScalarType, ...] = ()
     ) -> str:
-        """The register of an operation's result, of a type; operands are of `kinds`, or all of that type."""
+        """Emit an operation; return its result. The operands have the types `kinds`, or the type of the result."""
         row, kinds, result = OPS[name], kinds or (type,) * len(args), type
         operand = computing_type(row, kinds)
         if operand == f32:
@@ -269,7 +269,7 @@ class Emitter:
         return self.extents[array, axis]
 
     def address(self, array: ir.Array, index: tuple[ir.Value, ...]) -> tuple[str, str]:
-        """(type of memory, pointer to the element)."""
+        """Return (type in memory, pointer to the element)."""
         linear = ""
         for axis, each in enumerate(index):
             part = self.widened(each)
@@ -287,7 +287,7 @@ class Emitter:
         return "ptr" + self.spaces.get(array, self.target.access(array))
 
     def access(self, array: ir.Array) -> str:
-        """What loads and stores of an array carry. Iterations of one worker share what is on its stacks."""
+        """Return the metadata of loads and stores of an array. Stacks have none, as iterations share them."""
         is_stack = array.space is ir.Space.TEMP and array.shape is None
         return ("" if is_stack else self.metadata) + tag(self.declarations, self.families.get(array, ()))
 
@@ -313,7 +313,7 @@ class Emitter:
         self.names[atomic] = self.let(f"icmp ne i8 {old}, 0") if atomic.type.kind == "bool" else old
 
     def change(self, atomic: ir.Atomic, kind: str, at: str, value: str) -> str:
-        """The register of what was at an address before; both it and `value` are as in memory."""
+        """Emit an atomic on an address; return the register of the previous value. Values are as in memory."""
         assert isinstance(atomic.array, ir.Array)
         alone = atomic.array.space is ir.Space.SHARED and self.team is not None and self.team.alone
         change = prelude.plain if alone or atomic.array in self.private else prelude.atomic
@@ -332,7 +332,7 @@ class Emitter:
         self.line(f"store {llvm_type(statement.local.type)} {found}, ptr {at}{mark}")
 
     def own(self, local: ir.Local) -> tuple[str, str]:
-        """(pointer to the local of this thread, what accesses are marked with)."""
+        """Return (pointer to this thread's local, metadata of its accesses)."""
         found = None if self.team is None else self.team.variable(local)
         return (self.variable(local), "") if found is None else found
 
@@ -345,10 +345,10 @@ class Emitter:
         found = self.extent(extent.array, extent.axis)
         self.wide[extent] = found
 
-    # Text that is written
+    # Printing and assertions
 
     def string(self, text: str) -> str:
-        """A pointer to a constant string, for all address spaces."""
+        """Return a pointer to a constant string, in the generic address space."""
         data = text.encode() + b"\0"
         escaped = "".join(chr(c) if 32 <= c < 127 and c not in b'"\\' else f"\\{c:02X}" for c in data)
         space = self.target.constants()
@@ -400,7 +400,7 @@ class Emitter:
         self.start(end)
 
     def loop(self, statement: ir.For) -> None:
-        """One axis inside the other; Break leaves all of them."""
+        """Emit a loop, with each axis inside the previous one. Break leaves all of them."""
         leave = self.label("leave")
         self.axes(statement, list(statement.axes), leave)
         self.line(f"br label %{leave}")
@@ -433,12 +433,12 @@ class Emitter:
     def short(
         self, statement: ir.For, axis: ir.Axis, begin: str, end: str, body: Callable[[str], None]
     ) -> None:
-        """Several iterations at a time: by us, where loads come first, else by LLVM."""
+        """Emit a loop several iterations at a time: with hoisted loads if possible, else unrolled by LLVM."""
         left = ahead.several(self, statement, axis, begin, end)
         self.counted(axis.index, left, end, axis.step, body, self.unrolled if left == begin else "")
 
     def time_round(self, statement: ir.For, following: str, leave: str) -> None:
-        """One iteration; labels of what follows it, and of what follows the loop."""
+        """Emit one iteration, given the labels of the next iteration and of the end of the loop."""
         self.loops.append((following, leave))
         self.block(statement.body)
         self.loops.pop()
@@ -453,7 +453,7 @@ class Emitter:
         parallel: str = "",
         less: str = "slt",
     ) -> str:
-        """A loop over 64-bit numbers. `body` gets the label of what follows an iteration. The number's register."""
+        """Emit a loop over 64-bit numbers; return the number's register. `body` gets the next iteration's label."""
         before, head, inside, following, after = (
             self.label(s) for s in ("before", "head", "body", "next", "after")
         )
@@ -500,12 +500,12 @@ class Emitter:
         return self.team
 
     def text(self) -> str:
-        """The body of the function."""
+        """Return the body of the function."""
         return "\n".join(["entry:", *self.slots, *self.lines])
 
 
 def may_wrap(axis: ir.Axis) -> bool:
-    """Whether signed arithmetic of 64 bits is not enough for the axis: what lies past its end may wrap around."""
+    """Return whether numbers beyond the end of an axis can wrap around in signed 64-bit arithmetic."""
     type = axis.index.type
     return type.bits == 64 and (type.kind == "uint" or abs(axis.step) != 1)
 

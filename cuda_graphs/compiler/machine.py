@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""LLVM's text -> optimised -> an object for this CPU, or PTX. The only module that runs LLVM, under one lock."""
+"""Runs LLVM: optimises LLVM text and emits an object for this CPU, or PTX.
+
+This is the only module that runs LLVM. One lock covers it.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,17 @@ from . import trace
 __all__ = ["assembly", "cpu", "map_llvm", "object_code", "ptx"]
 
 LOCK = threading.RLock()
-# A linker may place code and constants of one object more than 2 GiB apart, so distances must not have 32 bits.
+# A linker may place code and constants of one object more than 2 GiB apart, so 32-bit displacements do not suffice.
 CODE_MODEL = {"reloc": "static", "codemodel": "large"}
 
 
 @cache
 def map_llvm() -> None:
-    """Have the system map LLVM's library, of some 180 MB, while others translate: a call of C leaves them the lock of
-    the interpreter. What comes of it does not matter: llvmlite asks for the library again when it is imported."""
+    """Map LLVM's library, of some 180 MB, in a thread of its own while the frontend translates.
+
+    The thread does not hold the interpreter lock in the call of C. Its result is not needed: llvmlite loads the library
+    again on import.
+    """
     found = None if "llvmlite" in sys.modules else importlib.util.find_spec("llvmlite")
     for folder in (found.submodule_search_locations or ()) if found is not None else ():
         for library in Path(folder, "binding").glob("libllvmlite.*"):
@@ -61,14 +67,14 @@ def _gpu(arch: str, version: int) -> Any:
 
 @cache
 def cpu() -> dict[str, Any]:
-    """What object code needs of a CPU: {"triple", "features"}."""
+    """Return the requirements of object code on a CPU: {"triple", "features"}."""
     llvm = _binding()
     features = sorted(name for name, has in llvm.get_host_cpu_features().items() if has)
     return {"triple": llvm.get_process_triple(), "features": features}
 
 
 def object_code(text: str) -> bytes:
-    """An object file for the CPU of this process."""
+    """Return an object file for the CPU of this process."""
     with LOCK:
         module = _optimised(text, _cpu())
         if trace.level() >= trace.ASSEMBLY:
@@ -78,13 +84,13 @@ def object_code(text: str) -> bytes:
 
 
 def assembly(text: str) -> str:
-    """What `object_code` makes an object of."""
+    """Return the assembly of the object file from `object_code`."""
     with LOCK:
         return _cpu().emit_assembly(_optimised(text, _cpu()))
 
 
 def ptx(text: str, arch: str, version: int, libdevice: str | None) -> str:
-    """PTX for `arch` ("sm_90") of an ISA version (83: 8.3). `libdevice`: path of the library of math functions."""
+    """Return PTX for `arch` ("sm_90") in an ISA version (83: 8.3). `libdevice` is the path of the math library."""
     with LOCK:
         machine = _gpu(arch, version)
         module = _optimised(text, machine, libdevice if "@__nv_" in text else None)
@@ -116,7 +122,7 @@ def _optimised(text: str, machine: Any, library: str | None = None) -> Any:
 
 
 def _link(module: Any, library: str) -> None:
-    """Add the functions of a library to the module, which is to use what it needs and drop the rest."""
+    """Link a library into the module. Its functions become internal, so that unused ones are dropped."""
     own = {function.name for function in module.functions if not function.is_declaration}
     other = _binding().parse_bitcode(Path(library).read_bytes(), module._context)
     other.triple, other.data_layout = module.triple, module.data_layout

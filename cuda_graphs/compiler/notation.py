@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""How LLVM's text says types and numbers."""
+"""LLVM's notation of types and numbers."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ TYPES = {"f16": "half", "bf16": "i16", "f32": "float", "f64": "double", "bool": 
 
 
 def llvm_type(type: ScalarType) -> str:
-    """The type of a value in a register."""
+    """Return the LLVM type of a value in a register."""
     return TYPES.get(type.name, f"i{type.bits}")
 
 
 def suffix(type: ScalarType) -> str:
-    """The type in the name of an intrinsic."""
+    """Return the type's suffix in names of intrinsics."""
     return f"{'f' if type.kind == 'float' else 'i'}{type.bits}"
 
 
 def number(value: Any, type: ScalarType) -> str:
-    """A constant."""
+    """Return the LLVM text of a constant."""
     if type.kind == "bool":
         return "true" if value else "false"
     if type.kind != "float":

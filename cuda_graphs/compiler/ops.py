@@ -1,20 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The op table: what each pure operation takes, gives, means, and how LLVM says it.
+"""The op table: the operands, result, meaning and LLVM template of each pure operation.
 
-One row an operation. The frontend asks for the type of the result, the checker for the same, the interpreter runs
-`meaning`, the emitters fill `llvm` in, the language reference and the differential tests are made from the rows.
+Each operation is a row. The frontend and the checker take result types from the rows, the interpreter runs `meaning`,
+and the emitters fill in `llvm`. The language reference and the differential tests are generated from the rows.
 
-Operands of a row have one type, unless its rule says otherwise: promotion and casts are the frontend's, and visible in
-the IR. Meanings are on NumPy scalars of exactly the types of the operands; overflow wraps, nothing warns.
+The operands of a row have one type, unless its rule says otherwise. The frontend promotes and casts operands, so casts
+are visible in the IR. Meanings are functions of NumPy scalars of exactly the operand types. Overflow wraps without a
+warning.
 
-`llvm` is a template, by the kind of the operands' type ("int" is signed, "uint", "float", "bool"; "any" for the rest):
-`{t}` their LLVM type, `{0}` `{1}` the operands, `{f}` the flags of floating-point operations. A template that begins
-with "@" is written by the function of that name in prelude.py; one that begins with "!" is a function that the target
-has (target_*.py), as sines differ. Arithmetic on f16 and bf16 is that of f32, rounded once.
+`llvm` maps the kind of the operands' type ("int" is signed, "uint", "float", "bool"; "any" for the rest) to a template:
+`{t}` is their LLVM type, `{0}` `{1}` are the operands, `{f}` the flags of floating-point operations. A template that
+begins with "@" names a function in prelude.py. A template that begins with "!" names a function of the target
+(target_*.py), as sines differ. Arithmetic on f16 and bf16 is computed in f32 and rounded once.
 
-What the adjoint `g` of the result adds to those of the operands `x`, `y` and `z` is written in rows of the table too
-(DERIVATIVES): autodiff/derivatives.py makes IR of it.
+DERIVATIVES gives the contributions of the result's adjoint `g` to the adjoints of the operands `x`, `y` and `z`, also
+in terms of rows of the table. autodiff/derivatives.py turns them into IR.
 """
 
 from __future__ import annotations
@@ -43,14 +44,14 @@ FLOAT, NUMBER, INTEGER, ANY = (
 class Row:
     """One operation.
 
-    kinds    of types that the operands may have
+    kinds    the kinds of types that the operands may have
     rule     "same": operands of one type, result of it; "compare": result bool; "select": a bool, then two of one type;
              "power": an exponent that is an i64, result of the type of the base; "cast" and "bits": result of any
              type, given with the op
-    meaning  on NumPy scalars; of casts: scalars.py
-    llvm     template by kind
-    spelling how the language says it, for the reference
-    derivative what reverse mode adds to the adjoint of each operand; None: it cannot be differentiated
+    meaning  a function of NumPy scalars; casts are in scalars.py
+    llvm     the template for each kind
+    spelling the syntax of the language, for the reference
+    derivative the contribution to each operand's adjoint in reverse mode; None: it cannot be differentiated
     """
 
     name: str
@@ -99,7 +100,7 @@ def _wrap(value: int, dtype: Any) -> Any:
 
 
 def _power(base: Any, exponent: Any) -> Any:
-    if exponent < 0:  # what truncation makes of the fraction; 0 has no reciprocal and gives 0
+    if exponent < 0:  # the truncated fraction; 0 has no reciprocal and gives 0
         return base if base in (1, -1) and exponent % 2 else int(base in (1, -1))
     return _wrap(pow(int(base), int(exponent), 1 << 8 * base.dtype.itemsize), base.dtype)
 
@@ -157,12 +158,12 @@ def _sign(a: Any) -> Any:
 
 def _pow(a: Any, b: Any) -> Any:
     if np.isneginf(a) and np.isfinite(b) and b != np.trunc(b):
-        return np.power(-a, b)  # C and IEEE 754; NumPy says NaN
+        return np.power(-a, b)  # as in C and IEEE 754; NumPy returns NaN
     return np.power(a, b)
 
 
 def _float_power(base: Any, exponent: Any) -> Any:
-    """By repeated squaring; of a negative exponent the reciprocal."""
+    """Return the power by repeated squaring. A negative exponent gives the reciprocal."""
     with np.errstate(all="ignore"):
         one = base.dtype.type(1)
         result, left = one, abs(int(exponent))
@@ -173,7 +174,7 @@ def _float_power(base: Any, exponent: Any) -> Any:
 
 
 def _fma(a: Any, b: Any, c: Any) -> Any:
-    """Rounded once: by way of exact fractions, as NumPy has none."""
+    """Return a * b + c, rounded once. NumPy has no fma, so the code uses exact fractions."""
     if np.isfinite([a, b, c]).all():
         exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
         if exact:
@@ -185,7 +186,7 @@ def _fma(a: Any, b: Any, c: Any) -> Any:
 
 
 def _nearest(exact: Fraction, dtype: Any) -> Any:
-    """The float nearest to a fraction, ties to even."""
+    """Return the float nearest to a fraction, ties to even."""
     info, size = np.finfo(dtype), abs(exact)
     exponent = max(exact.numerator.bit_length() - exact.denominator.bit_length() - 1, int(info.minexp))
     while size >= Fraction(2) ** (exponent + 1):
@@ -197,12 +198,12 @@ def _nearest(exact: Fraction, dtype: Any) -> Any:
 
 
 def _infix(any: str = "", **kinds: str) -> dict[str, str]:
-    """Templates of instructions on two operands, by kind."""
+    """Return templates of instructions on two operands, by kind."""
     return {kind: f"{name} {{t}} {{0}}, {{1}}" for kind, name in {"any": any, **kinds}.items() if name}
 
 
 def _call(any: str = "", more: str = "", **kinds: str) -> dict[str, str]:
-    """Templates of intrinsics on one operand, by kind; `more` are constants that follow it."""
+    """Return templates of intrinsics on one operand, by kind. `more` holds constant operands that follow it."""
     return {
         kind: f"call {{t}} @llvm.{name}.{{s}}({{t}} {{0}}{more})"
         for kind, name in {"any": any, **kinds}.items()
@@ -211,12 +212,12 @@ def _call(any: str = "", more: str = "", **kinds: str) -> dict[str, str]:
 
 
 def _call2(**kinds: str) -> dict[str, str]:
-    """Templates of intrinsics on two operands, by kind."""
+    """Return templates of intrinsics on two operands, by kind."""
     return {kind: f"call {{t}} @llvm.{name}.{{s}}({{t}} {{0}}, {{t}} {{1}})" for kind, name in kinds.items()}
 
 
 def _comparison(condition: str) -> dict[str, str]:
-    """Templates of a comparison: ordered, so false of NaN."""
+    """Return templates of a comparison. It is ordered, so false for NaN."""
     return _infix(float=f"fcmp {{f}}o{condition}", int=f"icmp s{condition}", uint=f"icmp u{condition}")
 
 
@@ -282,8 +283,8 @@ ROWS = (
     Row("pow", 2, FLOAT, "same", _wrapping(_pow), {"float": "!pow"}, "a ** b"),
 )  # fmt: skip
 
-# By row, for each operand: an expression of `g`, the operands, numbers of their type, and rows as functions. "0":
-# nothing flows to it, as of what is piecewise constant. Of a tie, min and max follow the second operand.
+# Row -> for each operand, an expression of `g`, the operands, numbers of their type, and rows as functions. "0": no
+# derivative flows to the operand, as for piecewise constant rows. min and max of equal operands follow the second one.
 NOTHING: dict[int, tuple[str, ...]] = {n: ("0",) * n for n in (1, 2, 3)}
 LOG_2, LOG_10 = "0.6931471805599453", "2.302585092994046"
 
@@ -332,7 +333,7 @@ OPS = {row.name: replace(row, derivative=DERIVATIVES[row.name]) for row in ROWS}
 
 
 def result_type(name: str, operands: tuple[ScalarType, ...], given: ScalarType | None = None) -> ScalarType:
-    """The type of the result; TypeError, with the law that is broken, for operands that the row does not take."""
+    """Return the type of the result. Raises TypeError, with the broken rule, for unsuitable operands."""
     row = OPS[name]
     if len(operands) != row.arity:
         raise TypeError(f"{name} takes {row.arity} operands, got {len(operands)}")
@@ -348,19 +349,19 @@ def result_type(name: str, operands: tuple[ScalarType, ...], given: ScalarType |
         raise TypeError(f"{row.spelling} does not take {first}")
     if row.rule in ("cast", "bits"):
         if given is None or (row.rule == "bits" and given.size != first.size):
-            raise TypeError(f"{name} from {first} needs a type of the same size to go to, got {given}")
+            raise TypeError(f"{name} from {first} needs a target type of the same size, got {given}")
         return given
     return bool_ if row.rule == "compare" else first
 
 
 def computing_type(row: Row, operands: tuple[ScalarType, ...]) -> ScalarType:
-    """The type that the operands, and so the template, are of; f32 where f16 and bf16 are computed in it."""
+    """Return the type of the operands in the template. It is f32 for f16 and bf16 that are computed in f32."""
     type = operands[0] if row.rule == "power" else operands[-1]
     return f32 if is_small(type) and row.rule not in ("select", "cast", "bits") else type
 
 
 def evaluate(name: str, operands: tuple[ScalarType, ...], args: tuple[Any, ...], result: ScalarType) -> Any:
-    """What the operation gives, on scalars (scalars.py) of the types of its operands."""
+    """Return the result of the operation on scalars (scalars.py) of the operand types."""
     row = OPS[name]
     if row.rule in ("cast", "bits"):
         return (cast if row.rule == "cast" else bit_cast)(args[0], operands[0], result)

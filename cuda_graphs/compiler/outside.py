@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a function names that is not its own: dotted paths from its globals and closure, and what they mean now."""
+"""Captured names of a function: dotted paths from its globals and closure, and their current values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OURS, PACKAGE = __name__.partition(".")[0], os.path.dirname(os.path.dirname(__fi
 
 
 def dotted(node: ast.AST) -> str | None:
-    """`a.b.c` of a name, or of attributes of one."""
+    """Return `a.b.c` for a name or for attributes of a name; None for other expressions."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
@@ -30,7 +30,10 @@ def dotted(node: ast.AST) -> str | None:
 
 
 def path_value(function: Callable[..., Any], path: str) -> Any:
-    """What a dotted path means in a function now, from its globals and closure. LookupError, or AttributeError."""
+    """Return the current value of a dotted path, from a function's globals and closure.
+
+    Raises LookupError or AttributeError.
+    """
     root, *rest = path.split(".")
     cells = function.__code__.co_freevars
     if root in cells:
@@ -50,10 +53,10 @@ def path_value(function: Callable[..., Any], path: str) -> Any:
 
 
 def outside(function: Callable[..., Any], tree: ast.AST) -> Iterator[tuple[str, Any]]:
-    """(dotted path, value) of what a function names that is not its own, in the order of the text."""
+    """Yield (dotted path, value) of the captured names of a function, in the order of the text."""
     own = set(function.__code__.co_varnames) | set(function.__code__.co_cellvars)
     done: set[str] = set()
-    # Decorators make something of the function when it is defined, and say nothing of its code.
+    # Decorators run when the function is defined. Their names do not affect its code.
     skipped = set(tree.decorator_list) if isinstance(tree, ast.FunctionDef) else set()
     left: list[ast.AST] = [tree]
     while left:
@@ -67,7 +70,7 @@ def outside(function: Callable[..., Any], tree: ast.AST) -> Iterator[tuple[str, 
 
 
 def resolved(function: Callable[..., Any], path: str) -> Iterator[tuple[str, Any]]:
-    """The value of a path, or of as much of it as there is: the rest then belongs to a value of the language."""
+    """Yield the value of the longest prefix of a path that exists. The rest belongs to a value of the language."""
     while path:
         try:
             yield path, path_value(function, path)
@@ -77,17 +80,17 @@ def resolved(function: Callable[..., Any], path: str) -> Iterator[tuple[str, Any
 
 
 def is_installed(value: Any) -> bool:
-    """Whether it comes with Python or an installed package, and so changes with that."""
+    """Return whether the value comes with Python or an installed package, and so changes only with that."""
     code = getattr(value, "__code__", None)
     try:
         file = code.co_filename if code is not None else inspect.getfile(value)
     except (OSError, TypeError):
-        return True  # of C
+        return True  # a value of C
     return os.path.realpath(file).startswith(INSTALLED)
 
 
 def is_ours(value: Any) -> bool:
-    """Whether it is of this package."""
+    """Return whether the value is defined in this package."""
     code = getattr(value, "__code__", None)
     if isinstance(code, types.CodeType):
         return code.co_filename.startswith(PACKAGE)

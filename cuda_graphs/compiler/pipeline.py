@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""From a function to code, step by step.
+"""The compilation pipeline, from a function to code.
 
 The frontend infers types, inlines functions and unrolls static loops: from there on every value has a type. Then the
-passes, in the order of the list. From `offload` on there are tasks. The emitter of the target writes LLVM's text.
+passes run in the order of the list. From `offload` on the program consists of tasks. The emitter of the target writes
+LLVM's text.
 """
 
 from __future__ import annotations
@@ -40,21 +41,21 @@ from .target_x86 import X86
 
 __all__ = ["LOWERINGS", "MODES", "PASSES", "compile_kernel", "generate", "lower"]
 
-# The first pass, with debug and without.
+# The first pass: with debug, and without.
 DEBUG: dict[bool, Pass] = {
     True: (check_bounds, "each index is compared with its extent"),
     False: (without_asserts, "asserts are for debugging"),
 }
 
-# What is made of a kernel instead of itself: functions of autodiff/, which is imported for those that have one.
+# mode -> (function of autodiff/, description). A mode replaces the kernel. Only these modes import autodiff/.
 MODES = {
     "reverse": ("gradient", "its gradient"),
-    "size": ("sizing", "what finds how large they become, where arrays say it"),
-    "count": ("counting", "what tells how large the stacks of its gradient become"),
-    "forward": ("tangent", "itself, beside what it does to dual numbers"),
-    "constant": ("constant", "itself, beside what it does to dual numbers if all that it reads is constant"),
+    "size": ("sizing", "a kernel that computes the capacities of the stacks where arrays determine them"),
+    "count": ("counting", "a kernel that counts the capacities of the stacks of its gradient"),
+    "forward": ("tangent", "the kernel, together with its action on dual numbers"),
+    "constant": ("constant", "the kernel with its action on dual numbers, if it reads only constants"),
 }
-EFFECTLESS = ("reverse", "count")  # of these, which write no arrays of the kernel and check nothing
+EFFECTLESS = ("reverse", "count")  # modes that write no arrays of the kernel and check nothing
 
 Pass = tuple[Callable[..., Any], str]
 
@@ -63,25 +64,25 @@ PASSES: tuple[Pass, ...] = (
     (lower_random, "random numbers are operations on counters, the same on all machines"),
     (
         propagate,
-        "locals that are written once are their values, constants are folded, so that bounds are seen",
+        "locals that are written once become their values, and constants are folded, so that bounds are visible",
     ),
     (
         demote_atomics,
-        "an element that one iteration alone touches is changed without atomics, so that loops vectorise",
+        "atomics on an element of one iteration alone become plain, so that loops vectorise",
     ),
     (
         offload,
-        "parallel loops and what is between them become tasks, which read the bounds of their loops themselves",
+        "parallel loops and the code between them become tasks, which read the bounds of their loops themselves",
     ),
-    (gather_atomics, "what all iterations add to one element, each thread adds up by itself first"),
+    (gather_atomics, "each thread first accumulates its contributions to an element of all iterations"),
     (
         mark_bins,
-        "what iterations add to elements of a small array, each part of a loop on the CPU adds up first",
+        "each chunk of a CPU loop first accumulates its own contributions to elements of a small array",
     ),
-    (alias_facts, "which arrays may be the same memory is written down, so that LLVM need not ask"),
+    (alias_facts, "tasks record which arrays may be the same memory, so that LLVM need not check"),
     (
         split_blocks,
-        "between barriers, each thread of a block goes its own way: regions, and where threads meet",
+        "code between barriers becomes regions, which each thread of a block executes alone",
     ),
 )
 
@@ -97,12 +98,12 @@ def lower(
     mode: str | None = None,
     checkpoints: bool = False,
 ) -> tuple[ir.Program, Captured]:
-    """The function as tasks, and the names from outside that it depends on: {function: {name: value}}.
+    """Return the function as tasks, and the captured names that it depends on: {function: {name: value}}.
 
-    `debug` keeps asserts and checks indices. `graph`, one of LOWERINGS, is of graph kernels. With `chain`, tasks that
-    follow each other are one launch: "all", or those that are "light". `mode`, one of MODES, is of gradients,
-    `checkpoints` of kernels that have them.
-    `check_ir` checks the IR's laws after each pass (check.py), which CUDA_GRAPHS_DEBUG=2 does too.
+    `debug` keeps asserts and checks indices. `graph`, one of LOWERINGS, is for graph kernels. With `chain`, consecutive
+    tasks become one launch: "all" tasks, or only "light" ones. `mode`, one of MODES, is for gradients. `checkpoints` is
+    for kernels that have checkpoints. `check_ir`, like CUDA_GRAPHS_DEBUG=2, checks the IR's laws after each pass
+    (check.py).
     """
     with trace.timed("frontend"):
         kernel, captured = translate(function, dict(signature), graph, checkpoints)
@@ -135,7 +136,7 @@ def lower(
 
 
 def show(step: str, why: str, found: ir.Kernel | ir.Program, check_ir: bool) -> None:
-    """Write what a step made, where CUDA_GRAPHS_DEBUG asks for it, and check its laws."""
+    """Print the result of a step if CUDA_GRAPHS_DEBUG asks for it, and check its laws."""
     trace.show(trace.PASSES, f"{step}: {why}")
     if trace.level() >= trace.IR:
         trace.show(trace.IR, f"IR after {step}", printer.text(found))
@@ -156,14 +157,20 @@ def compile_kernel(
     mode: str | None = None,
     checkpoints: bool = False,
 ) -> Artifact:
-    """Code of one specialisation of a kernel for one target.
+    """Return the code of one specialisation of a kernel for one target.
 
-    `signature` says of each parameter, by name, what it is in this specialisation (signature.py makes it of arguments).
-    `debug` keeps asserts and compares each index with its extent; with `reports` one that fails is written down for the
-    caller (passes/report.py), else it ends the launch as the driver does that. Raises a CompileError, with the place in
-    the source and a remedy, for what kernels cannot contain. `graph` is of graph kernels: one of LOWERINGS or CHOICES.
-    With `chain` tasks that follow each other are one launch too: "all", or those that are "light". `mode`, one of
-    MODES, is of gradients, `checkpoints` of graph kernels that have them.
+    Args:
+        signature: The Spec of each parameter by name (signature.py makes it from arguments).
+        debug: True keeps asserts and compares each index with its extent.
+        reports: True records a failed assertion for the caller (passes/report.py). Otherwise a failed assertion ends
+            the launch as the driver does that.
+        graph: For graph kernels, one of LOWERINGS or CHOICES.
+        chain: Makes consecutive tasks one launch: "all" tasks, or only "light" ones.
+        mode: For gradients, one of MODES.
+        checkpoints: True for graph kernels that have checkpoints.
+
+    Raises:
+        CompileError: The kernel contains an unsupported construct. The error has the source position and a remedy.
     """
     machine.map_llvm()
     options = {"debug": debug, "check_ir": check_ir, "mode": mode, "checkpoints": checkpoints}
@@ -171,7 +178,7 @@ def compile_kernel(
     claims: tuple[Claim, ...] = ()
     if reports:
         program, claims = report_asserts(program)
-        show("report_asserts", "an assert that fails is written down for whoever waits", program, check_ir)
+        show("report_asserts", "a failed assertion is recorded for the caller", program, check_ir)
     return replace(
         generate(program, target, captured),
         claims=claims,
@@ -181,11 +188,11 @@ def compile_kernel(
     )
 
 
-PLACE = ("file", "line", "column", "end_column", "function")  # of an ir.Loc
+PLACE = ("file", "line", "column", "end_column", "function")  # fields of an ir.Loc
 
 
 def gradient_info(program: ir.Program, target: X86 | Ptx) -> GradientInfo:
-    """What is known of a gradient besides its code."""
+    """Return the description of a gradient besides its code."""
     users: dict[ir.Array, set[int]] = {}
     for number, task in enumerate(program.tasks):
         for statement in ir.walk(task.body):
@@ -210,7 +217,7 @@ def gradient_info(program: ir.Program, target: X86 | Ptx) -> GradientInfo:
 
 
 def became(plan: ir.Plan, graph: str | None) -> str | None:
-    """What the control flow of a kernel has become, where it was to be `graph`."""
+    """Return the actual lowering of a kernel, given the requested one."""
     if graph not in ("conditional", "resident"):
         return graph
     stay = any(isinstance(step, ir.Resident) for step in plan)
@@ -224,7 +231,7 @@ def chosen(
     chain: str | None,
     options: Mapping[str, Any],
 ) -> tuple[str | None, str, tuple[ir.Program, Captured]]:
-    """The lowering, why it is not the first choice, and what `lower` gives."""
+    """Return the lowering, the reason why it is not the first choice, and the result of `lower`."""
     if graph not in CHOICES:
         return graph, "", lower(function, signature, graph=graph, chain=chain, **options)
     try:
@@ -241,13 +248,13 @@ def chosen(
 
 
 def has_sections(plan: ir.Plan) -> bool:
-    """Whether a launch runs sections, which then do not run at the same time."""
+    """Return whether a resident launch contains sections, which then do not run at the same time."""
     stay = [step.plan for step in plan if isinstance(step, ir.Resident)]
     return any(isinstance(step, ir.Fork) for inner in stay for step in ir.all_steps(inner))
 
 
 def generate(program: ir.Program, target: X86 | Ptx, captured: Captured) -> Artifact:
-    """Code of a program."""
+    """Return the artifact of a program."""
     with trace.timed("emission"):
         text = target.module(program)
     code = target.code(text)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which tasks of a program run when (a part of ir.py)."""
+"""Plans: the order of execution of the tasks of a program (a part of ir.py)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 __all__ = ["LOOPS", "Branch", "Fork", "Plan", "Resident", "Step", "all_steps", "steps_of", "tasks_of"]
 
-LOOPS = ("while", "do")  # kinds of Conditionals
+LOOPS = ("while", "do")  # kinds of Conditionals that repeat
 
 
 @dataclass(frozen=True)
 class Branch:
-    """A Conditional among tasks: what its blocks have become."""
+    """A Conditional among tasks, with the plans of its blocks."""
 
     kind: str
     condition: Condition
@@ -27,17 +27,17 @@ class Branch:
 
 @dataclass(frozen=True)
 class Fork:
-    """Sections among tasks: what their blocks have become."""
+    """Sections among tasks, with the plans of their blocks."""
 
     plans: tuple[Plan, ...]
 
 
 @dataclass(frozen=True)
 class Resident:
-    """Tasks that are one launch: its threads stay, and wait for each other between two tasks.
+    """Tasks that run in one launch. Its threads stay, and wait for each other between two tasks.
 
-    plan     which of them runs when; conditions are in memory, under their names
-    barrier  memory that is 0 before the first launch, and whose content is the barrier's between two
+    plan     the order of execution; conditions are in memory, under their names
+    barrier  memory of the grid barrier: it is 0 before the first launch, and keeps its content between launches
     """
 
     name: str
@@ -50,7 +50,7 @@ Plan = tuple[Step, ...]  # numbers of tasks, in the order in which they run
 
 
 def all_steps(plan: Plan) -> Iterator[Step]:
-    """The steps of a plan, each before those inside it."""
+    """Yield the steps of a plan, each before the steps inside it."""
     for step in plan:
         yield step
         if not isinstance(step, int):
@@ -59,12 +59,12 @@ def all_steps(plan: Plan) -> Iterator[Step]:
 
 
 def tasks_of(plan: Plan) -> Iterator[int]:
-    """The tasks of a plan, in the order of the source."""
+    """Return the tasks of a plan, in the order of the source."""
     return (step for step in all_steps(plan) if isinstance(step, int))
 
 
 def steps_of(plan: Plan) -> Iterator[int | Resident]:
-    """What a plan launches, in the order of the source."""
+    """Yield the launches of a plan, in the order of the source."""
     for step in plan:
         if isinstance(step, (Branch, Fork)):
             for inner in step.plans:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operations that are more than one instruction. Each emitter writes it in line; LLVM folds what is constant."""
+"""Operations of more than one instruction. Each function emits its operation inline. LLVM folds constants."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 
 def emit(e: Emitter, name: str, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
-    """The register of the result of operation `name` on operands of one type."""
+    """Emit operation `name` on operands of one type; return the register of the result."""
     return EMITTERS[name](e, operand, result, args)
 
 
 def trunc_div(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
-    """Towards zero; x / 0 is 0. Division by 0 and of the least number by -1 would trap on a CPU."""
+    """Emit a division that rounds towards zero; x / 0 is 0. The naive instruction traps for x / 0 and least / -1."""
     return divided(e, operand, args)[0]
 
 
 def divided(e: Emitter, type: ScalarType, args: list[str]) -> tuple[str, str]:
-    """(quotient, remainder), as C has them; of a division by 0: 0 and the dividend."""
+    """Emit a division as in C; return (quotient, remainder). Division by 0 gives 0 and the dividend."""
     t, (a, b) = _t(type), args
     zero = e.let(f"icmp eq {t} {b}, 0")
     safe = e.let(f"select i1 {zero}, {t} 1, {t} {b}")
@@ -47,7 +47,7 @@ def divided(e: Emitter, type: ScalarType, args: list[str]) -> tuple[str, str]:
 
 
 def trunc_mod(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
-    """The sign is that of the dividend."""
+    """Emit the remainder with the sign of the dividend."""
     return divided(e, operand, args)[1]
 
 
@@ -63,7 +63,7 @@ def floor_div(e: Emitter, operand: ScalarType, result: ScalarType, args: list[st
 
 
 def _differs(e: Emitter, t: str, remainder: str, divisor: str) -> str:
-    """1 where truncation and floor differ: there is a remainder, whose sign is not that of the divisor."""
+    """Return 1 where truncation and floor differ: the remainder is not 0 and its sign differs from the divisor's."""
     some = e.let(f"icmp ne {t} {remainder}, 0")
     mixed = e.let(f"xor {t} {remainder}, {divisor}")
     negative = e.let(f"icmp slt {t} {mixed}, 0")
@@ -87,7 +87,7 @@ def mod(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) ->
 
 
 def shift(instruction: Callable[[ScalarType], str]) -> Callable[..., str]:
-    """The count is taken modulo the width."""
+    """Return an emitter of shifts, which takes the count modulo the width."""
 
     def emitter(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
         t = _t(operand)
@@ -98,7 +98,7 @@ def shift(instruction: Callable[[ScalarType], str]) -> Callable[..., str]:
 
 
 def int_pow(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
-    """Repeated squaring; of negative exponents: what truncation makes of the fraction."""
+    """Emit a power by repeated squaring. A negative exponent gives the truncated fraction."""
     t = _t(operand)
     power = squares(e, t, "mul", args[0], t, args[1], "1")
     if operand.kind == "uint":
@@ -113,7 +113,7 @@ def int_pow(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]
 
 
 def first_set(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
-    """1 + the number of the lowest bit that is set; 0 of 0."""
+    """Emit 1 + the number of the lowest bit that is set, or 0 for 0."""
     t = _t(operand)
     zeros = e.call(f"llvm.cttz.{_s(operand)}", t, [(t, args[0]), ("i1", "false")])
     found = e.let(f"add {t} {zeros}, 1")
@@ -122,7 +122,7 @@ def first_set(e: Emitter, operand: ScalarType, result: ScalarType, args: list[st
 
 
 def float_pow(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
-    """Repeated squaring; of a negative exponent the reciprocal."""
+    """Emit a power by repeated squaring. A negative exponent gives the reciprocal."""
     t, one = _t(operand), number(1.0, operand)
     negative = e.let(f"icmp slt i64 {args[1]}, 0")
     count = e.let(f"select i1 {negative}, i64 {e.let(f'sub i64 0, {args[1]}')}, i64 {args[1]}")
@@ -131,7 +131,7 @@ def float_pow(e: Emitter, operand: ScalarType, result: ScalarType, args: list[st
 
 
 def squares(e: Emitter, t: str, multiply: str, base: str, kind: str, exponent: str, one: str) -> str:
-    """base ** exponent, an unsigned number of type `kind`."""
+    """Emit base ** exponent, where the exponent is an unsigned number of type `kind`; return the result."""
     factors, left, product = e.slot(t), e.slot(kind), e.slot(t)
     for slot, type, value in ((factors, t, base), (left, kind, exponent), (product, t, one)):
         e.line(f"store {type} {value}, ptr {slot}")
@@ -166,7 +166,7 @@ def is_inf(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str])
 
 
 def sign(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
-    """-1, 1, or, of zeros and NaN, the number itself."""
+    """Emit -1 or 1, or the number itself for zeros and NaN."""
     t = _t(operand)
     if operand.kind != "float":
         positive = e.let(f"icmp {'sgt' if operand.kind == 'int' else 'ne'} {t} {args[0]}, 0")
@@ -178,11 +178,11 @@ def sign(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -
     return e.let(f"select i1 {nonzero}, {t} {unit}, {t} {args[0]}")
 
 
-# f16 and bf16. A bf16 is an i16 in registers: the same instructions on every machine.
+# f16 and bf16. A bf16 is an i16 in registers, with the same instructions on every machine.
 
 
 def widened(e: Emitter, value: str, type: ScalarType) -> str:
-    """An f16 or bf16 as f32; what is of another type stays."""
+    """Return an f16 or bf16 converted to f32, or a value of another type unchanged."""
     if not is_small(type):
         return value
     if type != bf16:
@@ -192,7 +192,7 @@ def widened(e: Emitter, value: str, type: ScalarType) -> str:
 
 
 def rounded(e: Emitter, value: str, type: ScalarType) -> str:
-    """An f32 as the nearest f16 or bf16, ties to even."""
+    """Return an f32 as the nearest f16 or bf16, ties to even."""
     if type != bf16:
         return e.let(f"fptrunc float {value} to half")
     bits = e.let(f"bitcast float {value} to i32")
@@ -204,9 +204,9 @@ def rounded(e: Emitter, value: str, type: ScalarType) -> str:
 
 
 def rounded_to_odd(e: Emitter, value: str) -> str:
-    """An f64 as an f32 from which rounding once more gives what rounding the f64 at once would give.
+    """Return an f64 as an f32 such that a second rounding equals a direct rounding of the f64.
 
-    That is the float next to it towards 0, with the last bit set where it is not exact.
+    The result is the neighbouring float towards 0, with the last bit set if the conversion is inexact.
     """
     near = e.let(f"fptrunc double {value} to float")
     back = e.let(f"fpext float {near} to double")
@@ -218,7 +218,7 @@ def rounded_to_odd(e: Emitter, value: str) -> str:
 
 
 def sticky(e: Emitter, value: str, type: ScalarType) -> str:
-    """An integer that f64 holds: of one with more than 53 bits the last 11 become 0, and the next 1 if any was 1."""
+    """Return an integer that f64 can hold. Beyond 53 bits the last 11 become 0; the next is set if any was 1."""
     if type.bits < 64:
         return value
     high = e.let(f"and i64 {value}, -2048")
@@ -275,7 +275,7 @@ EMITTERS: dict[str, Callable[..., str]] = {
     "cast": cast,
 }
 
-# kind of atomic -> instruction by the kind of the type; where there is none: a loop around cmpxchg
+# kind of atomic -> instruction by the kind of the type. Without an entry, the atomic is a loop around cmpxchg.
 ATOMIC = {
     "add": {"float": "fadd", "int": "add", "uint": "add"},
     "min": {"float": "fmin", "int": "min", "uint": "umin"},
@@ -288,7 +288,7 @@ ATOMIC = {
 
 
 def atomic(e: Emitter, what: ir.Atomic, kind: str, pointer: str, at: str, value: str) -> str:
-    """The register of what was there before. `kind`, and so `value`, are as in memory."""
+    """Emit an atomic; return the register of the previous value. `kind` and `value` are as in memory."""
     scope = e.target.atomic_scope()
     if what.kind == "cas":
         assert what.compare is not None
@@ -302,7 +302,10 @@ def atomic(e: Emitter, what: ir.Atomic, kind: str, pointer: str, at: str, value:
 
 
 def plain(e: Emitter, what: ir.Atomic, kind: str, pointer: str, at: str, value: str) -> str:
-    """The same where nobody else is in the memory. Not marked as what threads do not share: they share it."""
+    """Emit the operation without atomicity, for memory of one thread at a time.
+
+    The accesses have no parallel metadata, as iterations share the memory.
+    """
     old = e.let(f"load {kind}, {pointer} {at}")
     if what.kind == "cas":
         assert what.compare is not None
@@ -323,7 +326,7 @@ def plain(e: Emitter, what: ir.Atomic, kind: str, pointer: str, at: str, value: 
 
 
 def retried(e: Emitter, what: ir.Atomic, kind: str, pointer: str, at: str, value: str) -> str:
-    """What no machine does in one step: compute, and try until nobody came in between."""
+    """Emit an operation that no machine has as an atomic: retry cmpxchg until no other thread interferes."""
     bits = f"i{8 * what.type.size}"
     scope, last = e.target.atomic_scope(), e.slot(bits)
     first = e.let(f"load atomic {bits}, {pointer} {at}{scope} monotonic, align {what.type.size}")

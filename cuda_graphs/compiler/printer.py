@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The IR as text.
+"""Prints the IR as text.
 
 kernel saxpy(a: f32, x: f32[:], y: f32[:])
   %0 = extent x, 0 : i32
@@ -23,7 +23,7 @@ INDENT = "  "
 
 
 def text(what: ir.Kernel | ir.Program | ir.Task | ir.Block) -> str:
-    """A whole, or a part of it, whose values are numbered from 0."""
+    """Return the text of a kernel, program, task or block, with values numbered from 0."""
     return "\n".join(_Printer().whole(what))
 
 
@@ -119,7 +119,7 @@ class _Printer:
 
 
 def declaration(what: ir.Param | ir.Array) -> str:
-    """A parameter or array: `x: f32[:, :, 3]`."""
+    """Return the text of a parameter or array: `x: f32[:, :, 3]`."""
     if isinstance(what, ir.Param):
         return f"{what.path}: {what.type!r}"
     extents = (

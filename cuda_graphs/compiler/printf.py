@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Text with values in it: `print` and the messages of asserts.
+"""Text with values in it, for `print` and the messages of asserts.
 
 A value has a format, which means the same to Python's `format` and to C's printf: a letter of `LETTERS` for the kind of
-its type, with flags, a width and a precision. A device is given printf's format, and the values one after the other in
-memory, each in 8 bytes: integers as 64 bits, floats as f64, bools as the address of their name.
+its type, with flags, a width and a precision. A device gets printf's format and a buffer of the values, 8 bytes each:
+integers as 64 bits, floats as f64, bools as the address of their name.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Parts = tuple["str | tuple[ir.Value, str]", ...]
 
 
 def format_of(type: ScalarType, spec: str) -> str | None:
-    """The format of a value of the type for what the source says; None if that is not one of both worlds."""
+    """Return the format for a value of the type from the source's format; None unless Python and C both have it."""
     found = FORMAT.fullmatch(spec)
     letters = LETTERS[type.kind]
     if found is None or (not letters and spec):
@@ -38,14 +38,14 @@ def format_of(type: ScalarType, spec: str) -> str | None:
 
 
 def formatted(value: Any, type: ScalarType, form: str) -> str:
-    """What a device writes for the value."""
+    """Return the text that a device prints for the value."""
     if type.kind == "bool":
         return str(bool(value))
     return format(float(value) if type.kind == "float" else int(value), form)
 
 
 def emit(e: Emitter, parts: Parts) -> tuple[str, str]:
-    """(pointer to printf's format, pointer to the values)."""
+    """Emit the values of a text; return (pointer to printf's format, pointer to the values)."""
     text, values = "", []
     for part in parts:
         if isinstance(part, str):
@@ -70,7 +70,7 @@ def _unsigned(form: str) -> str:
 
 
 def argument(e: Emitter, value: ir.Value) -> tuple[str, str]:
-    """(type, register) of a value as printf takes it."""
+    """Return (type, register) of a value as an argument of printf."""
     register = e.value(value)
     if value.type.kind == "bool":
         yes, no = e.string("True"), e.string("False")

@@ -1,7 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks that stay, as one function: it calls the functions of the tasks, as their plan says, and reads conditions in
-memory. Where threads wait for each other is the target's: here, for a CPU, one thread runs everything."""
+"""Resident tasks: one function that calls the functions of the tasks in the order of their plan.
+
+The function reads conditions in memory. Targets define how threads wait for each other. The class here is for a CPU,
+where one thread runs everything.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ __all__ = ["Staying", "slots_of"]
 
 
 def slots_of(step: int | ir.Resident, program: ir.Program) -> Layout:
-    """The parameters of the entry of a step. Where it is resident, the functions of its tasks have them too."""
+    """Return the parameters of the entry of a step. The functions of a resident entry's tasks have the same ones."""
     if isinstance(step, int):
         return layout(program.tasks[step])
     tasks = [program.tasks[number] for number in ir.tasks_of(step.plan)]
@@ -28,7 +31,7 @@ class Staying:
     """Emits the body of the function.
 
     Args:
-        e: Which has received the parameters.
+        e: The emitter, which has received the parameters.
         arguments: Text of the arguments of a task.
     """
 
@@ -39,7 +42,7 @@ class Staying:
         self.conditions = {slot.path: what for slot, what in slots if isinstance(what, ir.Array)}
 
     def run(self) -> None:
-        """All of it."""
+        """Emit the whole plan."""
         self.plan(self.resident.plan)
 
     def plan(self, plan: ir.Plan) -> None:
@@ -54,17 +57,17 @@ class Staying:
                     self.sections(step)
 
     def sections(self, fork: ir.Fork) -> None:
-        """In any order: this one."""
+        """Emit sections one after the other, as any order is allowed."""
         for plan in fork.plans:
             self.plan(plan)
 
     def body(self, plan: ir.Plan) -> None:
-        """A part of the plan after which all are together."""
+        """Emit a part of the plan, followed by a barrier."""
         self.plan(plan)
         self.wait()
 
     def wait(self) -> None:
-        """Have all threads wait until all tasks so far are done."""
+        """Emit a barrier: all threads wait until all tasks so far are done."""
 
     def task(self, task: ir.Task) -> None:
         self.call(task)
@@ -72,7 +75,7 @@ class Staying:
     def call(self, task: ir.Task) -> None:
         self.e.line(f"call void @{task.name}({self.arguments})")
 
-    # Control flow, which all threads take together
+    # Control flow, which is the same in all threads
 
     def branch(self, branch: ir.Branch) -> None:
         if branch.kind == "switch":
@@ -83,7 +86,7 @@ class Staying:
             self.loop(branch)
 
     def state(self, condition: ir.Condition) -> str:
-        """What the condition is now."""
+        """Emit a load of the condition; return its value."""
         array = self.conditions[condition.name]
         return self.e.let(f"load i32, {self.e.pointer(array)} {self.e.addresses[array]}")
 

@@ -1,22 +1,23 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks that stay on a GPU: one cooperative launch, whose blocks wait for each other between two tasks.
+"""Resident tasks on a GPU: one cooperative launch, whose blocks wait for each other between two tasks.
 
-What one thread runs is run by who comes last to the barrier before it, while all others wait there: so a loop and what
-one thread does after it are one wait, not two.
+A serial task runs in the last thread that arrives at the barrier before it, while all other blocks wait there. A loop
+followed by a serial task therefore needs one barrier, not two:
 
     loop 1; wait; one thread; wait; loop 2     =>     loop 1; wait, the last one runs it; loop 2
 
-The barrier is three words of memory, each in a line of its own:
+The barrier is three words of memory, each in a cache line of its own:
 
-    ARRIVED   Block 0 adds 2**31 - (blocks - 1), all others 1, so that each time the highest bit changes when all have
-              come, and nothing need be set back. They look at that bit.
-    LAST      counts who has come where the last one has something to do; it sets it to 0, does that, and
-    ROUND     counts how often that has happened. The others look at it.
+    ARRIVED   Block 0 adds 2**31 - (blocks - 1), and all others add 1. The highest bit thus changes each time that all
+              have arrived, and no reset is needed. The blocks poll that bit.
+    LAST      counts arrivals before a serial task. The last block resets it to 0 and runs the task.
+    ROUND     counts the serial tasks that have run. The other blocks poll it.
 
-A block comes by one thread, after all its threads have met: its atom.acq_rel publishes what they wrote, and ld.acquire
-of that thread, before they meet again, is what makes them see the others' (PTX ISA, "Memory Consistency Model":
-causality order is transitive through barriers of a block). A grid of one block needs only these.
+One thread of a block arrives for it, after a barrier of the block. Its atom.acq_rel publishes the writes of the block.
+Its ld.acquire, before the next barrier of the block, makes the other blocks' writes visible (PTX ISA, "Memory
+Consistency Model": causality order is transitive through barriers of a block). A grid of one block needs only the
+barriers of the block.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from .resident import Staying
 
 __all__ = ["GpuStaying", "last_runs"]
 
-# Where the words are. LLVM 22 drops the order of atomicrmw on NVPTX, hence the text.
+# Offsets of the words. LLVM 22 drops the memory order of atomicrmw on NVPTX, so ADD is inline PTX.
 ARRIVED, LAST, ROUND = 0, 32, 64
 ADD = (
     'call i32 asm sideeffect "atom.acq_rel.gpu.global.add.u32 $0, [$1], $2;", "=r,l,r,~{{memory}}"'
@@ -39,14 +40,14 @@ HIGHEST = -(1 << 31)
 
 
 class GpuStaying(Staying):
-    """All threads of a grid."""
+    """Emitter for all threads of a grid."""
 
     def __init__(
         self, e: Emitter, resident: ir.Resident, program: ir.Program, slots: Layout, arguments: str
     ) -> None:
         super().__init__(e, resident, program, slots, arguments)
-        self.ran = False  # something since all were together
-        self.serial: list[ir.Task] = []  # what the last one is to run when they come together next
+        self.ran = False  # whether a task has run since the last barrier
+        self.serial: list[ir.Task] = []  # tasks for the last thread to run at the next barrier
         self.words = {word: self.word(word) for word in (ARRIVED, LAST, ROUND)}
         names = ("tid.x", "ctaid.x", "nctaid.x")
         thread, block, self.blocks = (e.call(f"llvm.nvvm.read.ptx.sreg.{name}", "i32", []) for name in names)
@@ -55,7 +56,7 @@ class GpuStaying(Staying):
         self.others = e.let(f"sub i32 {self.blocks}, 1")
         first = e.let(f"icmp eq i32 {block}, 0")
         self.share = e.let(f"select i1 {first}, i32 {e.let(f'sub i32 {HIGHEST}, {self.others}')}, i32 1")
-        self.round = e.slot("i32")  # before anybody can have changed it: that takes this block too
+        self.round = e.slot("i32")  # read before any block can change it, as a change needs this block too
         e.line(f"store i32 {self.seen(ROUND, 'monotonic')}, ptr {self.round}")
 
     def word(self, word: int) -> str:
@@ -70,7 +71,7 @@ class GpuStaying(Staying):
         self.e.line(f"store atomic i32 {value}, ptr addrspace(1) {self.words[word]} {SCOPE} {order}, align 4")
 
     def meet(self) -> None:
-        """Of the threads of a block."""
+        """Emit a barrier of the threads of a block."""
         self.e.call_void("llvm.nvvm.barrier.cta.sync.aligned.all", [("i32", "0")])
 
     def run(self) -> None:
@@ -142,7 +143,7 @@ class GpuStaying(Staying):
 
 
 def last_runs(e: Emitter, statement: ir.Last) -> None:
-    """Nobody waits: who comes last to the end of the task executes the block."""
+    """Emit a block for the last thread that reaches the end of the task. No thread waits."""
     lead, arrive, reset, run, over = (e.label(s) for s in ("lead", "arrive", "reset", "last", "over"))
     word, thread, blocks = e.addresses[statement.array], register(e, "tid.x"), register(e, "nctaid.x")
     meet(e)
@@ -167,7 +168,7 @@ def register(e: Emitter, name: str) -> str:
 
 
 def meet(e: Emitter) -> None:
-    """Have the threads of a block wait for each other."""
+    """Emit a barrier of the threads of a block."""
     e.call_void("llvm.nvvm.barrier.cta.sync.aligned.all", [("i32", "0")])
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a kernel says that it returns, and what can be known of that before it is translated."""
+"""The declared return types of a kernel, and the checks of them that need no translation."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from .types import ScalarType
 
 __all__ = ["NO_RETURN", "REMEDY", "check_return", "final_value", "returned_types"]
 
-REMEDY = "write what it returns: -> cg.f32, -> tuple[cg.f32, cg.i32]"
+REMEDY = "declare the returned types: -> cg.f32, -> tuple[cg.f32, cg.i32]"
 NO_RETURN = (
-    "the kernel says that it returns a value, and has no return",
+    "the kernel declares a return value but has no return",
     "end it with return, or remove the -> annotation",
 )
 
 
 def returned_types(function: Callable[..., Any]) -> tuple[ScalarType, ...] | None:
-    """What the annotation of a kernel says that it returns; None: nothing."""
+    """Return the types that the annotation of a kernel declares as returned, or None without one."""
     annotation = inspect.signature(function).return_annotation
     if annotation in (inspect.Signature.empty, None, "None"):
         return None
@@ -40,11 +40,13 @@ def returned_types(function: Callable[..., Any]) -> tuple[ScalarType, ...] | Non
 
 
 def check_return(function: Callable[..., Any]) -> None:
-    """Refuse a kernel whose annotation and last statement do not agree. What is in branches, of which some may never
-    be, is left to the translation.
+    """Raise if the annotation and the last statement of a kernel contradict each other.
+
+    The translation checks the returns in branches, as it may remove branches.
 
     Raises:
-        CompileReturnError, CompileTypeError
+        CompileReturnError: Only one of the two returns a value.
+        CompileTypeError: The annotation has a type other than scalars.
     """
     types = returned_types(function)
     if types is not None and not may_return_value(function.__code__):
@@ -54,22 +56,22 @@ def check_return(function: Callable[..., Any]) -> None:
         raise fail(
             CompileReturnError,
             found,
-            "the kernel returns a value, and its annotation does not say so",
+            "the kernel returns a value, but its annotation does not declare one",
             REMEDY,
         )
 
 
 def final_value(function: Callable[..., Any]) -> Loc | None:
-    """Where a function ends with the return of a value, if it does, and has a source."""
+    """Return the position of a final `return` with a value; None without one, or without a source."""
     from .frontend.source import Source
 
     if not may_return_value(function.__code__):
-        return None  # which is quicker to see than the source is to read
+        return None  # the bytecode is quicker to read than the source
     source = Source(function)
     try:
         last = source.tree.body[-1]
     except CompileSyntaxError:
-        return None  # the first call says what is wrong with it
+        return None  # the first call reports the error
     if not isinstance(last, ast.Return) or last.value is None:
         return None
     return (
@@ -78,7 +80,7 @@ def final_value(function: Callable[..., Any]) -> Loc | None:
 
 
 def may_return_value(code: CodeType) -> bool:
-    """Whether the bytecode of a function returns anything but None."""
+    """Return whether the bytecode of a function returns anything but None."""
     before = None
     for each in dis.get_instructions(code):
         if each.opname == "RETURN_CONST" and each.argval is not None:

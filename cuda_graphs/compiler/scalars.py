@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Scalars of the IR as NumPy has them, and what casts mean.
+"""Scalars of the IR as NumPy scalars, and the semantics of casts.
 
-NumPy has no bf16: a bf16 is an f32 whose low bits are 0 while it is computed with, and a uint16 in memory.
+NumPy has no bf16. A bf16 is an f32 whose low bits are 0 in computations, and a uint16 in memory.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ __all__ = ["bit_cast", "cast", "is_small", "memory_dtype", "read", "scalar", "wr
 
 
 def is_small(type: ScalarType) -> bool:
-    """Whether arithmetic on the type is that of f32, rounded once."""
+    """Return whether arithmetic on the type is computed in f32 and rounded once."""
     return type.kind == "float" and type.size == 2
 
 
 def memory_dtype(type: ScalarType) -> np.dtype[Any]:
-    """The dtype of an array of the type."""
+    """Return the dtype of an array of the type."""
     return np.dtype(type.dtype or "<u2")
 
 
 def scalar(value: Any, type: ScalarType) -> Any:
-    """A number of Python or NumPy, as it is in a register."""
+    """Return a number of Python or NumPy in its register form."""
     if type == bf16:
         return np.float32(_nearest_bf16(float(value)))
     with np.errstate(all="ignore"):
@@ -36,23 +36,23 @@ def scalar(value: Any, type: ScalarType) -> Any:
 
 
 def read(element: Any, type: ScalarType) -> Any:
-    """An element of memory, as it is in a register."""
+    """Return an element of memory in its register form."""
     if type == bf16:
         return np.array(int(element) << 16, np.uint32).view(np.float32)[()]
     return element
 
 
 def written(value: Any, type: ScalarType) -> Any:
-    """A register, as it is in memory."""
+    """Return a register in its memory form."""
     if type == bf16:
         return np.uint16(int(np.float32(value).view(np.uint32)) >> 16)
     return value
 
 
 def _to_odd(value: Any) -> float:
-    """A number as a float64, from which rounding to fewer bits gives what rounding the number at once would give.
+    """Return a number as a float64 such that a second rounding to fewer bits equals a direct rounding.
 
-    Long integers keep their first 40 bits; the last of these is set where others are lost.
+    Long integers keep their first 40 bits. The last of these is set if a lost bit is set.
     """
     if isinstance(value, np.floating):
         return float(value)
@@ -63,10 +63,10 @@ def _to_odd(value: Any) -> float:
 
 
 def _nearest_bf16(x: float) -> float:
-    """The bf16 nearest to a float64, ties to even."""
+    """Return the bf16 nearest to a float64, ties to even."""
     if not math.isfinite(x) or x == 0:
         return x
-    exponent = max(math.frexp(x)[1], -125) - 8  # of the last of 8 bits; -133 of subnormal numbers
+    exponent = max(math.frexp(x)[1], -125) - 8  # exponent of the last of 8 bits; -133 for subnormal numbers
     nearest = round(math.ldexp(x, -exponent))
     return math.copysign(
         math.inf if abs(nearest) * 2.0**exponent >= 2.0**128 else abs(nearest) * 2.0**exponent, x
@@ -74,9 +74,10 @@ def _nearest_bf16(x: float) -> float:
 
 
 def cast(value: Any, source: ScalarType, to: ScalarType) -> Any:
-    """To an integer from a float: towards zero, saturating, NaN is 0. Between integers the low bits stay.
+    """Return a scalar cast to another type.
 
-    To bool: not 0. To a float: the nearest.
+    From a float to an integer, the cast rounds towards zero and saturates; NaN becomes 0. Between integers the low bits
+    stay. To bool, the result is whether the value is not 0. To a float, it is the nearest float.
     """
     if to.kind == "bool":
         return np.bool_(value != 0)
@@ -98,5 +99,5 @@ def _saturated(value: Any, to: ScalarType) -> int:
 
 
 def bit_cast(value: Any, source: ScalarType, to: ScalarType) -> Any:
-    """The same bits as another type of the same size."""
+    """Return the same bits as another type of the same size."""
     return read(written(value, source).view(memory_dtype(to)), to)

@@ -1,7 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""SHA-256 of the interpreter itself, as Python's own `random` takes its hash. That of hashlib is OpenSSL's, whose
-library takes longer to load than code from disk takes to be found, checked and linked."""
+"""SHA-256 from the interpreter's own module, as Python's `random` imports it.
+
+hashlib uses OpenSSL. Its library takes longer to load than cached code takes to be found, checked and linked.
+"""
 
 __all__ = ["sha256"]
 
@@ -10,5 +12,5 @@ try:
 except ImportError:
     try:
         from _sha256 import sha256
-    except ImportError:  # an interpreter that was built without its own
+    except ImportError:  # the interpreter was built without its own module
         from hashlib import sha256

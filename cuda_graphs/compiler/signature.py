@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a function declares its parameters to be, and what given arguments make of that: a specialisation."""
+"""The declared types of a function's parameters, and their specialisation for given arguments."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ __all__ = ["declared", "has_gradient", "is_method", "names_gradients", "resolve"
 
 
 def resolve(annotation: Any, function: Callable[..., Any]) -> Any:
-    """An annotation as the object that it names: Python's number types are scalar types, strings are evaluated."""
+    """Return the object that an annotation names. Strings are evaluated; Python's number types become scalar types."""
     if isinstance(annotation, str):
         annotation = evaluated(annotation, function)
     return meant(annotation)
 
 
 def evaluated(text: str, function: Callable[..., Any]) -> Any:
-    """An annotation that is a text. A CompileError where Python cannot evaluate it."""
+    """Return the value of an annotation given as a string. Raises a CompileError if Python cannot evaluate it."""
     try:
         cells = {
             n: c.cell_contents for n, c in zip(function.__code__.co_freevars, function.__closure__ or ())
@@ -50,18 +50,18 @@ def evaluated(text: str, function: Callable[..., Any]) -> Any:
         raise fail(
             kind, place_of(function),
             f"the annotation {text!r} of {function.__name__}: {type(error).__name__}: {error}",
-            "see what Python makes of it where the function is defined",
+            "check that Python can evaluate it where the function is defined",
         ) from error  # fmt: skip
 
 
 def place_of(function: Callable[..., Any]) -> Loc:
-    """The first line of a function."""
+    """Return the position of the first line of a function."""
     code = function.__code__
     return Loc(code.co_filename, code.co_firstlineno, 0, 0, function.__name__)
 
 
 def meant(annotation: Any) -> Any:
-    """An annotation in its plain form: numbers of Python are scalar types, `ndarray` and NDArray any array."""
+    """Return an annotation in its normal form: scalar types for Python's numbers, NDArray() for `ndarray`."""
     if annotation is ndarray or annotation is NDArray:
         return NDArray()
     if isinstance(annotation, types.UnionType) and set(annotation.__args__) == {NDArray, types.NoneType}:
@@ -70,7 +70,7 @@ def meant(annotation: Any) -> Any:
 
 
 def declared(function: Callable[..., Any], known: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The annotation of each parameter of a kernel. `known`: those that the source does not say."""
+    """Return the annotation of each parameter of a kernel. `known` holds annotations that the source lacks."""
     loc = place_of(function)
     found = {}
     for parameter in inspect.signature(function).parameters.values():
@@ -86,7 +86,7 @@ def declared(function: Callable[..., Any], known: Mapping[str, Any] | None = Non
             continue
         if parameter.annotation is parameter.empty:
             raise fail(CompileSyntaxError, loc, f"parameter {name!r} of kernel {function.__name__} has no annotation",
-                       f"declare what it is: {name}: cg.f32, cg.types.ndarray(...), cg.template, ...")  # fmt: skip
+                       f"declare its type: {name}: cg.f32, cg.types.ndarray(...), cg.template, ...")  # fmt: skip
         annotation = resolve(parameter.annotation, function)
         check(annotation, f"parameter {name!r}", loc)
         found[name] = annotation
@@ -94,7 +94,7 @@ def declared(function: Callable[..., Any], known: Mapping[str, Any] | None = Non
 
 
 def is_method(function: Callable[..., Any]) -> bool:
-    """Whether a function stands in a class and takes its `self`."""
+    """Return whether a function is defined in a class and takes its `self`."""
     owner = function.__qualname__.rpartition(".")[0]
     first = next(iter(inspect.signature(function).parameters.values()), None)
     if first is None or first.name != "self" or first.annotation is not first.empty:
@@ -103,7 +103,7 @@ def is_method(function: Callable[..., Any]) -> bool:
 
 
 def check(annotation: Any, what: str, loc: Loc) -> None:
-    """Refuse what cannot be the declaration of a parameter, at any depth of dataclasses."""
+    """Raise for an annotation that cannot declare a parameter, at any depth of dataclasses."""
     if (
         is_template(annotation)
         or annotation is Tensor
@@ -130,7 +130,7 @@ def is_template(annotation: Any) -> bool:
 
 
 def member_type(cls: Any, member: dataclasses.Field[Any]) -> Any:
-    """What a member of a dataclass is declared to be."""
+    """Return the declared type of a member of a dataclass."""
     annotation: Any = member.type
     if isinstance(annotation, str):
         annotation = inspect.get_annotations(cls, eval_str=True)[member.name]
@@ -138,12 +138,12 @@ def member_type(cls: Any, member: dataclasses.Field[Any]) -> Any:
 
 
 def specialise(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Spec]:
-    """What each parameter is in the specialisation for these arguments."""
+    """Return the Spec of each parameter in the specialisation for these arguments."""
     return {name: spec(annotation, arguments[name], name) for name, annotation in declared(function).items()}
 
 
 def spec(annotation: Any, value: Any, path: str) -> Spec:
-    """One parameter, or member of one, that has a value."""
+    """Return the Spec of one parameter, or member of a parameter, with its value."""
     if isinstance(annotation, ScalarType):
         return ScalarSpec(annotation)
     if isinstance(annotation, VectorType):
@@ -168,20 +168,23 @@ def spec(annotation: Any, value: Any, path: str) -> Spec:
 
 
 def names_gradients(function: Callable[..., Any]) -> bool:
-    """Whether a kernel may use the gradients of its parameters by name, as in x.grad[i]: they come with it then."""
+    """Return whether a kernel may name gradients of its parameters, as in x.grad[i]. Calls then pass gradients too."""
     return "grad" in function.__code__.co_names
 
 
 def has_gradient(spec: Spec) -> bool:
-    """Whether an array in what a parameter is has a gradient."""
+    """Return whether a parameter contains an array with a gradient."""
     if isinstance(spec, StructSpec):
         return any(has_gradient(member) for _, member in spec.members)
     return isinstance(spec, (ArraySpec, FieldSpec)) and spec.needs_grad
 
 
 def array_spec(annotation: NDArray, value: Any, path: str) -> ArraySpec:
-    """An array argument. It says its `dtype` (a scalar type or NumPy's), `shape`, and what an element is, if no scalar,
-    as `element_shape`."""
+    """Return the Spec of an array argument.
+
+    The array has a `dtype` (a scalar type or NumPy's) and a `shape`. If its elements are not scalars, `element_shape`
+    is their shape.
+    """
     if not hasattr(value, "dtype") or not hasattr(value, "shape"):
         raise TypeError(f"{path} takes an array, not a {type(value).__name__}")
     dtype = (
@@ -193,7 +196,7 @@ def array_spec(annotation: NDArray, value: Any, path: str) -> ArraySpec:
         )
     shape = tuple(value.shape)
     inner = tuple(getattr(value, "element_shape", shape[max(len(shape) - len(annotation.inner), 0) :]))
-    if hasattr(value, "element_shape"):  # ours: the dimensions of elements are no part of its shape
+    if hasattr(value, "element_shape"):  # ours: its shape excludes the elements' dimensions
         shape += inner
     if annotation.dtype is not None and annotation.dtype != dtype:
         raise TypeError(f"{path} takes elements of {annotation.dtype}, not {dtype}")

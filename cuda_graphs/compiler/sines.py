@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sine and cosine of f32 on a CPU, of a number or of each lane of a vector, as functions of LLVM.
 
-They compute in f64, so that what is rounded is nearly the true value: x = n pi/2 + r, with pi/2 in two parts of which
-n times the first is exact, then polynomials of r^2 for the sine and the cosine of r. From 2^19 on, and for what is no
-number, libm's function is called. A number and a lane go through the same operations, so what a loop leaves over gets
-the bits that lanes have. Where there are no lanes libm is faster.
+They compute in f64, so that the final rounding sees nearly the true value. x = n pi/2 + r, where pi/2 is a sum of two
+parts and n times the first part is exact. Polynomials of r^2 give the sine and the cosine of r. For |x| from 2^19 on,
+and for NaN, they call libm's function. A number and a lane go through the same operations, so the iterations that do
+not fill a vector get the same bits as lanes. Without lanes libm is faster.
 
 The polynomials were fitted to sin(r)/r and cos(r) over [-pi/4, pi/4] (least squares at Chebyshev nodes, reweighted
-until errors are even). They are off by 6e-12 and 6e-11 at most, where f32 has steps of 6e-8.
+until errors are even). Their errors are at most 6e-12 and 6e-11, where f32 has steps of 6e-8.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ COSINE = ("-0x1.ffffffcce3175p-2", "0x1.55553ca4d23a3p-5", "-0x1.6c07ebae5b900p-
 
 
 def call(e: Emitter, name: str, width: int, x: str) -> str:
-    """The register of the sine or cosine of a register; `width`: its lanes, or 0 for a number."""
+    """Emit a call of the sine or cosine; return its register. `width` is the number of lanes, or 0 for a number."""
     symbol, v = f"{name}_f32_{width}", "<{} x {}>".format
     t, d, i, b = (v(width, each) if width else each for each in ("float", "double", "i32", "i1"))
     lanes = f"v{width}" if width else ""
@@ -48,7 +48,7 @@ def call(e: Emitter, name: str, width: int, x: str) -> str:
 
 
 def near(name: str, symbol: str, types: tuple[str, str, str, str], lanes: str, far: str) -> str:
-    """The function."""
+    """Return the LLVM text of the function."""
     t, d, i, b = types
 
     def all_lanes(kind: str, value: str) -> str:
@@ -67,7 +67,7 @@ def near(name: str, symbol: str, types: tuple[str, str, str, str], lanes: str, f
         f"%wide = fpext {t} %x to {d}",
         f"%turns = fmul {d} %wide, {f64(TURNS)}",
         f"%nearest = call {d} @llvm.rint.{lanes}f64({d} %turns)",
-        f"%n = fadd {d} %nearest, {f64('0x0p+0')}",  # of -0, whose sine is -0, 0 turns are 0
+        f"%n = fadd {d} %nearest, {f64('0x0p+0')}",  # for x = -0, n becomes +0 and r stays -0
         f"%k = fptosi {d} %n to {i}",
         f"%first = fmul {d} %n, {f64(HIGH)}",
         f"%left = fsub {d} %wide, %first",
@@ -99,7 +99,7 @@ def near(name: str, symbol: str, types: tuple[str, str, str, str], lanes: str, f
 
 
 def polynomial(name: str, d: str, factors: list[str], one: str) -> list[str]:
-    """1 + z * (factors[0] + z * (factors[1] + ...))."""
+    """Return the instructions for 1 + z * (factors[0] + z * (factors[1] + ...))."""
     lines, inner = [], factors[-1]
     for number, factor in enumerate([*factors[-2::-1], one]):
         lines.append(f"%{name}.times{number} = fmul {d} %z, {inner}")
@@ -109,7 +109,7 @@ def polynomial(name: str, d: str, factors: list[str], one: str) -> list[str]:
 
 
 def far_away(name: str, symbol: str, width: int, t: str) -> str:
-    """libm's function, lane by lane."""
+    """Return the LLVM text of a function that calls libm's function lane by lane."""
     lines, found = [], "poison"
     for lane in range(width):
         lines += [

@@ -1,17 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which values of a parallel loop differ between neighbouring iterations, when several run side by side as lanes of
-vectors (lanes.py), and whether that is worth it.
+"""The analysis for outer-loop vectorisation (lanes.py): whether it pays, and the values that vary between lanes.
 
-LLVM makes vectors of the innermost loops. Where a parallel loop has a loop inside that is no such loop (an orbit that
-leaves when it is far away, a sum that may not be reordered) nothing becomes a vector, although iterations of the outer
-loop are independent: that is what lanes are for.
+LLVM vectorises innermost loops. If a parallel loop contains a loop that LLVM cannot vectorise (an orbit that leaves
+when it is far away, a sum that may not be reordered), nothing becomes a vector. The iterations of the outer loop are
+independent, however, and can become lanes.
 
-A sum of all iterations that may be taken in any order (gather_atomics.py) is one scalar: what the lanes add to it is
+A sum over all iterations that may be taken in any order (gather_atomics.py) is one scalar. The lanes' contributions are
 added up first.
 
-What differs: the index of the last axis, all that is computed from it, and variables that are set where only some of
-the iterations are. Everything else is one scalar for all lanes.
+The values that vary are the index of the last axis, all values computed from it, and variables that are set where only
+some lanes are active. Every other value is one scalar for all lanes.
 """
 
 from __future__ import annotations
@@ -33,20 +32,20 @@ FEWEST, MOST = 8, 16  # lanes
 PLAIN = (
     ir.Op, ir.Load, ir.Store, ir.Get, ir.Set, ir.Extent, ir.Worker, ir.If, ir.For, ir.While, ir.Break, ir.Continue,
 )  # fmt: skip
-# Rows whose emitters are instructions that vectors have, too.
+# Rows with emitters whose instructions exist for vectors, too.
 OF_VECTORS = ("cast", "shift_left", "shift_right", "shift_right_logical", "rsqrt")
 
 
 @dataclass
 class Spread:
-    """What is known of a loop that becomes lanes.
+    """The facts about a loop whose iterations become lanes.
 
-    index    of the axis whose iterations are side by side
-    width    lanes
-    varying  values and variables that differ between them
-    masked   loops inside of which some lanes may leave before others
-    sums     operations that add to a sum of all iterations
-    outside  the variables of these, which begin before the loop and are read behind it
+    index    the index of the axis whose iterations are neighbours
+    width    the number of lanes
+    varying  values and variables that vary between lanes
+    masked   loops that some lanes may leave before others
+    sums     operations that add to a sum over all iterations
+    outside  the variables of these sums, which live before and after the loop
     """
 
     index: ir.LoopIndex
@@ -58,7 +57,7 @@ class Spread:
 
 
 def spread_of(task: ir.Task) -> Spread | None:
-    """How the task's loop becomes lanes; None where it cannot, or where that brings nothing."""
+    """Return how the task's loop becomes lanes, or None if that is impossible or does not pay."""
     loop = task.loop
     if loop is None or loop.blocks or not is_left_to_lanes(loop.body):
         return None
@@ -80,7 +79,7 @@ def spread_of(task: ir.Task) -> Spread | None:
 
 
 def is_left_to_lanes(block: ir.Block) -> bool:
-    """Whether LLVM makes no vectors of it: there are loops inside, or functions."""
+    """Return whether LLVM does not vectorise the block: it contains loops, or sines."""
     return any(
         isinstance(s, (ir.For, ir.While)) or (isinstance(s, ir.Op) and is_sine(s)) for s in ir.walk(block)
     )
@@ -91,7 +90,7 @@ def is_sine(op: ir.Op) -> bool:
 
 
 def leaks(task: ir.Task, loop: ir.For) -> set[ir.Local]:
-    """Variables of the loop that are used outside it."""
+    """Return the variables of the loop that are used outside it."""
 
     def locals_of(block: ir.Block, without: ir.Statement | None) -> set[ir.Local]:
         found: set[ir.Local] = set()
@@ -105,7 +104,7 @@ def leaks(task: ir.Task, loop: ir.For) -> set[ir.Local]:
 
 
 def sums_of(outside: set[ir.Local], loop: ir.For) -> set[ir.Op]:
-    """Additions of something to a variable, as it is before, for the variable."""
+    """Return the additions to the old value of an outside variable whose result is assigned to that variable."""
     return {
         s.value
         for s in ir.walk(loop.body)
@@ -116,7 +115,7 @@ def sums_of(outside: set[ir.Local], loop: ir.For) -> set[ir.Op]:
 
 
 def are_sums(found: Spread, loop: ir.For) -> bool:
-    """Whether the loop only adds to variables from outside, or sets them to true."""
+    """Return whether the loop only adds to variables from outside, or sets them to true."""
     before = {op.args[0] for op in found.sums}
     for s in ir.walk(loop.body):
         if (
@@ -135,7 +134,7 @@ def are_sums(found: Spread, loop: ir.For) -> bool:
 
 
 def diverts(loop: ir.For | ir.While) -> bool:
-    """Whether the loop has a Break or Continue of its own."""
+    """Return whether the loop has a Break or Continue of its own."""
 
     def inside(block: ir.Block) -> bool:
         for s in block.body:
@@ -149,7 +148,7 @@ def diverts(loop: ir.For | ir.While) -> bool:
 
 
 def mark(found: Spread, block: ir.Block, some: bool) -> None:
-    """Add what varies in a block; `some`: where only some lanes may be."""
+    """Add the varying values of a block. `some` means that only some lanes may be active in it."""
     varying = found.varying
     for s in block.body:
         if isinstance(s, ir.Get):
@@ -174,15 +173,15 @@ def mark(found: Spread, block: ir.Block, some: bool) -> None:
 
 
 class Judge:
-    """Whether lanes can do it, and gain by it: inside of loops they compute, and do not collect from far apart."""
+    """Decides whether lanes are possible and pay: inside of loops they must compute, and not gather from far apart."""
 
     def __init__(self, found: Spread) -> None:
         self.found = found
         self.varying = found.varying
-        self.steady: set[ir.Value] = {found.index}  # varying, but the same each time round of loops inside
+        self.steady: set[ir.Value] = {found.index}  # varying, but the same in each iteration of inner loops
 
     def block(self, block: ir.Block, looped: bool) -> bool:
-        """Whether all of a block is fine; `looped`: in a loop."""
+        """Return whether all statements of a block are suitable. `looped` means that it is in an inner loop."""
         for s in block.body:
             if isinstance(s, ir.Value) and is_small(s.type):
                 return False
@@ -212,21 +211,21 @@ class Judge:
             return False
         if load not in self.varying or is_row(self.found, load) or not looped:
             return True
-        return self.is_steady(load) and not self.found.masked  # LLVM takes it out of the loop
+        return self.is_steady(load) and not self.found.masked  # LLVM moves the load out of the loop
 
     def is_steady(self, value: ir.Value) -> bool:
-        """Whether its operands are what they were the last time round."""
+        """Return whether the operands of a value are the same in each iteration of inner loops."""
         return all(v in self.steady for v in ir.operands_of(value) if v in self.varying)
 
     def store(self, store: ir.Store, looped: bool) -> bool:
         if self.varying.isdisjoint(ir.operands_of(store)):
-            return plain(store.array)  # all iterations write the same
+            return plain(store.array)  # all iterations write the same value
         if not plain(store.array) or self.varying.isdisjoint(store.index):
-            return False  # an element that all iterations write: there is no order to keep
+            return False  # all iterations write this element, and lanes do not keep their order
         return is_row(self.found, store) or not looped
 
     def loop(self, loop: ir.For, looped: bool) -> bool:
-        """Lanes count together."""
+        """Return whether all lanes have the same bounds."""
         return self.varying.isdisjoint(ir.operands_of(loop))
 
 
@@ -235,8 +234,11 @@ def plain(array: ir.Array) -> bool:
 
 
 def is_row(found: Spread, access: ir.Load | ir.Store) -> bool:
-    """Whether lanes are neighbours in memory: the last index, and it alone, is theirs, plus a constant. So are they on
-    stacks, whose last index is the worker."""
+    """Return whether the lanes' elements are neighbours in memory.
+
+    They are if only the last index varies, and is the lane's index plus a constant. In stacks, the last index is the
+    worker, so lanes are neighbours there too.
+    """
     *outer, last = access.index
     return found.varying.isdisjoint(outer) and is_neighbour(found, last)
 

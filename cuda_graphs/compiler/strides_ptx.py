@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Loops of which a thread of the GPU takes every so-manieth iteration, in 64 bits."""
+"""Strided loops of a GPU thread, in 64 bits: the thread takes every n-th iteration."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["strided", "strided_box"]
 
 
 def strided(e: Emitter, begin: str, step: str, end: str, body: Callable[[str, str], None]) -> tuple[str, str]:
-    """A loop from `begin` by `step`; `body` gets the number and the label of what follows.
+    """Emit a loop from `begin` by `step`. `body` gets the number and the label of the next iteration.
 
-    (label after it, the number that was not less than `end` any more)
+    Returns (label after the loop, the first number that was not less than `end`).
     """
     return _loop(e, end, [_Count(begin, step)], lambda at, following: body(at[0], following))
 
@@ -22,10 +22,10 @@ def strided(e: Emitter, begin: str, step: str, end: str, body: Callable[[str, st
 def strided_box(
     e: Emitter, sizes: list[str], begin: str, step: str, end: str, body: Callable[[list[str], str], None]
 ) -> None:
-    """The same over the points of a box, in row-major order; `body` gets the place along each axis.
+    """Emit a strided loop over the points of a box, in row-major order. `body` gets the position along each axis.
 
-    Begin and step are taken apart once, before the loop. In it, places are added as numbers with several digits are:
-    a division for each point costs more than what is done with the point.
+    Begin and step are divided into digits once, before the loop. The loop adds positions digit by digit, with a carry:
+    a division for each point would cost more than the work at the point.
     """
     if len(sizes) == 1:
         strided(e, begin, step, end, lambda at, following: body([at], following))
@@ -37,7 +37,7 @@ def strided_box(
 
 
 def _digits(e: Emitter, number: str, sizes: list[str]) -> list[str]:
-    """Where a point of a box is along each axis."""
+    """Return the position of a point of a box along each axis."""
     found: list[str] = []
     for size in reversed(sizes[1:]):
         found.insert(0, e.let(f"urem i64 {number}, {size}"))
@@ -46,7 +46,7 @@ def _digits(e: Emitter, number: str, sizes: list[str]) -> list[str]:
 
 
 class _Count:
-    """A number that goes on by a step in each iteration, and of which `size` are carried to the one before it."""
+    """A digit that grows by a step in each iteration. At `size` it carries 1 to the digit before it."""
 
     def __init__(self, begin: str, step: str, size: str = "") -> None:
         self.begin, self.step, self.size = begin, step, size
@@ -55,7 +55,7 @@ class _Count:
 def _loop(
     e: Emitter, end: str, counts: list[_Count], body: Callable[[list[str], str], None]
 ) -> tuple[str, str]:
-    """While the first of these numbers is less than `end`. The label after the loop, and that number there."""
+    """Emit a loop while the first number is less than `end`; return the label after it, and that number there."""
     entry, head, inside, following, after = (
         e.label(stem) for stem in ("start", "grid", "point", "next", "done")
     )
@@ -82,7 +82,7 @@ def _loop(
 
 
 def _advance(e: Emitter, count: _Count, at: str, advanced: str, carry: str, first: bool) -> str:
-    """Define the next number; what is carried to the one before it."""
+    """Define the next value of a digit; return the carry to the digit before it."""
     step = e.let(f"add nuw nsw i64 {count.step}, {carry}") if carry else count.step
     if first:
         e.line(f"{advanced} = add nsw i64 {at}, {step}")

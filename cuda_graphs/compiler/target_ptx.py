@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks as PTX kernels.
+"""Emits tasks as PTX kernels.
 
-A parallel task is a loop over the grid: thread t of all takes the iterations t, t + threads, t + 2 threads, ... So any
-grid runs all of them, and neighbours in memory go to neighbouring threads. Of loops of blocks that is true of the
-blocks (blocks_ptx.py), and the threads of a block are as many as the loop says.
+A parallel task is a grid-stride loop: thread t takes the iterations t, t + threads, t + 2 threads, and so on. Any grid
+size runs all iterations, and neighbouring threads access neighbouring elements. In loops of blocks, blocks stride in
+the same way (blocks_ptx.py), and the loop fixes the number of threads of a block.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ target triple = "nvptx64-nvidia-cuda"
 
 @dataclass(frozen=True)
 class Ptx:
-    """A GPU.
+    """A GPU as a target.
 
     fast_math  allows contraction and reassociation
-    arch       "sm_90"
-    version    of the PTX ISA, not above what the driver knows: 83 is 8.3
-    libdevice  path of libdevice.10.bc, needed by kernels that call sin and the like
+    arch       the architecture: "sm_90"
+    version    the version of the PTX ISA, at most the driver's: 83 is 8.3
+    libdevice  path of libdevice.10.bc, for kernels that call sin and the like
     """
 
     fast_math: bool = False
@@ -51,15 +51,15 @@ class Ptx:
     name: ClassVar[str] = "ptx"
 
     def code(self, text: str) -> bytes:
-        """PTX."""
+        """Return the PTX of LLVM text."""
         return machine.ptx(text, self.arch, self.version, self.libdevice).encode()
 
     def depends_on(self) -> tuple[object, ...]:
-        """What code for it depends on."""
+        """Return the properties of the target that its code depends on."""
         return self.name, self.fast_math, self.arch, self.version, self.libdevice
 
     def image(self, code: bytes, tasks: tuple[TaskInfo, ...]) -> bytes:
-        """What the driver loads."""
+        """Return the image that the driver loads."""
         return code
 
     def atomic_scope(self) -> str:
@@ -85,20 +85,20 @@ class Ptx:
         return SHARED if array.space is ir.Space.SHARED else GLOBAL
 
     def workers(self, task: ir.Task) -> int:
-        """Of a thread."""
+        """Return the number of workers of a thread."""
         return 1
 
     def worker(self, e: Emitter) -> str:
-        """The number of the thread in the grid."""
+        """Emit the number of the thread in the grid."""
         return e.let(f"trunc i64 {self.position(e)[0]} to i32")
 
     def function(self, e: Emitter, name: str, type: ScalarType, args: list[str]) -> str:
-        """libdevice's function."""
+        """Emit a call of libdevice's function."""
         t = llvm_type(type)
         return e.call(f"__nv_{name}" + ("f" if type.size == 4 else ""), t, [(t, arg) for arg in args])
 
     def module(self, program: ir.Program) -> str:
-        """The program as text of LLVM."""
+        """Return the program as LLVM text."""
         declarations: dict[str, str] = {}
         functions = []
         for step in ir.steps_of(program.plan):
@@ -112,7 +112,7 @@ class Ptx:
         return "\n".join([HEADER, *functions, *declarations.values(), "!0 = !{}\n", *SCOPES])
 
     def is_early(self, program: ir.Program) -> bool:
-        """Whether entries wait for what is before them (PTX ISA, griddepcontrol: from 7.8 on, for sm_90 and up)."""
+        """Return whether entries wait for earlier ones (PTX ISA, griddepcontrol: from 7.8 on, for sm_90 and up)."""
         return program.early and self.capability >= 90 and self.version >= 78
 
     def task(
@@ -144,7 +144,7 @@ class Ptx:
         return f"define {kind} void @{task.name}({given}){attributes} {{\n{e.text()}\n}}\n"
 
     def receive(self, e: Emitter, slots: Layout) -> str:
-        """The parameters of a function, as text."""
+        """Return the parameters of a function, as text."""
         params = []
         for i, (slot, what) in enumerate(slots):
             params.append(f"{e.slot_type(slot, what)} %p{i}")
@@ -152,7 +152,7 @@ class Ptx:
         return ", ".join(params)
 
     def resident(self, resident: ir.Resident, program: ir.Program, declarations: dict[str, str]) -> list[str]:
-        """Tasks that stay: the function of each, and the entry, which calls them."""
+        """Return the functions of resident tasks, and the entry that calls them."""
         slots = slots_of(resident, program)
         tasks = [program.tasks[number] for number in ir.tasks_of(resident.plan)]
         functions = [self.task(each, declarations, slots, "internal", INLINED) for each in tasks]
@@ -172,7 +172,7 @@ class Ptx:
         return int(re.sub(r"\D", "", self.arch))
 
     def parallel(self, e: Emitter, loop: ir.For, name: str, bins: tuple[ir.Atomic, ...] = ()) -> None:
-        """The iterations of this thread; `bins` as a Task has them."""
+        """Emit the iterations of this thread. `bins` are the bins of the Task."""
         if loop.blocks:
             GpuTeam(e, loop, name, self.capability).run()
             return
@@ -191,11 +191,12 @@ class Ptx:
             run()
 
     def groups(self, e: Emitter, loop: ir.For, width: int, thread: str, threads: str, total: str) -> str:
-        """Where all arrays begin at a multiple of 16 bytes: groups of iterations, side by side, whose accesses become
-        16 bytes wide. The iteration at which this thread begins with what is left, which is all of it elsewhere.
+        """Emit groups of neighbouring iterations, if all arrays are aligned to 16 bytes. Accesses become as wide.
 
-        Iterations of what a thread takes at a time are told not to touch each other's memory, so that all their loads
-        may come first.
+        Returns the iteration at which this thread begins the rest. The rest is the whole loop without alignment.
+
+        Metadata says that the iterations of one group do not access each other's memory, so all their loads may come
+        first.
         """
         arrays = dict.fromkeys(s.array for s in ir.walk(loop.body) if isinstance(s, (ir.Load, ir.Store)))
         addresses = [
@@ -242,7 +243,7 @@ class Ptx:
         return e.let(f"phi i64 [ {thread}, %{first} ], [ {begin}, %{last} ]")
 
     def position(self, e: Emitter) -> tuple[str, str]:
-        """(number of this thread in the grid, number of threads), in 64 bits."""
+        """Return (number of this thread in the grid, number of threads), in 64 bits."""
         names = ("tid.x", "ntid.x", "ctaid.x", "nctaid.x")
         tid, ntid, ctaid, nctaid = (
             e.let(f"zext i32 {e.call('llvm.nvvm.read.ptx.sreg.' + name, 'i32', [])} to i64") for name in names
@@ -271,24 +272,24 @@ class Ptx:
 
 
 def wait_for_the_last(e: Emitter) -> None:
-    """Wait until the launch before this one has ended, and let the next one begin, which will wait for this."""
+    """Emit a wait for the end of the previous launch. Let the next launch begin, which waits for this one."""
     for instruction in ("griddepcontrol.wait", "griddepcontrol.launch_dependents"):
-        # As text: LLVM's intrinsics are said to touch no memory, so that loads may move before them.
+        # Inline PTX, as LLVM's intrinsics are declared without memory effects: loads could move before them.
         e.line(f'call void asm sideeffect "{instruction};", "~{{memory}}"()')
 
 
 def needs(blocks: int) -> str:
-    """What a launch must be: of blocks of so many threads, if any."""
+    """Return the attribute that fixes the number of threads of a block, or "" for any number."""
     return f' "nvvm.reqntid"="{blocks}"' if blocks else ""
 
 
-WIDE_BYTES = 16  # of the widest access of a thread
-MOST = 64  # statements of a body that is written out several times
-MOST_CHUNKS = 4  # groups that a thread takes at a time
+WIDE_BYTES = 16  # the widest access of a thread
+MOST = 64  # statements of a body that may be emitted several times
+MOST_CHUNKS = 4  # groups that a thread runs at a time
 
-# For each lane of a group: its alias scope, the list of that scope, and that of all others.
+# Numbers of metadata nodes, for each lane of a group: its alias scope, the list of that scope, the list of the others.
 LANES, SCOPE, LISTS, OTHERS = 16, 10, 30, 50
-UNROLLED = ", !llvm.loop !2"  # LLVM does not by itself where it would have to count the iterations first
+UNROLLED = ", !llvm.loop !2"  # LLVM would not unroll loops with an unknown iteration count
 SCOPES = (
     "!2 = distinct !{!2, !3}",
     '!3 = !{!"llvm.loop.unroll.count", i32 4}',
@@ -303,15 +304,18 @@ SCOPES = (
 
 
 def chunks_of(loop: ir.For, width: int) -> int:
-    """How many groups a thread takes at a time: of loops that only read as many as keep enough reads on their way."""
+    """Return the number of groups that a thread runs at a time: several loads in flight for loops without stores."""
     if any(isinstance(s, ir.Store) for s in ir.walk(loop.body)):
         return 1
     return max(1, min(MOST_CHUNKS, LANES // width))
 
 
 def group_width(loop: ir.For) -> int:
-    """How many iterations side by side make accesses of 16 bytes; 1 where a loop is not of that kind: one axis from 0,
-    straight-line, with stores at its index only and something to gain. Atomics are done in any order anyway."""
+    """Return the number of neighbouring iterations whose accesses make 16 bytes, or 1 for unsuitable loops.
+
+    A suitable loop has one axis from 0 and a straight-line body, stores only at its index, and has accesses to
+    widen. It may have atomics, as their order is free anyway.
+    """
     (axis, *more), body = loop.axes, list(ir.walk(loop.body))
     index = (axis.index,)
     if more or axis.step != 1 or not (isinstance(axis.begin, ir.Const) and axis.begin.value == 0):

@@ -1,17 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks as functions for the host driver (cgh_entry of _hostdriver/image_loader.h):
+"""Emits tasks as functions for the host driver (cgh_entry of _hostdriver/image_loader.h):
 
     void task(const cgh_launch* launch, const void* params, void* shared, uint64_t first, uint64_t end)
 
-What a task needs of its surroundings is imported by name, to be defined where the object is linked: `cgh_vprintf`,
-`cgh_assert_fail` and `cgh_scratch`, which are those of cgh_services in the same header, and functions of libm.
+A task imports functions by name, and the linker of the object defines them: `cgh_vprintf`, `cgh_assert_fail` and
+`cgh_scratch`, which are those of cgh_services in the same header, and functions of libm.
 
 A block of the grid is a chunk of the iterations: blocks first to end of a grid of n are the iterations
-[total * first / n, total * end / n). So one call runs one loop, of the length that the scheduler chose, and a grid of 1
-is a plain loop. Of loops of blocks the same is true of their blocks (blocks_x86.py). Of several axes all but the last
-are one loop over rows; the last is the inner loop, which vectorises: LLVM makes vectors of it where there is no other
-loop inside, and lanes.py does where there is.
+[total * first / n, total * end / n). One call therefore runs one loop, of the length that the scheduler chose, and a
+grid of 1 is a plain loop. In loops of blocks, their blocks are divided in the same way (blocks_x86.py).
+
+If a loop has several axes, all but the last form one loop over rows, and the last is the inner loop. LLVM vectorises
+the inner loop if it contains no other loop; otherwise lanes.py may vectorise it.
 """
 
 from __future__ import annotations
@@ -38,23 +39,26 @@ PARALLEL = "!0"  # the access group of memory that iterations do not share
 
 @dataclass(frozen=True)
 class X86:
-    """The CPU of this process. `fast_math` allows contraction and reassociation. Where bugs are looked for, code
-    `tells` the driver of each access (told.py)."""
+    """The CPU of this process as a target.
+
+    `fast_math` allows contraction and reassociation. With `tells`, code reports each access to a driver that looks for
+    bugs (told.py).
+    """
 
     fast_math: bool = False
     tells: bool = False
     name: ClassVar[str] = "x86"
 
     def code(self, text: str) -> bytes:
-        """An object file."""
+        """Return the object file of LLVM text."""
         return machine.object_code(text)
 
     def depends_on(self) -> tuple[object, ...]:
-        """What code for it depends on."""
+        """Return the properties of the target that its code depends on."""
         return self.name, self.fast_math, self.tells, identity()
 
     def image(self, code: bytes, tasks: tuple[TaskInfo, ...]) -> bytes:
-        """What the host driver loads."""
+        """Return the image that the host driver loads."""
         cpu = machine.cpu()
         return native_image(code, tasks, cpu | {"made_here": made_here(**cpu), "tells": int(self.tells)})
 
@@ -78,7 +82,7 @@ class X86:
         e.call_void("cgh_set_conditional", [("i64", handle), ("i32", value)])
 
     def last(self, e: Emitter, statement: ir.Last) -> None:
-        """By who ends the last of the blocks; they are counted where one call does not run all of them."""
+        """Emit a block for the call that ends the last block of the grid. A call that runs all blocks counts none."""
         grid, done = e.let("load i32, ptr %launch"), e.let("trunc i64 %end to i32")
         done = e.let(f"sub i32 {done}, {e.let('trunc i64 %first to i32')}")
         count, reset, run, over = (e.label(stem) for stem in ("count", "reset", "last", "over"))
@@ -99,21 +103,21 @@ class X86:
         return ""
 
     def worker(self, e: Emitter) -> str:
-        """The first of the blocks that this call runs; its lanes are workers that follow each other."""
+        """Emit the number of the first block that this call runs. Its lanes are consecutive workers."""
         assert isinstance(e, Lanes)
         return e.let(f"mul i32 {e.let('trunc i64 %first to i32')}, {e.workers}")
 
     def workers(self, task: ir.Task) -> int:
-        """Those of a block, which side by side have places of their own on stacks."""
+        """Return the number of workers of a block: its lanes, each with its own elements of stacks."""
         spread = self.spread(task)
         return 1 if spread is None else spread.width
 
     def spread(self, task: ir.Task) -> Spread | None:
-        """How iterations become lanes."""
+        """Return how iterations become lanes, or None."""
         return None if self.tells else spread_of(task)
 
     def function(self, e: Emitter, name: str, type: ScalarType, args: list[str]) -> str:
-        """LLVM's intrinsic where there is one, else libm's function; beside lanes, what these call."""
+        """Emit a call of LLVM's intrinsic if it exists, else of libm. In loops with lanes, sines are those of lanes."""
         if type == f32 and name in sines.OF_F32 and isinstance(e, Lanes) and e.workers > 1:
             return sines.call(e, name, 0, args[0])
         t = llvm_type(type)
@@ -123,11 +127,11 @@ class X86:
         return e.call(symbol, t, [(t, arg) for arg in args], e.fast if name in INTRINSICS else "")
 
     def is_early(self, program: ir.Program) -> bool:
-        """Entries begin when what is before them has ended."""
+        """Return False: an entry begins when the previous one has ended."""
         return False
 
     def module(self, program: ir.Program) -> str:
-        """The program as text of LLVM."""
+        """Return the program as LLVM text."""
         declarations: dict[str, str] = {}
         functions = []
         for step in ir.steps_of(program.plan):
@@ -156,7 +160,7 @@ class X86:
             e.receive(slot, what, e.let(f"load {e.slot_type(slot, what)}, ptr {at}, !invariant.load !3"))
 
     def resident(self, resident: ir.Resident, program: ir.Program, declarations: dict[str, str]) -> list[str]:
-        """Tasks that stay: the function of each, and the entry, whose one block calls them."""
+        """Return the functions of resident tasks, and the entry, whose one block calls them."""
         slots = slots_of(resident, program)
         tasks = [program.tasks[number] for number in ir.tasks_of(resident.plan)]
         functions = [self.task(each, declarations, slots, "internal ") for each in tasks]
@@ -167,7 +171,7 @@ class X86:
         return [*functions, function(e, resident.name)]
 
     def parallel(self, e: Lanes, task: ir.Task, loop: ir.For) -> None:
-        """The part of the loop that this call is to run."""
+        """Emit the part of the loop that one call runs."""
         team = CpuTeam(e, loop) if loop.blocks else None
         begins, counts, total = e.trips(loop) if team is None else (team.begins, team.counts, team.total)
         whole = total if team is None else team.blocks()
@@ -237,7 +241,7 @@ class X86:
     def row(
         self, e: Lanes, loop: ir.For, spread: Spread | None, begins: list[str], low: str, high: str
     ) -> None:
-        """Iterations low to high of the last axis: as vectors as far as they go, then one by one."""
+        """Emit iterations low to high of the last axis: whole vectors first, if there are lanes, then single ones."""
         axis, begin = loop.axes[-1], begins[-1]
         point = ir.LoopIndex("point")
         if spread is not None:
@@ -260,7 +264,7 @@ class X86:
 
 
 def function(e: Emitter, name: str, linkage: str = "") -> str:
-    """The text of an entry, or of a function that one calls."""
+    """Return the text of an entry, or of a function that an entry calls."""
     e.line("ret void")
     given = "ptr %launch, ptr %params, ptr noalias %shared, i64 %first, i64 %end"
     return f"define {linkage}void @{name}({given}) {{\n{e.text()}\n}}\n"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The threads of a block while a task is emitted: what both machines have in common (blocks_x86.py, blocks_ptx.py)."""
+"""Loops over blocks of threads: the part of the emitters that both targets share (blocks_x86.py, blocks_ptx.py)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["Team", "nothing", "source_of"]
 
 
 class Team(ABC):
-    """How a machine runs a loop of blocks.
+    """Emitter of a loop of blocks for one target.
 
-    alone   nobody else is in the block's shared memory at the same time
-    outer   how many of the loop's axes say which block it is; 0: blocks may have fewer threads than they could
-    block   number of the block, in 64 bits
-    thread  number of the thread, where one after the other executes a region, in 64 bits; elsewhere ""
+    alone   True if no thread accesses the block's shared memory concurrently
+    outer   the number of leading axes that number the blocks; 0: the last block may be partial
+    block   the number of the block, in 64 bits
+    thread  the number of the thread, in 64 bits, if one thread after the other executes a region; else ""
     """
 
     alone: ClassVar[bool]
@@ -37,26 +37,26 @@ class Team(ABC):
 
     @abstractmethod
     def variable(self, local: ir.Local) -> tuple[str, str] | None:
-        """(pointer to a local of this thread, what its accesses are marked with); None: it is a variable as any."""
+        """Return (pointer to a local of this thread, metadata of its accesses); None for an ordinary variable."""
 
     @abstractmethod
     def region(self, statement: ir.Region) -> None:
-        """Have each thread execute it."""
+        """Emit a region, which each thread executes."""
 
     @abstractmethod
     def barrier(self, statement: ir.Barrier) -> None:
-        """Have all wait for all."""
+        """Emit a barrier."""
 
     @abstractmethod
     def meeting(self, m: ir.Meeting) -> None:
-        """Have them exchange values."""
+        """Emit a collective."""
 
     @abstractmethod
     def position(self, statement: ir.Position) -> None:
-        """Say where a thread is."""
+        """Define the number of the thread or block."""
 
     def blocks(self) -> str:
-        """How many there are."""
+        """Emit the number of blocks; return it."""
         e = self.e
         if not self.outer:
             above = e.let(f"add i64 {self.total}, {self.loop.blocks - 1}")
@@ -81,12 +81,12 @@ class Team(ABC):
 
 
 def nothing(row: Row, type: ScalarType) -> str:
-    """What stands for somebody who is not there."""
+    """Return the value of inactive threads in a reduction."""
     return number(neutral(row.combine, type), type)
 
 
 def source_of(e: Emitter, row: Row, kind: str, lane: str, count: str) -> str:
-    """From which lane a value comes; from 32 on, and below 0, there is none. `kind` is LLVM's type of the numbers."""
+    """Emit the number of the lane whose value a lane gets, in LLVM's type `kind`. Below 0 or above 31 is no lane."""
     if row.source == "index":
         return count
     return e.let(f"{INSTRUCTIONS[row.source]} {kind} {lane}, {count}")

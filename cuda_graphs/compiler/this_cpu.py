@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The CPU of this process, as the system describes it: LLVM need not be asked, whose library takes long to load."""
+"""The identity of this process's CPU, from the system. LLVM's library, which knows it too, takes long to load."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .sha256 import sha256
 __all__ = ["identity", "made_here"]
 
 FILE = "/proc/cpuinfo"
-# Lines that say what a CPU can do, of x86 and of ARM; the others tell its cores apart, or how fast they are just now.
+# Lines that describe the abilities of a CPU, of x86 and of ARM. Other lines describe single cores or their speed.
 LINES = (
     "vendor_id", "cpu family", "model", "stepping", "flags",
     "CPU implementer", "CPU architecture", "CPU variant", "CPU part", "CPU revision", "Features",
@@ -21,7 +21,7 @@ LINES = (
 
 @cache
 def identity() -> str:
-    """Two CPUs of which it is the same run the same code. On systems that do not say: what LLVM knows of it."""
+    """Return a text that CPUs share only if they run the same code. Without /proc/cpuinfo it is LLVM's description."""
     try:
         text = first_of_them(FILE)
     except OSError:
@@ -36,12 +36,12 @@ def identity() -> str:
 
 
 def made_here(triple: str, features: list[str]) -> str:
-    """What an image for a triple and features of this CPU carries, so that it is known here again."""
+    """Return the mark of an image for a triple and features of this CPU, by which this CPU recognises it."""
     return sha256("\n".join((identity(), triple, *features)).encode()).hexdigest()
 
 
 def first_of_them(file: str) -> str:
-    """The lines about the first core, without reading those about hundreds of others."""
+    """Return the lines about the first core, without reading those about hundreds of others."""
     text = b""
     handle = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
     try:

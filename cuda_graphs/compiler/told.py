@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Code for a driver that looks for bugs: it is told of each access before that happens (cgh_services.access).
+"""Instrumented code for a driver that looks for bugs: it reports each access beforehand (cgh_services.access).
 
     call void @cgh_access(ptr %element, i64 4, ptr @site3, i32 i, i32 j, i32 0, i32 number, i32 its high half, i32 0)
     store float %v, ptr %element
 
-A site is a constant, cgh_site of _hostdriver/image_loader.h: what the access is, and where in the user's source. Each
-iteration of a parallel loop is somebody of its own, whichever of them one call runs, as each thread of a loop of blocks
-is. Nothing here is written as vectors, since each lane tells for itself.
+A site is a constant, cgh_site of _hostdriver/image_loader.h: the kind of access and its position in the user's source.
+Each iteration of a parallel loop, and each thread of a loop of blocks, counts as a thread of its own, even if one call
+runs several of them. Instrumented code uses no vectors, since each lane reports for itself.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ __all__ = ["StayingTold", "Told"]
 # Bits of cgh_site.flags.
 READ, WRITE, STRONG, SHARED, JOIN = 1, 2, 4, 16, 128
 
-AXES = 3  # whose indices are told; of a loop with more, the number of the iteration
+AXES = 3  # at most so many indices are reported; loops with more axes report the number of the iteration
 ACCESSES = (ir.Load, ir.Store, ir.Atomic)
 Access = ir.Load | ir.Store | ir.Atomic
 
 
 class Told(Lanes):
-    """The code of a task."""
+    """Emitter of an instrumented task."""
 
-    # The parallel loop without blocks that is around what is emitted; where its axes begin, and their lengths.
+    # The enclosing parallel loop without blocks, the begin of its axes, and their lengths.
     spread_out: ir.For | None = None
     begins: list[str]
     counts: list[str]
 
     @contextmanager
     def iterations_of(self, loop: ir.For, begins: list[str], counts: list[str]) -> Iterator[None]:
-        """While the body of a parallel loop is emitted."""
+        """Report accesses as those of iterations of a parallel loop, in a `with` block."""
         if not loop.blocks:
             self.spread_out, self.begins, self.counts = loop, begins, counts
         yield
@@ -56,15 +56,15 @@ class Told(Lanes):
             super().statements([statement])
 
     def tell(self, access: Access) -> None:
-        """Of an access that comes next."""
+        """Emit the report of an access that comes next."""
         assert isinstance(access.array, ir.Array)
         address = self.address(access.array, access.index)[1]
         call(self, address, access.array.element.size, self.site(access), self.who(), self.block_number())
 
-    # Who
+    # The thread of an access
 
     def who(self) -> list[str]:
-        """The indices of the iteration, or the number of the thread."""
+        """Return the indices of the iteration, or the number of the thread."""
         if self.spread_out is None:
             return ["0" if self.team is None or not self.team.thread else self.short_number(self.team.thread)]
         if len(self.spread_out.axes) > AXES:
@@ -72,7 +72,7 @@ class Told(Lanes):
         return [self.short_number(self.wide[axis.index]) for axis in self.spread_out.axes]
 
     def block_number(self) -> tuple[str, str]:
-        """The iteration's number, as two halves; that of the block."""
+        """Return the two halves of the iteration's number, or the number of the block and 0."""
         if self.spread_out is None:
             first = "%first" if self.team is None or not self.team.block else self.team.block
             return self.short_number(first), "0"
@@ -80,7 +80,7 @@ class Told(Lanes):
         return self.short_number(number), self.short_number(self.let(f"lshr i64 {number}, 32"))
 
     def number(self) -> str:
-        """Of the iteration, in 64 bits."""
+        """Return the number of the iteration, in 64 bits."""
         assert self.spread_out is not None
         found = "0"
         for axis, begin, count in zip(self.spread_out.axes, self.begins, self.counts, strict=True):
@@ -91,13 +91,13 @@ class Told(Lanes):
     def short_number(self, register: str) -> str:
         return self.let(f"trunc i64 {register} to i32")
 
-    # Where
+    # The site of an access
 
     def site(self, access: Access) -> str:
         assert isinstance(access.array, ir.Array)
         array, loc = access.array, access.loc
         flags = FLAGS[type(access)] | (SHARED if array.space is ir.Space.SHARED else 0)
-        # Iterations of one worker share a stack, and all write the same where one is too small.
+        # Iterations of one worker share a stack. If a stack is too small, all of them write the same word.
         if array.path == OVERFLOW_PATH or (array.space is ir.Space.TEMP and array.shape is None):
             flags |= STRONG
         axes = 0 if self.spread_out is None else len(self.spread_out.axes)
@@ -108,7 +108,7 @@ class Told(Lanes):
 
 
 class StayingTold(Staying):
-    """Tasks that stay: each comes after all of the one before."""
+    """Resident tasks, instrumented: each task follows all of the previous one."""
 
     def task(self, task: ir.Task) -> None:
         join(self.e)
@@ -116,7 +116,7 @@ class StayingTold(Staying):
 
 
 def join(e: Emitter) -> None:
-    """Tell that all others have done what they do: what follows comes after it."""
+    """Emit the report that all threads have finished: later accesses come after theirs."""
     call(e, "null", 0, site(e, "null", "null", 0, JOIN, 0), [], ("0", "0"))
 
 
@@ -135,7 +135,7 @@ FLAGS: dict[type, int] = {ir.Load: READ, ir.Store: WRITE, ir.Atomic: READ | WRIT
 
 
 def site(e: Emitter, file: str, words: str, line: int, flags: int, axes: int) -> str:
-    """The constant."""
+    """Return the name of a site, and declare it."""
     numbers = ", ".join(f"i32 {each}" for each in (line, 0, flags, axes))
     text = f"private constant {{ ptr, ptr, i32, i32, i32, i32 }} {{ ptr {file}, ptr {words}, {numbers} }}"
     key = f"site {text}"
@@ -145,7 +145,7 @@ def site(e: Emitter, file: str, words: str, line: int, flags: int, axes: int) ->
 
 
 def words(access: Access, array: ir.Array) -> str:
-    """What an access is, for reports."""
+    """Return the description of an access for reports."""
     what = {ir.Load: "a load", ir.Store: "a store"}.get(
         type(access), f"an atomic {getattr(access, 'kind', '')}"
     )

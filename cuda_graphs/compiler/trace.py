@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA_GRAPHS_DEBUG=1..5 writes what the compiler does to stderr.
+"""The debug output of the compiler on stderr: CUDA_GRAPHS_DEBUG=1..5.
 
-1 timing, 2 passes, 3 the IR after each pass, 4 LLVM before and after optimisation, 5 assembly or PTX.
+1 timing, 2 passes, 3 the IR after each pass, 4 LLVM before and after optimisation, 5 assembly or PTX. A level includes
+all lower ones.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ TIMING, PASSES, IR, LLVM, ASSEMBLY = 1, 2, 3, 4, 5
 
 
 def level() -> int:
-    """What the environment asks for; 0 is nothing."""
+    """Return the level from the environment; 0 is no output."""
     text = os.environ.get("CUDA_GRAPHS_DEBUG", "0")
     return int(text) if text.isdecimal() else 0
 
 
 def show(at: int, title: str, text: object = "") -> None:
-    """Write `text` where the level is `at` or higher."""
+    """Print `text` if the level is `at` or higher."""
     if level() >= at:
         print(f"[compiler] {title}\n{text}".rstrip(), file=sys.stderr)
 
 
 @contextmanager
 def timed(what: str) -> Iterator[None]:
-    """Say how long it took."""
+    """Print the time that a `with` block took."""
     start = time.perf_counter()
     yield
     if level() >= TIMING:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Types of values: the scalars that kernels take by value, and the pointer.
 
-A type says `__cuda_graph_type__`, its name, by which the graph layer knows it without importing this module
+The graph layer recognises a type by `__cuda_graph_type__`, its name, without importing this module
 (graph/parameter.pyx describes the protocol).
 """
 
@@ -37,10 +37,10 @@ __all__ = [
 class ScalarType:
     """A type of single values.
 
-    name   what it is called here: "f32"
+    name   the name in the language: "f32"
     size   bytes
     kind   "int", "uint", "float", "bool" or "pointer"
-    dtype  NumPy's code of the same layout ("<f4"); None where NumPy has none
+    dtype  NumPy's code of the same layout ("<f4"), or None
     """
 
     name: str
@@ -50,7 +50,7 @@ class ScalarType:
 
     @property
     def __cuda_graph_type__(self) -> str:
-        """The name, for whoever takes types by protocol."""
+        """The name, for users of the type protocol."""
         return self.name
 
     def __repr__(self) -> str:
@@ -58,7 +58,7 @@ class ScalarType:
 
     @property
     def bits(self) -> int:
-        """Bits of a value; 1 of a bool."""
+        """The number of bits of a value; 1 for a bool."""
         return 1 if self.kind == "bool" else 8 * self.size
 
     @property
@@ -72,7 +72,7 @@ class ScalarType:
         return (1 << self.bits - (self.kind == "int")) - 1
 
     def wider(self) -> ScalarType:
-        """The type of the same kind with the most bits."""
+        """Return the type of the same kind with the most bits."""
         return SCALARS[{"int": "i64", "uint": "u64", "float": "f64"}[self.kind]]
 
 
@@ -94,16 +94,14 @@ pointer = ScalarType("pointer", 8, "pointer", "<u8")
 SCALARS = {t.name: t for t in (i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, bool_)}
 
 
-# The types by NumPy's codes, and by the classes of Python and NumPy that stand for them.
+# The types by NumPy's codes, and by their counterparts among the classes of Python and NumPy.
 BY_DTYPE = {type.dtype: type for type in SCALARS.values() if type.dtype is not None}
 NUMPY: dict[type, ScalarType] = {np.dtype(dtype).type: type for dtype, type in BY_DTYPE.items()}
 PYTHON: dict[type, ScalarType] = {int: i32, float: f32, bool: bool_, **NUMPY}
 
-# What arithmetic makes of two types.
-
 
 def promote(a: ScalarType, b: ScalarType) -> ScalarType:
-    """The type of arithmetic on operands of types `a` and `b`.
+    """Return the type of arithmetic on operands of types `a` and `b`.
 
     A float and an integer: the float. Two floats: the wider; f16 and bf16: f32. Two integers: the wider, with its own
     sign; of one width and different signs: the unsigned one. A bool and a number: the number's; two bools: i32.

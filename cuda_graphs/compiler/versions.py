@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Versions of what makes code: installed packages, found without importing them, the interpreter, and source files."""
+"""Versions of the parts that determine code: packages (found without importing them), Python, and source files."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ __all__ = ["interpreter", "llvm_version", "state_of", "tree_hash", "version"]
 
 @cache
 def llvm_version() -> str:
-    """The version of llvmlite, from the name of the folder that an installer leaves beside it, and the state of its
-    library, which may be built anew under the same version. Importing the package or its metadata takes much longer."""
+    """Return the version of llvmlite and the state of its library.
+
+    The version comes from the name of the installer's folder beside the package. The library may be rebuilt under the
+    same version. Importing the package or its metadata would take much longer.
+    """
     for folder in map(Path, sys.path):
         if (folder / "llvmlite").is_dir():
             names = [
@@ -33,20 +36,21 @@ def llvm_version() -> str:
 
 
 def version(name: str) -> str:
-    """Of a package, in any way that it may be installed."""
+    """Return the version of a package, however it is installed."""
     import importlib.metadata
 
     return importlib.metadata.version(name)
 
 
 def interpreter() -> str:
-    """The versions of Python, which parses kernels, and of NumPy, which computes constants."""
+    """Return the versions of Python, which parses kernels, and of NumPy, which computes constants."""
     return f"{sys.implementation.cache_tag} {sys.version} NumPy {np.__version__}"
 
 
 def state_of(file: str | os.PathLike[str]) -> str:
-    """Path, size and times of a file, which stand for its content. Installers set the time of the content (mtime); no
-    program can set the time of the inode (ctime).
+    """Return path, size and times of a file, which stand for its content.
+
+    Installers set the time of the content (mtime); no program can set the time of the inode (ctime).
 
     Raises:
         OSError: There is no such file.
@@ -56,8 +60,10 @@ def state_of(file: str | os.PathLike[str]) -> str:
 
 
 def tree_hash(folder: str) -> str:
-    """Hash of the states of all Python files in a folder, at any depth. Reading the files would take longer than the
-    rest of a warm start."""
+    """Return the hash of the states of all Python files in a folder, at any depth.
+
+    Reading the files would take longer than the rest of a warm start.
+    """
     found = sha256()
     folders = [folder]
     for each in folders:

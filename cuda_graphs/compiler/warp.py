@@ -1,7 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operations of 32 consecutive threads of a block: `cg.warp`. Where cg.block may stand, and also
-under an `if` that lanes decide differently: then those who are there are meant (collectives.py).
+"""Operations of 32 consecutive threads of a block: `cg.warp`.
+
+They are available wherever cg.block is, and also under an `if` whose condition differs between lanes. There only the
+active lanes take part (collectives.py).
 """
 
 from __future__ import annotations
@@ -20,79 +22,79 @@ _in_kernels = in_kernels_only("cg.warp")
 
 @_in_kernels
 def lane() -> Any:
-    """The number of the thread in its warp, an i32 from 0 to 31."""
+    """Return the number of the thread in its warp, an i32 from 0 to 31."""
 
 
 @_in_kernels
 def index() -> Any:
-    """The number of the warp in its block, an i32."""
+    """Return the number of the warp in its block, an i32."""
 
 
 @_in_kernels
 def sync() -> None:
-    """A barrier of the warp: what its lanes have written, all of them see."""
+    """Wait for all lanes of the warp. Afterwards all see each other's earlier writes."""
 
 
 @_in_kernels
 def shuffle(a: Any, lane: Any) -> Any:
-    """The value of lane `lane % 32`; the own value, if nobody is there."""
+    """Return the value of lane `lane % 32`, or the thread's own value if that lane is inactive."""
 
 
 @_in_kernels
 def shuffle_up(a: Any, delta: Any) -> Any:
-    """The value of the lane `delta % 32` below; the own value, if nobody is there."""
+    """Return the value of the lane `delta % 32` below, or the thread's own value if that lane is inactive."""
 
 
 @_in_kernels
 def shuffle_down(a: Any, delta: Any) -> Any:
-    """The value of the lane `delta % 32` above; the own value, if nobody is there."""
+    """Return the value of the lane `delta % 32` above, or the thread's own value if that lane is inactive."""
 
 
 @_in_kernels
 def shuffle_xor(a: Any, mask: Any) -> Any:
-    """The value of the lane whose number differs in the bits of `mask % 32`; the own value, if nobody is there."""
+    """Return the value of the lane whose number differs in the bits of `mask % 32`, or the own value if inactive."""
 
 
 @_in_kernels
 def reduce_add(a: Any) -> Any:
-    """The sum over the warp, for all of its lanes."""
+    """Return the sum over the warp to all of its lanes."""
 
 
 @_in_kernels
 def reduce_min(a: Any) -> Any:
-    """The least value of the warp, for all of its lanes."""
+    """Return the least value of the warp to all of its lanes."""
 
 
 @_in_kernels
 def reduce_max(a: Any) -> Any:
-    """The greatest value of the warp, for all of its lanes."""
+    """Return the greatest value of the warp to all of its lanes."""
 
 
 @_in_kernels
 def reduce_and(a: Any) -> Any:
-    """The bits that the values of all lanes have."""
+    """Return the bitwise and of the values of all lanes."""
 
 
 @_in_kernels
 def reduce_or(a: Any) -> Any:
-    """The bits that the value of one lane has."""
+    """Return the bitwise or of the values of all lanes."""
 
 
 @_in_kernels
 def reduce_xor(a: Any) -> Any:
-    """The bits that the values of an odd number of lanes have."""
+    """Return the bitwise exclusive or of the values of all lanes."""
 
 
 @_in_kernels
 def any(a: Any) -> Any:
-    """Whether a is true in one lane."""
+    """Return whether `a` is true in at least one lane."""
 
 
 @_in_kernels
 def all(a: Any) -> Any:
-    """Whether a is true in all lanes."""
+    """Return whether `a` is true in all lanes."""
 
 
 @_in_kernels
 def ballot(a: Any) -> Any:
-    """A u32 whose bit i says whether a is true in lane i."""
+    """Return a u32 whose bit i is 1 if `a` is true in lane i."""

@@ -430,7 +430,7 @@ SYNC = "cg.block.sync()"
 REFUSED = {
     "outside of a parallel loop": ("cg.block.sync()", errors.CompileBlockError),
     "cg.warp.lane outside": ("y[0] = cg.warp.lane()", errors.CompileBlockError),
-    "how large its blocks are": ("for i in range(n):\n  cg.block.sync()", errors.CompileBlockError),
+    "does not set its block size": ("for i in range(n):\n  cg.block.sync()", errors.CompileBlockError),
     "cg.warp.reduce_add in a loop that": (
         "for i in range(n):\n  y[i] = cg.warp.reduce_add(x[i])",
         errors.CompileBlockError,

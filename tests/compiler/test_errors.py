@@ -73,7 +73,7 @@ MISTAKES = [
     (Syntax, "this expression has no effect", "n + 1  #!"),
     (
         Loop,
-        "cannot depend on what is known at run time",
+        "cannot depend on a value known at run time",
         "for i in cg.static(range(3)):\n    if n > i:\n        break  #!",
     ),
     (Loop, "a while over cg.static", "while cg.static(k):  #!\n    pass"),
@@ -87,7 +87,7 @@ MISTAKES = [
     (Immutable, "'i' is a loop variable, which is immutable", "for i in range(n):\n    i = 3  #!"),
     (Immutable, "'i' is a loop variable, which is immutable", "for i in range(n):\n    i += 3  #!"),
     (Syntax, "2 names for 3 values", "p, q = 1, 2, 3  #!"),
-    (Loop, "the loop variable 'n' has a meaning already", "for n in range(3):  #!\n    pass"),
+    (Loop, "the loop variable 'n' is already defined", "for n in range(3):  #!\n    pass"),
     (Loop, "1 loop variables for 2 dimensions", "for i in cg.ndrange(2, 3):  #!\n    pass"),
     (Immutable, "known when compiling and cannot be assigned again", "y = 'text'\ny = 'other'  #!"),
     (Immutable, "known when compiling and cannot be assigned again", "y = cg.static(3)\ny = 4  #!"),
@@ -113,13 +113,13 @@ MISTAKES = [
     (Type, "a bound must be an integer, not f32", "for i in range(a):  #!\n    pass"),
     (Type, "cannot iterate over", "for i in n:  #!\n    pass"),
     (Type, "takes real numbers, not i32", "y = cg.sin(n)  #!"),
-    (Literal, "0 is no literal of f32", "y = cg.f32(0)  #!"),
-    (Literal, "0.0 is no literal of i32", "y = cg.i32(0.0)  #!"),
+    (Literal, "0 is not a literal of f32", "y = cg.f32(0)  #!"),
+    (Literal, "0.0 is not a literal of i32", "y = cg.i32(0.0)  #!"),
     (Type, "takes integers, not f32", "cg.atomic_xor(x[0], 1)  #!"),
     (Type, "must be a number, not the array 'x'", "y = n + x[x]  #!"),
     (Type, "unsupported operand for +", "y = n + x  #!"),
     (Argument, "missing a required argument", "y = cg.cast(n)  #!"),
-    (Type, "is no scalar type", "y = cg.cast(n, 3)  #!"),
+    (Type, "is not a scalar type", "y = cg.cast(n, 3)  #!"),
     (Type, "vectors of different shapes", "y = cg.vec2(1.0) + cg.vec3(1.0)  #!"),
     (Type, "cross takes two vectors of 3 components", "y = cg.cross(cg.vec2(1.0), cg.vec2(1.0))  #!"),
     (Type, "a square matrix up to 4 x 4", "y = cg.mat(2, 3)(1.0).determinant()  #!"),
@@ -134,7 +134,7 @@ MISTAKES = [
     (Index, "'m' has 2 dimensions and 1 were indexed", "y = m[0]  #!"),
     (Negative, "index -1 is outside of 'x'", "y = x[-1]  #!"),
     (Index, "a vector of 3 components is indexed with 3", "y = cg.vec3(1.0)[3]  #!"),
-    (Index, "3 components is indexed with what is known at run time", "y = cg.vec3(1.0)[n]  #!"),
+    (Index, "3 components is indexed with a value known at run time", "y = cg.vec3(1.0)[n]  #!"),
     (Index, "a vector of 2 components has no .z", "y = cg.vec2(1.0).z  #!"),
     (Index, "a tuple", "y = (1, 2)[5]  #!"),
     # Values
@@ -163,25 +163,25 @@ MISTAKES = [
     (Value, "the format '>8' has no meaning", "print(f'{n:>8}')  #!"),
     (Value, "block_dim is 0", "cg.loop_config(block_dim=0)  #!"),
     # Loops
-    (Loop, "cg.loop_config is followed by no loop", "cg.loop_config(block_dim=64)  #!\nx[0] = 1"),
+    (Loop, "cg.loop_config is not followed by a loop", "cg.loop_config(block_dim=64)  #!\nx[0] = 1"),
     (
         Loop,
-        "cg.loop_config is followed by no loop",
+        "cg.loop_config is not followed by a loop",
         "cg.loop_config(block_dim=64)  #!\nwhile n > 5:\n    pass",
     ),
     (
         Loop,
-        "cg.loop_config is followed by no loop",
+        "cg.loop_config is not followed by a loop",
         "cg.loop_config(name='fill')  #!\nfor i in cg.static(range(2)):\n    pass",
     ),
     (
         Loop,
-        "cg.loop_config is followed by no loop",
+        "cg.loop_config is not followed by a loop",
         "if n > 1:\n    cg.loop_config(name='a')  #!\nfor i in range(2):\n    pass",
     ),
     (
         Loop,
-        "cg.loop_config is followed by no loop",
+        "cg.loop_config is not followed by a loop",
         "cg.loop_config(name='a')  #!\ncg.loop_config(name='b')\nfor i in range(2):\n    pass",
     ),
     (
@@ -215,7 +215,7 @@ MISTAKES = [
     (Type, "is an array from outside", "y = own[0]  #!"),
     (Type, r"'owns\[0\]' is an array from outside", "y = owns[0][1]  #!"),
     (Loop, "2 loop variables for 1 dimensions", "for i, j in x:  #!\n    pass"),
-    (Loop, "the loop variable 'i' has a meaning already", "for i in x:\n    for i in x:  #!\n        pass"),
+    (Loop, "the loop variable 'i' is already defined", "for i in x:\n    for i in x:  #!\n        pass"),
     (Loop, "the loop variables do not fit", "for a_, b_ in cg.static([(1, 2, 3)]):  #!\n    pass"),
     (Name, "name 'i' is not defined", "for i in x:\n    pass\nx[0] = i  #!"),
     (Immutable, "'I' is a loop variable", "for I in cg.grouped(x):\n    I = 2  #!"),
@@ -270,7 +270,7 @@ MISTAKES = [
     (Syntax, "print takes sep and end", "print(n, sep=n)  #!"),
     (Syntax, "!r, !s and !a have no meaning", "print(f'{n!r}')  #!"),
     (Value, "the format 'd' has no meaning for f32", "print('%d' % a)  #!"),
-    (Type, "what is printed must be a number, not the array 'x'", "print(x)  #!"),
+    (Type, "a printed value must be a number, not the array 'x'", "print(x)  #!"),
     # Operations and members that a type does not have
     (Type, "unsupported operand types for ~: f32", "y = ~a  #!"),
     (Type, "unsupported operand for ==: a str", "y = 'a' == 'b'  #!"),
@@ -283,7 +283,7 @@ MISTAKES = [
     (Type, "an index must be an integer, not bool", "y = x[n > 1]  #!"),
     (Type, "must be a number, not None", "x[0] = None  #!"),
     (Type, "must be a number, not a str", "x[0] += 'text'  #!"),
-    (Type, "is no scalar type", "y = round(a, 2)  #!"),
+    (Type, "is not a scalar type", "y = round(a, 2)  #!"),
     (Type, r"cg.floor\(a\) takes real numbers, not i32", "y = math.floor(n)  #!"),
     (Name, "a vector has no member 'r'", "y = v.r  #!"),
     (Name, "the array 'x' has no member 'size'", "y = x.size  #!"),
@@ -292,7 +292,7 @@ MISTAKES = [
     (Syntax, "2 names for 1 values", "p, q = (1,)  #!"),
     (Type, "the type of a variable must be a scalar type", "y: x = 3  #!"),
     (Literal, "256 is not a value of u8", "y = cg.u8(256)  #!"),
-    (Literal, "1 is no literal of bool", "y = cg.bool_(1)  #!"),
+    (Literal, "1 is not a literal of bool", "y = cg.bool_(1)  #!"),
     (Static, "known at run time only", "y = [i for i in cg.static(range(3)) if i < n]  #!"),
     (Unsupported, "async def is not supported", "async def f():  #!\n    pass"),
 ]
@@ -434,7 +434,7 @@ def test_parameters_that_no_gpu_takes_are_too_many():
     signature = specialise(kernel, {"x": np.zeros(1, "f"), **dict.fromkeys(names, 1.0)})
     with pytest.raises(Argument, match="needs 33608 bytes of parameters, and a GPU takes 32764") as caught:
         compile_kernel(kernel, signature, X86())
-    assert "give numbers as an array" in str(caught.value)
+    assert "pass numbers in an array" in str(caught.value)
 
 
 DECLARATIONS = [

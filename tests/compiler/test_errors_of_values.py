@@ -22,9 +22,9 @@ MISTAKES = [
     (Syntax, "a format must be a constant", "print(f'{a:{n}}')  #!"),
     (Immutable, "'cg.f32' is a member of 'cg', which is immutable", "cg.f32 = 3  #!"),
     (Syntax, "a comprehension has one loop", "y = [i for i in cg.static([1]) for j in cg.static([1])]  #!"),
-    (Type, "a comprehension over a range, no list when compiling", "y = [i for i in range(n)]  #!"),
+    (Type, "a comprehension over a range, not a compile-time list", "y = [i for i in range(n)]  #!"),
     (Type, "cannot iterate over a int", "for i in cg.static(3):  #!\n    pass"),
-    (Type, "a tuple is indexed with what is known at run time only", "y = (1, 2)[n]  #!"),
+    (Type, "a tuple is indexed with a value known at run time only", "y = (1, 2)[n]  #!"),
     (Type, "a tuple of 2 becomes a number of type i32", "y = (a, a)\ny = 3  #!"),
     (Type, "a tuple of 2 becomes a tuple", "y = (a, a)\ny = (a, a, a)  #!"),
     (Type, "cannot be indexed", "k[0] = 3  #!"),
@@ -88,7 +88,7 @@ def test_a_constant_index_outside_of_a_field_is_found_when_compiling():
 def test_return_annotation_that_a_kernel_cannot_keep_is_refused():
     for source, kind, words in (
         ("def kernel() -> cg.vec2:\n    pass\n", Type, "a kernel returns scalars, not"),
-        ("def kernel() -> i32:\n    pass\n", Return, "says that it returns a value, and has no return"),
+        ("def kernel() -> i32:\n    pass\n", Return, "declares a return value but has no return"),
     ):
         assert "line 1, in kernel\n    def kernel() ->" in refused(function_of(source), kind, words)
 

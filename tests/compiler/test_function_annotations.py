@@ -82,8 +82,8 @@ def test_a_recursion_ends_where_its_template_does():
 
 
 REFUSED = [
-    ("(x) -> i32", "y = x", "f(n)", "f says that it returns a value, and has no return"),
-    ("(x) -> None", "return x", "f(n)", "f is declared to return None, and returns something"),
+    ("(x) -> i32", "y = x", "f(n)", "f declares a return value but has no return"),
+    ("(x) -> None", "return x", "f(n)", "f is declared to return None but returns a value"),
     ("(x) -> tuple[i32, i32]", "return x", "f(n)", "f returns 1 values, and its annotation says 2"),
     ("(x) -> tuple[i32, i32]", "return x, x, x", "f(n)", "f returns 3 values, and its annotation says 2"),
     ("(x) -> i32", "return x, x", "f(n)", "the result of f must be a number, not a tuple"),

@@ -294,7 +294,7 @@ def test_a_task_is_what_one_round_runs_and_the_test_of_the_flag_is_in_the_last_s
 
 MISTAKES = [
     (CompileSyntaxError, "cg.graph_if is a statement of its own", "y = another_name(n)  #!"),
-    (CompileLoopError, "loop_config is followed by no loop",
+    (CompileLoopError, "loop_config is not followed by a loop",
      "cg.loop_config(block_dim=64)  #!\nif cg.graph_if(n):\n    for i in x:\n        x[i] = 1"),
     (CompileNameError, 'nowhere',
      'while cg.graph_do_while(nowhere):  #!\n    x[0] = 1'),
@@ -352,7 +352,7 @@ MISTAKES = [
      'match cg.graph_switch(n):\n    case 1 if n > 1:  #!\n        x[0] = 1'),
     (CompileSyntaxError, 'a case of cg.graph_switch is a number',
      'match cg.graph_switch(n):\n    case -1:  #!\n        x[0] = 1'),
-    (CompileValueError, 'case 1 is there twice',
+    (CompileValueError, 'case 1 is used twice',
      'match cg.graph_switch(n):\n    case 1:\n        x[0] = 1\n    case 1:  #!\n        x[0] = 2'),
     (CompileValueError, 'numbers of cases are below 1024',
      'match cg.graph_switch(n):\n    case 5000:  #!\n        x[0] = 1'),

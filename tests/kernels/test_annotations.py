@@ -174,11 +174,11 @@ RETURNS = [
     (
         with_annotation(None),
         cg.CompileReturnError,
-        "the kernel returns a value, and its annotation does not say so",
+        "the kernel returns a value, but its annotation does not declare one",
     ),
-    (Rod.end, cg.CompileReturnError, "the kernel returns a value, and its annotation does not say so"),
-    (silent, cg.CompileReturnError, "the kernel says that it returns a value, and has no return"),
-    (empty, cg.CompileReturnError, "the kernel says that it returns a value, and has no return"),
+    (Rod.end, cg.CompileReturnError, "the kernel returns a value, but its annotation does not declare one"),
+    (silent, cg.CompileReturnError, "the kernel declares a return value but has no return"),
+    (empty, cg.CompileReturnError, "the kernel declares a return value but has no return"),
     (with_annotation(5), cg.CompileTypeError, "a kernel returns scalars, not 5"),
     (with_annotation(cg.vec3), cg.CompileTypeError, "a kernel returns scalars, not vec"),
 ]

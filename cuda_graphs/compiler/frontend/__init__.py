@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""From Python source to IR: one walk over the syntax tree, in which every value gets its type.
+"""The frontend: translates Python source to IR in one walk over the syntax tree, which gives every value its type.
 
-What belongs here reads Python's syntax and knows compile-time values; what means something to the IR alone is a pass.
+This package reads Python's syntax and knows compile-time values. A transformation of the IR alone is a pass.
 """
 
 from .translate import translate

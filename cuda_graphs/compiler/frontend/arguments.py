@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What goes into a function that is inlined, and what comes out of it, as its annotations have it."""
+"""Arguments and results of inlined functions, as their annotations declare them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .functions import Frame, kind_of
 from .places import make_vector, python_value, read
 from .values import Static, Struct, Vector
 
-FREE = (inspect.Parameter.empty, Any)  # annotations that ask for nothing
+FREE = (inspect.Parameter.empty, Any)  # annotations without a requirement
 
 
 def bind_arguments(
     frame: Frame, function: Callable[..., Any], args: list[Any], keywords: dict[str, Any]
 ) -> dict[str, Any]:
-    """Arguments of a function that is inlined, by name: numbers by value, all else as it is."""
+    """Return the arguments of an inlined function by name: numbers by value, all others as they are."""
     signature = inspect.signature(function)
     try:
         bound = signature.bind(*args, **keywords)
@@ -33,7 +33,7 @@ def bind_arguments(
             CompileArgumentError,
             frame.builder.loc,
             f"{function.__name__}: {error}",
-            "look at the parameters of the function",
+            "see the parameters of the function",
         ) from None
     bound.apply_defaults()
     result = {}
@@ -49,24 +49,24 @@ def bind_arguments(
 
 
 def copied(frame: Frame, name: str, value: Any) -> Any:
-    """What the parameter stands for: numbers and vectors are variables of the function."""
+    """Return the meaning of a parameter in an inlined function: numbers and vectors become variables."""
     from .statements import declare
 
     return declare(frame, name, value) if isinstance(value, (ir.Value, Vector)) else value
 
 
 def result_of(frame: Frame, function: Callable[..., Any], result: Any) -> Any:
-    """What a call of a function that is inlined gives: of the types that it is declared to return."""
+    """Return the result of a call of an inlined function, converted to the declared types."""
     kind = inspect.signature(function).return_annotation
     if kind is inspect.Signature.empty:
         return result
     kind, name = resolve(kind, function), function.__name__
     if kind is None and result is not None:
-        raise refuse(frame, f"{name} is declared to return None, and returns something")
+        raise refuse(frame, f"{name} is declared to return None but returns a value")
     if kind in FREE or kind is None:
         return result
     if result is None:
-        raise refuse(frame, f"{name} says that it returns a value, and has no return")
+        raise refuse(frame, f"{name} declares a return value but has no return")
     kinds = kind if isinstance(kind, tuple) else getattr(kind, "__args__", None)
     if kinds is None:
         return fitted(frame, kind, result, f"the result of {name}")
@@ -80,11 +80,11 @@ def result_of(frame: Frame, function: Callable[..., Any], result: Any) -> Any:
 
 
 def refuse(frame: Frame, cause: str) -> CompileError:
-    return fail(CompileReturnError, frame.builder.loc, cause, "write what it returns, or leave -> out")
+    return fail(CompileReturnError, frame.builder.loc, cause, "declare the returned types, or remove ->")
 
 
 def fitted(frame: Frame, kind: Any, value: Any, what: str) -> Any:
-    """A value as an annotation has it: numbers are cast; what it cannot be is refused."""
+    """Return a value as its annotation declares it. Numbers are cast; an unsuitable value raises."""
     value = read(frame, value)
     if kind in FREE:
         return value
@@ -97,13 +97,13 @@ def fitted(frame: Frame, kind: Any, value: Any, what: str) -> Any:
         raise fail(
             CompileTypeError, frame.builder.loc,
             f"{what} is declared as {getattr(kind, '__name__', repr(kind))}, and gets {told}",
-            "give it what it is declared as, or leave the annotation out",
+            "pass a value of the declared type, or remove the annotation",
         )  # fmt: skip
     return value
 
 
 def fits(frame: Frame, kind: Any, value: Any, what: str) -> bool:
-    """Whether what is no number is what an annotation says."""
+    """Return whether a value other than a number or vector is what its annotation declares."""
     if kind is Tensor:
         return isinstance(value, ir.Array)
     if isinstance(kind, NDArray):
@@ -117,7 +117,7 @@ def fits(frame: Frame, kind: Any, value: Any, what: str) -> bool:
 
 
 def is_array(kind: NDArray, array: ir.Array) -> bool:
-    """Whether an array is what an annotation says of it."""
+    """Return whether an array is what its annotation declares."""
     return (
         kind.dtype in (None, array.element)
         and kind.ndim in (None, array.ndim - len(array.inner))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""cg.atomic_*: the change of a place in one step."""
+"""cg.atomic_*: atomic changes of a place."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from .values import Element, Vector, VectorElement
 
 
 def atomic(kind: str) -> Callable[..., Any]:
-    """cg.atomic_*: the place, the value (of cas: what to compare with, the value); what was there before."""
+    """Return the translation of cg.atomic_*. Its result is the previous value of the place.
+
+    The arguments are the place and the value, or for cas the place, the value to compare with, and the new value.
+    """
     wanted = 2 if kind == "cas" else 1
 
     def function(frame: Frame, target: Any, *values: Any) -> Any:
@@ -37,7 +40,7 @@ def atomic(kind: str) -> Callable[..., Any]:
 
 
 def of_vector(frame: Frame, kind: str, target: Vector, values: list[Any]) -> Vector:
-    """Component by component, each in one step of its own."""
+    """Emit an atomic on a vector: one for each component."""
     for value in values:
         if isinstance(value, Vector) and value.shape != target.shape:
             raise fail(
@@ -48,12 +51,12 @@ def of_vector(frame: Frame, kind: str, target: Vector, values: list[Any]) -> Vec
 
 
 def one(frame: Frame, kind: str, target: Any, *values: Any) -> Any:
-    """The atomic of a scalar."""
+    """Emit the atomic on a scalar; return the previous value."""
     builder = frame.builder
     if not isinstance(target, (Element, ir.Local)):
         raise fail(
             CompileSyntaxError, builder.loc, f"cg.atomic_{kind} takes a place in memory, not {kind_of(target)}",
-            "the first argument is what could be assigned to: x[i]",
+            "the first argument must be a place that can be assigned to: x[i]",
         )  # fmt: skip
     type = target.array.element if isinstance(target, Element) else target.type
     if kind in ("and", "or", "xor", "cas") and type.kind == "float":
@@ -76,7 +79,7 @@ OPERATORS = {"add": "Add", "sub": "Sub", "mul": "Mult", "and": "BitAnd", "or": "
 
 
 def plain(frame: Frame, kind: str, target: ir.Local, values: list[ir.Value]) -> ir.Value:
-    """The same of a variable that no other thread sees."""
+    """Emit the operation without atomicity, on a variable of this thread; return the previous value."""
     builder = frame.builder
     old, changed = read(frame, target), values[-1]
     if kind in OPERATORS:

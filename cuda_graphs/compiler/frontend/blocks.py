@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Loops over blocks of threads, and what threads do together in them: cg.block and cg.warp.
+"""Loops over blocks of threads, and the operations of cg.block and cg.warp in them.
 
-`Team` is what the frontend knows of the parallel loop that it is in: at its end, whether it is a loop of blocks. That
-control flow around barriers is the same in all threads is looked at by a pass (passes/split_blocks.py).
+`Team` collects facts about the enclosing parallel loop. At the end of the loop it decides whether the loop is one of
+blocks. A pass checks that all threads take the same control flow around barriers (passes/split_blocks.py).
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from .values import IndexRange, TypeOf, Vector
 
 __all__ = ["FUNCTIONS", "Team", "blocks_call", "team_of"]
 
-MOST_THREADS = 1024  # of a block, on all GPUs (CUDA C++ Programming Guide, "Compute Capabilities")
+MOST_THREADS = 1024  # threads of a block, on all GPUs (CUDA C++ Programming Guide, "Compute Capabilities")
 REMEDY = "write `for b, t in cg.blocks(n, 256)`, or cg.loop_config(block_dim=256) before a parallel loop"
 
 
 @dataclass(eq=False)
 class Team:
-    """A parallel loop while its body is translated. `dim`: threads of a block, None where the source does not say."""
+    """A parallel loop during the translation of its body. `dim`: threads of a block; None if the source sets none."""
 
     dim: int | None
     works_together: bool = False
@@ -47,17 +47,17 @@ class Team:
     exchange: int = 0
 
     def threads(self) -> int:
-        """Those of a block, at the end of the loop; 0: it is none of blocks."""
+        """Return the number of threads of a block, at the end of the loop; 0 if it is not a loop of blocks."""
         return self.dim or 0 if self.works_together else 0
 
 
 def team_of(settings: ir.LoopSettings, what: IndexRange) -> Team:
-    """Of a loop that begins."""
+    """Return the Team of a loop that begins."""
     return Team(what.block_dim or settings.block_dim, what.block_dim is not None)
 
 
 def together(frame: Frame, name: str) -> Team:
-    """The loop that a function of cg.block or cg.warp is in: an error where it is none of blocks."""
+    """Return the Team of the loop around a function of cg.block or cg.warp. Raise if no block size is set."""
     team: Team | None = frame.root.team
     if team is None:
         raise fail(
@@ -70,7 +70,7 @@ def together(frame: Frame, name: str) -> Team:
         raise fail(
             CompileBlockError,
             frame.builder.loc,
-            f"{name} in a loop that does not say how large its blocks are",
+            f"{name} in a loop that does not set its block size",
             REMEDY,
         )
     team.works_together = True
@@ -78,7 +78,7 @@ def together(frame: Frame, name: str) -> Team:
 
 
 def blocks_call(frame: Frame, grid: Any, block: Any) -> IndexRange:
-    """cg.blocks(grid, block)."""
+    """Return the range of cg.blocks(grid, block)."""
     outer = [integer(frame, each, "a number of blocks") for each in extents(grid)]
     inner = [python_value(frame, each) for each in extents(block)]
     if not all(isinstance(each, int) and not isinstance(each, bool) for each in inner):
@@ -95,7 +95,7 @@ def blocks_call(frame: Frame, grid: Any, block: Any) -> IndexRange:
     settings = ir.LoopSettings() if frame.next_loop is None else frame.next_loop[0]
     if not frame.parallel_level or settings.serialize or settings.block_dim:
         raise fail(
-            CompileBlockError, frame.builder.loc, "cg.blocks is a parallel loop of its own, which says its block_dim",
+            CompileBlockError, frame.builder.loc, "cg.blocks is a parallel loop of its own, which sets its block_dim",
             "put it at the top of the kernel, without block_dim or serialize before it",
         )  # fmt: skip
     axes = [(ir.Const(0, each.type), each, 1) for each in outer]
@@ -108,7 +108,7 @@ def extents(found: Any) -> tuple[Any, ...]:
 
 
 def shared_array(frame: Frame, dtype: Any, shape: Any) -> ir.Array:
-    """cg.block.shared_array(dtype, shape): memory of the block."""
+    """Return the array of cg.block.shared_array(dtype, shape): shared memory of the block."""
     team = together(frame, "cg.block.shared_array")
     element = dtype.type if isinstance(dtype, TypeOf) else dtype
     if not isinstance(element, (ScalarType, VectorType)):
@@ -134,7 +134,7 @@ def shared_array(frame: Frame, dtype: Any, shape: Any) -> ir.Array:
 
 
 def check_size(frame: Frame, team: Team) -> None:
-    """That what a block shares is there on a GPU."""
+    """Raise if the shared memory of a block exceeds that of every GPU."""
     sizes = [math.prod(each.shape or ()) * each.element.size for each in team.arrays]
     total = sum(-(-size // SHARED_ALIGNMENT) * SHARED_ALIGNMENT for size in sizes) + team.exchange
     if total > MOST_SHARED:
@@ -177,7 +177,7 @@ def dim(frame: Frame) -> int:
 
 
 def collective(name: str) -> Callable[..., Any]:
-    """A row of the table; of vectors component by component."""
+    """Return the translation of a row of the table. It applies to vectors component by component."""
     row = COLLECTIVES[name]
 
     def scalar(frame: Frame, value: ir.Value, *more: ir.Value) -> ir.Value:

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Calls: functions of the language by name, functions that are inlined, and Python that runs when compiling.
+"""Calls: functions of the language, inlined functions, and Python functions that run at compile time.
 
-`BUILTINS` is the table of what kernels may call; a Python function means the row that it is listed under, whatever name
-the source has for it (`math.sin` and `cg.sin` are one row).
+`BUILTINS` is the table of functions that kernels may call. The function object selects the row, whatever its name in
+the source: `math.sin` and `cg.sin` are one row.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def call(frame: Frame, node: ast.Call) -> Any:
     if isinstance(function, Bound):
         return method(frame, function, args)
     inner: Any = getattr(function, "__cuda_graphs_func__", None)
-    if isinstance(function, OwnMethod):  # of the object that the kernel is a method of
+    if isinstance(function, OwnMethod):  # a method of the same object as the kernel
         scope = frame.root.scope.find("self")
         assert scope is not None
         function = BoundFunction(function.function, scope.names["self"])
@@ -76,7 +76,7 @@ def call(frame: Frame, node: ast.Call) -> Any:
         args.insert(0, function.owner)
         inner = function.function
     elif inner is not None and isinstance(function, types.MethodType):
-        args.insert(0, function.__self__)  # an object from outside, which is known when compiling
+        args.insert(0, function.__self__)  # an object from outside, known at compile time
     if inner is not None:
         return frame.inline(inner, bind_arguments(frame, inner, args, keywords))
     row = BUILTINS.get(function) if callable(function) and _hashable(function) else None
@@ -107,13 +107,13 @@ def converts(function: Any) -> bool:
 
 
 def library_function(function: Any) -> Callable[..., Any]:
-    """A function of the library under another name."""
+    """Return the translation of a function of the library under another name."""
     inner = function.__cuda_graphs_func__
     return lambda frame, x: frame.inline(inner, bind_arguments(frame, inner, [x], {}))
 
 
 def is_literal(node: ast.Call) -> bool:
-    """Whether the only argument is a number of the source."""
+    """Return whether the only argument is a number of the source."""
     found = node.args[0] if len(node.args) == 1 else node
     found = found.operand if isinstance(found, ast.UnaryOp) else found
     return isinstance(found, ast.Constant)
@@ -122,13 +122,13 @@ def is_literal(node: ast.Call) -> bool:
 def _hashable(function: Any) -> bool:
     try:
         hash(function)
-    except TypeError:  # of a part of it too
+    except TypeError:  # the value or a part of it
         return False
     return True
 
 
 def convert(frame: Frame, type: ScalarType, *args: Any, literal: bool = False) -> Any:
-    """`cg.f32(x)`. Of a literal: of its own kind only, as `cg.i32(2.5)` is a slip more often than meant."""
+    """Return the value of `cg.f32(x)`. A literal must be of the type's kind: `cg.i32(2.5)` is probably a mistake."""
     if len(args) != 1:
         raise fail(
             CompileArgumentError, frame.builder.loc, f"{type} takes one value, not {len(args)}", "cg.f32(x)"
@@ -136,12 +136,12 @@ def convert(frame: Frame, type: ScalarType, *args: Any, literal: bool = False) -
     kinds = {int: ("int", "uint"), float: ("float",)}.get(args[0].__class__, ())
     if literal and kinds and type.kind not in kinds:
         raise fail(
-            CompileLiteralError, frame.builder.loc, f"{args[0]!r} is no literal of {type}",
+            CompileLiteralError, frame.builder.loc, f"{args[0]!r} is not a literal of {type}",
             f"write {float(args[0])}" if type.kind == "float" else f"write {int(args[0])}, or cg.cast(...)",
         )  # fmt: skip
     value = known_value(frame, args[0])
     if isinstance(value, int) and not isinstance(value, bool) and type.kind in ("int", "uint"):
-        return frame.builder.const(value, type)  # which must be one of the type
+        return frame.builder.const(value, type)  # raises if the type cannot hold it
     return cast(frame, value, type)
 
 
@@ -164,7 +164,7 @@ def cast(frame: Frame, value: Any, dtype: Any) -> Any:
 
 
 def rounded(frame: Frame, value: float, type: ScalarType) -> Any:
-    """The nearest number of a float type."""
+    """Return the nearest number of a float type."""
     try:
         return constant(value, type).item()
     except OverflowError:
@@ -177,17 +177,17 @@ def rounded(frame: Frame, value: float, type: ScalarType) -> Any:
 
 
 def known_value(frame: Frame, found: Any) -> Any:
-    """A number that is known when compiling, as Python's: the exact one of what is Computed."""
+    """Return a compile-time number as Python's number. For a Computed it is the exact one."""
     return found.exact if isinstance(found, Computed) else python_value(frame, found)
 
 
 def conversion(type: ScalarType) -> Callable[..., Any]:
-    """A call of a type of Python or NumPy."""
+    """Return the translation of a call of a type of Python or NumPy."""
     return lambda frame, x: convert(frame, type, x)
 
 
 def scalar_type(frame: Frame, dtype: Any) -> ScalarType:
-    """What stands where a type must."""
+    """Return the scalar type that an argument names."""
     found = (
         dtype.type
         if isinstance(dtype, TypeOf)
@@ -197,7 +197,10 @@ def scalar_type(frame: Frame, dtype: Any) -> ScalarType:
     )
     if not isinstance(found, ScalarType):
         raise fail(
-            CompileTypeError, frame.builder.loc, f"{kind_of(dtype)} is no scalar type", "cg.f32, cg.i32, ..."
+            CompileTypeError,
+            frame.builder.loc,
+            f"{kind_of(dtype)} is not a scalar type",
+            "cg.f32, cg.i32, ...",
         )
     return found
 
@@ -207,7 +210,7 @@ def bit_cast(frame: Frame, value: Any, dtype: Any) -> ir.Value:
 
 
 def elementwise(name: str) -> Callable[..., Any]:
-    """A row of the op table as a function of the language: promoted operands, component by component."""
+    """Return the translation of a row of the op table: operands are promoted, vectors handled by component."""
     row = OPS[name]
     needs_float = row.kinds == ("float",)
 
@@ -244,7 +247,7 @@ def elementwise(name: str) -> Callable[..., Any]:
                 CompileArgumentError,
                 frame.builder.loc,
                 f"{row.spelling} takes {row.arity} values, got {len(args)}",
-                "look at its spelling in the language reference",
+                "see its row in the language reference",
             )
         parts = [read(frame, arg) for arg in args]
         if any(isinstance(part, Vector) for part in parts):
@@ -254,7 +257,7 @@ def elementwise(name: str) -> Callable[..., Any]:
     return function
 
 
-# Of integers these are a slip more often than meant; sqrt, exp and log are not.
+# Functions that refuse integers, as those are probably mistakes. sqrt, exp and log accept integers.
 REAL = {
     "sin",
     "cos",
@@ -273,7 +276,7 @@ REAL = {
 
 
 def rounding(name: str) -> Callable[..., Any]:
-    """floor(x), and floor(x, dtype), which converts."""
+    """Return the translation of floor(x) and of floor(x, dtype), which converts."""
     one = elementwise(name)
 
     def function(frame: Frame, x: Any, dtype: Any = None) -> Any:
@@ -284,7 +287,7 @@ def rounding(name: str) -> Callable[..., Any]:
 
 
 def many(name: str) -> Callable[..., Any]:
-    """min and max of two or more."""
+    """Return the translation of min and max of two or more operands."""
     two = elementwise(name)
 
     def function(frame: Frame, *args: Any) -> Any:
@@ -293,7 +296,7 @@ def many(name: str) -> Callable[..., Any]:
                 CompileArgumentError,
                 frame.builder.loc,
                 f"{name} takes two values or more",
-                "of a vector: v.max(), v.min()",
+                "for a vector, write v.max() or v.min()",
             )
         result = args[0]
         for each in args[1:]:
@@ -310,7 +313,7 @@ def power(frame: Frame, a: Any, b: Any) -> Any:
 
 
 def select(frame: Frame, condition: Any, a: Any, b: Any) -> Any:
-    """Both are evaluated."""
+    """Return the translation of cg.select. Both operands are evaluated."""
     a, b, condition = read(frame, a), read(frame, b), read(frame, condition)
 
     def one(decides: ir.Value, x: ir.Value, y: ir.Value) -> ir.Value:
@@ -323,7 +326,7 @@ def select(frame: Frame, condition: Any, a: Any, b: Any) -> Any:
 
 
 def stop_grad(frame: Frame, x: Any) -> Any:
-    """Of a number: a constant to gradients. Of an array, all that is read of it in the rest of the block."""
+    """Return a number as a constant to gradients. Mark an array as such a constant for the rest of the block."""
     if isinstance(x, ir.Array):
         frame.scope.stopped.add(x)
         return None
@@ -346,7 +349,7 @@ def length(frame: Frame, what: Any) -> Any:
                 CompileTypeError,
                 frame.builder.loc,
                 f"{kind_of(what)} has no dimensions, and so no length",
-                "its element is x[()]",
+                "read its element with x[()]",
             )
         return extent(frame, what, 0)
     if isinstance(what, (Vector, VectorElement)):
@@ -362,12 +365,12 @@ def length(frame: Frame, what: Any) -> Any:
 
 
 def vector(frame: Frame, *args: Any) -> Vector:
-    """cg.vector(a, b, c): numbers of their common type; rows make a matrix."""
+    """Return the vector of cg.vector(a, b, c), with the numbers' common type. Rows make a matrix."""
     return make_vector(frame, None, args[0] if len(args) == 1 else args)
 
 
 def matrix(frame: Frame, rows: Any, columns: Any = None, dtype: Any = f32) -> Vector | VectorType:
-    """cg.mat(rows, columns, dtype): the type; cg.mat([[a, b], [c, d]]): a matrix, as cg.vector makes it of rows."""
+    """Return the type for cg.mat(rows, columns, dtype), or the matrix for cg.mat([[a, b], [c, d]])."""
     if columns is None:
         found = make_vector(frame, None, rows)
         if len(found.shape) != 2:
@@ -382,7 +385,7 @@ def matrix(frame: Frame, rows: Any, columns: Any = None, dtype: Any = f32) -> Ve
 
 
 def vector_type(frame: Frame, make: Callable[..., VectorType], *extents: Any, dtype: Any) -> VectorType:
-    """cg.types.vec(n, dtype) and cg.types.mat(rows, columns, dtype) in a kernel."""
+    """Return the type of cg.types.vec(n, dtype) or cg.types.mat(rows, columns, dtype) in a kernel."""
     try:
         return make(*(python_value(frame, each) for each in extents), scalar_type(frame, dtype))
     except (TypeError, ValueError) as error:
@@ -397,7 +400,7 @@ def method(frame: Frame, bound: Bound, args: list[Any]) -> Any:
     return METHODS[bound.name](frame, read(frame, bound.owner), *args)
 
 
-# What is given its arguments as they are written.
+# Functions that get their call as a syntax tree, with untranslated arguments.
 SPECIAL: dict[Any, Callable[..., Any]] = {
     cg.static: lambda frame, node: Static(field_or_value(frame, static_value(frame, node))),
     cg.static_assert: static_assert,

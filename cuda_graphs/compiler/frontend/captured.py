@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a kernel took from outside, {function: {dotted path: value}}, so that a change of it can be noticed.
+"""Captured values of a kernel, {function: {dotted path: value}}, for the detection of changes.
 
-Functions of the language say it while they are translated. Functions that Python ran when compiling, for cg.static,
-are read here: all that they name counts, as nobody saw what they looked at.
+Functions of the language record their captures during their translation. This module reads Python functions that ran at
+compile time, for cg.static. All names in them count, as their actual reads were not observed.
 """
 
 from __future__ import annotations
@@ -20,27 +20,22 @@ from ..outside import is_installed, is_ours, outside, path_value
 
 __all__ = ["CONTAINERS", "Captured", "note", "note_whole", "with_functions_that_ran"]
 
-CONTAINERS = (
-    list,
-    dict,
-    set,
-    frozenset,
-    tuple,
-)  # in which something may change while they stay what they are
-# What has attributes of its own that say nothing of what it is.
+# Types of containers: their content may change while their identity stays.
+CONTAINERS = (list, dict, set, frozenset, tuple)
+# Types whose attributes are not part of their value.
 NO_RECORDS = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 
 Captured = dict[Callable[..., Any], dict[str, Any]]
 
 
 def note(names: dict[str, Any], path: str, value: Any) -> None:
-    """A name, or an attribute of what a name stands for, as it is when it is read first."""
+    """Record a name, or an attribute of a named object, with its value at the first read."""
     if path not in names:
         names[path] = snapshot(value)
 
 
 def note_whole(names: dict[str, Any], path: str, value: Any) -> None:
-    """Something of which all attributes may matter."""
+    """Record a value of which all attributes may matter."""
     note(names, path, value)
     if hasattr(value, "__dict__") and not isinstance(value, NO_RECORDS) and not is_of_this_package(value):
         note(names, f"{path}.__dict__", value.__dict__)
@@ -51,7 +46,7 @@ def is_of_this_package(value: Any) -> bool:
 
 
 def snapshot(value: Any) -> Any:
-    """A copy of containers and of arrays, at any depth; other things are what they are."""
+    """Return a copy of containers and arrays, at any depth, or another value itself."""
     if isinstance(value, np.ndarray):
         return value.copy()
     if type(value) in (list, tuple):
@@ -62,7 +57,7 @@ def snapshot(value: Any) -> Any:
 
 
 def with_functions_that_ran(captured: Captured, values: Iterable[Any]) -> Captured:
-    """`captured`, and what the functions in it and among `values` that Python itself runs name, at any depth."""
+    """Return `captured` with the names of all Python functions in it and in `values`, at any depth."""
     found = dict(captured)
     waiting = [*values, *(value for names in captured.values() for value in names.values())]
     while waiting:
@@ -76,7 +71,7 @@ def with_functions_that_ran(captured: Captured, values: Iterable[Any]) -> Captur
 
 
 def functions_in(value: Any) -> Iterator[Callable[..., Any]]:
-    """The functions of the user that a value is, or holds."""
+    """Yield the user's functions that a value is or holds."""
     if isinstance(value, types.MethodType):
         value = value.__func__
     if isinstance(value, types.FunctionType):
@@ -88,12 +83,12 @@ def functions_in(value: Any) -> Iterator[Callable[..., Any]]:
 
 
 def named(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
-    """(path, value) of what a function names that is not its own."""
+    """Yield (path, value) of the captured names of a function."""
     from .source import Source
 
     try:
         tree = Source(function).tree
-    except CompileError:  # a lambda, or without a source: names, whose values are taken whole
+    except CompileError:  # a lambda, or no source: use names with whole values
         code = function.__code__
         for name in (*code.co_names, *code.co_freevars):
             try:

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`with cg.checkpoint(label, yield_on=flag):`, and the loops that are checkpoints without a label.
+"""`with cg.checkpoint(label, yield_on=flag):`, and loops that are checkpoints without a label.
 
-Each becomes a Conditional that runs or is skipped, behind what decides that (gates.py).
+Each checkpoint becomes a Conditional that runs or is skipped. The code before it decides that (gates.py).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BARE = (ir.Store, ir.Set, ir.Atomic, ir.If, ir.While, ir.Print, ir.Assert)
 
 
 def checkpoint(frame: Frame, node: ast.With, conditionals: Conditionals) -> None:
-    """One with a label."""
+    """Translate a checkpoint with a label."""
     loc, checkpoints = frame.builder.loc, conditionals.checkpoints
     if checkpoints is None:
         raise fail(
@@ -62,7 +62,7 @@ def checkpoint(frame: Frame, node: ast.With, conditionals: Conditionals) -> None
 
 
 def arguments(frame: Frame, call: ast.Call) -> tuple[ast.expr, ast.expr | None]:
-    """The label and the flag, as they are written."""
+    """Return the syntax trees of the label and of the flag, or None without a flag."""
     given = dict(zip(("label", "yield_on"), call.args))
     named = {each.arg: each.value for each in call.keywords if each.arg is not None}
     all_named = len(named) == len(call.keywords)
@@ -83,7 +83,7 @@ def arguments(frame: Frame, call: ast.Call) -> tuple[ast.expr, ast.expr | None]:
 
 
 def label_of(frame: Frame, node: ast.expr, checkpoints: Checkpoints) -> tuple[int, str | None]:
-    """A number of the source, or a member of an IntEnum, and how that is named."""
+    """Return the label, a number of the source or a member of an IntEnum, and the member's name in the source."""
     found = node.value if isinstance(node, ast.Constant) else python_value(frame, frame.visit(node))
     frame.at(node)
     if type(found) is not int and not isinstance(found, IntEnum):
@@ -94,14 +94,14 @@ def label_of(frame: Frame, node: ast.expr, checkpoints: Checkpoints) -> tuple[in
         )  # fmt: skip
     if any(label == found for label, _ in checkpoints.found):
         raise fail(
-            CompileCheckpointError, frame.builder.loc, f"the label {found!r} is there twice",
+            CompileCheckpointError, frame.builder.loc, f"the label {found!r} is used twice",
             "give each checkpoint a label of its own",
         )  # fmt: skip
     return int(found), dotted(node) if isinstance(found, IntEnum) else None
 
 
 def check_bare(frame: Frame, node: ast.stmt) -> None:
-    """A statement was translated: directly in a checkpoint it made a loop, or control flow between tasks."""
+    """Raise if a statement directly in a checkpoint made neither a loop nor control flow between tasks."""
     conditionals = frame.root.conditionals
     checkpoints = None if conditionals is None else conditionals.checkpoints
     block = frame.builder.block
@@ -109,13 +109,13 @@ def check_bare(frame: Frame, node: ast.stmt) -> None:
         return
     frame.at(node)
     raise fail(
-        CompileCheckpointError, frame.builder.loc, "a checkpoint holds loops, and control flow between tasks, only",
+            CompileCheckpointError, frame.builder.loc, "a checkpoint holds only loops and control flow between tasks",
         "put the statement into a loop, `for _ in range(1):`, or before or after cg.checkpoint",
     )  # fmt: skip
 
 
 def put_loop(frame: Frame, loop: ir.For) -> None:
-    """A `for`: at the top level of a kernel with checkpoints it is one, without a label."""
+    """Append a `for`. At the top level of a kernel with checkpoints it becomes a checkpoint without a label."""
     checkpoints: Any = checkpoints_of(frame) if frame.parallel_level and not frame.parallel else None
     if checkpoints is None:
         frame.builder.put(loop)

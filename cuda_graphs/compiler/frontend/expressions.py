@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Expressions of the language. One function a construct; the table at the end says which."""
+"""Expressions of the language. Each function translates one construct; EXPRESSIONS maps constructs to functions."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def name(frame: Frame, node: ast.Name) -> Any:
 
 
 def outer(frame: Frame, node: ast.Name, whole: bool) -> Any:
-    """A global or closure variable."""
+    """Return the meaning of a global or closure variable, and capture it."""
     found = frame.source.lookup(node.id, frame.at(node))
     frame.capture(node.id, found, whole)
     return from_outside(frame, found, node.id)
 
 
 def from_outside(frame: Frame, found: Any, name: str) -> Any:
-    """A global or closure variable: a field is an array, other objects are what they are now."""
+    """Return the meaning of an object from outside: a field is an array, other objects are themselves."""
     if is_array(found):
         raise fail(
             CompileTypeError, frame.builder.loc, f"{name!r} is an array from outside, which a kernel does not capture",
@@ -48,7 +48,7 @@ def from_outside(frame: Frame, found: Any, name: str) -> Any:
 
 
 def is_array(found: Any) -> bool:
-    """Whether it is an array that has an address, of any library; fields are not asked about."""
+    """Return whether an object is an array with an address, of any library. Fields do not count."""
     if isinstance(found, (type, np.generic)) or hasattr(found, "__cuda_graphs_field__"):
         return False
     return any(
@@ -61,7 +61,7 @@ def constant(frame: Frame, node: ast.Constant) -> Any:
 
 
 def owner_of(frame: Frame, node: ast.expr) -> Any:
-    """What an attribute is taken of: of an object from outside, that attribute counts, and not all that it has."""
+    """Return the owner of an attribute. Only the attribute of an outside owner is captured, not the whole owner."""
     if isinstance(node, ast.Name) and frame.scope.find(node.id) is None:
         return outer(frame, node, whole=False)
     return attribute(frame, node, whole=False) if isinstance(node, ast.Attribute) else frame.visit(node)
@@ -77,7 +77,7 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
             if hasattr(method, "__cuda_graphs_func__"):
                 return BoundFunction(method.__cuda_graphs_func__, owner)
             if hasattr(method, "__cuda_graph_emit__"):
-                return method  # a kernel: whoever calls it is told
+                return method  # a kernel: the call of it raises
             raise fail(
                 CompileNameError, frame.builder.loc, f"{owner.cls.__name__} has no member {node.attr!r}",
                 f"it has {', '.join(owner.members)}",
@@ -109,7 +109,7 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
             CompileNameError,
             frame.builder.loc,
             f"{kind_of(owner)} has no member {node.attr!r}",
-            "look for a slip in the name",
+            "check the spelling of the name",
         ) from None
     path = dotted(node)
     if path is not None and frame.scope.find(path.partition(".")[0]) is None:
@@ -121,17 +121,17 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
 
 
 def gradient_of(frame: Frame, array: ir.Array) -> ir.Array:
-    """The array of the gradient of an array, which comes with it."""
+    """Return the array of the gradient of an array, which is an argument of the kernel, too."""
     if not array.needs_grad:
         raise fail(
             CompileNameError, frame.builder.loc, f"{kind_of(array)} has no gradient",
-            "make it with needs_grad=True, and have its parameter not say needs_grad=False",
+            "make it with needs_grad=True, and remove needs_grad=False from its parameter",
         )  # fmt: skip
     root = frame.root
     if array.space is ir.Space.PARAM and not names_gradients(root.source.function):
         raise fail(
             CompileSyntaxError, frame.builder.loc,
-            f"{array.path}.grad is of a parameter of {root.source.function.__name__}, which does not name it",
+            f"{array.path}.grad belongs to a parameter of {root.source.function.__name__}, which does not use it",
             f"pass it from there: f({array.path}.grad)",
         )  # fmt: skip
     path = f"{array.path}.grad"
@@ -171,7 +171,7 @@ def subscript(frame: Frame, node: ast.Subscript) -> Any:
         return component(frame, owner, index)
     if isinstance(owner, (tuple, list, dict, str)) and len(index) == 1:
         return item(frame, owner, python_value(frame, index[0]))
-    from_outside(frame, owner, ast.unparse(node.value))  # which says so of an array
+    from_outside(frame, owner, ast.unparse(node.value))  # raises for an array
     raise fail(
         CompileTypeError,
         frame.builder.loc,
@@ -181,8 +181,10 @@ def subscript(frame: Frame, node: ast.Subscript) -> Any:
 
 
 def arithmetic(frame: Frame, operator: str, a: Any, b: Any) -> Any:
-    """A binary operator on scalars, and component by component on vectors; `@` on matrices. Of numbers of the source:
-    Computed."""
+    """Return a binary operator on scalars, by component on vectors, or `@` on matrices.
+
+    The result on numbers of the source is Computed.
+    """
     loc, exact = frame.builder.loc, calculate(frame, operator, a, b)
     if exact is not None:
         return Computed(exact, lambda: typed(frame, loc, operator, a, b))
@@ -190,7 +192,7 @@ def arithmetic(frame: Frame, operator: str, a: Any, b: Any) -> Any:
 
 
 def typed(frame: Frame, loc: ir.Loc | None, operator: str, a: Any, b: Any) -> Any:
-    """The same of what has types; numbers of the source get theirs."""
+    """Return a binary operator on operands with types. Numbers of the source get their types."""
     frame.builder.loc = loc
     a, b = read(frame, a), read(frame, b)
     if operator == "MatMult":
@@ -225,7 +227,7 @@ def binary(frame: Frame, node: ast.BinOp) -> Any:
 def unary(frame: Frame, node: ast.UnaryOp) -> Any:
     found = frame.visit_number(node.operand)
     if isinstance(node.op, ast.USub) and isinstance(found, (int, float)) and not isinstance(found, bool):
-        return -found  # so that -2147483648 is an i32
+        return -found  # makes -2147483648 an i32
     exact = negate(node.op, found)
     if exact is not None:
         return Computed(exact, lambda: unary_typed(frame, node, found))
@@ -233,7 +235,7 @@ def unary(frame: Frame, node: ast.UnaryOp) -> Any:
 
 
 def unary_typed(frame: Frame, node: ast.UnaryOp, found: Any) -> Any:
-    """The operator on what has a type."""
+    """Return a unary operator on an operand with a type."""
     frame.at(node)
     value = read(frame, found)
     return (
@@ -258,7 +260,7 @@ def unary_scalar(frame: Frame, node: ast.UnaryOp, found: Any) -> ir.Value:
 
 
 def compare(frame: Frame, node: ast.Compare) -> Any:
-    """A chain is a conjunction in which each operand is evaluated once, and later ones only where earlier ones hold."""
+    """Return a comparison. A chain evaluates each operand once, and later operands only while the chain holds."""
     operators = [type(operator).__name__ for operator in node.ops]
     if any(operator in ("Is", "IsNot", "In", "NotIn") for operator in operators):
         raise fail(
@@ -293,12 +295,12 @@ def compare_vectors(frame: Frame, operators: list[str], left: Any, right: Any) -
 
 
 def both(frame: Frame, condition: ir.Value, rest: Callable[[], ir.Value]) -> ir.Value:
-    """`condition and rest()`, with `rest` evaluated only where the condition holds."""
+    """Return `condition and rest()`. `rest` is evaluated only if the condition holds."""
     return choose(frame, condition, rest, lambda: ir.FALSE)
 
 
 def choose(frame: Frame, condition: ir.Value, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
-    """One of two values; only what makes that one is executed."""
+    """Return one of two values. Only the code of the chosen value is executed."""
     if isinstance(condition, ir.Const):
         return then() if condition.value else orelse()
     statement = ir.If(condition, ir.Block(), ir.Block(), frame.builder.loc)
@@ -310,7 +312,7 @@ def choose(frame: Frame, condition: ir.Value, then: Callable[[], Any], orelse: C
 
 
 def merged(frame: Frame, statement: ir.If, a: Any, b: Any) -> Any:
-    """The value of an If whose branches leave `a` or `b`: variables that the branches set."""
+    """Return the value of an If whose branches leave `a` or `b`, from variables that the branches set."""
     if isinstance(a, Vector) and isinstance(b, Vector) and a.shape == b.shape:
         pairs = list(zip(a.leaves(), b.leaves(), strict=True))
     elif isinstance(a, ir.Value) and isinstance(b, ir.Value):
@@ -349,7 +351,7 @@ def conditional(frame: Frame, node: ast.IfExp) -> Any:
 
 
 def boolean(frame: Frame, node: ast.BoolOp) -> Any:
-    """`and`, `or`: the operand that decides, of the promoted type; what does not decide is not executed."""
+    """Return the deciding operand of `and` or `or`, in the promoted type. Later operands are not executed."""
 
     def link(i: int) -> ir.Value:
         value = frame.value(node.values[i])
@@ -381,18 +383,18 @@ def dictionary(frame: Frame, node: ast.Dict) -> Any:
 
 
 def hashed(frame: Frame, key: Any) -> Any:
-    """A key of a dictionary."""
+    """Return a key of a dictionary, or raise if it cannot be hashed."""
     try:
         hash(key)
     except TypeError as error:
         raise fail(
-            CompileTypeError, frame.builder.loc, f"a key of a dict: {error}", "take a number or a text"
+            CompileTypeError, frame.builder.loc, f"a key of a dict: {error}", "use a number or a string"
         ) from None
     return key
 
 
 def comprehension(frame: Frame, node: ast.ListComp) -> Any:
-    """A list that is made when compiling: of a loop over cg.static."""
+    """Return the tuple of a comprehension over a compile-time list."""
     if len(node.generators) != 1 or node.generators[0].is_async:
         raise fail(
             CompileSyntaxError,
@@ -409,7 +411,7 @@ def comprehension(frame: Frame, node: ast.ListComp) -> Any:
     )
     if not isinstance(items, (tuple, list, range)):
         raise fail(
-            CompileTypeError, frame.builder.loc, f"a comprehension over {kind_of(items)}, no list when compiling",
+            CompileTypeError, frame.builder.loc, f"a comprehension over {kind_of(items)}, not a compile-time list",
             "[f(i) for i in cg.static(range(3))]",
         )  # fmt: skip
     check_count(frame, items)
@@ -424,7 +426,7 @@ def comprehension(frame: Frame, node: ast.ListComp) -> Any:
 
 
 def static_truth(frame: Frame, node: ast.expr) -> bool:
-    """A condition that must be known when compiling."""
+    """Return the value of a condition that must be known at compile time."""
     found = python_value(frame, frame.visit(node))
     found = found.value if isinstance(found, Static) else found
     if isinstance(found, (ir.Value, ir.Local)):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""A function while it is translated. A call makes another frame on the same builder: calls are inlined."""
+"""The translation of one function. Calls are inlined: each makes another frame on the same builder."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from .scope import Scope
 from .source import Source
 from .values import Computed
 
-MAX_DEPTH = 64  # of calls inside calls
+MAX_DEPTH = 64  # calls inside calls
 
 
 @dataclass
 class Conditionals:
-    """Of a graph kernel: how many there are, and how many are around what is translated now.
+    """The conditionals of a graph kernel: their number, and how many surround the current statement.
 
-    lowering  what becomes of them, one of lowerings.LOWERINGS
+    lowering  the lowering of the kernel, one of lowerings.LOWERINGS
     """
 
     lowering: str
     count: int = 0
     depth: int = 0
-    region: Any = None  # what is directly around: cg.graph_parallel (sections.py)
+    region: Any = None  # the directly enclosing cg.graph_parallel (sections.py)
     in_section: bool = False
-    checkpoints: Any = None  # of a kernel that has them: Checkpoints (gates.py)
+    checkpoints: Any = None  # Checkpoints (gates.py), for kernels with checkpoints
 
 
 class Frame:
-    """State of one function, and the walk over its statements; statements.py and expressions.py have the visitors.
+    """The state of the translation of one function. statements.py and expressions.py contain the visitors.
 
-    parallel_level  a loop here is a task of its own: nothing around it decides at run time
-    parallel        inside of a parallel loop
+    parallel_level  a loop here is a task of its own: no run-time control flow surrounds it
+    parallel        the current statement is in a parallel loop
     """
 
     def __init__(
@@ -54,24 +54,23 @@ class Frame:
         self.call_loc: ir.Loc | None = None if caller is None else builder.loc
         self.parallel_level = parallel_level
         self.parallel: bool = False if caller is None else caller.parallel
-        self.loops: list[
-            ir.Block | None
-        ] = []  # around, of this frame: None; of a static loop: the block it stands in
+        # The enclosing loops in this frame: the block of a static loop, None for other loops.
+        self.loops: list[ir.Block | None] = []
         self.arrays: list[ir.Array] = []  # of the kernel
         self.parallel_loops = 0  # of `loops`: 1 in a parallel loop of this frame
         self.returned_early = False
         self.scope = Scope()
-        self.outer_scope: Scope | None = None  # scopes from here on out were there before the parallel loop
+        self.outer_scope: Scope | None = None  # this scope and its parents existed before the parallel loop
         self.parameters: set[str] = set()
         self.returned: tuple[ScalarType, ...] = ()
         self.result: Any = None
-        self.captured: Captured = {}  # of functions that were inlined
-        self.sources: dict[Callable[..., Any], Source] = {}  # of a kernel: of the functions that it calls
-        self.next_loop: tuple[ir.LoopSettings, ir.Loc | None] | None = None  # what cg.loop_config said
+        self.captured: Captured = {}  # captured names of inlined functions
+        self.sources: dict[Callable[..., Any], Source] = {}  # of a kernel: those of functions that it calls
+        self.next_loop: tuple[ir.LoopSettings, ir.Loc | None] | None = None  # settings of cg.loop_config
         self.root_block = builder.block
-        self.team: Any = None  # of the kernel: the parallel loop that is translated (blocks.py)
-        self.shared_arrays = 0  # of the kernel
-        self.return_types: tuple[ScalarType, ...] | None = None  # of a kernel: as annotated
+        self.team: Any = None  # of a kernel: the current parallel loop (blocks.py)
+        self.shared_arrays = 0  # of a kernel: their number
+        self.return_types: tuple[ScalarType, ...] | None = None  # of a kernel: the annotated types
         self.conditionals: Conditionals | None = None  # of a graph kernel
 
     def run(self, statements: list[ast.stmt]) -> None:
@@ -87,7 +86,7 @@ class Frame:
         unused_settings(self)
 
     def at(self, node: ast.AST) -> ir.Loc:
-        """Note where we are."""
+        """Make the position of a node the current one, and return it."""
         self.builder.loc = self.source.loc(node, self.call_loc)
         return self.builder.loc
 
@@ -104,14 +103,14 @@ class Frame:
             check_bare(self, node)
 
     def visit(self, node: ast.expr) -> Any:
-        """What an expression stands for."""
+        """Translate an expression; return its meaning."""
         from .places import read
 
         found = self.visit_number(node)
         return read(self, found) if isinstance(found, Computed) else found
 
     def visit_number(self, node: ast.expr) -> Any:
-        """The same; arithmetic on numbers of the source is Computed, for those who take its exact result."""
+        """Translate an expression. Arithmetic on numbers of the source is Computed, for callers that need it exact."""
         from .expressions import EXPRESSIONS
 
         visit = EXPRESSIONS.get(type(node))
@@ -124,7 +123,7 @@ class Frame:
         return result
 
     def refuse(self, node: ast.AST) -> CompileError:
-        """The error for Python that kernels do not have."""
+        """Return the error for Python syntax that kernels do not support."""
         name = type(node).__name__
         return fail(
             UnsupportedSyntaxError, self.at(node), f"{NAMES.get(name, name)} is not supported in kernels",
@@ -133,7 +132,7 @@ class Frame:
 
     @contextmanager
     def block(self, block: ir.Block, parallel_level: bool = False) -> Iterator[None]:
-        """A block of the IR with a scope of its own."""
+        """Put statements into a block of the IR with a scope of its own."""
         before = self.scope, self.parallel_level
         self.scope, self.parallel_level = Scope(self.scope), parallel_level
         with self.builder.into(block):
@@ -143,12 +142,12 @@ class Frame:
                 self.scope, self.parallel_level = before
 
     def value(self, node: ast.expr, what: str = "this expression") -> ir.Value:
-        """An expression that must be a scalar."""
+        """Translate an expression that must be a scalar."""
         found = self.visit(node)
         return self.scalar(found, what)
 
     def scalar(self, found: Any, what: str = "this expression") -> ir.Value:
-        """A number or a place as a value."""
+        """Return a number or a place as a value."""
         from .places import read
 
         result = read(self, found)
@@ -162,7 +161,7 @@ class Frame:
         return result
 
     def inline(self, function: Callable[..., Any], names: dict[str, Any]) -> Any:
-        """Translate a call: the body of `function`, with its parameters bound. What it returns."""
+        """Translate a call: the body of `function` with its parameters bound. Return its result."""
         from .arguments import result_of
         from .translate import body_of
 
@@ -183,13 +182,15 @@ class Frame:
         return result_of(self, function, frame.result)
 
     def capture(self, path: str, found: Any, whole: bool) -> None:
-        """Note what an attribute of something from outside is now: `settings.dt`. `whole`: an object is taken as it is,
-        so that whatever it has may be looked at."""
+        """Record the value of a captured name or attribute: `settings.dt`.
+
+        With `whole`, the object itself is used, so all of its attributes may matter.
+        """
         if self.scope.find(path.partition(".")[0]) is None and not isinstance(found, ModuleType):
             (note_whole if whole else note)(self.source.captured, path, found)
 
     def field(self, spec: FieldSpec) -> ir.Array:
-        """The array that a field is in this kernel."""
+        """Return the array of a field in this kernel."""
         arrays = self.root.arrays
         for known in arrays:
             if known.path == spec.name:
@@ -210,11 +211,11 @@ class Frame:
         return arrays[-1]
 
     def stops(self, array: ir.Array) -> bool:
-        """Whether no derivative flows to what is read of an array here, or in a function that is called here."""
+        """Return whether reads of an array are constants to gradients, here or in a calling function."""
         return self.scope.stops(array) or (self.caller is not None and self.caller.stops(array))
 
     def in_parallel_loop(self) -> bool:
-        """Whether the innermost loop of this frame is a parallel one."""
+        """Return whether the innermost loop of this frame is a parallel one."""
         return (
             self.parallel_loops > 0
             and len([each for each in self.loops if each is None]) == self.parallel_loops
@@ -227,7 +228,7 @@ class Frame:
 
 
 def kind_of(found: Any) -> str:
-    """A compile-time thing, for messages."""
+    """Return the description of a compile-time object for messages."""
     if isinstance(found, ir.Array):
         return f"the array {found.path!r}"
     if isinstance(found, ir.Param):
@@ -240,7 +241,7 @@ def kind_of(found: Any) -> str:
     return f"{type(found).__name__} {name}" if name else f"a {type(found).__name__}"
 
 
-# What the frontend's own classes are called in messages.
+# Names of the frontend's own classes in messages.
 NOUNS = {
     "Vector": "a vector", "VectorElement": "a vector", "Struct": "a {0.cls.__name__}",
     "Element": "an element of {0.array.path!r}",

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a kernel with checkpoints has in memory, and what goes by it: which checkpoints run, and when loops end.
+"""Run-time state of checkpoints in memory: which checkpoints run, and when loops end.
 
-Checkpoints are numbered from 1 on, in the order of the source. The *point* is the number from which on they run: 0 in a
-call, that of a label in a resume, and no number is as large once one has yielded. It becomes 0 when one runs: then the
-place to go on at was found, and all that comes, in further rounds of loops too, runs. Control flow between tasks is
-skipped as a whole where all checkpoints in and before it are.
+Checkpoints are numbered from 1 on, in the order of the source. A checkpoint runs if its number is at least the *point*.
+The point starts as 0 in a call, and as the number of a label in a resume. It becomes 0 when a checkpoint runs: the
+resume position is found, and all later checkpoints run, also in further iterations of loops. A checkpoint that yields
+makes the point larger than all numbers. Control flow between tasks is skipped as a whole if all checkpoints in it and
+before it are skipped.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ NOWHERE = int(i32.maximum)
 
 @dataclass
 class Checkpoints:
-    """Of a kernel: those that were come to."""
+    """The checkpoints of a kernel that were translated so far."""
 
     state: ir.Array
     found: list[ir.Checkpoint] = field(default_factory=list)
-    inside: ir.Block | None = None  # of one with a label: what is translated now
+    inside: ir.Block | None = None  # the block of the current checkpoint with a label
 
 
 def begin(frame: Frame, params: list[ir.Param]) -> Checkpoints:
-    """What a launch begins with."""
+    """Emit the initial state of a launch; return the Checkpoints."""
     state = ir.Array(STATE, i32, 1, ir.Space.TEMP, (2,))
     frame.arrays.append(state)
     params.append(ir.Param(START, i32))
@@ -47,7 +48,7 @@ def store(frame: Frame, state: ir.Array, at: int, value: ir.Value) -> None:
 
 
 def checkpoints_of(frame: Frame) -> Checkpoints | None:
-    """Where what is translated now is not in a checkpoint already."""
+    """Return the kernel's Checkpoints; None without them, or inside a checkpoint."""
     conditionals = frame.root.conditionals
     found = None if conditionals is None else conditionals.checkpoints
     return None if found is None or found.inside is not None else found
@@ -63,7 +64,7 @@ def point(frame: Frame, checkpoints: Checkpoints) -> ir.Value:
 
 
 def enter(frame: Frame, checkpoints: Checkpoints, number: int) -> ir.Value:
-    """Whether the checkpoint runs: then all that comes does."""
+    """Emit the test whether a checkpoint runs; return it. If the checkpoint runs, all later ones do."""
     runs = frame.builder.compare("LtE", point(frame, checkpoints), ir.Const(number, i32))
     reached = ir.If(runs, ir.Block(), ir.Block(), frame.builder.loc)
     with frame.builder.into(reached.then):
@@ -73,7 +74,7 @@ def enter(frame: Frame, checkpoints: Checkpoints, number: int) -> ir.Value:
 
 
 def yields(frame: Frame, checkpoints: Checkpoints, number: int, flag: ir.Array) -> None:
-    """At the end of a checkpoint: nothing more runs if the flag is set."""
+    """Emit the end of a checkpoint: nothing more runs if the flag is set."""
     is_set = frame.builder.truth(frame.builder.put(ir.Load(flag, (), frame.builder.loc)), "a flag")
     branch = ir.If(is_set, ir.Block(), ir.Block(), frame.builder.loc)
     with frame.builder.into(branch.then):
@@ -83,27 +84,27 @@ def yields(frame: Frame, checkpoints: Checkpoints, number: int, flag: ir.Array) 
 
 
 class Guard:
-    """Of control flow between tasks that may hold checkpoints."""
+    """The guard of control flow between tasks that may contain checkpoints."""
 
     def __init__(self, frame: Frame, checkpoints: Checkpoints) -> None:
         self.frame, self.checkpoints = frame, checkpoints
-        self.last = ir.Const(0, i32)  # the last checkpoint in or before it: `close` knows
+        self.last = ir.Const(0, i32)  # the last checkpoint in or before the guarded statement; set by `close`
 
     def opens(self) -> ir.Value:
-        """Before it: whether it is not skipped."""
+        """Emit the test, before the statement, whether it is not skipped; return it."""
         return self.frame.builder.compare("LtE", point(self.frame, self.checkpoints), self.last)
 
     def goes_on(self) -> ir.Value:
-        """After a round of a loop: whether nothing has yielded."""
+        """Emit the test, after an iteration of a loop, whether no checkpoint has yielded; return it."""
         now = point(self.frame, self.checkpoints)
         return self.frame.builder.compare("NotEq", now, ir.Const(NOWHERE, i32))
 
     def close(self) -> None:
-        """When all of it was translated."""
+        """End the guarded statement after its translation."""
         self.last.value = len(self.checkpoints.found)
 
 
 def guard_of(frame: Frame) -> Guard | None:
-    """None where nothing may be skipped: without checkpoints, or in one."""
+    """Return a guard, or None if nothing may be skipped: without checkpoints, or inside one."""
     checkpoints = checkpoints_of(frame)
     return None if checkpoints is None else Guard(frame, checkpoints)

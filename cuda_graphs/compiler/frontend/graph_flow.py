@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Statements that become Conditionals: `while cg.graph_do_while(flag)` and its kin.
+"""Statements that become Conditionals: `while cg.graph_do_while(flag)` and similar ones.
 
-The condition is set by what runs before and, of a loop, at the end of its body: so it is as the body left it.
+The code before the statement sets the condition. The end of a loop's body sets it again, after all effects of the body.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from .gates import Guard, guard_of
 from .loops import unused_settings
 from .scope import Scope
 
-MOST_CASES = 1024  # of a switch
+MOST_CASES = 1024  # cases of a switch
 
 
 def conditional_word(frame: Frame, test: ast.expr) -> Callable[..., Any] | None:
-    """The word of graph_flow that the test of a statement calls, if it does. Nothing is translated for it."""
+    """Return the function of graph_flow that the test of a statement calls, or None. Nothing is translated."""
     path = dotted(test.func) if isinstance(test, ast.Call) else None
     if path is None or frame.scope.find(path.partition(".")[0]) is not None:
         return None
@@ -76,7 +76,7 @@ def conditional(frame: Frame, node: ast.While | ast.If | ast.Match, word: Callab
 
 
 def misplaced(frame: Frame, name: str) -> CompileError:
-    """The error for a word that is used as an expression, or in another statement than its own."""
+    """Return the error for such a function in an expression or in another kind of statement."""
     return fail(
         CompileSyntaxError, frame.builder.loc, f"cg.{name} is a statement of its own",
         f"write `{SPELLINGS[name]}:`, with nothing else in it",
@@ -84,7 +84,7 @@ def misplaced(frame: Frame, name: str) -> CompileError:
 
 
 def expression(frame: Frame, node: ast.Call) -> Any:
-    """A word anywhere else."""
+    """Raise for such a function in an expression."""
     raise misplaced(frame, frame.visit(node.func).__name__)
 
 
@@ -96,7 +96,7 @@ def do_while(frame: Frame, node: ast.While, argument: ast.expr) -> None:
         kind = "do"
     elif guard is None and conditionals.depth == 0 and conditionals.lowering != "embedded":
         condition.initial = 1
-    else:  # graphs around it may run it again, or it is such a graph; or it may be skipped
+    else:  # an enclosing graph may run it again, it is in such a graph, or it may be skipped
         arm(frame, condition, ir.Const(1, u32), guard)
 
     def again() -> ir.Value:
@@ -106,7 +106,7 @@ def do_while(frame: Frame, node: ast.While, argument: ast.expr) -> None:
 
 
 def flag_of(frame: Frame, argument: ast.expr, what: str) -> ir.Array:
-    """The array of a flag."""
+    """Return the array of a flag."""
     flag = frame.visit(argument)
     if not isinstance(flag, ir.Array) or flag.element != i32 or flag.ndim:
         found = (
@@ -161,7 +161,7 @@ def branch(frame: Frame, node: ast.If, argument: ast.expr) -> None:
     value = frame.builder.truth(frame.value(argument, "the condition"), "the condition of an if")
     bodies = [node.body, node.orelse] if node.orelse else [node.body]
     kind = "if"
-    if guard is not None and node.orelse:  # which may run neither
+    if guard is not None and node.orelse:  # a skipped statement runs neither branch
         kind, value = "switch", frame.builder.op("not", value)
     arm(frame, condition, value, guard, len(bodies) if kind == "switch" else 0)
     frame.builder.put(ir.Conditional(kind, condition, blocks_of(frame, bodies, guard), loc))
@@ -178,7 +178,7 @@ def switch(frame: Frame, node: ast.Match, argument: ast.expr) -> None:
     for case in node.cases:
         number = case_number(frame, case)
         if number in cases:
-            raise fail(CompileValueError, frame.builder.loc, f"case {number} is there twice", "remove one")
+            raise fail(CompileValueError, frame.builder.loc, f"case {number} is used twice", "remove one")
         cases[number] = case.body
     bodies = [cases.get(number, []) for number in range(max(cases) + 1)]
     arm(frame, condition, value, guard, len(bodies))
@@ -186,7 +186,7 @@ def switch(frame: Frame, node: ast.Match, argument: ast.expr) -> None:
 
 
 def case_number(frame: Frame, case: ast.match_case) -> int:
-    """The number of a case."""
+    """Return the number of a case."""
     pattern = case.pattern
     frame.at(pattern)
     value = (
@@ -197,7 +197,7 @@ def case_number(frame: Frame, case: ast.match_case) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or case.guard is not None:
         raise fail(
             CompileSyntaxError, frame.builder.loc, "a case of cg.graph_switch is a number, and nothing else",
-            "write `case 0:`, `case 1:`, ...; of a value without a case nothing runs",
+            "write `case 0:`, `case 1:`, ...; a value without a case runs nothing",
         )  # fmt: skip
     if value >= MOST_CASES:
         raise fail(
@@ -219,7 +219,7 @@ def blocks_of(frame: Frame, bodies: list[list[ast.stmt]], guard: Guard | None = 
 
 @contextmanager
 def inside(frame: Frame, block: ir.Block) -> Iterator[None]:
-    """In a block of a conditional loops are tasks."""
+    """Put statements into a block of a conditional, in which loops are tasks."""
     conditionals, loops = conditionals_of(frame), frame.loops
     conditionals.depth += 1
     frame.loops = []
@@ -240,13 +240,13 @@ def conditionals_of(frame: Frame) -> Conditionals:
 def new_condition(frame: Frame) -> ir.Condition:
     conditionals = conditionals_of(frame)
     conditionals.count += 1
-    return ir.Condition(f"graph.condition.{conditionals.count - 1}")  # as no variable can be called
+    return ir.Condition(f"graph.condition.{conditionals.count - 1}")  # no name of a variable
 
 
 def arm(
     frame: Frame, condition: ir.Condition, value: ir.Value, guard: Guard | None = None, skipped: int = 0
 ) -> None:
-    """Set the condition, where a guard is to `skipped` if all is to be skipped."""
+    """Emit the condition. A guard sets it to `skipped` if the whole statement is skipped."""
     value = as_state(frame, value)
     if guard is not None:
         value = frame.builder.op("select", guard.opens(), value, ir.Const(skipped, u32))
@@ -254,7 +254,7 @@ def arm(
 
 
 def arm_again(frame: Frame, condition: ir.Condition, value: ir.Value, guard: Guard | None) -> None:
-    """Set the condition of a loop after a round."""
+    """Emit the condition of a loop after an iteration."""
     value = as_state(frame, value)
     if guard is not None:
         value = frame.builder.op("select", guard.goes_on(), value, ir.Const(0, u32))
@@ -262,12 +262,12 @@ def arm_again(frame: Frame, condition: ir.Condition, value: ir.Value, guard: Gua
 
 
 def as_state(frame: Frame, value: ir.Value) -> ir.Value:
-    if value.type.bits == 64:  # not what is left of it in 32 bits
+    if value.type.bits == 64:  # a plain truncation could turn it into 0
         value = frame.builder.op("min", frame.builder.cast(value, u64), ir.Const(u32.maximum, u64))
     return frame.builder.cast(value, u32)
 
 
-# What each is the test of.
+# Function of graph_flow -> (its kind of statement, the translation).
 STATEMENTS: dict[Callable[..., Any], tuple[type[ast.stmt], Callable[..., None]]] = {
     words.graph_do_while: (ast.While, do_while),
     words.graph_while: (ast.While, while_loop),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Small vectors and matrices: what they can do besides arithmetic by components."""
+"""Operations on small vectors and matrices besides arithmetic by components."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .values import Vector
 
 
 def dot(frame: Frame, a: Any, b: Any) -> ir.Value:
-    """The sum of the products of the components."""
+    """Return the sum of the products of the components."""
     from .places import read
 
     products = broadcast(frame, lambda x, y: frame.builder.binary("Mult", x, y), a, read(frame, b)).leaves()
@@ -26,12 +26,12 @@ def dot(frame: Frame, a: Any, b: Any) -> ir.Value:
 
 
 def norm_sqr(frame: Frame, a: Vector) -> ir.Value:
-    """The sum of the squares."""
+    """Return the sum of the squares of the components."""
     return dot(frame, a, a)
 
 
 def norm(frame: Frame, a: Vector) -> ir.Value:
-    """The Euclidean length."""
+    """Return the Euclidean length."""
     square = norm_sqr(frame, a)
     return frame.builder.op(
         "sqrt", square if square.type.kind == "float" else frame.builder.cast(square, f32)
@@ -39,7 +39,7 @@ def norm(frame: Frame, a: Vector) -> ir.Value:
 
 
 def cross(frame: Frame, a: Vector, b: Any) -> Vector:
-    """The cross product of vectors of three components."""
+    """Return the cross product of vectors of three components."""
     from .places import read
 
     b = read(frame, b)
@@ -63,23 +63,23 @@ def cross(frame: Frame, a: Vector, b: Any) -> Vector:
 
 
 def normalized(frame: Frame, a: Vector) -> Vector:
-    """The vector divided by its length."""
+    """Return the vector divided by its length."""
     length = norm(frame, a)
     return a.map(lambda part: frame.builder.binary("Div", part, length))
 
 
 def sum_of(frame: Frame, a: Vector) -> ir.Value:
-    """The sum of all components."""
+    """Return the sum of all components."""
     return reduce(lambda x, y: frame.builder.binary("Add", x, y), a.leaves())
 
 
 def transpose(frame: Frame, a: Vector) -> Vector:
-    """Columns as rows."""
+    """Return the transposed matrix."""
     return Vector(tuple(Vector(tuple(row.components[i] for row in a.components)) for i in range(a.shape[1])))
 
 
 def matmul(frame: Frame, a: Any, b: Any) -> Any:
-    """`a @ b` of matrices and vectors."""
+    """Return `a @ b` for matrices and vectors."""
     if not isinstance(a, Vector) or not isinstance(b, Vector):
         raise fail(
             CompileTypeError,
@@ -113,7 +113,7 @@ def minor(a: Vector, i: int, j: int) -> Vector:
 
 
 def determinant(frame: Frame, a: Vector) -> Any:
-    """By expansion along the first row; square matrices up to 4 x 4."""
+    """Return the determinant of a square matrix up to 4 x 4, by expansion along the first row."""
     if len(a.shape) != 2 or a.shape[0] != a.shape[1] or a.shape[0] > 4:
         raise fail(
             CompileTypeError,
@@ -132,7 +132,7 @@ def determinant(frame: Frame, a: Vector) -> Any:
 
 
 def inverse(frame: Frame, a: Vector) -> Vector:
-    """By cofactors; square matrices up to 4 x 4."""
+    """Return the inverse of a square matrix up to 4 x 4, by cofactors."""
     whole = determinant(frame, a)
     size = a.shape[0]
     type = promote(whole.type, f32)
@@ -147,25 +147,25 @@ def inverse(frame: Frame, a: Vector) -> Vector:
 
 
 def outer(frame: Frame, a: Vector, b: Any) -> Vector:
-    """The matrix of all products of components of two vectors."""
+    """Return the matrix of all products of components of two vectors."""
     b = vector_of(frame, b, 1)
     rows = (Vector(tuple(frame.builder.binary("Mult", x, y) for y in b.components)) for x in a.components)
     return Vector(tuple(rows))
 
 
 def require_square(frame: Frame, a: Vector, name: str) -> None:
-    """Refuse a matrix whose rows are not as many as its columns."""
+    """Raise unless a matrix is square."""
     if len(a.shape) != 2 or a.shape[0] != a.shape[1]:
         raise fail(
             CompileTypeError,
             frame.builder.loc,
             f"{name}() takes a square matrix, not one of shape {a.shape}",
-            "give a matrix of as many rows as columns",
+            "use a matrix with as many rows as columns",
         )
 
 
 def trace(frame: Frame, a: Vector) -> Any:
-    """The sum of the diagonal."""
+    """Return the sum of the diagonal."""
     require_square(frame, a, "trace")
     return reduce(
         lambda x, y: frame.builder.binary("Add", x, y),
@@ -174,17 +174,17 @@ def trace(frame: Frame, a: Vector) -> Any:
 
 
 def least(frame: Frame, a: Vector) -> Any:
-    """The least component."""
+    """Return the least component."""
     return reduce(lambda x, y: frame.builder.op("min", x, y), a.leaves())
 
 
 def greatest(frame: Frame, a: Vector) -> Any:
-    """The greatest component."""
+    """Return the greatest component."""
     return reduce(lambda x, y: frame.builder.op("max", x, y), a.leaves())
 
 
 def all_of(frame: Frame, a: Vector) -> Any:
-    """Whether all components are true."""
+    """Return whether all components are true."""
     return reduce(
         lambda x, y: frame.builder.op("bit_and", x, y),
         [frame.builder.truth(c, "a component") for c in a.leaves()],
@@ -192,7 +192,7 @@ def all_of(frame: Frame, a: Vector) -> Any:
 
 
 def any_of(frame: Frame, a: Vector) -> Any:
-    """Whether a component is true."""
+    """Return whether any component is true."""
     return reduce(
         lambda x, y: frame.builder.op("bit_or", x, y),
         [frame.builder.truth(c, "a component") for c in a.leaves()],
@@ -200,21 +200,21 @@ def any_of(frame: Frame, a: Vector) -> Any:
 
 
 def reflect(frame: Frame, a: Vector, normal: Any) -> Any:
-    """a - 2 (a . n) n."""
+    """Return a - 2 (a . n) n."""
     twice = frame.builder.binary("Mult", ir.Const(2.0, f32), dot(frame, a, normal))
     scaled = broadcast(frame, lambda n: frame.builder.binary("Mult", twice, n), vector_of(frame, normal, 1))
     return broadcast(frame, lambda x, y: frame.builder.binary("Sub", x, y), a, scaled)
 
 
 def distance(frame: Frame, a: Vector, b: Any) -> Any:
-    """The length of a - b."""
+    """Return the length of a - b."""
     return norm(
         frame, broadcast(frame, lambda x, y: frame.builder.binary("Sub", x, y), a, vector_of(frame, b, 1))
     )
 
 
 def vector_of(frame: Frame, found: Any, ndim: int | None = None) -> Vector:
-    """An argument that must be a vector, or a matrix."""
+    """Return an argument as a vector or matrix, or raise."""
     from .places import read
 
     found = read(frame, found)
@@ -226,7 +226,7 @@ def vector_of(frame: Frame, found: Any, ndim: int | None = None) -> Vector:
     return found
 
 
-# name -> (what the first operand must be: dimensions or None, the function)
+# name -> (number of dimensions of the first operand or None, the function)
 OPERATIONS: dict[str, tuple[int | None, Callable[..., Any]]] = {
     "dot": (1, dot),
     "cross": (1, cross),
@@ -249,7 +249,7 @@ OPERATIONS: dict[str, tuple[int | None, Callable[..., Any]]] = {
 
 
 def checked(name: str) -> Callable[..., Any]:
-    """The operation as a function, which looks at its operands first."""
+    """Return an operation as a function that checks its operands first."""
     ndim, function = OPERATIONS[name]
     count = len(inspect.signature(function).parameters) - 2
 
@@ -268,7 +268,7 @@ def checked(name: str) -> Callable[..., Any]:
 
 
 METHODS: dict[str, Callable[..., Any]] = {name: checked(name) for name in OPERATIONS}
-# As functions of cg; length and normalize are other names that shaders have.
+# The functions of cg. length and normalize are the names in shading languages.
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{
         name: METHODS[name] for name in ("dot", "cross", "outer", "norm", "normalized", "reflect", "distance")

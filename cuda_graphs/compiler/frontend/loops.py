@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`for`: what can be iterated over, and when a loop is parallel."""
+"""`for` loops: the objects that can be iterated over, and the conditions for parallel loops."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def bind_static(frame: Frame, target: ast.expr, item: Any) -> None:
 
 
 def parts_of(item: Any) -> tuple[Any, ...]:
-    """The parts of something to iterate over; of all else, itself."""
+    """Return the parts of an iterable; (item,) for other values."""
     try:
         return tuple(item)
     except TypeError:
@@ -124,7 +124,7 @@ def parts_of(item: Any) -> tuple[Any, ...]:
 
 
 def check_count(frame: Frame, items: Any) -> None:
-    """Refuse what would be unrolled without an end in sight."""
+    """Raise for a list of too many items to unroll."""
     if items[MOST_UNROLLED:]:
         raise fail(
             CompileStaticError, frame.builder.loc, f"a loop over cg.static is unrolled more than {MOST_UNROLLED} times",
@@ -165,7 +165,7 @@ def loop(frame: Frame, node: ast.For, what: IndexRange) -> None:
 
 
 def targets(frame: Frame, target: ast.expr, what: IndexRange) -> list[str]:
-    """The names of the loop variables."""
+    """Return the names of the loop variables."""
     nodes = [target] if isinstance(target, ast.Name) else list(getattr(target, "elts", ()))
     if what.grouped and isinstance(target, ast.Name):
         names = [target.id] * len(what.axes)
@@ -186,7 +186,7 @@ def targets(frame: Frame, target: ast.expr, what: IndexRange) -> list[str]:
             raise fail(
                 CompileLoopError,
                 frame.builder.loc,
-                f"the loop variable {name!r} has a meaning already",
+                f"the loop variable {name!r} is already defined",
                 "take a new name",
             )
     return names
@@ -201,7 +201,7 @@ def axis(frame: Frame, name: str, begin: ir.Value, end: ir.Value, step: int) -> 
 
 
 def index_type(frame: Frame, begin: ir.Value, end: ir.Value) -> ScalarType:
-    """The type of a loop variable: it holds all numbers of both bounds' types, as Python's do."""
+    """Return the type of a loop variable. It holds all values of both bounds' types, as Python's integers do."""
     a, b = begin.type, end.type
     for one, other in ((begin, b), (end, a)):
         if isinstance(one, ir.Const) and one.value >= 0 and other.kind == "uint":
@@ -213,7 +213,7 @@ def index_type(frame: Frame, begin: ir.Value, end: ir.Value) -> ScalarType:
 
 
 def as_index(frame: Frame, value: ir.Value, type: ScalarType) -> ir.Value:
-    """A bound as the loop variable's type. An u64 that is no i64 is the largest of these: no loop comes that far."""
+    """Return a bound in the loop variable's type. A u64 above i64 becomes the largest i64: no loop comes that far."""
     if value.type == u64 and type == i64:
         value = frame.builder.op("min", value, ir.Const(i64.maximum, u64, frame.builder.loc))
     return frame.builder.cast(value, type)
@@ -243,8 +243,10 @@ def range_call(frame: Frame, *args: Any) -> IndexRange:
 
 
 def counted_range(frame: Frame, begin: ir.Value, end: ir.Value, step: ir.Value) -> IndexRange:
-    """A range whose step is known at run time only, as its count. What u64 holds is the distance of any two bounds; one
-    of step 0 is empty."""
+    """Return a range whose step is known only at run time, as a count of iterations.
+
+    The distance of any two bounds fits into u64. A range of step 0 is empty.
+    """
     builder = frame.builder
     type = index_type(frame, begin, end)
     begin, end, step = as_index(frame, begin, type), as_index(frame, end, type), as_index(frame, step, i64)
@@ -262,7 +264,7 @@ def counted_range(frame: Frame, begin: ir.Value, end: ir.Value, step: ir.Value) 
 
 
 def strided(frame: Frame, stride: Stride, index: ir.Value) -> ir.Value:
-    """The loop variable of such a range."""
+    """Return the loop variable of a range with a run-time step."""
     builder = frame.builder
     way = builder.op("mul", builder.cast(index, i64), stride.step)
     return builder.cast(builder.op("add", stride.begin, way), stride.type)
@@ -306,7 +308,7 @@ def grouped(frame: Frame, what: Any) -> IndexRange:
 def loop_config(
     frame: Frame, block_dim: Any = None, serialize: Any = False, parallelize: Any = None, name: Any = None
 ) -> None:
-    """What the next loop of this function runs like."""
+    """Set the configuration of the next loop of this function."""
     given = [python_value(frame, each) for each in (block_dim, serialize, parallelize, name)]
     for (what, fits, remedy), value in zip(SETTINGS, given, strict=True):
         if not fits(value):
@@ -328,26 +330,26 @@ def is_count(limit: int) -> Callable[[Any], bool]:
     return lambda value: value is None or (type(value) is int and 1 <= value <= limit)
 
 
-# (name, what fits, remedy) of the arguments of cg.loop_config.
+# (name, test of the value, remedy) of each argument of cg.loop_config.
 SETTINGS: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
     ("block_dim", is_count(1024), "a number from 1 to 1024"),
     ("serialize", lambda value: isinstance(value, bool), "True or False"),
-    ("parallelize", is_count(1 << 16), "how many threads of the CPU take part: a number from 1 on"),
+    ("parallelize", is_count(1 << 16), "the largest number of CPU threads: a number from 1 to 65536"),
     ("name", lambda value: value is None or (isinstance(value, str) and value.isidentifier()),
-     "a name as functions have them"),
+     "a name that a function could have"),
 )  # fmt: skip
 
 
 def settings_of(frame: Frame) -> ir.LoopSettings:
-    """What cg.loop_config says of the loop that begins here."""
+    """Return the settings of cg.loop_config for the loop that begins here."""
     found, frame.next_loop = frame.next_loop, None
     return ir.LoopSettings() if found is None else found[0]
 
 
 def unused_settings(frame: Frame) -> None:
-    """An error where cg.loop_config has said something of no loop."""
+    """Raise if no loop has used the settings of the last cg.loop_config."""
     if frame.next_loop is not None:
         raise fail(
-            CompileLoopError, frame.next_loop[1], "cg.loop_config is followed by no loop that it could be for",
+            CompileLoopError, frame.next_loop[1], "cg.loop_config is not followed by a loop that it could configure",
             "put it right before a `for` over range, cg.ndrange, cg.grouped or an array, in the same function",
         )  # fmt: skip

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Text with values in it: what `print` writes, and what an assert says."""
+"""Text with values in it: the output of `print`, and the messages of asserts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .values import Vector
 
 
 def print_call(frame: Frame, node: ast.Call) -> None:
-    """print(...): literals, values, and f-strings; sep and end are constants."""
+    """Translate print(...) of literals, values and f-strings. sep and end are constants."""
     options: dict[Any, Any] = {each.arg: getattr(each.value, "value", None) for each in node.keywords}
     if not set(options) <= {"sep", "end"} or not all(isinstance(each, str) for each in options.values()):
         raise fail(
@@ -33,7 +33,7 @@ def print_call(frame: Frame, node: ast.Call) -> None:
 
 
 def constant_format(frame: Frame, node: ast.FormattedValue) -> str:
-    """What follows the colon in `{x:8.3f}`."""
+    """Return the format after the colon in `{x:8.3f}`."""
     if node.conversion != -1:
         raise fail(
             CompileSyntaxError, frame.at(node), "!r, !s and !a have no meaning in kernels", "write {x}"
@@ -47,7 +47,7 @@ def constant_format(frame: Frame, node: ast.FormattedValue) -> str:
 
 
 def message_parts(frame: Frame, node: ast.expr) -> list[Any]:
-    """Text with values in it."""
+    """Return a text with values as a list of parts."""
     if isinstance(node, ast.JoinedStr):
         return [part for each in node.values for part in message_parts(frame, each)]
     if isinstance(node, ast.FormattedValue):
@@ -58,7 +58,7 @@ def message_parts(frame: Frame, node: ast.expr) -> list[Any]:
 
 
 def value_parts(frame: Frame, found: Any, form: str) -> list[Any]:
-    """A text, a number, or the numbers of a vector."""
+    """Return the parts of a text, a number or a vector."""
     value = read(frame, found)
     if isinstance(value, str):
         return [value]
@@ -69,7 +69,7 @@ def value_parts(frame: Frame, found: Any, form: str) -> list[Any]:
 
 
 def is_percent(node: ast.expr) -> TypeGuard[ast.BinOp]:
-    """Whether it is `"n is %d" % n`."""
+    """Return whether an expression looks like `"n is %d" % n`."""
     return (
         isinstance(node, ast.BinOp)
         and isinstance(node.op, ast.Mod)
@@ -82,7 +82,7 @@ CONVERSION = re.compile(r"%([+ 0]*\d*(?:\.\d+)?)([a-zA-Z%])")
 
 
 def percent_parts(frame: Frame, node: ast.BinOp) -> list[Any]:
-    """`"n is %d, x %8.3f" % (n, x)`: what Python makes of it."""
+    """Return the parts of `"n is %d, x %8.3f" % (n, x)`, formatted as Python does."""
     text: str = node.left.value  # type: ignore[attr-defined]
     values = list(node.right.elts) if isinstance(node.right, ast.Tuple) else [node.right]
     pieces = CONVERSION.split(text)  # text, flags, letter, text, ...
@@ -101,18 +101,18 @@ def percent_parts(frame: Frame, node: ast.BinOp) -> list[Any]:
 
 
 def converted(frame: Frame, found: Any, flags: str, letter: str) -> list[Any]:
-    """A value for one place of the text: integers as floats where the place says so."""
+    """Return the parts of a value for one place of the text. Integers become floats if the place asks for floats."""
     if letter == "s":
         return value_parts(frame, found, flags)
-    value = frame.scalar(found, "what is printed")
+    value = frame.scalar(found, "a printed value")
     if letter in "feg" and value.type.kind != "float":
         value = frame.builder.cast(value, f64)
     return [number_part(frame, value, flags + {"i": "d", "u": "d"}.get(letter, letter))]
 
 
 def number_part(frame: Frame, value: Any, form: str) -> tuple[ir.Value, str]:
-    """A number and its format."""
-    scalar = frame.scalar(value, "what is printed")
+    """Return a number with its format."""
+    scalar = frame.scalar(value, "a printed value")
     found = format_of(scalar.type, form)
     if found is None:
         raise fail(

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Exact arithmetic on numbers of the source, and of names that are known when compiling.
+"""Exact arithmetic on numbers of the source and on names that are known at compile time.
 
-In an expression of its own such a number is an i32 or f32, and the op table says what becomes of it: `1 << 31` wraps. A
-conversion takes what Python computes, so `cg.i64(2**40)` is exact, and `cg.i32(2**40)` refused, as a literal is. The op
-table decides where Python has no result (a division by 0, a root of -1).
+An ordinary operation takes such a number as an i32 or f32, and the op table defines the result: `1 << 31` wraps. A
+conversion uses Python's exact result. Therefore `cg.i64(2**40)` is exact, and `cg.i32(2**40)` is refused like a
+literal. The op table decides where Python has no result (a division by 0, a root of -1).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .values import Computed, Static
 
 Number = int | float
 
-MOST_BITS = 1024  # of an integer of which there is a power or a shift
+MOST_BITS = 1024  # the most bits of an integer that is a power or a shift
 
 INTEGERS: dict[str, Callable[[int, int], Number]] = {
     "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "Div": operator.truediv,
@@ -40,7 +40,7 @@ UNARY: dict[type[ast.unaryop], Callable[[Any], Number]] = {
 
 
 def number_of(found: Any) -> Number | None:
-    """A number without a type of the language; None of all else. A bool is not meant as a number."""
+    """Return a number that has no type of the language yet, or None for other values. A bool is not a number here."""
     if isinstance(found, Computed):
         return found.exact
     found = found.value if isinstance(found, Static) else found
@@ -52,8 +52,10 @@ def number_of(found: Any) -> Number | None:
 
 
 def calculate(frame: Frame, name: str, a: Any, b: Any) -> Number | None:
-    """The exact result of the operator of that name in `ast`; None where an operand is no number of the source, or
-    Python has no result."""
+    """Return the exact result of an operator, given by its class name in `ast`.
+
+    Returns None if an operand is not a number of the source, or if Python has no result.
+    """
     left, right = number_of(a), number_of(b)
     if left is None or right is None:
         return None
@@ -71,7 +73,7 @@ def calculate(frame: Frame, name: str, a: Any, b: Any) -> Number | None:
 
 
 def check_size(frame: Frame, name: str, a: int, b: int) -> None:
-    """Refuse a power or a shift that would take long to compute, and that no type holds."""
+    """Raise for a power or a shift that takes long to compute and that no type holds."""
     bits = a.bit_length() * b if name == "Pow" else a.bit_length() + b
     grows = abs(a) > 1 if name == "Pow" else a != 0
     if grows and bits > MOST_BITS:
@@ -82,7 +84,7 @@ def check_size(frame: Frame, name: str, a: int, b: int) -> None:
 
 
 def negate(operator: ast.unaryop, found: Any) -> Number | None:
-    """The exact result of an operator of one number; None as in `calculate`."""
+    """Return the exact result of a unary operator, or None as `calculate` does."""
     value, function = number_of(found), UNARY.get(type(operator))
     if value is None or function is None or (isinstance(value, float) and isinstance(operator, ast.Invert)):
         return None

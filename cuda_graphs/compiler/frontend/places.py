@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Places and composites: what can be read, indexed, assigned to, and made of parts."""
+"""Places and composites: reading, indexing, assignment, and construction from parts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 
 
 def read(frame: Frame, found: Any) -> Any:
-    """What a place or a number is now: scalars become Values, places are loaded, all else stays."""
+    """Return the current value: numbers become Values, places are loaded, other objects stay."""
     builder = frame.builder
     match found:
         case ir.Local():
@@ -56,7 +56,7 @@ def read(frame: Frame, found: Any) -> Any:
 
 
 def has_places(found: tuple[Any, ...]) -> bool:
-    """Whether parts of a tuple change at run time."""
+    """Return whether parts of a tuple change at run time."""
     return any(
         has_places(part)
         if isinstance(part, tuple)
@@ -66,7 +66,7 @@ def has_places(found: tuple[Any, ...]) -> bool:
 
 
 def place(frame: Frame, node: ast.expr) -> Any:
-    """Where a target is: a Local, an Element, or a Vector of such."""
+    """Return the place of an assignment target: a Local, an Element, or a Vector of them."""
     frame.at(node)
     if isinstance(node, ast.Name):
         scope = frame.scope.find(node.id)
@@ -117,7 +117,7 @@ def place(frame: Frame, node: ast.expr) -> Any:
 
 
 def assign_place(frame: Frame, target: Any, value: Any) -> None:
-    """Write a value, cast to the type of the place."""
+    """Emit an assignment of a value, cast to the type of the place."""
     builder = frame.builder
     if isinstance(target, VectorElement):
         target = target.places
@@ -128,7 +128,7 @@ def assign_place(frame: Frame, target: Any, value: Any) -> None:
                 CompileTypeError,
                 builder.loc,
                 f"a tuple of {len(target)} becomes {kind_of(parts)}",
-                "give a tuple of as many parts",
+                "assign a tuple with as many parts",
             )
         for each, part in zip(target, parts, strict=True):
             assign_place(frame, each, part)
@@ -159,7 +159,7 @@ def assign_place(frame: Frame, target: Any, value: Any) -> None:
 
 
 def swizzle(frame: Frame, vector: Vector, letters: str) -> Any:
-    """`v.x`, or `v.xy`: components by name."""
+    """Return the components of `v.x` or `v.xy`."""
     numbers = ["xyzw".index(letter) for letter in letters]
     if max(numbers) >= len(vector.components):
         count = len(vector.components)
@@ -167,14 +167,14 @@ def swizzle(frame: Frame, vector: Vector, letters: str) -> Any:
             CompileIndexError,
             frame.builder.loc,
             f"a vector of {count} components has no .{letters}",
-            "components are .x, .y, .z and .w, as many as there are",
+            "use .x, .y, .z and .w, up to the number of components",
         )
     found = tuple(vector.components[i] for i in numbers)
     return found[0] if len(found) == 1 else Vector(found)
 
 
 def make_vector(frame: Frame, type: VectorType | None, *args: Any) -> Vector:
-    """A vector of components, of rows, of another vector, or of one number; None: of the components' common type."""
+    """Return a vector from components, rows, another vector or one number. Without a type it has their common type."""
     found = read(frame, args[0]) if len(args) == 1 else tuple(read(frame, arg) for arg in args)
     if isinstance(found, Vector):
         parts = found
@@ -219,7 +219,7 @@ def make_vector(frame: Frame, type: VectorType | None, *args: Any) -> Vector:
 
 
 def filled(value: ir.Value, shape: tuple[int, ...]) -> Vector:
-    """All components one value."""
+    """Return a vector whose components are all one value."""
     return Vector(tuple(filled(value, shape[1:]) if shape[1:] else value for _ in range(shape[0])))
 
 
@@ -230,7 +230,7 @@ def extent(frame: Frame, array: ir.Array, axis: int) -> ir.Value:
 
 
 def field_or_value(frame: Frame, found: Any) -> Any:
-    """What is known when compiling as kernels have it: a field is an array."""
+    """Return the meaning of a compile-time value in a kernel: a field is an array."""
     if isinstance(found, KnownArray):
         return found.array
     field = getattr(found, "__cuda_graphs_field__", None)
@@ -238,10 +238,10 @@ def field_or_value(frame: Frame, found: Any) -> Any:
 
 
 def item(frame: Frame, owner: Any, key: Any) -> Any:
-    """An item of a compile-time container."""
+    """Return an item of a compile-time container."""
     if isinstance(key, (ir.Value, ir.Local)):
         raise fail(
-            CompileTypeError, frame.builder.loc, f"{kind_of(owner)} is indexed with what is known at run time only",
+            CompileTypeError, frame.builder.loc, f"{kind_of(owner)} is indexed with a value known at run time only",
             "use a loop over cg.static(range(n)), or an array",
         )  # fmt: skip
     try:
@@ -251,12 +251,12 @@ def item(frame: Frame, owner: Any, key: Any) -> Any:
             CompileIndexError,
             frame.builder.loc,
             f"{kind_of(owner)}: {error}",
-            "look at what it holds: it is known when compiling",
+            "see its content, which is known when compiling",
         ) from None
 
 
 def element(frame: Frame, array: ir.Array, index: tuple[Any, ...]) -> Any:
-    """An element of an array; of an array of vectors all its components, or one where they are indexed too."""
+    """Return an element of an array. For an array of vectors, it is the whole vector or an indexed component."""
     flat: list[Any] = []
     for each in index:
         each = read(frame, each)
@@ -325,7 +325,7 @@ def component(frame: Frame, vector: Vector, index: tuple[Any, ...]) -> Any:
             raise fail(
                 CompileIndexError, frame.builder.loc,
                 f"a vector of {len(found.components)} components is indexed with "
-                + ("what is known at run time only" if isinstance(i, (ir.Value, ir.Local, Element)) else repr(i)),
+                + ("a value known at run time only" if isinstance(i, (ir.Value, ir.Local, Element)) else repr(i)),
                 "the index of a component must be known when compiling: use a loop over cg.static(range(n))",
             )  # fmt: skip
         found = found.components[i]
@@ -333,7 +333,7 @@ def component(frame: Frame, vector: Vector, index: tuple[Any, ...]) -> Any:
 
 
 def python_value(frame: Frame, found: Any) -> Any:
-    """A number that is known when compiling, as Python's; all else as it is."""
+    """Return a compile-time number as Python's number, or another object itself."""
     found = found.value if isinstance(found, Static) else found
     if isinstance(found, ir.Const):
         return found.value
@@ -341,7 +341,7 @@ def python_value(frame: Frame, found: Any) -> Any:
 
 
 def broadcast(frame: Frame, function: Callable[..., Any], *args: Any) -> Vector:
-    """The function of all components; scalars count for each component."""
+    """Return the vector of a function's results by component. A scalar operand is used for each component."""
     vectors = [arg for arg in args if isinstance(arg, Vector)]
     if any(vector.shape != vectors[0].shape for vector in vectors):
         shapes = " and ".join(str(vector.shape) for vector in vectors)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names of a function while it is translated: each block of the source has a scope inside that of the block around it.
+"""Scopes: the names of a function during its translation. Each block of the source has a scope inside its outer one.
 
-A name stands for a Local (a mutable scalar), a Value, a composite of these (values.py), or any Python object that is
-known when compiling.
+A name stands for a Local (a mutable scalar), a Value, a composite of these (values.py), or a Python object that is
+known at compile time.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .. import ir
 
 
 class Scope:
-    """Names of one block. `stopped`: the arrays that are constants to gradients in it (cg.stop_grad)."""
+    """The names of one block. `stopped`: the arrays that are constants to gradients in it (cg.stop_grad)."""
 
     def __init__(self, parent: Scope | None = None) -> None:
         self.parent = parent
@@ -22,14 +22,14 @@ class Scope:
         self.stopped: set[ir.Array] = set()
 
     def find(self, name: str) -> Scope | None:
-        """The innermost scope that has the name."""
+        """Return the innermost scope with the name, or None."""
         scope: Scope | None = self
         while scope is not None and name not in scope.names:
             scope = scope.parent
         return scope
 
     def stops(self, array: ir.Array) -> bool:
-        """Whether no derivative flows to what is read of an array."""
+        """Return whether reads of an array are constants to gradients."""
         scope: Scope | None = self
         while scope is not None and array not in scope.stopped:
             scope = scope.parent

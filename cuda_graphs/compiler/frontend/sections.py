@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`with cg.graph_parallel():` and the sections in it, which become Sections.
+"""`with cg.graph_parallel():` and its sections, which become Sections.
 
-Whether they are independent of each other is looked at later (passes/check_sections.py).
+A pass checks that the sections are independent of each other (passes/check_sections.py).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .graph_flow import inside
 
 __all__ = ["parallel", "section"]
 
-# What a region collects: the block and the place of each section.
+# The block and the position of each section in a region.
 Region = list[tuple[ir.Block, ir.Loc]]
 
 
@@ -30,12 +30,12 @@ def no_arguments(frame: Frame, node: ast.With, name: str) -> None:
 
 
 def parallel(frame: Frame, node: ast.With, conditionals: Conditionals) -> None:
-    """A region: its sections, and nothing else."""
+    """Translate a region, which contains only sections."""
     no_arguments(frame, node, "graph_parallel")
     loc = frame.builder.loc
     if conditionals.checkpoints is not None:
         raise fail(
-            CompileSectionError, loc, "cg.graph_parallel is in a kernel with checkpoints, which have one order",
+            CompileSectionError, loc, "cg.graph_parallel is in a kernel with checkpoints, which need one order",
             "leave out checkpoints=True, or the sections",
         )  # fmt: skip
     if conditionals.in_section or conditionals.region is not None:
@@ -64,7 +64,7 @@ def parallel(frame: Frame, node: ast.With, conditionals: Conditionals) -> None:
 
 
 def strangers(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Statements that a region does not hold. Whether an `if` or `for` is a static one shows when it is translated."""
+    """Yield statements that a region cannot contain. A non-static `if` or `for` is found during translation."""
     for statement in statements:
         match statement:
             case ast.If():
@@ -86,7 +86,7 @@ def only_sections(frame: Frame, node: ast.AST) -> CompileError:
 
 
 def section(frame: Frame, node: ast.With, conditionals: Conditionals) -> None:
-    """One section."""
+    """Translate one section."""
     no_arguments(frame, node, "graph_section")
     loc, region = frame.builder.loc, conditionals.region
     if conditionals.in_section:
@@ -100,7 +100,7 @@ def section(frame: Frame, node: ast.With, conditionals: Conditionals) -> None:
         )  # fmt: skip
     if not frame.parallel_level or frame.parallel:
         raise fail(
-            CompileSectionError, loc, "cg.graph_section depends on what is known at run time only",
+            CompileSectionError, loc, "cg.graph_section depends on a value known at run time only",
             "decide with `if cg.static(...)` or `for ... in cg.static(...)` which sections there are, or put the if or "
             "for into the section",
         )  # fmt: skip

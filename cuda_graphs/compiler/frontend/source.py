@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""A Python function as a syntax tree whose lines are those of its file, and the names that it can see."""
+"""The source of a function: its syntax tree, with the line numbers of its file, and the values of its names."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .captured import note
 
 @dataclass(eq=False)
 class Source:
-    """One function. `captured` collects the globals and closure variables that were asked for, with their values.
+    """One function. `captured` collects the globals and closure variables that were read, with their values.
 
-    What was read once stays what it was, also when another thread changes it meanwhile: code has one value of each.
+    `values` keeps the first value of each name. Later changes by other threads have no effect on the translation.
     """
 
     function: Callable[..., Any]
@@ -36,7 +36,7 @@ class Source:
 
     @cached_property
     def text(self) -> str:
-        """The source, as it stands in the file: of the function itself, also where it wraps another one."""
+        """The source in the file: that of the function itself, even if it wraps another one."""
         try:
             return "".join(inspect.getsourcelines(self.function.__code__)[0])
         except (OSError, TypeError):
@@ -47,7 +47,7 @@ class Source:
 
     @cached_property
     def tree(self) -> ast.FunctionDef:
-        """The definition; line and column numbers are those of the file."""
+        """The definition, with line and column numbers of the file."""
         text = textwrap.dedent(self.text)
         shift = len(self.text.splitlines()[0]) - len(text.splitlines()[0])
         try:
@@ -67,12 +67,12 @@ class Source:
         return found
 
     def loc(self, node: Any, caller: ir.Loc | None) -> ir.Loc:
-        """Where a node of the tree is."""
+        """Return the position of a node of the tree."""
         end = node.end_col_offset if node.end_lineno == node.lineno else 0
         return ir.Loc(self.file, node.lineno, node.col_offset, end, self.function.__name__, caller)
 
     def lookup(self, name: str, loc: ir.Loc) -> Any:
-        """The value of a name that is not local."""
+        """Return the value of a name that is not local."""
         cells = self.function.__code__.co_freevars
         if name in cells:
             value = self.function.__closure__[cells.index(name)].cell_contents  # type: ignore[index]
@@ -83,16 +83,16 @@ class Source:
         else:
             raise fail(
                 CompileNameError, loc, f"name {name!r} is not defined here",
-                "a variable that is first assigned in an if or a loop exists in there only: assign it before",
+                "a variable that is first assigned in an if or a loop exists only there: assign it before",
             )  # fmt: skip
         value = self.once(name, value)
         self.capture(name, value)
         return value
 
     def once(self, path: str, value: Any) -> Any:
-        """What a path meant when it was read first."""
+        """Return the value of a path at its first read."""
         return self.values.setdefault(path, value)
 
     def capture(self, path: str, value: Any) -> None:
-        """Note what a name, or an attribute of what a name stands for, is now."""
+        """Record the current value of a name, or of an attribute of a named object."""
         note(self.captured, path, value)

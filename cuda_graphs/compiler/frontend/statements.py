@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Statements of the language. One function a construct; the table at the end says which."""
+"""Statements of the language. Each function translates one construct; STATEMENTS maps constructs to functions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .scope import Scope
 from .values import Computed, Element, Static, TypeOf, Vector
 from .with_blocks import with_statement
 
-# Of `x op= y` in a parallel task: those that are atomic.
+# Operators `op` for which `x op= y` is atomic in a parallel task.
 ATOMIC = {"Add": "add", "Sub": "add", "Mult": "mul", "BitAnd": "and", "BitOr": "or", "BitXor": "xor"}
 
 
@@ -48,7 +48,7 @@ def settled(frame: Frame, value: Any) -> Any:
 
 
 def bind(frame: Frame, target: ast.expr, value: Any) -> None:
-    """Make the target be the value."""
+    """Assign a value to a target, or declare the target."""
     frame.at(target)
     if isinstance(target, ast.Name):
         bind_name(frame, target.id, value)
@@ -96,7 +96,7 @@ def bind_name(frame: Frame, name: str, value: Any) -> None:
 
 
 def is_index(found: Any) -> bool:
-    """Whether it is a loop variable, computed from one (loops.py, `strided`), or all of them as a vector."""
+    """Return whether a name is a loop variable, is computed from one (loops.py, `strided`), or is a vector of them."""
     indices = (ir.LoopIndex, ir.Op)  # no other name is an operation
     return isinstance(found, indices) or (
         isinstance(found, Vector) and isinstance(found.components[0], indices)
@@ -104,14 +104,14 @@ def is_index(found: Any) -> bool:
 
 
 def is_variable(found: tuple[Any, ...]) -> bool:
-    """Whether a tuple is one of variables, as `declare` makes it."""
+    """Return whether a tuple consists of variables, as `declare` makes it."""
     return all(is_variable(p) if isinstance(p, tuple) else isinstance(p, (ir.Local, Vector)) for p in found)
 
 
 def declare(frame: Frame, name: str, value: Any) -> Any:
-    """A variable of the type of the value; what is no number becomes another name for the same thing."""
+    """Return a new variable with the type of the value. Another object is returned as it is: it gets a second name."""
     if isinstance(value, Static):
-        return value.value  # another name for it, known when compiling
+        return value.value  # a second name for a compile-time value
     value = read(frame, value)
     if isinstance(value, Vector):
         return value.map(lambda part: declare(frame, name, part))
@@ -149,7 +149,7 @@ def annotated_assign(frame: Frame, node: ast.AnnAssign, last: bool) -> None:
 
 
 def declared_type(frame: Frame, kind: Any) -> ScalarType:
-    """The type that an annotation of a variable says."""
+    """Return the type that an annotation of a variable names."""
     kind = PYTHON.get(kind, kind) if isinstance(kind, type) else kind
     if not isinstance(kind, (TypeOf, ScalarType)):
         raise fail(
@@ -162,7 +162,7 @@ def declared_type(frame: Frame, kind: Any) -> ScalarType:
 
 
 def converted(frame: Frame, found: Any, type: ScalarType) -> ir.Value:
-    """A number as an annotation has it; of what the source says, the exact number."""
+    """Return a number in the type of an annotation. For numbers of the source, the exact number is converted."""
     from .calls import cast
 
     known = isinstance(found, (Computed, int, float))
@@ -170,7 +170,7 @@ def converted(frame: Frame, found: Any, type: ScalarType) -> ir.Value:
 
 
 def check_redeclared(frame: Frame, name: str, value: Any) -> None:
-    """Refuse an annotation of a variable that has another type already: the first value gave it."""
+    """Raise for an annotation with another type than that of the variable's first value."""
     scope = frame.scope.find(name)
     old = None if scope is None else scope.names[name]
     if isinstance(old, (ir.Local, Vector)) and not is_index(old) and type_of(old) != type_of(value):
@@ -183,7 +183,7 @@ def check_redeclared(frame: Frame, name: str, value: Any) -> None:
 
 
 def type_of(found: Any) -> ScalarType | VectorType:
-    """The type of a number, variable or vector."""
+    """Return the type of a number, variable or vector."""
     return VectorType(found.leaves()[0].type, found.shape) if isinstance(found, Vector) else found.type
 
 
@@ -207,7 +207,7 @@ def augmented_assign(frame: Frame, node: ast.AugAssign, last: bool) -> None:
 
 
 def augment_vector(frame: Frame, target: Vector, operator: str, value: Any) -> None:
-    """A vector of the same shape or a tuple of numbers changes component by component, a number each of them."""
+    """Emit `v op= value`: by component for a vector or tuple, with the same number for all components otherwise."""
     value = make_vector(frame, None, value) if isinstance(value, tuple) else value
     if isinstance(value, Vector) and value.shape != target.shape:
         raise fail(
@@ -245,7 +245,7 @@ def atomic_of(
 
 
 def is_shared(frame: Frame, target: Any) -> bool:
-    """Whether other iterations of a parallel loop may change the same place."""
+    """Return whether other iterations of a parallel loop may change the same place."""
     if not frame.parallel:
         return False
     if isinstance(target, ir.Local):
@@ -259,7 +259,7 @@ def is_shared(frame: Frame, target: Any) -> bool:
 
 
 def leaves(found: Any) -> list[Any]:
-    """The locals that a name stands for."""
+    """Return the locals that a name stands for."""
     if isinstance(found, tuple):
         return [leaf for part in found for leaf in leaves(part)]
     return found.leaves() if isinstance(found, Vector) else [found] if isinstance(found, ir.Local) else []
@@ -327,7 +327,7 @@ def for_statement(frame: Frame, node: ast.For, last: bool) -> None:
 
 
 class LeaveStatic(Exception):
-    """A break or continue of a loop over cg.static, while it is unrolled."""
+    """A break or continue in a loop over cg.static, during its unrolling."""
 
 
 def leave_loop(frame: Frame, node: ast.Break | ast.Continue, last: bool) -> None:
@@ -344,7 +344,7 @@ def leave_loop(frame: Frame, node: ast.Break | ast.Continue, last: bool) -> None
         if static is not frame.builder.block:
             raise fail(
                 CompileLoopError, frame.builder.loc,
-                f"{kind} of a loop over cg.static cannot depend on what is known at run time only",
+                f"{kind} of a loop over cg.static cannot depend on a value known at run time only",
                 "decide with `if cg.static(...)`, or loop over range without cg.static",
             )  # fmt: skip
         raise LeaveStatic(kind)
@@ -359,7 +359,7 @@ def leave_loop(frame: Frame, node: ast.Break | ast.Continue, last: bool) -> None
 def return_statement(frame: Frame, node: ast.Return, last: bool) -> None:
     if frame.loops or frame.builder.block is not frame.root_block:
         raise fail(
-            CompileReturnError, frame.builder.loc, "return cannot depend on what is known at run time only",
+            CompileReturnError, frame.builder.loc, "return cannot depend on a value known at run time only",
             "assign the result to a variable in the branches and return that at the end",
         )  # fmt: skip
     if not last:
@@ -376,13 +376,13 @@ def return_from_kernel(frame: Frame, parts: tuple[Any, ...]) -> None:
     types = frame.return_types
     if frame.conditionals is not None:
         raise fail(
-            CompileReturnError, frame.builder.loc, "a graph kernel returns nothing, since nobody waits for it",
+            CompileReturnError, frame.builder.loc, "a graph kernel returns nothing, since no caller waits for it",
             "have it write to an array",
         )  # fmt: skip
     if types is None or len(types) != len(parts):
         raise fail(
             CompileReturnError, frame.builder.loc, f"the kernel returns {len(parts)} values, and its annotation says "
-            f"{0 if types is None else len(types)}", "write what it returns: -> cg.f32, -> tuple[cg.f32, cg.i32]",
+            f"{0 if types is None else len(types)}", "declare the returned types: -> cg.f32, -> tuple[cg.f32, cg.i32]",
         )  # fmt: skip
     values = tuple(
         frame.builder.cast(frame.scalar(part), kind) for part, kind in zip(parts, types, strict=True)
@@ -393,7 +393,7 @@ def return_from_kernel(frame: Frame, parts: tuple[Any, ...]) -> None:
 
 def expression_statement(frame: Frame, node: ast.Expr, last: bool) -> None:
     if isinstance(node.value, ast.Constant):
-        return  # a string in the place of a comment
+        return  # a string used as a comment
     if isinstance(node.value, (ast.Yield, ast.YieldFrom)):
         raise frame.refuse(node.value)
     if not isinstance(node.value, (ast.Call, ast.NamedExpr)):

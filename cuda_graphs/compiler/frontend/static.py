@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`cg.static` and its kin: what Python evaluates when compiling, with what is known then."""
+"""`cg.static` and related functions: expressions that Python evaluates at compile time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .values import Bound, Element, IndexRange, KnownArray, Struct, Vector, Vect
 
 
 def static_value(frame: Frame, node: ast.Call) -> Any:
-    """The operand of `cg.static`, evaluated by Python with what is known when compiling."""
+    """Return the operand of `cg.static`, which Python evaluates with the values known at compile time."""
     if len(node.args) != 1 or node.keywords:
         raise fail(
             CompileArgumentError,
@@ -71,22 +71,24 @@ def static_value(frame: Frame, node: ast.Call) -> Any:
     except Exception as error:
         raise fail(
             CompileStaticError, frame.builder.loc, f"cg.static: {type(error).__name__}: {error}",
-            "Python evaluates the expression when compiling: see what it does outside of a kernel",
+            "Python evaluates the expression when compiling: try it outside of a kernel",
         ) from error  # fmt: skip
 
 
 def taken_whole(expression: ast.expr) -> list[ast.Name]:
-    """Names that are not only there for an attribute: whoever gets what they stand for may look at all of it."""
+    """Return the names that are used for more than an attribute: all of such an object may matter."""
     owners = {each.value for each in ast.walk(expression) if isinstance(each, ast.Attribute)}
     return [each for each in ast.walk(expression) if isinstance(each, ast.Name) and each not in owners]
 
 
-NOTE = "note an attribute"  # no name that an expression could have
+NOTE = "note an attribute"  # cannot be a name in an expression
 
 
 class _Told(ast.NodeTransformer):
-    """An expression that tells NOTE each attribute of a known name as it reads it, so that what it does not come to is
-    not asked for, and nothing twice."""
+    """Rewrites an expression so that it passes each attribute of a known name to NOTE when it reads the attribute.
+
+    Attributes that the expression does not reach are not read, and no attribute is read twice.
+    """
 
     def __init__(self, names: Container[str]) -> None:
         self.names = names
@@ -115,7 +117,7 @@ def static_name(frame: Frame, node: ast.Name) -> Any:
 
 
 def as_python(frame: Frame, found: Any) -> Any:
-    """What is known when compiling, as Python's expressions take it."""
+    """Return a compile-time value in the form that Python's expressions use."""
     if isinstance(found, Struct):
         return SimpleNamespace(**{name: as_python(frame, member) for name, member in found.members.items()})
     if isinstance(found, ir.Array):
@@ -124,12 +126,12 @@ def as_python(frame: Frame, found: Any) -> Any:
 
 
 def run_python(frame: Frame, name: str, function: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
-    """A function of Python runs when compiling, and what it gives is a constant."""
+    """Run a function of Python at compile time; return its result, a constant."""
     loc = frame.builder.loc
     if not is_python(function):
         raise fail(
             CompileNameError, loc, f"{name} cannot be called in a kernel",
-            "kernels make no objects: make it outside and pass it as an argument, or use variables for its members"
+            "kernels create no objects: create it outside and pass it as an argument, or use variables for its members"
             if isinstance(function, type)
             else "decorate it with @cg.func to have it inlined, or call it in cg.static(...) to run it when compiling",
         )  # fmt: skip
@@ -145,17 +147,17 @@ def run_python(frame: Frame, name: str, function: Any, args: list[Any], keywords
     except Exception as error:
         raise fail(
             CompileStaticError, loc, f"{name}: {type(error).__name__}: {error}",
-            "Python runs it when compiling: see what it does outside of a kernel, or decorate it with @cg.func",
+            "Python runs it when compiling: try it outside of a kernel, or decorate it with @cg.func",
         ) from error  # fmt: skip
     warn(
-        loc, f"{name} is a function of Python: it ran when compiling, and what it gave is a constant",
+        loc, f"{name} is a function of Python: it ran when compiling, and its result is a constant",
         f"If that is meant, write cg.static({name}(...)); else decorate it with @cg.func",
     )  # fmt: skip
     return found
 
 
 def ours(function: Any) -> str | None:
-    """What to write instead of a function of another library, if the language has one of that name."""
+    """Return the remedy for a function of another library, if the language has a function of that name."""
     name = getattr(function, "__name__", "")
     return (
         None
@@ -165,7 +167,7 @@ def ours(function: Any) -> str | None:
 
 
 def is_python(function: Any) -> bool:
-    """Whether it is a function of Python, or one of C in `math` or NumPy, which do nothing but give a value."""
+    """Return whether a value is a Python function, or a C function of `math` or NumPy without side effects."""
     if isinstance(function, (types.FunctionType, types.MethodType)):
         return not getattr(function, "__module__", "").startswith("cuda_graphs.")
     module = getattr(function, "__module__", None) or type(function).__module__
@@ -177,7 +179,7 @@ def is_python(function: Any) -> bool:
 
 
 def is_of_run_time(found: Any) -> bool:
-    """Whether something is known at run time only, or is made of what is."""
+    """Return whether a value, or a part of it, is known only at run time."""
     if isinstance(found, (list, tuple, dict)):
         return any(map(is_of_run_time, found.values() if isinstance(found, dict) else found))
     if isinstance(found, SimpleNamespace):
@@ -188,7 +190,7 @@ def is_of_run_time(found: Any) -> bool:
 
 
 def static_assert(frame: Frame, node: ast.Call) -> None:
-    """cg.static_assert(condition, message): an error, if it does not hold, when compiling."""
+    """Translate cg.static_assert(condition, message): raise at compile time if the condition does not hold."""
     if not static_value(frame, ast.Call(node.func, node.args[:1], [])):
         message = (
             static_value(frame, ast.Call(node.func, node.args[1:], []))
@@ -204,12 +206,12 @@ def static_assert(frame: Frame, node: ast.Call) -> None:
 
 
 def static_print(frame: Frame, node: ast.Call) -> None:
-    """cg.static_print(...): print when compiling; of values their types."""
+    """Translate cg.static_print(...): print at compile time. Run-time values are printed as their types."""
     print(*(described(python_value(frame, frame.visit(each))) for each in node.args))
 
 
 def described(found: Any) -> Any:
-    """A value by its type; what is known when compiling as it is."""
+    """Return the type of a run-time value, or a compile-time value itself."""
     if isinstance(found, (ir.Value, ir.Local)):
         return found.type
     if isinstance(found, Element):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""From a function and what its parameters are to a Kernel."""
+"""The entry of the frontend: translates a function and the Specs of its parameters to a Kernel."""
 
 from __future__ import annotations
 
@@ -29,11 +29,15 @@ def translate(
     graph: str | None = None,
     checkpoints: bool = False,
 ) -> tuple[ir.Kernel, Captured]:
-    """The kernel, and the names from outside that it depends on: {function: {name: value}}, of the kernel, of all that
-    was inlined, and of all functions of Python that may have run.
+    """Return the kernel, and the captured values that it depends on: {function: {name: value}}.
 
-    `signature` says for each parameter what it is in this specialisation. `graph`: what becomes of a graph kernel
-    (lowerings.LOWERINGS). `checkpoints`: it has them.
+    The captured values are those of the kernel, of all inlined functions, and of all Python functions that may have
+    run.
+
+    Args:
+        signature: The Spec of each parameter.
+        graph: The lowering of a graph kernel (lowerings.LOWERINGS).
+        checkpoints: True if the kernel has checkpoints.
     """
     builder = Builder()
     params: list[ir.Param] = []
@@ -68,7 +72,7 @@ def translate(
 
 @contextmanager
 def enough_stack(builder: Builder) -> Iterator[None]:
-    """Expressions are translated by functions that call themselves: there is an end to how deep they may be."""
+    """Turn a RecursionError into a CompileError. Nested expressions are translated recursively."""
     try:
         yield
     except CompileError:
@@ -81,7 +85,7 @@ def enough_stack(builder: Builder) -> Iterator[None]:
 
 
 def static_values(specs: Iterable[Spec]) -> Iterator[Any]:
-    """Template arguments, at any depth."""
+    """Yield the template arguments, at any depth."""
     for spec in specs:
         if isinstance(spec, StaticSpec):
             yield spec.value
@@ -90,18 +94,18 @@ def static_values(specs: Iterable[Spec]) -> Iterator[Any]:
 
 
 def check_returns(frame: Frame) -> None:
-    """A kernel that says that it returns something does."""
+    """Raise if a kernel declares a return value but returns none."""
     if frame.return_types is not None and not frame.returned:
         raise fail(CompileReturnError, frame.source.loc(frame.source.tree, None), *NO_RETURN)
 
 
 def body_of(tree: ast.FunctionDef) -> list[ast.stmt]:
-    """The statements, without the docstring."""
+    """Return the statements of a function without its docstring."""
     return tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
 
 
 def parameter(path: str, spec: Spec, params: list[ir.Param], frame: Frame) -> Any:
-    """What the name of a parameter stands for; scalars and arrays in it are added to the kernel's."""
+    """Return the meaning of a parameter's name. Scalars and arrays in it are added to the kernel's parameters."""
     match spec:
         case ScalarSpec():
             params.append(ir.Param(path, spec.type))
@@ -131,7 +135,7 @@ def parameter(path: str, spec: Spec, params: list[ir.Param], frame: Frame) -> An
 
 
 def vector_parameter(path: str, dtype: ScalarType, shape: tuple[int, ...], params: list[ir.Param]) -> Any:
-    """A scalar parameter for each component: "v.0", "m.1.2"."""
+    """Return a vector with a scalar parameter for each component: "v.0", "m.1.2"."""
     if not shape:
         params.append(ir.Param(path, dtype))
         return params[-1]

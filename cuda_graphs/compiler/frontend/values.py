@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What names and expressions stand for besides scalars: known when compiling, made of scalars at the leaves."""
+"""Values of names and expressions other than scalars: compile-time values, and composites of scalars."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..types import ScalarType
 
 @dataclass(frozen=True)
 class Vector:
-    """A small vector: its components, each a Value, or, of a variable, a Local. A matrix is a Vector of rows."""
+    """A small vector. Each component is a Value, or a Local if it is a variable. A matrix is a Vector of rows."""
 
     components: tuple[Any, ...]
 
@@ -24,7 +24,7 @@ class Vector:
         return (len(self.components), *(first.shape if isinstance(first, Vector) else ()))
 
     def map(self, function: Callable[..., Any], *others: Any) -> Vector:
-        """The function of all components, together with those of others; scalars stand for any number of themselves."""
+        """Return the vector of a function's results on all components, with those of others. Scalars are repeated."""
 
         def part(other: Any, i: int) -> Any:
             return other.components[i] if isinstance(other, Vector) else other
@@ -40,7 +40,7 @@ class Vector:
         return Vector(tuple(apply(i, component) for i, component in enumerate(self.components)))
 
     def leaves(self) -> list[Any]:
-        """All scalars, row by row."""
+        """Return all scalars, row by row."""
         return [leaf for c in self.components for leaf in (c.leaves() if isinstance(c, Vector) else [c])]
 
 
@@ -54,7 +54,7 @@ class Struct:
 
 @dataclass(frozen=True)
 class Element:
-    """A place in an array: what is assigned to, and read."""
+    """A place in an array, which can be read and assigned to."""
 
     array: ir.Array
     index: tuple[ir.Value, ...]
@@ -69,8 +69,11 @@ class VectorElement:
 
 @dataclass(frozen=True)
 class Stride:
-    """Of a range whose step is known at run time only: the axis counts, and the loop variable, of this type, is `begin`
-    and that many steps. Both are i64, and wrap around as its type does."""
+    """The loop variable of a range whose step is known only at run time.
+
+    The axis counts iterations. The loop variable, of type `type`, is `begin` plus that many steps. Both are i64, and
+    their low bits wrap around as those of `type` do.
+    """
 
     begin: ir.Value
     step: ir.Value
@@ -79,8 +82,13 @@ class Stride:
 
 @dataclass(frozen=True)
 class IndexRange:
-    """What is iterated over: (begin, end, step) of each axis; `grouped`: one index vector; `block_dim`: threads of a
-    block of cg.blocks; `stride`: how the only axis is meant."""
+    """A range to iterate over.
+
+    axes       (begin, end, step) of each axis
+    grouped    the loop variable is one index vector
+    block_dim  threads of a block of cg.blocks
+    stride     how the loop variable follows from the only axis
+    """
 
     axes: tuple[tuple[ir.Value, ir.Value, int], ...]
     grouped: bool = False
@@ -90,15 +98,18 @@ class IndexRange:
 
 @dataclass(frozen=True)
 class Static:
-    """The operand of `cg.static`: a Python value, or something to iterate over when compiling."""
+    """The operand of `cg.static`: a Python value, or an iterable at compile time."""
 
     value: Any
 
 
 @dataclass(frozen=True)
 class Computed:
-    """The result of arithmetic on numbers of the source: `exact`, Python's, for a conversion. `constant` makes what all
-    else takes, the constant of the op table: an i32 that wraps, or an f32."""
+    """The result of arithmetic on numbers of the source.
+
+    exact     Python's result, for conversions
+    constant  makes the constant of the op table for all other uses: an i32 that wraps, or an f32
+    """
 
     exact: int | float
     constant: Callable[[], Any]
@@ -128,8 +139,10 @@ class TypeOf:
 
 
 class KnownArray:
-    """What Python is told of an array when compiling: the type of its elements, how many dimensions it has, and the
-    extents of a field. `array`: what it is in the kernel."""
+    """An array as a compile-time Python object: the type of its elements, its number of dimensions, and its extents.
+
+    Only the extents of a field are known. `array` is the array in the kernel.
+    """
 
     def __init__(self, array: ir.Array) -> None:
         self.array, self.dtype = array, array.element
@@ -139,7 +152,7 @@ class KnownArray:
 
 
 class Extents(tuple[Any, ...]):
-    """A shape; of an array that comes with each call only its length is known."""
+    """A shape. For an array that comes with each call, only the length of the shape is known."""
 
     path: str
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`with`: only words of graph_flow have one, and what follows of them is a statement of the kernel itself."""
+"""`with` statements: cg.graph_parallel, cg.graph_section and cg.checkpoint, directly in the kernel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .functions import Conditionals, Frame
 from .loops import unused_settings
 from .sections import parallel, section
 
-# (what translates it, its errors, how it is written) of each.
+# Function of graph_flow -> (its translation, the class of its errors, its spelling).
 WORDS: dict[
     Callable[..., Any], tuple[Callable[[Frame, ast.With, Conditionals], None], type[CompileError], str]
 ] = {
@@ -43,14 +43,14 @@ def with_statement(frame: Frame, node: ast.With, last: bool) -> None:
     if frame.caller is not None:
         raise fail(
             kind, loc, f"cg.{name} is in a function that is called",
-            "put it into the kernel itself; what stands in it may call functions",
+            "put it into the kernel itself; its body may call functions",
         )  # fmt: skip
     unused_settings(frame)
     translate(frame, node, conditionals)
 
 
 def word_of(frame: Frame, item: ast.withitem) -> Callable[..., Any] | None:
-    """The word that an item of a `with` calls, if it does."""
+    """Return the function of graph_flow that an item of a `with` calls, or None."""
     call = item.context_expr
     path = dotted(call.func) if isinstance(call, ast.Call) else None
     if path is None or frame.scope.find(path.partition(".")[0]) is not None:
@@ -69,5 +69,5 @@ def misplaced(frame: Frame, word: Callable[..., Any]) -> CompileError:
 
 
 def expression(frame: Frame, node: ast.Call) -> Any:
-    """A word anywhere else."""
+    """Raise for such a function in an expression."""
     raise misplaced(frame, frame.visit(node.func))
