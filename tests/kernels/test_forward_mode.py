@@ -464,5 +464,5 @@ def test_debug_checks_what_it_did(x, y):
 
 
 def test_kinds_of_derivatives_to_clear():
-    with pytest.raises(ValueError, match="kind is one of 'grad', 'dual'"):
+    with pytest.raises(ValueError, match="kind must be one of 'grad', 'dual'"):
         cg.ad.clear_all_gradients("adjoint")
