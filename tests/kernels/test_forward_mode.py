@@ -390,18 +390,18 @@ def test_a_mode_is_for_one_block_and_not_nested(x, y):
 @pytest.mark.parametrize(
     ("arguments", "kind", "words"),
     [
-        (lambda x, y: (1.0, x, SEED), TypeError, "loss is a cg.ndarray"),
-        (lambda x, y: (y, np.zeros(3), SEED), TypeError, "param is a cg.ndarray"),
-        (lambda x, y: (y, [], SEED), TypeError, "param is a cg.ndarray"),
+        (lambda x, y: (1.0, x, SEED), TypeError, "loss must be a cg.ndarray"),
+        (lambda x, y: (y, np.zeros(3), SEED), TypeError, "param must be a cg.ndarray"),
+        (lambda x, y: (y, [], SEED), TypeError, "param must be a cg.ndarray"),
         (lambda x, y: (cg.ndarray(f64, ()), x, SEED), ValueError, "loss has no dual"),
         (lambda x, y: (y, cg.ndarray(f64, 3), SEED), ValueError, "param has no dual"),
-        (lambda x, y: (x, x, SEED), ValueError, "are one array"),
-        (lambda x, y: (y, x, None), ValueError, "seed is missing: .* changes in 3 numbers"),
-        (lambda x, y: (y, x, [1.0, 2.0]), ValueError, r"seed of the shape \(2,\)"),
-        (lambda x, y: (y, x, np.zeros((3, 1))), ValueError, r"seed of the shape \(3, 1\)"),
+        (lambda x, y: (x, x, SEED), ValueError, "are the same array"),
+        (lambda x, y: (y, x, None), ValueError, "seed is missing: .* has 3 numbers"),
+        (lambda x, y: (y, x, [1.0, 2.0]), ValueError, r"seed has the shape \(2,\)"),
+        (lambda x, y: (y, x, np.zeros((3, 1))), ValueError, r"seed has the shape \(3, 1\)"),
         (lambda x, y: (y, [x], [SEED, SEED]), ValueError, "seed has 2 parts for 1 params"),
-        (lambda x, y: (y, [x], 5), TypeError, "seed is a list with a part for each"),
-        (lambda x, y: (y, x, "abc"), TypeError, "seed is 3 numbers for"),
+        (lambda x, y: (y, [x], 5), TypeError, "seed must be a list with a part for each"),
+        (lambda x, y: (y, x, "abc"), TypeError, "seed must be 3 numbers for"),
     ],
 )
 def test_losses_params_and_seeds_fit(arguments, kind, words, x, y):

@@ -246,16 +246,16 @@ def test_a_tape_that_an_exception_left_goes_back_no_more(x, y):
 
     with pytest.raises(KeyError):
         fails()
-    with pytest.raises(RuntimeError, match="this one is left by an exception"):
+    with pytest.raises(RuntimeError, match="this Tape is left by an exception"):
         tape.grad()
 
 
 def test_a_tape_with_a_loss_has_gone_back(x, y):
     with cg.ad.Tape(loss=y) as tape:
-        with pytest.raises(RuntimeError, match="this one is open, and has a loss"):
+        with pytest.raises(RuntimeError, match="this Tape is open, and has a loss"):
             tape.grad()
         squares(x, y)
-    with pytest.raises(RuntimeError, match="this one is done, and has a loss"):
+    with pytest.raises(RuntimeError, match="this Tape is done, and has a loss"):
         tape.grad()
 
 
