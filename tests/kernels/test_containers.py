@@ -160,7 +160,7 @@ def test_extents_are_ints_of_python_or_numpy(device, shape):
 @pytest.mark.parametrize("make", [cg.ndarray, cg.field], ids=["ndarray", "field"])
 @pytest.mark.parametrize("shape", [-1, (3, -1), 2**31, (0, 2**31), np.int64(-1)], ids=repr)
 def test_extents_are_from_0_to_what_an_i32_holds(device, make, shape):
-    with pytest.raises(ValueError, match="is not a valid shape: extents are from 0 to 2147483647"):
+    with pytest.raises(ValueError, match="is not a valid shape: extents must be from 0 to 2147483647"):
         make(cg.f32, shape)
 
 

@@ -381,7 +381,7 @@ def test_gradients_are_not_called_in_forward_mode():
 
 def test_a_mode_is_for_one_block_and_not_nested(x, y):
     mode = cg.ad.FwdMode(loss=y, param=x, seed=SEED)
-    with mode, pytest.raises(RuntimeError, match="a FwdMode is open already"), cg.ad.Tape():
+    with mode, pytest.raises(RuntimeError, match="a FwdMode is already open"), cg.ad.Tape():
         pass
     with pytest.raises(RuntimeError, match="make a new one"), mode:
         pass

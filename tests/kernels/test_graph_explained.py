@@ -69,7 +69,7 @@ def test_explanation_tells_fixed_values_from_parameters(lowering):
     assert "c" in found.tasks[2].parameters
     lines = found.tasks[0].source, found.tasks[2].source
     assert lines == (f"{__file__}:{line_number(kernel, 2)}", line_of(kernel, "c[()] -= 1"))
-    assert (found.lowering, found.why) == (lowering, f'loop="{lowering}" was asked for')
+    assert (found.lowering, found.why) == (lowering, f'the kernel sets loop="{lowering}"')
     launches = {"scale_0_resident"} if lowering == "resident" else {None}
     assert {task.launch for task in found.tasks} == launches
     text = str(found)

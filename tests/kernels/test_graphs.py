@@ -198,7 +198,7 @@ def test_a_function_that_returns_a_value_is_no_node():
         return x[0]
 
     x, _ = arrays()
-    with pytest.raises(ValueError, match="kernel first returns a value, which nobody would get from a graph"):
+    with pytest.raises(ValueError, match="kernel first returns a value, which a graph cannot return"):
         cg.GraphDef().call(first, x)
 
 

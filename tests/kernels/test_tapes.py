@@ -292,7 +292,7 @@ def test_validation_compares_gradients_of_fields_that_the_gradient_does_not_read
 
     overwrites(START[1])
     np.testing.assert_array_equal(x.grad.to_numpy(), START)
-    with pytest.raises(cg.ad.OverwrittenError, match=r"gradient of weigh\(\) needs 'factors' as it was"):
+    with pytest.raises(cg.ad.OverwrittenError, match=r"gradient of weigh\(\) needs the old values of 'factors'"):
         overwrites(5.0)
 
 
@@ -315,7 +315,7 @@ def test_validation_sees_what_becomes_of_arrays_of_numpy(x, y):
             n[1] = value
 
     changes(2.0)  # what it is
-    with pytest.raises(cg.ad.OverwrittenError, match=r"gradient of weighted\(\) needs 'n' as it was"):
+    with pytest.raises(cg.ad.OverwrittenError, match=r"gradient of weighted\(\) needs the old values of 'n'"):
         changes(5.0)
     assert n.tolist() == [1, 5, 3]
 
@@ -391,5 +391,5 @@ def test_errors_call_fields_by_their_names():
             read()
             overwrite()
 
-    with pytest.raises(cg.ad.OverwrittenError, match=r"read\(\) needs 'local' as it was"):
+    with pytest.raises(cg.ad.OverwrittenError, match=r"read\(\) needs the old values of 'local'"):
         overwrites()
