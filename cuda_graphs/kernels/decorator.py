@@ -49,7 +49,7 @@ def kernel(
     chain: str = "auto",
     checkpoints: bool = False,
 ) -> Any:
-    """Decorates a function that runs on the device; the first call with each argument types compiles it.
+    """Decorates a function that runs on the device; the first call with new argument types compiles it.
 
         @cg.kernel
         def saxpy(a: cg.f32, x: cg.types.ndarray(cg.f32, ndim=1), y: cg.types.ndarray(cg.f32, ndim=1)):

@@ -27,7 +27,7 @@ def accept_dtype(given: Any) -> ScalarType:
     """Return the element type for `given`: an element type, a NumPy type of the same layout, or int, float, bool.
 
     Raises:
-        TypeError: `given` is none of these.
+        TypeError: `given` is not such a type.
     """
     if isinstance(given, ScalarType) and given.name in SCALARS:
         return given

@@ -6,8 +6,8 @@ The kernel uses an array in place if the device can access it and it has no gaps
 before the tasks, and back after them if the kernel writes them. The program reads a host array without synchronising a
 stream, so a call with a host array returns when the kernel is done.
 
-The copies use the memory that the array exposes, never NumPy's conversion or the array's own assignment: NumPy treats an
-array that only offers DLPack as one object, and a tensor rejects NumPy arrays in assignments.
+The copies use the memory that the array exposes. NumPy's conversion does not work, as NumPy treats an array that only
+offers DLPack as one object. The array's own assignment does not work, as a tensor rejects NumPy arrays.
 """
 
 import math

@@ -18,8 +18,8 @@ class GradStats:
         host_evals: Number of calls in which the host computed stack capacities from extents, numbers, fields and host
             arrays. A later call with the same inputs does not compute them again.
         sizer_launches: Number of launches of the sizing kernel, which reads arrays of the device, and of the counting
-            kernel, for stacks without an expression. A later call launches neither, unless an input has changed, or
-            other code can write the arrays (after `handle`, DLPack and the like, or in a graph).
+            kernel, for stacks without an expression. A later call launches them again only if an input has changed, or
+            if other code can write the arrays (after `handle`, DLPack and the like, or in a graph).
         device_evals: Number of stack capacities that came from these kernels.
         d2h_reads: Number of elements of fields that the host read for capacities, plus waits for these kernels.
         meta_uploads: Number of copies of capacities to the device: 0, as capacities are parameters of the launch.

@@ -5,7 +5,7 @@
 A read or write by the host waits for the device first. It therefore sees all work launched before, on any stream, and
 work launched later sees its writes.
 
-The elements are in managed memory if the host can access the managed memory of the device in place, which is true for the
+The elements are in managed memory if the host can access the managed memory of the device in place. This is true for the
 host driver and for GPUs that share their memory with the CPU. NumPy then uses the elements without a copy. On other
 devices, the elements are in device memory.
 """
@@ -511,8 +511,8 @@ def ndarray(dtype, shape, needs_grad=False, *, needs_dual=False, device=None):
 def field(dtype, shape, needs_grad=False, *, needs_dual=False, device=None):
     """Make a Field: an array like `ndarray`, whose address and shape are constants of kernels.
 
-    The first use, by a kernel or by the host, allocates the memory and fills it with zeros. If `device` is None, the memory
-    is on the device that is current at the first use.
+    The first use, by a kernel or by the host, allocates the memory and fills it with zeros. If `device` is None, the first
+    use selects the current device.
     """
     return new(Field, dtype, shape, needs_grad, needs_dual, device)
 

@@ -135,7 +135,7 @@ cdef class Rooms:
         return list(found) if isinstance(found, tuple) else [found]
 
     cdef tuple state(self, Known known):
-        """Return (numbers, versions) of the inputs of the expressions; the version of an untracked array is None."""
+        """Return (numbers, versions) of the inputs of the expressions, with None as the version of an untracked array."""
         return (
             tuple([known(*leaf) for leaf in self.numbers]),
             tuple([version_of(known, path) for path in self.arrays]),

@@ -355,11 +355,11 @@ def least_of_a_warp(x: ndarray(f64, 1), y: ndarray(f64, 0)):
     ("kernel", "words"),
     [
         (greatest, "atomic max has no derivative here"),
-        (handed_on, "'n' passes a value on inside of the kernel, and has no dual itself"),
-        (returned, "what a kernel returns has no dual"),
+        (handed_on, "'n' passes a value on inside the kernel, but has no dual"),
+        (returned, "a returned value has no dual"),
         (bits, "has no derivative"),
-        (returned_by_an_atomic, "what an atomic returns depends on the order"),
-        (least_of_a_warp, "whose value it gives is not known"),
+        (returned_by_an_atomic, "the result of an atomic depends on the order"),
+        (least_of_a_warp, "the thread with the result is unknown"),
     ],
 )
 def test_dual_that_cannot_be_computed_is_a_compile_error(kernel, words, x, y):
