@@ -111,7 +111,7 @@ class Tape:
         """
         if self._state != "closed" or self.loss is not None:
             raise RuntimeError(
-                f"grad() needs a Tape without a loss whose block has ended, and can be called once; this Tape is {self._state}"
+                f"grad() needs a Tape without a loss whose block has ended, and runs once; this Tape is {self._state}"
                 + (", and has a loss" if self.loss is not None else "")
             )
         self._go_back()
@@ -129,7 +129,9 @@ class Tape:
         for number, (function, args, stream) in reversed(calls):
             if number in self._kept:
                 check_kept(function, args, self._kept[number])
-            where = stream or default_stream()  # a function without a stream calls its kernels on the default stream
+            where = (
+                stream or default_stream()
+            )  # a function without a stream calls its kernels on the default stream
             if before is not None and where != before:
                 where.wait(before)
             if stream is None:
@@ -161,8 +163,8 @@ class Tape:
     def captured(self, function: Any) -> None:
         """Reject the capture of a kernel: the tape cannot see when and how often the graph runs."""
         raise RuntimeError(
-            f"{function.__name__}() is captured in a Tape, which does not see launches of the graph: capture before the "
-            "block, and launch the graph in a function with its own gradient (cg.ad.grad_replaced)"
+            f"{function.__name__}() is captured in a Tape, which does not see launches of the graph: capture before "
+            "the block, and launch the graph in a function with its own gradient (cg.ad.grad_replaced)"
         )
 
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Argument adapters of kernels: they convert arguments into numbers, addresses, and a key that selects a specialisation.
+"""Argument adapters of kernels: convert arguments into numbers, addresses and the key of a specialisation.
 
-Each declared parameter gets a Reader when the kernel is decorated. In a call, each Reader writes its argument to its own
-leaves and keys. A call therefore builds no objects and looks up no names.
+Each declared parameter gets a Reader when the kernel is decorated. In a call, each Reader writes its argument to its
+own leaves and keys. A call therefore builds no objects and looks up no names.
 """
 
 import dataclasses
@@ -204,8 +204,8 @@ cdef class Array(Reader):
             own = <NDArray>value
             if type(value) is not NDArray and isinstance(value, Field):
                 raise TypeError(
-                    f"parameter {self.path!r} takes an array, whose address comes with each call, got {value!r}: use the field by its "
-                    "name, or declare the parameter as cg.template or cg.types.Tensor"
+                    f"parameter {self.path!r} takes an array, whose address comes with each call, got {value!r}: use the "
+                    "field by its name, or declare the parameter as cg.template or cg.types.Tensor"
                 )
             if not own._buffer._h:
                 raise ClosedBufferError(f"parameter {self.path!r}: the Buffer of {value!r} is closed")

@@ -17,8 +17,8 @@ class CheckpointStatus(NamedTuple):
 
     Attributes:
         yielded: True if the flag of a checkpoint ended the call early.
-        label: The label of this checkpoint in the kernel: an int, or a member of an IntEnum. None if the call ran to its
-            end.
+        label: The label of this checkpoint in the kernel: an int, or a member of an IntEnum. None if the call ran to
+            its end.
     """
 
     yielded: bool

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Equality of the values that kernels were compiled for.
 
-Numbers, strings and containers are equal if their types and values are equal: `1`, `1.0` and `True` make different code.
-Other objects are equal if they are the same object with the same attributes.
+Numbers, strings and containers are equal if their types and values are equal: `1`, `1.0` and `True` make different
+code. Other objects are equal if they are the same object with the same attributes.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Element types: conversion from NumPy's types, and the representation of elements on the host.
 
-NumPy has no bfloat16. Its elements are float32 on the host, and copies to the device round them to nearest, ties to even.
+NumPy has no bfloat16. Its elements are float32 on the host. Copies to the device round them to nearest, ties to even.
 """
 
 from __future__ import annotations

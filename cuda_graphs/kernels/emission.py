@@ -73,7 +73,10 @@ class Emission:
         return self.nodes[number]
 
     def edge(self, before: int, number: int) -> dict[str, EdgeData]:
-        """Return the keyword `edge` of a launch. Edges of cooperative launches are full: these may need the whole device."""
+        """Return the keyword `edge` of a launch, which is empty for a full edge.
+
+        Edges of cooperative launches are full, as such a launch may need the whole device.
+        """
         alone = any(self.launches[each][0].is_cooperative for each in (before, number))
         return {} if alone else {"edge": EdgeData.programmatic()}
 

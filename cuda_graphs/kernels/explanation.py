@@ -69,7 +69,7 @@ class TaskExplanation:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Describes calls of a kernel with given argument types. `KernelFunction.explain` makes it; `str()` returns the text.
+    """Describes calls of a kernel with given argument types; `KernelFunction.explain` makes it, and `str()` prints it.
 
     Attributes:
         kernel: The name of the kernel.

@@ -23,7 +23,7 @@ cdef class ForeignArray:
     cdef bint is_read_only
     cdef readonly bint needs_grad  # True for a PyTorch tensor with requires_grad
     cdef bint is_packed           # True for C order without gaps
-    cdef bint is_written          # True if the kernel writes it, through this parameter or another one with the same array
+    cdef bint is_written          # True if the kernel writes it, through any parameter with this array
     cdef ArrayView view           # the memory that the array exposes, and its owner
     cdef object memory            # NumPy view of that memory; None if the kernel uses the memory in place
     cdef object packed            # `memory`, or a copy without gaps

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`@kernel`: a Python function that runs on the device.
 
-A call converts its arguments to leaves and a key (arguments.pyx), finds the specialisation for the key, and launches it.
-Only the compilation of a specialisation reads the source of the function.
+A call converts its arguments to leaves and a key (arguments.pyx), finds the specialisation for the key, and launches
+it. Only the compilation of a specialisation reads the source of the function.
 """
 
 import functools
@@ -67,7 +67,7 @@ RESERVED = ("stream",)
 log = logging.getLogger("cuda_graphs")
 
 cdef Stream usual_stream = default_stream()
-cdef bint usual_is_of_thread = usual_stream is PER_THREAD_DEFAULT_STREAM  # a different stream in each thread
+cdef bint usual_is_of_thread = usual_stream is PER_THREAD_DEFAULT_STREAM  # a separate stream in each thread
 
 
 cdef class _Taken:
@@ -81,9 +81,9 @@ cdef class _Taken:
 cdef class KernelFunction:
     """A function that runs on the device: `kernel` makes it.
 
-    A call ``f(*args, stream=None)`` launches the tasks of the function on a stream. The first call with each combination
-    of argument types compiles the function. A call returns at once, unless the function returns numbers, prints, or
-    takes a host array.
+    A call ``f(*args, stream=None)`` launches the tasks of the function on a stream. The first call with each
+    combination of argument types compiles the function. A call returns at once, unless the function returns numbers,
+    prints, or takes a host array.
 
     Attributes:
         debug: True if the kernel checks indices and asserts.
@@ -158,7 +158,7 @@ cdef class KernelFunction:
         return 0
 
     cdef Specialisation _find(self, Reading* r, tuple args):
-        # The nodes may become part of any graph, so embedded code sets its conditions itself, without earlier state.
+        # The nodes may become part of any graph, so embedded code does not rely on initial values of its conditions.
         cdef bint embedded = self.is_graph and r.in_graph
         cdef Py_ssize_t size = self.keys * sizeof(uint64_t)
         cdef Specialisation found = self.last
@@ -304,12 +304,15 @@ cdef class KernelFunction:
         return code.new_temps()
 
     def __cuda_graph_emit__(self, node, args):
-        """Add a KernelNode for each task after `node`, and return the last node. `node.call(kernel, *args)` calls it."""
+        """Add a KernelNode for each task after `node`, for `node.call(kernel, *args)`, and return the last node."""
         emission = Emission(node, *self._launches(tuple(args)))
         return node.join() if emission.last is node else emission.last
 
     def __cuda_graph_kernel__(self, config, args):
-        """Return (config, Kernel, arguments) of a kernel with one task. Any grid of one dimension runs all iterations."""
+        """Return (config, Kernel, arguments) of a kernel with one task.
+
+        Any grid of one dimension runs all iterations.
+        """
         found, plan = self._launches(tuple(args))
         if len(found) != 1 or plan != (0,):
             raise ValueError(
@@ -514,7 +517,7 @@ cdef class KernelFunction:
         )
 
     def inspect(self, *args, target=None, **keywords):
-        """Return an Inspection of the specialisation for these arguments: its IR, LLVM IR, and assembly or PTX, as texts.
+        """Return an Inspection of the specialisation for these arguments: IR, LLVM IR, and assembly or PTX, as text.
 
         Args:
             args, keywords: The arguments of a call. The kernel does not run.

@@ -23,7 +23,8 @@ from cuda_graphs.kernels.watching import Call
 
 __all__ = ["GradCheck", "GradientCheckError"]
 
-STEPS = tuple(2.0**-exponent for exponent in range(3, 30, 2))  # from large steps with truncation error to small steps with rounding error
+# Step sizes of the differences: large steps have a truncation error, small steps have a rounding error.
+STEPS = tuple(2.0**-exponent for exponent in range(3, 30, 2))
 ALLOWED = 0.01  # tolerance relative to the derivative
 ROUNDING = 1e-12  # tolerance relative to the loss
 DEPTH = 8  # levels of nested members
@@ -52,7 +53,9 @@ class GradCheck:
             if not each.needs_grad:
                 raise ValueError(f"grad_check: {each!r} has no gradient: make it with needs_grad=True")
         self.arrays, self.loss = tuple(arrays), loss.array
-        self.writes: dict[int, list[tuple[NDArray, np.ndarray]]] = {}  # writes of the host before a call, by its number
+        self.writes: dict[
+            int, list[tuple[NDArray, np.ndarray]]
+        ] = {}  # writes of the host before a call, by its number
         self.last: dict[NDArray, np.ndarray] = {}  # last known contents of each array
 
     def before(self, number: int, call: Call, inside: tuple[Any, ...]) -> None:
@@ -81,7 +84,7 @@ class GradCheck:
             self.last[array] = array.to_numpy()
 
     def compare(self, calls: Sequence[Call]) -> None:
-        """Raise GradientCheckError if a gradient differs from all central differences. Restore all arrays at the end."""
+        """Raise GradientCheckError if a gradient differs from all central differences; restore all arrays."""
         random = np.random.default_rng(0)
         try:
             for number, array in enumerate(self.arrays):

@@ -11,7 +11,7 @@ __all__ = ["GradStats"]
 
 @dataclass
 class GradStats:
-    """Counters of the gradient of a kernel. A counter that stays the same in a repeated call costs nothing there.
+    """Counters of the gradient of a kernel. If a repeated call does not increase a counter, it does none of this work.
 
     Attributes:
         calls: Number of calls of the gradient.

@@ -3,8 +3,8 @@
 """Gradients of kernels: their calls, and the memory of their stacks.
 
 rooms.pyx computes the stack capacities. Capacities are parameters of the launch, as addresses are, so no call uploads
-them. Each stream has its own stack memory, which only grows; the order of the stream separates the calls. On a per-thread
-default stream, each call allocates its own memory.
+them. Each stream has its own stack memory, which only grows; the order of the stream separates the calls. On a
+per-thread default stream, each call allocates its own memory.
 """
 
 import weakref
@@ -46,8 +46,8 @@ cdef class Sizes:
 cdef class GradientFunction(KernelFunction):
     """The gradient of a kernel: ``kernel.grad``. A call takes the arguments of the kernel, after the kernel has run.
 
-    The gradient adds to the gradients of the arrays that the kernel reads. It reads the gradient of each element that the
-    kernel stores, and sets it to 0. It reads the gradient of each element that the kernel adds to, and leaves it
+    The gradient adds to the gradients of the arrays that the kernel reads. It reads the gradient of each element that
+    the kernel stores, and sets it to 0. It reads the gradient of each element that the kernel adds to, and leaves it
     unchanged. Before the call, the caller sets the gradients of the results and clears the gradients of the inputs.
 
     Attributes:
@@ -67,7 +67,10 @@ cdef class GradientFunction(KernelFunction):
         self.room = number
 
     cdef list _temps(self, Specialisation code, const Leaf* leaves, dict owners):
-        """Return the memory of the temporary arrays and stacks of a graph: for a stack, its memory, capacity and workers."""
+        """Return memory for the temporary arrays and the stacks of a graph.
+
+        Each stack has three entries: its memory, its capacity, and its workers.
+        """
         cdef list found = code.new_temps()
         resource = SynchronousMemoryResource(current_device())  # safe in a thread that captures
         check_operands(self.name, self._sizes(code), leaves)
@@ -149,7 +152,7 @@ cdef class GradientFunction(KernelFunction):
         cdef dict of_devices
         cdef Buffer found
         device = current_device()
-        if stream == PER_THREAD_DEFAULT_STREAM:  # the name of a different stream in each thread: they must not share memory
+        if stream == PER_THREAD_DEFAULT_STREAM:  # a separate stream in each thread: no shared memory
             return self._grown(device, size, size, stream)
         of_devices = self.heaps.setdefault(stream, {})  # the default stream exists on each device
         found = of_devices.get(device.device_id)
@@ -283,13 +286,13 @@ cdef int check_operands(str name, Sizes sizes, const Leaf* leaves) except -1:
             b = &sizes.operands[j]
             if a.grad < b.end and b.begin < a.grad_end:
                 raise ValueError(
-                    f"gradient of {name}(): the gradient of {sizes.paths[i]!r} shares memory with {sizes.paths[j]!r}, which the "
-                    "gradient reads while it runs: pass a copy"
+                    f"gradient of {name}(): the gradient of {sizes.paths[i]!r} shares memory with {sizes.paths[j]!r}, which "
+                    "the gradient reads while it runs: pass a copy"
                 )
             if i < j and a.grad < b.grad_end and b.grad < a.grad_end and not are_one(a, b, leaves):
                 raise ValueError(
-                    f"gradient of {name}(): the gradients of {sizes.paths[i]!r} and {sizes.paths[j]!r} overlap but are not the "
-                    "same array: pass a copy of one array"
+                    f"gradient of {name}(): the gradients of {sizes.paths[i]!r} and {sizes.paths[j]!r} overlap but are not "
+                    "the same array: pass a copy of one array"
                 )
             if i != j and a.is_written and a.begin < b.end and b.begin < a.end:
                 raise ValueError(
@@ -302,7 +305,7 @@ cdef int check_operands(str name, Sizes sizes, const Leaf* leaves) except -1:
 cdef bint are_one(Operand* a, Operand* b, const Leaf* leaves):
     """Return True if overlapping gradients are safe: the same array, or arrays with different numbers of dimensions.
 
-    Code generation never treats arrays with different numbers of dimensions as independent.
+    The compiler makes no assumptions about gradients with different numbers of dimensions.
     """
     cdef int axis
     if a.ndim != b.ndim:

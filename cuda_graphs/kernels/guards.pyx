@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Guards: checks that globals and closure variables, which are constants of code, have not changed.
 
-Each call runs the checks. A check looks up the name and compares identities. It compares values only if it finds another
-object. Containers and objects of NumPy change in place, so their values are compared in each call.
+Each call runs the checks. A check looks up the name and compares identities. It compares values only if it finds
+another object. Containers and objects of NumPy change in place, so their values are compared in each call.
 """
 
 import sys

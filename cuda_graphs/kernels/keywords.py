@@ -17,7 +17,7 @@ def ordered(
     args: Sequence[Any],
     keywords: Mapping[str, Any],
 ) -> tuple[Any, ...]:
-    """Return the arguments in the order of the parameters `names`. Raise TypeError if they do not fit the parameters."""
+    """Return the arguments in the order of the parameters `names`; raise TypeError if they do not fit."""
     found = list(args) + [None] * (len(names) - len(args))
     missing = set(names[len(args) :])
     for name, value in keywords.items():

@@ -46,7 +46,7 @@ def loops_of(loop: str) -> str:
 
 
 def chains_of(chain: str, loops: str | None) -> str | None:
-    """Return the consecutive tasks that share a launch, for the argument `chain` of `kernel` and the lowering `loops`."""
+    """Return the consecutive tasks that share a launch, for the argument `chain` of `kernel` and for `loops`."""
     if loops is None or loops == "host" or chain == "nodes":
         return None
     if chain == "resident":

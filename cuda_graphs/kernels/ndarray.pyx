@@ -5,9 +5,9 @@
 A read or write by the host waits for the device first. It therefore sees all work launched before, on any stream, and
 work launched later sees its writes.
 
-The elements are in managed memory if the host can access the managed memory of the device in place. This is true for the
-host driver and for GPUs that share their memory with the CPU. NumPy then uses the elements without a copy. On other
-devices, the elements are in device memory.
+The elements are in managed memory if the host can access the managed memory of the device in place. This is true for
+the host driver and for GPUs that share their memory with the CPU. NumPy then uses the elements without a copy. On
+other devices, the elements are in device memory.
 """
 
 import itertools
@@ -65,8 +65,8 @@ cdef uintptr_t writer_of(CUstream stream) noexcept:
 cdef class NDArray:
     """An array of elements in memory of a device: an argument of kernels. `ndarray` makes one.
 
-    `a[i, j]` reads one element on the host, and `a[i, j] = value` writes one element. Each access waits for the device, so
-    use `to_numpy` and `from_numpy` for many elements. Other libraries use the array without a copy, through
+    `a[i, j]` reads one element on the host, and `a[i, j] = value` writes one element. Each access waits for the
+    device, so use `to_numpy` and `from_numpy` for many elements. Other libraries use the array without a copy, through
     ``__cuda_array_interface__``, DLPack, and, if the host can access the memory, ``__array_interface__``.
 
     An element that is a vector or a matrix is a small read-only NumPy array on the host: ``a[i] = [1, 2, 3]`` writes a
@@ -490,8 +490,8 @@ def ndarray(dtype, shape, needs_grad=False, *, needs_dual=False, device=None):
     """Make an array for kernels, filled with zeros.
 
     Args:
-        dtype: The type of the elements: an element type such as `f32`, or a NumPy type. For vector and matrix elements, a
-            type such as `vec3` or `types.mat(2, 3, f64)`.
+        dtype: The type of the elements: an element type such as `f32`, or a NumPy type. For vector and matrix
+            elements, a type such as `vec3` or `types.mat(2, 3, f64)`.
         shape: An int or a tuple of ints from 0 to 2**31 - 1; ``()`` for one element without an index.
         needs_grad: Whether the array has a `grad`; its `dual` is made at the first access.
         needs_dual: Whether the array has a `dual` without a `grad`.
@@ -511,8 +511,8 @@ def ndarray(dtype, shape, needs_grad=False, *, needs_dual=False, device=None):
 def field(dtype, shape, needs_grad=False, *, needs_dual=False, device=None):
     """Make a Field: an array like `ndarray`, whose address and shape are constants of kernels.
 
-    The first use, by a kernel or by the host, allocates the memory and fills it with zeros. If `device` is None, the first
-    use selects the current device.
+    The first use, by a kernel or by the host, allocates the memory and fills it with zeros. If `device` is None, the
+    first use selects the current device.
     """
     return new(Field, dtype, shape, needs_grad, needs_dual, device)
 
@@ -521,8 +521,8 @@ def from_dlpack(array, dtype=None):
     """Make an NDArray that shares the memory of another library's array, without a copy, and keeps that array alive.
 
     Args:
-        array: An object with DLPack, ``__cuda_array_interface__`` or ``__array_interface__``, in device, managed or pinned
-            memory, in C order without gaps. The function does not wait for pending work of the other library.
+        array: An object with DLPack, ``__cuda_array_interface__`` or ``__array_interface__``, in device, managed or
+            pinned memory, in C order without gaps. The function does not wait for pending work of the other library.
         dtype: A vector or matrix type, whose components are the last dimensions; None for elements that are numbers.
 
     Raises:

@@ -8,7 +8,7 @@ from libc.stdint cimport int32_t, uint64_t
 from cuda_graphs.kernels.ndarray cimport Changes
 
 
-# One scalar or array of the arguments. A launch gets the address of `bits`: a smaller type uses the first of its 8 bytes.
+# One scalar or array of the arguments. A launch gets the address of `bits`; a smaller type uses its first bytes.
 cdef struct Leaf:
     uint64_t bits           # number, or address of the first element
     const int32_t* extents  # extents of an array, owned by the argument
@@ -21,4 +21,5 @@ cdef struct Reading:
     uint64_t* keys   # keys of the argument types, by Reader.key
     bint in_graph    # True for nodes of a graph, whose values may come with a launch
     PyObject* staff  # Foreign with the arrays of other libraries, a strong reference; NULL without such arrays
-    PyObject* members  # list of the current members of arguments, a strong reference, as threads may replace members; or NULL
+    # List of the current members of arguments, a strong reference, as other threads may replace members; or NULL.
+    PyObject* members

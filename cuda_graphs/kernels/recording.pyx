@@ -8,8 +8,8 @@ cdef object watcher = None
 def watch_by(found):
     """Set the watcher of all later calls of kernels; None removes it.
 
-    Each call runs `found.before`, which returns the function to call instead or None, and then `found.after`. A captured
-    call runs `found.captured`.
+    Each call runs `found.before`, which returns the function to call instead or None, and then `found.after`. A
+    captured call runs `found.captured`.
     """
     global watcher
     watcher = found

@@ -4,8 +4,8 @@
 """Replays: a kernel as one executable graph, which each call launches.
 
 A call compares its arguments with the current parameters of the nodes, and sets only the nodes that differ, including
-nodes in bodies of conditional nodes. Setting a node does not affect earlier launches (cuda.h, cuGraphExecNodeSetParams). A
-mutex, locked without the GIL, makes the setting and the launch of one call atomic.
+nodes in bodies of conditional nodes. Setting a node does not affect earlier launches (cuda.h,
+cuGraphExecNodeSetParams). A mutex, locked without the GIL, makes the setting and the launch of one call atomic.
 """
 
 from libc.stddef cimport size_t
@@ -154,7 +154,8 @@ cdef Replay build(Specialisation code, const Leaf* leaves, CUcontext context):
     for buffer in self.memory:
         self.temps.push_back(buffer.handle)
     self.definition = GraphDef()
-    launches = [(*launched[:3], (), ()) for launched in code.launches(leaves, {}, self.memory)]  # without access ranges, as calls change the arrays
+    # The nodes have no access ranges, as each call can pass other arrays.
+    launches = [(*launched[:3], (), ()) for launched in code.launches(leaves, {}, self.memory)]
     emission = Emission(self.definition, launches, code.artifact.plan, code.artifact.early)
     for i in range(code.tasks.size()):
         self.note_node(i, emission)

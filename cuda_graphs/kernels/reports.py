@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reports of errors that kernels with debug detect in graphs. The next synchronisation with the device raises the error.
+"""Reports of errors that kernels with debug detect in graphs. The next synchronisation raises the error.
 
-A node writes its report to host memory, in the layout of compiler/passes/report.py. The graph keeps this memory alive as
-an argument of the node; this module holds weak references.
+A node writes its report to host memory, in the layout of compiler/passes/report.py. The graph keeps this memory alive
+as an argument of the node; this module holds weak references.
 """
 
 from __future__ import annotations
@@ -28,7 +28,11 @@ __all__ = ["Report", "keep", "overflow_report", "tell"]
 
 
 class Report:
-    """The words that the checks of one call in a graph write to. `handle` is their address, an argument of the kernels."""
+    """The words that the checks of one call in a graph write to.
+
+    Attributes:
+        handle: The address of the words, an argument of the kernels.
+    """
 
     def __init__(self, kernel: str, claims: tuple[Any, ...], size: int) -> None:
         self.kernel, self.claims = kernel, claims
@@ -69,12 +73,14 @@ def overflow_report(kernel: str, info: GradientInfo) -> Report:
 
 
 FULL = (
-    "a stack of the gradient was full when it saved values of this line, so the gradient lacks some iterations: clear the "
-    "gradients, keep the iteration counts of loops the same in the forward call and in the gradient, and repeat both; "
+    "a stack of the gradient was full when it saved values of this line, so the gradient lacks some iterations: clear "
+    "the gradients, keep the iteration counts of loops the same in the forward call and in the gradient, and repeat both; "
     "if stack_room is set, increase it"
 )
 
-_lock = threading.RLock()  # recursive: an object that the garbage collector ends may synchronise and call `tell` again
+_lock = (
+    threading.RLock()
+)  # recursive: an object that the garbage collector ends may synchronise and call `tell` again
 _reports: weakref.WeakSet[Report] = weakref.WeakSet()
 _kept: deque[Report] = deque()
 _left: deque[KernelError | None] = deque()  # errors of reports that have ended

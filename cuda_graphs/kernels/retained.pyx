@@ -3,12 +3,13 @@
 """Keep-alive references to the arguments of calls on non-default streams, until the work of the calls is done.
 
 A pool releases the memory of an array in the order of the default stream, which does not wait for other streams. If an
-array ended during work on another stream, its memory would be reused too early. This module therefore holds the arguments
-until their stream is empty, or until an event on the stream shows that the work is done. It checks the streams at each new
-array, and at every 64th call on a stream: an event for each call would cost more than the call.
+array ended during work on another stream, its memory would be reused too early. This module therefore holds the
+arguments until their stream is empty, or until an event on the stream shows that the work is done. It checks all
+streams at each new array and at the first call on a stream, and one stream when 64 calls on it are pending. An event
+for each call would cost more than the call; only streams that the module cannot query get one.
 
-The module neither records events on a captured stream nor queries it: this would add a node to the capture or invalidate
-it.
+The module neither records events on a captured stream nor queries it: this would add a node to the capture or
+invalidate it.
 """
 
 import threading

@@ -41,7 +41,7 @@ cdef class Rooms:
     cdef object field_values(self, str path, Known known)
 
 
-# Returns the capacity of a stack for `values` values, in the gradient `name`. Raises MemoryError if no stack is so large.
+# Returns the capacity of a stack for `values` values, in the gradient `name`. Raises MemoryError if it is too large.
 cdef object room_of(str name, values)
 
 cdef Rooms rooms_of(Specialisation code, KernelFunction sizer, KernelFunction counter, object stats)

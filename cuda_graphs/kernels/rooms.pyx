@@ -3,7 +3,8 @@
 """The capacities of the stacks of a gradient. Each call computes them in the cheapest of four ways that is exact.
 
 1. If no input has changed since the last call, the call reuses the capacities. Versions of NDArrays show changes.
-2. The host evaluates size expressions of extents, numbers, host arrays and fields. It reads fields back in stream order.
+2. The host evaluates size expressions of extents, numbers, host arrays and fields. It reads fields back in stream
+   order.
 3. The sizer, a kernel, evaluates expressions that read arrays of the device (compiler/autodiff/sizing.py).
 4. The counting kernel counts the values of stacks without an expression, and of expressions with an integer overflow
    (compiler/autodiff/counting.py).
@@ -135,7 +136,7 @@ cdef class Rooms:
         return list(found) if isinstance(found, tuple) else [found]
 
     cdef tuple state(self, Known known):
-        """Return (numbers, versions) of the inputs of the expressions, with None as the version of an untracked array."""
+        """Return (numbers, versions) of the inputs of the expressions, with the version None for an untracked array."""
         return (
             tuple([known(*leaf) for leaf in self.numbers]),
             tuple([version_of(known, path) for path in self.arrays]),
@@ -156,7 +157,7 @@ cdef class Rooms:
         return tuple(versions), tuple(numbers)
 
     cdef object field_values(self, str path, Known known):
-        """Return the contents of a field in stream order; None for a large field, or for a field that no longer exists."""
+        """Return the contents of a field in stream order; None for a large field, or for a released field."""
         import numpy as np
 
         from cuda_graphs.kernels.dtypes import device_dtype

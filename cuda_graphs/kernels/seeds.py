@@ -30,7 +30,7 @@ def random_seed(seed: int) -> None:
 
 
 def draw() -> int:
-    """Return the seed of one call. Seeds are distinct and well mixed (the finaliser of SplitMix64, Steele et al. 2014)."""
+    """Return the seed of one call, distinct and well mixed (the finaliser of SplitMix64, Steele et al. 2014)."""
     global _next
     with _lock:
         z = _next = (_next + 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF

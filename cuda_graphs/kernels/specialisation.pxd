@@ -69,7 +69,7 @@ cdef enum StepKind:
 cdef struct Step:
     StepKind kind
     size_t number     # number of the task, or of the temporary array with the condition
-    int64_t initial   # initial state of the condition; -1 without one
+    int64_t initial   # initial state of the condition; -1 without an initial state
     size_t end        # index of the step after the conditional or block
 
 
@@ -105,7 +105,7 @@ cdef class Specialisation:
     cdef bint draws                  # True if the kernel draws random numbers
     cdef bint leaves_memory          # True if the memory of an array can be released while the kernel runs
     cdef readonly bint is_replayable  # True if one graph can run all tasks, without decisions by the host
-    cdef Specialisation instead      # replacement without a graph, after the driver failed to build the graph; else None
+    cdef Specialisation instead      # replacement without a graph, if the driver cannot build the graph; else None
     cdef bint is_refused             # True for such a replacement
     cdef readonly bint is_straight   # True without control flow between tasks
     cdef readonly bint prints        # True if a call waits for printed output
@@ -132,13 +132,13 @@ cdef class Specialisation:
     cdef bint overlap(self, const Span& first, const Span& second, const Leaf* leaves) noexcept nogil
     cdef uint64_t begin_of(self, const Span& span, const Leaf* leaves) noexcept nogil
 
-    # Records that the kernel changes its arrays on a stream. After `in_graph`, the arrays are untracked: launches of the
-    # graph change them without a new version.
+    # Records that the kernel changes its arrays on a stream. After `in_graph`, the arrays are untracked: launches of
+    # the graph change them without a new version.
     cdef int note_changes(self, const Leaf* leaves, CUstream stream, bint in_graph) except -1
     # Launches the tasks on a stream that is not captured.
     cdef int launch(self, const Leaf* leaves, Stream stream, const vector[uint64_t]* stacks) except -1
-    # Returns (LaunchConfig, Kernel, arguments, reads, writes) of each task, for nodes of graphs. `owners` holds the owners
-    # of leaves, by index; `temps` holds the memory of the temporary arrays.
+    # Returns (LaunchConfig, Kernel, arguments, reads, writes) of each task, for nodes of graphs. `owners` holds the
+    # owners of leaves, by index; `temps` holds the memory of the temporary arrays.
     cdef list launches(self, const Leaf* leaves, dict owners, list temps)
     cdef list new_temps(self)
     cdef bint waits(self, size_t task, dict owners) except -1

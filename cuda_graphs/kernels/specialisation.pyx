@@ -185,7 +185,7 @@ cdef class Specialisation:
         return status
 
     cdef CUresult follow_conditional(self, size_t at, Launching* now) noexcept nogil:
-        """Execute the blocks that the condition of a conditional selects. The host reads the condition back each time."""
+        """Execute the blocks that the condition of a conditional selects; the host reads each condition back."""
         cdef const Step* of = &self.steps[at]
         cdef CUresult status
         cdef uint32_t state = 0
@@ -221,8 +221,8 @@ cdef class Specialisation:
             if self.overlap(self.apart[i].first, self.apart[i].second, leaves):
                 (first, _, _), (second, _, _), one, other = self.artifact.apart[i]
                 raise ValueError(
-                    f"{self.name}(): {first!r} and {second!r} share memory, and a section of cg.graph_parallel writes one array "
-                    f"while another section uses the other array (lines {one} and {other}): pass arrays that do not overlap"
+                    f"{self.name}(): {first!r} and {second!r} share memory, and a section of cg.graph_parallel writes one "
+                    f"array while another section uses the other array (lines {one} and {other}): pass arrays that do not overlap"
                 )
         return 0
 

@@ -35,8 +35,8 @@ class Shape:
     """The launch parameters of a parallel task.
 
     block      threads of a block, unless cg.loop_config sets them
-    share      iterations for each block. On the host driver, a block is a part of the loop, regardless of its threads, and
-               the driver runs several blocks in one call
+    share      iterations for each block; on the host driver, a block is a part of the loop, regardless of its threads,
+               and the driver runs several blocks in one call
     waves      largest number of blocks, as a multiple of the resident blocks; a second wave balances the load
     gathering  Shape of tasks whose blocks have a fixed cost each (TaskInfo.gathers); None for this Shape
     uneven     Shape of tasks whose iterations may take very different times (TaskInfo.heavy); None for this Shape

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory for the temporary arrays of a graph. Each graph has its own memory, for its whole lifetime.
 
-A call allocates the memory when it builds the graph, perhaps on a thread that captures. All calls here are capture-safe.
+A call allocates the memory when it builds the graph, perhaps on a thread that captures. All calls are capture-safe.
 """
 
 from libc.stddef cimport size_t

@@ -3,9 +3,10 @@
 """Validation of a tape: checks that each gradient reads the same values as its call.
 
 A call saves no values for its gradient, so a later call may overwrite an array that the gradient reads. For each call,
-validation keeps copies of the arrays that the gradient reads. If an array has changed, the gradient may still be right: the
-change may affect only elements that the gradient does not read, as in simulations with a time axis. Validation therefore
-computes the gradient with the current and with the saved values, and raises an error only if the results differ.
+validation keeps copies of the arrays that the gradient reads. If an array has changed, the gradient may still be
+right: the change may affect only elements that the gradient does not read, as in simulations with a time axis.
+Validation therefore computes the gradient with the current and with the saved values, and raises an error only if the
+results differ.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def grads_of(arrays: Iterable[Any]) -> list[Any]:
 
 
 def check_kept(function: Any, args: tuple[Any, ...], kept: list[Kept]) -> None:
-    """Raise OverwrittenError if the gradient of a call differs between the saved and the current values of its arrays."""
+    """Raise OverwrittenError if the gradient of a call differs between saved and current values of its arrays."""
     changed = [each for each in kept if not np.array_equal(read(each.array), each.values, equal_nan=True)]
     if not changed:
         return
@@ -113,8 +114,8 @@ def check_kept(function: Any, args: tuple[Any, ...], kept: list[Kept]) -> None:
             if not np.allclose(one, other, rtol=0, atol=1e-6 * size, equal_nan=True):
                 name = name_fields(each.path, function.__wrapped__)
                 raise OverwrittenError(
-                    f"the gradient of {function.__name__}() needs the old values of {name!r} (line {each.line}), but a later "
-                    "call overwrote them: write to another array, or to another time step, as in x[t + 1, i]"
+                    f"the gradient of {function.__name__}() needs the old values of {name!r} (line {each.line}), but a "
+                    "later call overwrote them: write to another array, or to another time step, as in x[t + 1, i]"
                 )
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Watchers of kernel calls: an open Tape or FwdMode watches the calls of the thread that entered it.
 
-A thread has at most one watcher. For a call inside a function with its own gradient, the watcher also gets this function.
+A thread has at most one watcher. The watcher also gets the functions with their own gradient that contain the call.
 """
 
 from __future__ import annotations

@@ -111,7 +111,11 @@ WRONG = {
     "type": (lambda x, y: (1, x, cg.ndarray(cg.f64, 5)), TypeError, "'y' takes elements of f32, not f64"),
     "type of NumPy": (lambda x, y: (1, x, np.ones(5)), TypeError, "'y' takes elements of f32, not f64"),
     "mask": (lambda x, y: (1, x, np.ma.array(np.ones(5, "f"))), ValueError, "'y' is a masked array"),
-    "complex": (lambda x, y: (1, x, np.ones(5, "c8")), TypeError, "'y': arrays of complex64 are not supported"),
+    "complex": (
+        lambda x, y: (1, x, np.ones(5, "c8")),
+        TypeError,
+        "'y': arrays of complex64 are not supported",
+    ),
     "dimensions": (
         lambda x, y: (1, x, cg.ndarray(cg.f32, (5, 1))),
         ValueError,

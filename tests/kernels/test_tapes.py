@@ -292,7 +292,9 @@ def test_validation_compares_gradients_of_fields_that_the_gradient_does_not_read
 
     overwrites(START[1])
     np.testing.assert_array_equal(x.grad.to_numpy(), START)
-    with pytest.raises(cg.ad.OverwrittenError, match=r"gradient of weigh\(\) needs the old values of 'factors'"):
+    with pytest.raises(
+        cg.ad.OverwrittenError, match=r"gradient of weigh\(\) needs the old values of 'factors'"
+    ):
         overwrites(5.0)
 
 

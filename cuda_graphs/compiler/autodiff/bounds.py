@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bounds: computes an interval of size expressions (sizes.py) for each integer, and from these the stack capacities.
 
-The analysis is interval arithmetic, so begins and subtrahends may be negative. Some loops have a variable that indexes the
-arrays from which other loops read their bounds. The analysis visits each iteration of such a loop. It sums the trips of
-inner loops over the iterations of a serial loop, and takes their maximum over the iterations of a parallel loop. For
-`range(off[i + 1] - off[i])` it therefore finds the largest difference, not the difference of the largest offsets. For
-other loops it uses the interval of the loop variable, without visiting the iterations.
+The analysis is interval arithmetic, so begins and subtrahends may be negative. Some loops have a variable that indexes
+the arrays from which other loops read their bounds. The analysis visits each iteration of such a loop. It sums the
+trips of inner loops over the iterations of a serial loop, and takes their maximum over the iterations of a parallel
+loop. For `range(off[i + 1] - off[i])` it therefore finds the largest difference, not the difference of the largest
+offsets. For other loops it uses the interval of the loop variable, without visiting the iterations.
 
-If one end of an interval overflows its type, the number can have any value, so the other end is wrong too. Each use of one
-end therefore also checks the other end.
+If one end of an interval overflows its type, the number can have any value, so the other end is wrong too. Each use of
+one end therefore also checks the other end.
 
 A number without an interval, such as a number that depends on a `while` or on a float, gives no capacity: the stack is
 counted.
@@ -28,7 +28,9 @@ from .sizes import MAY_WRAP, Expression, combined, free, nodes
 __all__ = ["room"]
 
 Interval = tuple[Expression, Expression]
-Scope = Mapping[ir.LoopIndex, Expression]  # values of the variables of loops that are visited iteration by iteration
+Scope = Mapping[
+    ir.LoopIndex, Expression
+]  # values of the variables of loops that are visited iteration by iteration
 Loops = tuple[ir.For | ir.While, ...]
 
 MOST_NODES = 500  # nodes of an expression; larger expressions take longer than counting
@@ -164,7 +166,7 @@ class Bounds:
         return combined("max", span, 0, "i64")
 
     def range(self, axis: ir.Axis, scope: Scope) -> tuple[int, Expression, Expression, Expression] | None:
-        """Return (bound variable, begin, end, value), where value is the loop variable as an expression of the variable.
+        """Return (number, begin, end, value): a bound variable, its range, and the loop variable as an expression of it.
 
         The range covers all values that the loop variable can have.
         """

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The forward sweep: repeats the computation of a unit without its effects, and saves values for the reverse sweep.
 
-Each change of a needed local saves the old value. A change that runs at most once in the unit saves it in another local;
-a change in a loop pushes it on the stack of the local.
+Each change of a needed local saves the old value. A change that runs at most once in the unit saves it in another
+local; a change in a loop pushes it on the stack of the local.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Forward(Copier):
         return builder.block.body
 
     def atomic(self, atomic: ir.Atomic) -> list[ir.Statement]:
-        """Copy an atomic on a local of the kernel into the kernel's own sweep. Other atomics are effects, and omitted."""
+        """Copy an atomic on a local of the kernel into the kernel's own sweep; omit other atomics, which are effects."""
         of_kernel = self.unit.outer is None or self.stack is None
         if not isinstance(atomic.array, ir.Local) or not of_kernel:
             return []

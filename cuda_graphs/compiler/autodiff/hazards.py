@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hazards: rejects kernels whose memory accesses would make the gradient wrong.
 
-A gradient reads the memory that the kernel has left. A kernel therefore must not overwrite an element that it has read, if
-the gradient needs the value that was read. In a parallel loop, no iteration may access an element that another iteration
-writes, since the gradient runs each iteration forward and back separately.
+A gradient reads the memory that the kernel has left. A kernel therefore must not overwrite an element that it has
+read, if the gradient needs the value that was read. In a parallel loop, no iteration may access an element that
+another iteration writes, since the gradient runs each iteration forward and back separately.
 
-An access is safe if its indices prove it. Accesses without a proof are rejected. Each call checks whether two parameters
-are the same array (kernels/gradient.pyx).
+An access is safe if its indices prove it. Accesses without a proof are rejected. Each call checks whether two
+parameters are the same array (kernels/gradient.pyx).
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ Access = ir.Load | ir.Store | ir.Atomic
 
 
 def check_hazards(kernel: ir.Kernel, places: Places, needed: set[ir.Load]) -> None:
-    """Reject a kernel in normal form whose gradient would be wrong. `needed` holds the loads that the gradient repeats."""
+    """Reject a kernel in normal form whose gradient would be wrong.
+
+    `needed` holds the loads that the gradient repeats.
+    """
     statements = list(ir.walk(kernel.body))
     loads = [s for s in statements if isinstance(s, ir.Load)]
     writes = [s for s in statements if isinstance(s, (ir.Store, ir.Atomic)) and isinstance(s.array, ir.Array)]

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The normal form for differentiation: loops have one axis, and a body jumps only at its end.
 
-`continue` sets a flag, which guards the rest of the body. `break` also clears a second flag, which the loop tests at the
-end of each iteration. A While tests only this flag: its head moves into the body. A loop whose bounds do not determine the
-number of iterations counts them; the reverse sweep needs this number.
+`continue` sets a flag, which guards the rest of the body. `break` also clears a second flag, which the loop tests at
+the end of each iteration. A While tests only this flag: its head moves into the body. A loop whose bounds do not
+determine the number of iterations counts them; the reverse sweep needs this number.
 
 The normal form keeps the values and locals of the kernel. Only statements that contain other statements are new.
 """

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plan of the values that the reverse sweep needs from the forward sweep.
 
-The reverse sweep undoes each change of a needed local. At the mirror image of a point, each needed local therefore has the
-value that it had at the point. The plan then distinguishes three kinds of values:
+The reverse sweep undoes each change of a needed local. At the mirror image of a point, each needed local therefore has
+the value that it had at the point. The plan then distinguishes three kinds of values:
 
 1. A unit computes the value once: the reverse sweep uses the value of the forward sweep.
-2. The value depends on locals that do not change between its computation and the point of use: the reverse sweep computes
-   it again.
+2. The value depends on locals that do not change between its computation and the point of use: the reverse sweep
+   computes it again.
 3. All other values are spilled: the forward sweep copies each to a new local, and this local is needed.
 
 The reverse sweep repeats loads, as the memory that a gradient reads does not change while it runs (hazards.py).

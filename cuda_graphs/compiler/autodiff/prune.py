@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dead code elimination in a gradient, which removes most copies of the forward sweep.
 
-The pass starts with the statements that have effects. It marks their operands and the control flow around them. A stack or
-a local is live if a live statement reads it; then all its writers are live.
+The pass starts with the statements that have effects. It marks their operands and the control flow around them. A
+stack or a local is live if a live statement reads it; then all its writers are live.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 """The reverse sweep: visits the statements of a unit from the last to the first, and generates their adjoint code.
 
 The adjoint of a value is a sum. While all summands come from the block of the value, the sum is a value; summands from
-inner blocks go through a local. The adjoint of a local is a local; the image of a write to the local reads and clears it.
+inner blocks go through a local. The adjoint of a local is a local, which the image of a write reads and clears.
 
 Before the code is generated, a Recorder runs the same sweep to find the values that it needs from the forward sweep.
 """

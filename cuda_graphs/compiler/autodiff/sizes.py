@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Size expressions: stack capacities as functions of the arguments of a gradient.
 
-bounds.py makes the expressions. This module defines them and evaluates them on the host. sizing.py evaluates them on the
-device, with the same results.
+bounds.py makes the expressions. This module defines them and evaluates them on the host. sizing.py evaluates them on
+the device, with the same results.
 
 An expression is an int or one of these tuples.
     ("extent", path, axis)                          the extent of an array
@@ -13,8 +13,8 @@ An expression is an int or one of these tuples.
     ("most" | "least" | "sum", n, begin, end, body) maximum, minimum or sum of body over begin <= n < end; 0 if empty
     (name, a, b, type)                              an operation of EXACT
 
-The kernel computes numbers in types of limited size. If a number overflows its type or LIMIT, the exact value differs from
-the kernel's value. Evaluation then raises Wrapped, and the stack is counted (counting.py).
+The kernel computes numbers in types of limited size. If a number overflows its type or LIMIT, the exact value differs
+from the kernel's value. Evaluation then raises Wrapped, and the stack is counted (counting.py).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sizer: a kernel that evaluates the size expressions that read arrays of the device.
 
-It computes each number as sizes.evaluate does, in 64 bits, and returns -1 where that function raises Wrapped. The outermost
-ranges become a parallel loop; expressions with the same ranges share a loop.
+It computes each number as sizes.evaluate does, in 64 bits, and returns -1 where that function raises Wrapped. The
+outermost ranges become a parallel loop; expressions with the same ranges share a loop.
 """
 
 from __future__ import annotations
@@ -19,7 +19,13 @@ from .sizes import EXACT, LIMIT, Expression, free
 __all__ = ["sizing_body"]
 
 Values = Mapping[int, ir.Value]
-BY_CORNERS = {"add", "sub", "mul", "min", "max"}  # operations whose extremes are at extremes of their operands
+BY_CORNERS = {
+    "add",
+    "sub",
+    "mul",
+    "min",
+    "max",
+}  # operations whose extremes are at extremes of their operands
 
 
 def sizing_body(kernel: ir.Kernel, expressions: Sequence[Expression]) -> ir.Block:

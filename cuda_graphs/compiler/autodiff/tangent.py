@@ -43,7 +43,9 @@ def constant(kernel: ir.Kernel) -> ir.Kernel:
 def _kernel(kernel: ir.Kernel, sources: set[ir.Array]) -> ir.Kernel:
     refuse_gradients(kernel)
     if kernel.checkpoints:
-        raise refused(kernel.loc, "a kernel with checkpoints has no duals", "differentiate a kernel without checkpoints")
+        raise refused(
+            kernel.loc, "a kernel with checkpoints has no duals", "differentiate a kernel without checkpoints"
+        )
     varied = all_varied(kernel, sources)
     refuse(kernel, varied)
     writer = _Tangent(varied)
