@@ -76,7 +76,7 @@ class Tape:
             self.check = GradCheck(grad_check, self._loss)
         self.calls: list[Call] = []
         self._users: list[Call] = []  # `calls`, and the kernels that a GradReplaced called
-        self._kept: dict[int, list[Kept]] = {}  # by the number of the call
+        self._kept: dict[int, list[Kept]] = {}  # saved arrays, by the number of the call
         self._state = "new"
 
     def __enter__(self) -> Tape:
@@ -129,9 +129,8 @@ class Tape:
         for number, (function, args, stream) in reversed(calls):
             if number in self._kept:
                 check_kept(function, args, self._kept[number])
-            where = (
-                stream or default_stream()
-            )  # a function without a stream calls its kernels on the default stream
+            # A function without a stream calls its kernels on the default stream.
+            where = stream or default_stream()
             if before is not None and where != before:
                 where.wait(before)
             if stream is None:

@@ -188,7 +188,7 @@ cdef class Array(Reader):
     """Reads an NDArray, or an array of another library."""
 
     cdef uint64_t mask, wanted  # bits of the key that the declaration fixes, and their values
-    cdef int beside  # a Beside
+    cdef int beside  # kind of the extra leaf, a Beside
 
     def __cinit__(self):
         self.leaves, self.keys = 1, 1
@@ -238,7 +238,7 @@ cdef class Array(Reader):
         return 0
 
     cdef int own(self, dict owners, object value) except -1:
-        cdef bint wants = getattr(value, "requires_grad", False) is True  # a tensor of PyTorch
+        cdef bint wants = getattr(value, "requires_grad", False) is True  # a PyTorch tensor with requires_grad
         if value is not None:
             owners[self.leaf] = (<NDArray>value)._buffer if isinstance(value, NDArray) else shown(value) if wants else value
         cdef NDArray partner = None

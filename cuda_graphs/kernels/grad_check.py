@@ -53,9 +53,8 @@ class GradCheck:
             if not each.needs_grad:
                 raise ValueError(f"grad_check: {each!r} has no gradient: make it with needs_grad=True")
         self.arrays, self.loss = tuple(arrays), loss.array
-        self.writes: dict[
-            int, list[tuple[NDArray, np.ndarray]]
-        ] = {}  # writes of the host before a call, by its number
+        # Writes of the host before a call, by the number of the call.
+        self.writes: dict[int, list[tuple[NDArray, np.ndarray]]] = {}
         self.last: dict[NDArray, np.ndarray] = {}  # last known contents of each array
 
     def before(self, number: int, call: Call, inside: tuple[Any, ...]) -> None:

@@ -24,7 +24,7 @@ def compile_all(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> None:
-    """Compile kernels for the arguments of later calls, in several threads, without running them.
+    """Compile kernels in several threads for the arguments of later calls, without running the kernels.
 
         cg.compile_all([(saxpy, 2.0, x, y), (normalise, y)])
 

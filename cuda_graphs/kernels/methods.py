@@ -98,7 +98,7 @@ class BoundKernel:
         return kernel.resume(self.owner, *args, from_checkpoint=from_checkpoint, **keywords)
 
     def compile(self, *args: Any, **keywords: Any) -> None:
-        """Compile for the types of these arguments, as a call does; nothing runs."""
+        """Compile for the types of these arguments, as a call does, without running the kernel."""
         self.method.of(self.owner).compile(self.owner, *args, **keywords)
 
     def inspect(self, *args: Any, **keywords: Any) -> Any:
@@ -149,7 +149,7 @@ class BoundGradient(BoundKernel):
         return self.method.of(self.owner).grad(self.owner, *args, stream=stream, **keywords)
 
     def compile(self, *args: Any, **keywords: Any) -> None:
-        """Compile for the types of these arguments, as a call does; nothing runs."""
+        """Compile for the types of these arguments, as a call does, without running the kernel."""
         self.method.of(self.owner).grad.compile(self.owner, *args, **keywords)
 
     def inspect(self, *args: Any, **keywords: Any) -> Any:

@@ -511,8 +511,8 @@ def ndarray(dtype, shape, needs_grad=False, *, needs_dual=False, device=None):
 def field(dtype, shape, needs_grad=False, *, needs_dual=False, device=None):
     """Make a Field: an array like `ndarray`, whose address and shape are constants of kernels.
 
-    The first use, by a kernel or by the host, allocates the memory and fills it with zeros. If `device` is None, the
-    first use selects the current device.
+    The first use, by a kernel or by the host, allocates the memory and fills it with zeros. Without a
+    `device`, the field is on the device that is current at the first use.
     """
     return new(Field, dtype, shape, needs_grad, needs_dual, device)
 

@@ -74,13 +74,12 @@ def overflow_report(kernel: str, info: GradientInfo) -> Report:
 
 FULL = (
     "a stack of the gradient was full when it saved values of this line, so the gradient lacks some iterations: clear "
-    "the gradients, keep the iteration counts of loops the same in the forward call and in the gradient, and repeat both; "
-    "if stack_room is set, increase it"
+    "the gradients, keep the iteration counts of loops the same in the forward call and in the gradient, and repeat "
+    "both; if stack_room is set, increase it"
 )
 
-_lock = (
-    threading.RLock()
-)  # recursive: an object that the garbage collector ends may synchronise and call `tell` again
+# The lock is recursive: the destructor of a collected object may synchronise and call `tell` again.
+_lock = threading.RLock()
 _reports: weakref.WeakSet[Report] = weakref.WeakSet()
 _kept: deque[Report] = deque()
 _left: deque[KernelError | None] = deque()  # errors of reports that have ended

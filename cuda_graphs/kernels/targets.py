@@ -136,7 +136,7 @@ def ptx_of_device(fast_math: bool) -> Ptx:
     return Ptx(fast_math, f"sm_{Device().arch}", isa_of(driver_info().version), find_bitcode_lib("device"))
 
 
-# The PTX ISA that came with each CUDA (PTX ISA, "Release Notes"), as far as LLVM 22 writes it.
+# PTX ISA version of each CUDA version (PTX ISA, "Release Notes"), up to the newest version that LLVM 22 supports.
 ISA = {
     (11, 8): 78,
     **{(12, minor): 80 + minor for minor in range(6)},

@@ -28,9 +28,8 @@ from .sizes import MAY_WRAP, Expression, combined, free, nodes
 __all__ = ["room"]
 
 Interval = tuple[Expression, Expression]
-Scope = Mapping[
-    ir.LoopIndex, Expression
-]  # values of the variables of loops that are visited iteration by iteration
+# Values of the variables of loops that are visited iteration by iteration.
+Scope = Mapping[ir.LoopIndex, Expression]
 Loops = tuple[ir.For | ir.While, ...]
 
 MOST_NODES = 500  # nodes of an expression; larger expressions take longer than counting
@@ -166,7 +165,7 @@ class Bounds:
         return combined("max", span, 0, "i64")
 
     def range(self, axis: ir.Axis, scope: Scope) -> tuple[int, Expression, Expression, Expression] | None:
-        """Return (number, begin, end, value): a bound variable, its range, and the loop variable as an expression of it.
+        """Return (number, begin, end, value): a bound variable, its range, and the loop variable expressed by it.
 
         The range covers all values that the loop variable can have.
         """

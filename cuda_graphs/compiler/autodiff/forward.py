@@ -113,7 +113,7 @@ class Forward(Copier):
         return builder.block.body
 
     def atomic(self, atomic: ir.Atomic) -> list[ir.Statement]:
-        """Copy an atomic on a local of the kernel into the kernel's own sweep; omit other atomics, which are effects."""
+        """Copy an atomic on a local of the kernel to the kernel's own sweep; omit other atomics, which are effects."""
         of_kernel = self.unit.outer is None or self.stack is None
         if not isinstance(atomic.array, ir.Local) or not of_kernel:
             return []

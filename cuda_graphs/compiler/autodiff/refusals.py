@@ -52,9 +52,7 @@ def refuse_constructs(kernel: ir.Kernel) -> None:
     refuse_gradients(kernel)
     if kernel.checkpoints:
         raise refused(
-            kernel.loc,
-            "a kernel with checkpoints has no gradient",
-            "differentiate a kernel without checkpoints",
+            kernel.loc, "a kernel with checkpoints has no gradient", "differentiate one without checkpoints"
         )
     used = {value for s in ir.walk(kernel.body) for value in ir.operands_of(s)}
     for statement in ir.walk(kernel.body):

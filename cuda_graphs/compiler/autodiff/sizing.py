@@ -19,13 +19,8 @@ from .sizes import EXACT, LIMIT, Expression, free
 __all__ = ["sizing_body"]
 
 Values = Mapping[int, ir.Value]
-BY_CORNERS = {
-    "add",
-    "sub",
-    "mul",
-    "min",
-    "max",
-}  # operations whose extremes are at extremes of their operands
+# Operations whose extremes are at extremes of their operands.
+BY_CORNERS = {"add", "sub", "mul", "min", "max"}
 
 
 def sizing_body(kernel: ir.Kernel, expressions: Sequence[Expression]) -> ir.Block:

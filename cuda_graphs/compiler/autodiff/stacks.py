@@ -27,9 +27,8 @@ class StackOf:
     def __init__(self, local: ir.Local, number: int, worker: ir.Value, unit: ir.Block) -> None:
         self.number, self.unit = number, unit
         self.array = ir.Array(f"adstack.{number}", local.type, 2, ir.Space.TEMP)
-        self.top = ir.Local(
-            f"{local.name}.top", i32
-        )  # number of pushed values, including values that did not fit
+        # Number of pushed values, including values that did not fit.
+        self.top = ir.Local(f"{local.name}.top", i32)
         self.worker = worker
         self.sites: list[tuple[ir.For | ir.While, ...]] = []
         self.loc: ir.Loc | None = None
@@ -47,15 +46,13 @@ class StackOf:
         """Generate a pop, and return the value."""
         count = builder.op("sub", builder.put(ir.Get(self.top)), ir.Const(1, i32))
         builder.put(ir.Set(self.top, count))
-        if isinstance(
-            self.worker, ir.Const
-        ):  # the kernel itself runs its reverse sweep even after an overflow
+        if isinstance(self.worker, ir.Const):  # the kernel itself goes back even after an overflow
             last = builder.op("sub", builder.put(ir.Extent(self.array, 0)), ir.Const(1, i32))
             count = builder.op("min", count, last)
         return builder.put(ir.Load(self.array, (count, self.worker), builder.loc))
 
     def overflowed(self, builder: Builder) -> ir.Value:
-        """Return a value that is true after an overflow. The test must stand between the sweeps, before the first pop."""
+        """Return a value that is true after an overflow. The test must stand between the sweeps, before any pop."""
         room = builder.put(ir.Extent(self.array, 0))
         return builder.op("greater", builder.put(ir.Get(self.top)), room)
 
