@@ -128,7 +128,7 @@ def test_threads_that_use_it_first_at_once_find_one_memory(device):
 
 def test_a_field_is_no_argument_of_an_array_parameter(device):
     field = cg.field(cg.f32, 3)
-    with pytest.raises(TypeError, match=r"'x' takes an array, .*: use it by its name, or declare"):
+    with pytest.raises(TypeError, match=r"'x' takes an array, .*: use the field by its name, or declare"):
         double(field)
     with_grad = cg.field(cg.f32, 3, needs_grad=True)
     with_grad.grad.fill(4)
@@ -283,7 +283,7 @@ def test_array_from_dlpack_keeps_the_memory(device):
     [
         (lambda x: [1.0], None, TypeError, "takes an array"),
         (lambda x: x.astype("c8"), None, TypeError, "arrays of complex64 are not supported"),
-        (lambda x: x[::2], None, ValueError, "read-only, has gaps, or is in no memory"),
+        (lambda x: x[::2], None, ValueError, "read-only, has gaps, or is not in memory"),
         (lambda x: np.ones(12, "f"), None, ValueError, "copy it with from_numpy"),
         (lambda x: np.broadcast_to(x, (2, 12)), None, ValueError, "read-only, has gaps"),
         (lambda x: x, cg.vec3, ValueError, r"takes elements of shape \(3,\), not \(12,\)"),
