@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Watchers of kernel calls: an open Tape or FwdMode watches the calls of the thread that entered it.
 
-A thread has at most one watcher. The watcher also gets the functions with their own gradient that contain the call.
+A thread has at most one watcher. A function with its own gradient counts as one call. For the calls inside it, the
+watcher also gets this function.
 """
 
 from __future__ import annotations

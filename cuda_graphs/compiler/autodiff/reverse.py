@@ -30,7 +30,7 @@ __all__ = ["Recorder", "Reverse"]
 class Reverse:
     """Generates the gradient of a kernel in normal form.
 
-    asks_all  True requests the conditions of all branches: a branch without an image may get one from restored locals
+    asks_all  whether to request the conditions of all branches, as restored locals may give a branch an image
     """
 
     asks_all = False
